@@ -74,7 +74,7 @@ from acud.protocol.web import Scope
 from acud.types import (
     Budget, JudgeName, Policy, Rect, RouteName, Until, WaitFilter, WaitSpec, WaitState, WakeAddress, WakeState,
 )
-from acud.types.actions import Action
+from acud.types.actions import Action, Point
 from acud.types.agent_runs import RunLimits
 from acud.types.commentary import SenseMeta
 from acud.types.grounding import GroundingBackend
@@ -224,7 +224,7 @@ class RequestMethods(ABC):
     def scene(
         self, mode: SceneMode | None = SceneMode.AGENT_TURN, displays: Sequence[str] = (), *,
         form: Literal['json', 'prompt'] = 'json', max_tokens: int = 0, since: int = 0, marks: bool = False,
-        task_id: str = '', max_side_px: int = 0, target: str = '',
+        task_id: str = '', max_side_px: int = 0, target: str = '', acted: Sequence[Point] | None = None,
     ) -> SceneReply:
         """Return the scene of `displays` (names; empty: of all that are up).
 
@@ -233,12 +233,16 @@ class RequestMethods(ABC):
         `target`: only this part: an element's id, `window:TITLE`, a window's id, words of a title, or an application
         ("": everything). `form` `prompt`: as text of at most `max_tokens` (0: all of it). `since`: what differs from
         that scene, where it is still known: with `prompt` as text instead of the whole, where that is shorter; else
-        beside it. `marks`: a picture with the elements' ids drawn in, of the first of the displays, as it may leave
-        this machine; its longer side at most `max_side_px` (0: as large as it is).
+        beside it. `acted`: with both, only what an action at these points of a display changed, in the windows that it
+        reached and in new ones. `marks`: a picture with the elements' ids drawn in, of the first of the displays, as it
+        may leave this machine; its longer side at most `max_side_px` (0: as large as it is).
 
         Raises: NotFound for a target that is not there."""
         return self.ask(
-            SceneGet(mode, tuple(displays), form, max_tokens, since, marks, task_id, max_side_px, target),
+            SceneGet(
+                mode, tuple(displays), form, max_tokens, since, marks, task_id, max_side_px, target,
+                None if acted is None else tuple(acted),
+            ),
             SceneReply,
         )
 

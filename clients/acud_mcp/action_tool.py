@@ -17,7 +17,6 @@ from acud.protocol.requests.actions import ActionReply, DesktopAction, LaunchSta
 from acud.protocol.requests.displays import NotificationAnswer, NotificationReply
 from acud.protocol.requests.waits import WaitCreate
 from acud.typed_values import convert
-from acud.types import AllOf, AnyOf, Text
 from acud.types.action_effects import effect_lines
 from acud.types.actions import (
     Action,
@@ -106,6 +105,9 @@ XDOTOOL = {
 }
 """What models write that know xdotool(1), and American spelling."""
 _LOOKS = frozenset({"screenshot", "wait", "wait_for_change", "launch_status", "notification"})
+_POINTING = frozenset(
+    ("double_click", "left_click", "left_click_drag", "middle_click", "right_click", "scroll", "triple_click")
+)
 _BLIND = frozenset({"cursor_position", "window_list", "clipboard_get"})
 """What is asked for its answer: no picture follows, unless the caller wants the image."""
 
@@ -202,7 +204,8 @@ async def desktop_action(
     block_s = request.block_s if request.wait is not None else 0.0
     reply: ActionReply = await call.ask_slowly(request, _seconds(given) + request.settle_timeout_s + block_s)
     blind = given.action in _BLIND
-    changed = SceneChanges() if blind else await scene_changes(call, (reply.display,), until_s - time.monotonic())
+    left_s, points = until_s - time.monotonic(), (reply.cursor,) if reply.cursor and given.action in _POINTING else ()
+    changed = SceneChanges() if blind else await scene_changes(call, (reply.display,), left_s, points)
     return await _shown(call, given, reply, changed)
 
 
@@ -305,7 +308,7 @@ async def _shown(
         happened=happened,
         scene=changed.words,
         wait=action_wait_view(call, reply.wait),
-        note="; ".join(part for part in (_unsettled(reply), reply.note, _echoed(given, reply)) if part),
+        note="; ".join(part for part in (_unsettled(reply), reply.note) if part),
         untrusted=UNTRUSTED
         if picture or reply.text or reply.clipboard_picture or reply.windows or reply.wait or happened or changed.words
         else "",
@@ -320,19 +323,6 @@ def _happened(reply: ActionReply, changed: SceneChanges) -> tuple[str, ...]:
     if reply.effects is None:
         return ()
     return effect_lines(reply.effects, only_moved_focus=True, is_scene_told=changed.is_told)
-
-
-def _echoed(given: ActArguments, reply: ActionReply) -> str:
-    """Return a warning where what was waited for may be the echo of what was typed."""
-    if given.action != "type" or reply.wait is None:
-        return ""
-    typed = given.text.casefold()
-    until = reply.wait.wait.spec.until
-    awaited = until.parts if isinstance(until, AllOf | AnyOf) else (until,)
-    shown = (one.text.casefold() for one in awaited if isinstance(one, Text) and not one.gone and not one.regex)
-    if not any(words in typed for words in shown):
-        return ""
-    return "the text of until is in what was typed, so its echo meets it: wait for words of the answer alone"
 
 
 def _unsettled(reply: ActionReply) -> str:

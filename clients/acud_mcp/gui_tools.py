@@ -159,7 +159,9 @@ async def gui_do(call: ToolCall, given: DoArguments) -> DoView | ImageResult:
     follows = block_s if request.wait is not None or then else 0.0
     reply: DoReply = await call.ask_slowly(request, _SEARCH_S + timeout_s + follows)
     acted_on = reply.displays or (reply.display,)
-    changed = await scene_changes(call, acted_on, until_s - time.monotonic()) if _is_begun(reply) else SceneChanges()
+    points = tuple(one.point for one in reply.found.candidates[:1]) if reply.found is not None else ()
+    left_s = until_s - time.monotonic()
+    changed = await scene_changes(call, acted_on, left_s, points) if _is_begun(reply) else SceneChanges()
     return _done(call, reply, changed)
 
 
@@ -344,7 +346,7 @@ TOOLS = (
     Tool(
         "gui_agent",
         "core",
-        "Have acud do several GUI steps in words; returns a run_id at once, and `next` says how to get the result.",
+        "Have acud do several GUI steps in words; returns a run_id at once; `next` says how to get the result.",
         request=GuiAgent,
         arguments=AgentArguments,
         result=RunView,

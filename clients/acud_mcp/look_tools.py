@@ -299,8 +299,7 @@ async def scene(call: ToolCall, given: SceneArguments) -> TextResult:
         target=target,
     )
     reply: SceneReply = await call.ask_slowly(request, _READ_S)
-    if not target:
-        call.scenes.tell(display, reply.scene_id)
+    call.scenes.tell(display, reply.scene_id)
     head, _, rest = reply.text.partition("\n")
     parts = [head, *(_left_out(one, target) for one in reply.left_out), rest]
     return TextResult("\n".join(part for part in parts if part))
@@ -353,7 +352,7 @@ TOOLS = (
         params={
             "share": "at least this part of it, 0 to 1",
             "settle": "then seconds without change",
-            "baseline": "token taken before the action",
+            "baseline": "token of before",
             "image": "return the picture too",
         },
     ),

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from acud.errors import AcudError
 from acud.protocol.requests.scenes import SceneGet, SceneReply
+from acud.types.actions import Point
 from acud.types.scene import SceneMode
 from acud_mcp.next_steps import error_words
 
 if TYPE_CHECKING:
     from acud_mcp.tool import ToolCall
 
-_MAX_TOKENS = 1500
+_MAX_TOKENS = 300
 _GRACE_S = 0.6
 """A host gives a call up some time after the longest that acud blocks for it."""
 _LEAST_S = 0.4
@@ -45,15 +46,17 @@ class ScenesTold:
         return max(self._newest.get(display, 0), self._newest.get("", 0))
 
 
-async def scene_changes(call: ToolCall, displays: tuple[str, ...], left_s: float) -> SceneChanges:
-    """Return what differs on `displays` from the scene that the session was told last, as the tool `scene` says it.
+async def scene_changes(
+    call: ToolCall, displays: tuple[str, ...], left_s: float, points: tuple[Point, ...] = ()
+) -> SceneChanges:
+    """Return what an action at `points` changed on `displays` since the scene that the session was told last.
 
     `left_s`: how long the call may still block. The action is done by then: that this look fails is no fault of it.
     """
     since = min(map(call.scenes.newest, displays))
     if not since:
         return SceneChanges()
-    request = SceneGet(SceneMode.ACTIVE, displays, "prompt", _MAX_TOKENS, since)
+    request = SceneGet(SceneMode.ACTIVE, displays, "prompt", _MAX_TOKENS, since, acted=points)
     try:
         async with asyncio.timeout(min(max(left_s + _GRACE_S, _LEAST_S), _MOST_S)):
             reply: SceneReply = await call.ask(request)

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from acud.protocol.requests.command import SEARCH_S, Command
 from acud.types import Rect
+from acud.types.actions import Point
 from acud.types.scene import LeftOut, Scene, SceneDiff, SceneMode, VlmElement
 
 
@@ -20,7 +21,8 @@ class SceneGet(Struct, frozen=True, tag="scene", forbid_unknown_fields=True):
     `form` `prompt`: as text of at most `max_tokens` (0: all of it). `since`: what differs from that scene, where it is
     still known: with `prompt` as text instead of the whole, where that is shorter; else beside it. `marks`: a picture
     with the elements' ids drawn in, of the first of the displays, as it may leave this machine; its longer side at most
-    `max_side_px` (0: as large as it is).
+    `max_side_px` (0: as large as it is). `acted`: of what differs, as text, only what an action at these points
+    changed, in the windows that it reached and in new ones.
     """
 
     mode: SceneMode | None = SceneMode.AGENT_TURN
@@ -32,6 +34,7 @@ class SceneGet(Struct, frozen=True, tag="scene", forbid_unknown_fields=True):
     task_id: Annotated[str, Meta(max_length=64)] = ""
     max_side_px: Annotated[int, Meta(ge=0, le=16384)] = 0
     target: Annotated[str, Meta(max_length=500)] = ""
+    acted: Annotated[tuple[Point, ...], Meta(max_length=64)] | None = None
 
 
 class SceneReply(Struct, frozen=True, forbid_unknown_fields=True):

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from acud.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
 from acud.features.scene.elements import marks_of
-from acud.features.scene.prompt import difference_text, prompt_text
+from acud.features.scene.prompt import acted_text, difference_text, prompt_text
 from acud.features.scene.selection import narrowed
 from acud.features.scene.settings import SceneSettings
 from acud.features.scene.supervisor.annotations import Description, SceneAnnotations
@@ -179,7 +179,9 @@ def _reply(feature: SceneFeature, request: SceneGet, displays: list[WatchedDispl
     if request.form == "json":
         changed = diff(before, scene) if before is not None else None
         return SceneReply(scene=scene, diff=changed, scene_id=scene.scene_id)
-    if before is not None:
+    if before is not None and request.acted is not None:
+        told = acted_text(before, scene, request.acted, request.max_tokens)
+    elif before is not None:
         told = difference_text(before, scene, request.max_tokens)
     else:
         forgotten = f"whole: scene {request.since} is no longer kept" if request.since else ""
