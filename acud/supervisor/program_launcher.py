@@ -31,6 +31,12 @@ _ACCESSIBLE = {
     "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
 }
 _HIDES = "NO_AT_BRIDGE"
+CHROMIUM_SWITCH = "--force-renderer-accessibility"
+"""Without it Chromium tells widgets of its own bars alone, and none of its pages."""
+_CHROMIUM_FILE = "chrome_100_percent.pak"
+_FOLDERS = re.compile(rb"/[A-Za-z0-9._+/-]+")
+_VALUES, _NAMED = re.compile(rb"(?m)^\s*(\w+)=[\"']?([\w.+/-]+)"), re.compile(rb"\$\{?(\w+)\}?")
+"""What a shell script gives a name to, and where it uses it."""
 INHERITED_NAMES = frozenset(
     {
         # Who and where: environ(7), and what shells and login programs set.
@@ -179,7 +185,9 @@ class ProgramLauncher:
         """
         check_server(watched)
         env = self.environment(watched)
-        command = [program_path(launch.command[0], env), *launch.command[1:]]
+        path = program_path(launch.command[0], env)
+        switches = [CHROMIUM_SWITCH] if watched.managed and is_chromium(path) else []
+        command = [path, *(one for one in switches if one not in launch.command), *launch.command[1:]]
         if any("\0" in word for word in launch.command):
             raise InvalidRequest("a word of the command holds a zero byte", hint="leave it out")
         cwd = working_directory(launch.cwd, env)
@@ -245,6 +253,24 @@ def program_path(name: str, env: Mapping[str, str]) -> str:
             f"no program {name[:200]!r} can be run", hint="a program on the daemon's PATH, or the full path of one"
         )
     return found
+
+
+def is_chromium(path: str) -> bool:
+    """Tell whether a program is built on Chromium (Electron is), or a script that starts one: its files lie beside it,
+    or in a folder that the script names.
+    """
+    real = Path(path).resolve()
+    folders = {real.parent, real.parent.parent}
+    try:
+        with os.fdopen(private_files.open_regular(real), "rb") as file:
+            start = file.read(_MOST_READ)
+    except OSError:
+        start = b""
+    if start.startswith(b"#!"):
+        values = dict(_VALUES.findall(start))
+        start = _NAMED.sub(lambda found: values.get(found[1], found[0]), start)
+        folders |= {Path(found.decode()) for found in _FOLDERS.findall(start)}
+    return any((folder / _CHROMIUM_FILE).is_file() for folder in folders)
 
 
 def working_directory(cwd: str, env: Mapping[str, str]) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from acud.config import DisplaySettings, environment_names
-from acud.supervisor.program_launcher import INHERITED_NAMES, INHERITED_PREFIXES, inherited_environment
+from acud.supervisor.program_launcher import INHERITED_NAMES, INHERITED_PREFIXES, inherited_environment, is_chromium
 
 STAY = (
     *("GITHUB_PAT", "GITHUB_TOKEN", "SENTRY_DSN", "JWT", "OPENROUTER_API_KEY", "AWS_SECRET_ACCESS_KEY", "PGPASSWORD"),
@@ -43,3 +45,17 @@ def test_the_settings_name_more_or_set_it() -> None:
 def test_what_names_no_variable_is_refused(entry: str) -> None:
     with pytest.raises(msgspec.ValidationError, match="environment"):
         msgspec.convert({"environment": [entry]}, DisplaySettings)
+
+
+def test_what_is_built_on_chromium_is_known_by_its_files_and_through_its_script(tmp_path: Path) -> None:
+    folder, place = tmp_path / "lib" / "editor", tmp_path / "bin"
+    place.mkdir()
+    (folder / "bin").mkdir(parents=True)
+    (folder / "chrome_100_percent.pak").write_bytes(b"")
+    for path in (folder / "editor", folder / "bin" / "start", place / "other"):
+        path.write_bytes(b"\x7fELF")
+    (place / "wrapped").write_text(f'#!/bin/sh\nAPP=editor\nLIB={folder.parent}/$APP\nexec $LIB/editor "$@"\n')
+    (place / "linked").symlink_to(folder / "bin" / "start")
+    known = [is_chromium(str(path)) for path in (folder / "editor", place / "wrapped", place / "linked")]
+    assert known == [True, True, True]
+    assert not is_chromium(str(place / "other"))
