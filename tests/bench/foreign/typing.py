@@ -1,4 +1,6 @@
-"""Focus thieves and modal dialogs of several toolkits: what is typed, pressed or dragged reaches one window."""
+"""Focus thieves and modal dialogs of several toolkits: what is typed, pressed or dragged reaches one window.
+Waits on what was typed: its echo is no evidence, what stands there is told, quiet is that after the last key.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,22 @@ from functools import partial
 from pathlib import Path
 
 from acud.errors import Refused
-from acud.types import DisplayInfo, WindowInfo
-from acud.types.actions import Click, Drag, InputAction, Key, Launch, Point, TypeText, WindowDo, WindowList, WindowVerb
+from acud.protocol.requests.waits import WaitCreate
+from acud.types import DisplayInfo, Policy, Stable, Text, Until, WaitInfo, WaitState, WindowInfo, number_condition
+from acud.types.actions import (
+    Action,
+    Click,
+    ClipboardSet,
+    Drag,
+    InputAction,
+    Key,
+    Launch,
+    Point,
+    TypeText,
+    WindowDo,
+    WindowList,
+    WindowVerb,
+)
 from tests.bench.foreign.case import Answer, Case, Outcome
 from tests.daemon import Daemon
 
@@ -132,6 +148,90 @@ def _judge_question(daemon: Daemon, action: InputAction) -> Outcome:
     return Outcome(Answer.RIGHT if is_right else Answer.WRONG, str(fault))
 
 
+_HOLD_S = 2.5
+"""So long the commands below wait before they write."""
+_SHELLS = {
+    "xterm": ("xterm", "-geometry", "60x14", "-e", "env", "PS1=> ", "sh"),
+    "bash": ("xterm", "-geometry", "60x14", "-fa", "Mono", "-fs", "12", "-e", "bash", "--norc"),
+    "python": ("xterm", "-geometry", "60x14", "-fa", "Mono", "-fs", "12", "-e", "python3", "-q"),
+}
+
+
+def _judge_echo(
+    daemon: Daemon, shell: str, actions: tuple[Action, ...], until: Until, *, apart: bool = False
+) -> Outcome:
+    """A command writes after a while what it names; `apart`: the wait is armed after the typing."""
+    with _shown(daemon, *_SHELLS[shell]) as display:
+        _await_text(daemon, display, "$" if shell == "bash" else ">")
+        began_s = time.monotonic()
+        if apart:
+            daemon.client.desktop_action(actions, display=display.name)
+            armed = daemon.client.wait_create(until, display=display.name, timeout_s=_PATIENCE_S).wait
+        else:
+            wait = WaitCreate(until, timeout_s=_PATIENCE_S)
+            reply = daemon.client.desktop_action(actions, display=display.name, wait=wait, block_s=0).wait
+            assert reply is not None
+            armed = reply.wait
+        ended = daemon.client.wait_result(armed.wait_id, block_s=_PATIENCE_S).wait
+    return _outcome_after(ended, time.monotonic() - began_s)
+
+
+def _outcome_after(ended: WaitInfo, took_s: float) -> Outcome:
+    is_right = ended.state is WaitState.RESOLVED and took_s >= _HOLD_S
+    printed = f"{ended.state} after {took_s:.1f} s: {ended.verdict.detail}"
+    return Outcome(Answer.RIGHT if is_right else Answer.WRONG, printed)
+
+
+def _await_text(daemon: Daemon, display: DisplayInfo, text: str) -> str:
+    """Return the verdict of a wait for `text`."""
+    armed = daemon.client.wait_create(Text(text), display=display.name, timeout_s=_PATIENCE_S).wait
+    return daemon.client.wait_result(armed.wait_id, block_s=_PATIENCE_S).wait.verdict.detail
+
+
+def _judge_fresh(daemon: Daemon) -> Outcome:
+    """What stands there is not enough for a fresh wait; a command writes it again after a while."""
+    with _shown(daemon, *_SHELLS["bash"]) as display:
+        _await_text(daemon, display, "$")
+        daemon.client.desktop_action(TypeText("echo FINISHED\n"), display=display.name)
+        _await_text(daemon, display, "FINISHED")
+        began_s = time.monotonic()
+        wait = WaitCreate(Text("FINISHED"), timeout_s=_PATIENCE_S, policy=Policy(fresh=True))
+        again = _command("echo FINISHED")
+        reply = daemon.client.desktop_action(again, display=display.name, wait=wait, block_s=_PATIENCE_S).wait
+    assert reply is not None
+    return _outcome_after(reply.wait, time.monotonic() - began_s)
+
+
+def _judge_standing_text(daemon: Daemon) -> Outcome:
+    """A text stood there when the wait began: the verdict says so."""
+    with _shown(daemon, "zenity", "--info", "--title=Told", "--text=Upload complete") as display:
+        _await_text(daemon, display, "Upload complete")
+        detail = _await_text(daemon, display, "Upload complete")
+    return Outcome(Answer.RIGHT if "was there when the wait began" in detail else Answer.WRONG, detail)
+
+
+def _judge_quiet(daemon: Daemon, keys: str, *, changes: bool) -> Outcome:
+    """Quiet after a key: on the screen that it brings, and never on the one before it."""
+    with _shown(daemon, *_SHELLS["xterm"]) as display:
+        _await_text(daemon, display, ">")
+        wait = WaitCreate(Stable(1.0, ignore_blinking=True), timeout_s=6.0)
+        reply = daemon.client.desktop_action(Key(keys), display=display.name, wait=wait, block_s=20.0).wait
+    assert reply is not None
+    is_right = (reply.wait.state is WaitState.RESOLVED) is changes
+    return Outcome(Answer.RIGHT if is_right else Answer.WRONG, f"{reply.wait.state}: {reply.wait.verdict.detail}")
+
+
+def _command(text: str) -> tuple[Action, ...]:
+    return (TypeText(f"sleep {_HOLD_S}; {text}\n"),)
+
+
+_ECHO = partial(_judge_echo, until=Text("READY"))
+_ENTERED = (TypeText(f"sleep {_HOLD_S}; echo READY"), Key("Return"))
+_PASTED = (ClipboardSet(f"sleep {_HOLD_S}; echo READY", "primary"), Key("shift+Insert"), Key("Return"))
+_PYTHON = (TypeText(f"import time; time.sleep({_HOLD_S}); print('READY')\n"),)
+_TOTALLED = partial(
+    _judge_echo, shell="bash", actions=_command("echo Total: 95"), until=number_condition("Total >= 90")
+)
 _TYPE, _KEYS, _DRAG = TypeText("no way"), Key("n Return"), Drag(Point(200, 60), Point(20, 60))
 CASES: tuple[Case, ...] = (
     Case("GTK 3: a modal dialog opens while typing", partial(_judge_thief, toolkit="gtk3")),
@@ -143,5 +243,18 @@ CASES: tuple[Case, ...] = (
     Case("Tcl: text under tk_messageBox", _judge_message_box, held_out=True),
     Case("xterm: zenity opens while typing", _judge_other_program, held_out=True),
     Case("xterm: text beside zenity's question", partial(_judge_question, action=_TYPE), held_out=True),
+    Case("xterm: the echo of a command", partial(_ECHO, shell="xterm", actions=_command("echo READY"))),
+    Case("xterm: a command, then Enter, the wait later", partial(_ECHO, shell="xterm", actions=_ENTERED, apart=True)),
+    Case("zenity: a text stands there at arming", _judge_standing_text),
+    Case("xterm: quiet after a key that changes nothing", partial(_judge_quiet, keys="Shift_L", changes=False)),
+    Case("xterm: quiet after keys", partial(_judge_quiet, keys="l s Return", changes=True), held_out=True),
+    Case("bash: what was pasted", partial(_ECHO, shell="bash", actions=_PASTED), held_out=True),
+    Case(
+        "bash: the number of a command",
+        partial(_judge_echo, shell="bash", actions=_TOTAL, until=_NUMBER),
+        held_out=True,
+    ),
+    Case("bash: fresh, while it stands there", _judge_fresh, held_out=True),
+    Case("python: the echo at its prompt", partial(_ECHO, shell="python", actions=_PYTHON), held_out=True),
     Case("xterm: chords beside zenity's question", partial(_judge_question, action=_KEYS), held_out=True),
 )
