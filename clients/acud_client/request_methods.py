@@ -233,9 +233,9 @@ class RequestMethods(ABC):
         `target`: only this part: an element's id, `window:TITLE`, a window's id, words of a title, or an application
         ("": everything). `form` `prompt`: as text of at most `max_tokens` (0: all of it). `since`: what differs from
         that scene, where it is still known: with `prompt` as text instead of the whole, where that is shorter; else
-        beside it. `acted`: with both, only what an action at these points of a display changed, in the windows that it
-        reached and in new ones. `marks`: a picture with the elements' ids drawn in, of the first of the displays, as it
-        may leave this machine; its longer side at most `max_side_px` (0: as large as it is).
+        beside it. `marks`: a picture with the elements' ids drawn in, of the first of the displays, as it may leave
+        this machine; its longer side at most `max_side_px` (0: as large as it is). `acted`: of what differs, as text,
+        only what an action at these points changed, in the windows that it reached and in new ones.
 
         Raises: NotFound for a target that is not there."""
         return self.ask(

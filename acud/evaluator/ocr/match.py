@@ -55,8 +55,8 @@ class TextHit(NamedTuple):
     """Where the text shows, with what stands before it on the page, and after it in its line."""
 
     lines: list[Line]
-    before: str
-    after: str
+    before: str = ""
+    after: str = ""
 
     @property
     def box(self) -> Rect:
@@ -133,7 +133,7 @@ def _nearest(lines: Sequence[Line], leaf: Text, at: Rect) -> str:
             matcher.set_seq1(" ".join(words[start : start + count]))
             if matcher.real_quick_ratio() > best and matcher.quick_ratio() > best and matcher.ratio() > best:
                 best, nearest = matcher.ratio(), line
-    return f"; the nearest is {TextHit([nearest], "", "").words(at)}" if nearest is not None else ""
+    return f"; the nearest is {TextHit([nearest], '', '').words(at)}" if nearest is not None else ""
 
 
 def _boxes(hits: Sequence[TextHit]) -> tuple[Rect, ...]:

@@ -31,6 +31,8 @@ from acud.types.scene import AxElement, OcrElement, Scene, SceneWindow
 
 SURE = 0.8
 """Confidence below which a text is said to be doubtful."""
+_CRUMB, _MOST_LETTERS = 0.5, 3
+"""Below this confidence, and of no more letters where no widgets are told, a text is an icon that was read."""
 _MOST_DEEP = 60
 _TEXTS = frozenset({"static", "label", "paragraph", "caption", "text", "tool tip", "section", "block quote", "comment"})
 
@@ -159,7 +161,9 @@ class WindowLines:
             places[one.id] = (depth + 1, one.parent) if depth < _MOST_DEEP else (depth, around)
         told = ToldWords(widgets)
         # A letter alone where widgets are told is a picture, such as an arrow.
-        self._texts = [one for one in texts if not widgets or (len(plain(one.text)) > 1 and not told.has(one))]
+        read = [one for one in texts if not widgets or (len(plain(one.text)) > 1 and not told.has(one))]
+        signs = [one.bbox for one in widgets if one.role == "tool bar" or can_act(one)]
+        self._texts = [one for one in read if not _is_crumb(one, signs)]
         self._beside = LabelsBeside(widgets, self._texts)
         self.labels = {one.id: self._label(one) for one in widgets if can_act(one)}
         self._names = "\n".join(plain(label) for label in self.labels.values())
@@ -309,6 +313,14 @@ def _words(widget: AxElement, words: str, depth: int) -> OutlineLine:
 def _read(text: OcrElement) -> OutlineLine:
     doubt = "" if text.conf >= SURE else f" {text.conf:.2f}"
     return OutlineLine(text.id, f"{text.id} {quoted(text.text)}{doubt}", "text")
+
+
+def _is_crumb(text: OcrElement, signs: Sequence[Rect]) -> bool:
+    """Tell whether a text is a picture, as a rule, that was taken for letters: an icon of a toolbar or a button."""
+    box = text.bbox
+    middle = Rect(box.x + box.w // 2, box.y + box.h // 2, 1, 1)
+    is_short = len(plain(text.text)) <= _MOST_LETTERS
+    return text.conf < _CRUMB and (is_short or any(sign.contains(middle) for sign in signs))
 
 
 def _shallower(one: OutlineLine) -> OutlineLine:

@@ -11,13 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from acud.features.scene.prompt import CHARACTERS_PER_TOKEN, difference_text, prompt_text
+from acud.features.scene.prompt import CHARACTERS_PER_TOKEN, acted_text, difference_text, prompt_text
 from acud.features.scene.widget_words import quoted
 from acud.types import Rect
+from acud.types.actions import Point
 from acud.types.scene import (
     DisplayProviders,
     FocusedWindow,
     LeftOut,
+    OcrElement,
     ProviderState,
     Redacted,
     Scene,
@@ -205,3 +207,60 @@ def test_words_of_a_screen_stay_one_quoted_word(words: str) -> None:
     assert said.startswith('"')
     assert said.endswith('"')
     assert len(prompt_text(scene(ocr=(text(1, words + " and more"),))).text.split("\n")) == 5
+
+
+# ---- what an action changed ----------------------------------------------------------------------------------------
+
+
+CALC = SceneWindow("0x600001", "Calc", Rect(400, 0, 800, 600), 1, 1)
+TERMINAL = SceneWindow("0x700001", "xterm", Rect(0, 0, 390, 300), 1, 0)
+
+
+def desk(number: int, texts: tuple[OcrElement, ...], *more: SceneWindow, focused: bool = True) -> Scene:
+    """Return a scene of a terminal, which has the focus, and a table beside it."""
+    focus = FocusedWindow("xterm", 7, TERMINAL.bounds, "xterm", 1) if focused else None
+    shown = SceneDisplay(1, Rect(0, 0, 1280, 720), 1.0, True, ":100", "up", focused_window=focus)
+    apps = (SceneApp("xterm", 7, (TERMINAL,), 1), SceneApp("soffice", 8, (CALC, *more), 1))
+    return scene(number, displays=(shown,), focused_window=focus, apps=apps, ocr=texts, ax=())
+
+
+def placed(number: int, words: str, x: int, y: int = 10, conf: float = 0.97) -> OcrElement:
+    """Return a text at a place."""
+    return replace(text(number, words, conf=conf), bbox=Rect(x, y, 60, 12))
+
+
+def test_of_other_windows_only_how_much_differs_is_told_and_never_the_whole() -> None:
+    cells = tuple(placed(at, f"cell {at}", 450, at) for at in range(10, 500))
+    changed = tuple(replace(one, text=f"{one.text} new") for one in cells)
+    before, now = desk(1, (placed(1, "$ ", 10), *cells)), desk(2, (placed(1, "$ y", 10), *changed))
+    told = acted_text(before, now, (), 300).text
+    assert '~ t1-1 "$ y"' in told
+    assert "Calc" in told
+    assert "490 lines differ" in told
+    assert "cell" not in told
+    assert len(told) <= 300 * CHARACTERS_PER_TOKEN
+    clicked = acted_text(before, now, (Point(500, 100),), 300).text
+    assert "cell 10 new" in clicked
+    assert "lines more differ: call scene" in clicked
+    assert len(clicked) <= 300 * CHARACTERS_PER_TOKEN
+
+
+def test_a_new_window_that_is_not_painted_yet_shows_nothing_of_those_beneath() -> None:
+    beneath = (placed(5, "Budget 2026", 450), placed(6, "Total", 450, 40))
+    dialog = SceneWindow("0x600009", "Save", Rect(420, 0, 300, 200), 1, 0, kind="dialog")
+    hidden = replace(CALC, visibility="covered", stacking=2)
+    now = desk(2, (*beneath, placed(7, "Keep format?", 450, 80)), dialog)
+    now = replace(now, apps=(now.apps[0], replace(now.apps[1], windows=(dialog, hidden))))
+    told = acted_text(desk(1, beneath), now, (), 300).text
+    assert '"Save"' in told
+    assert "Keep format?" in told
+    assert "Budget" not in told
+
+
+def test_icons_that_were_read_as_letters_are_left_out() -> None:
+    crumbs = (placed(1, "ロ目", 10, conf=0.36), placed(2, "Invoice 2026", 10, 60, conf=0.41))
+    told = prompt_text(desk(1, crumbs)).text
+    assert "ロ目" not in told
+    assert "Invoice 2026" in told
+    tools = replace(widget(1, "tools"), role="tool bar", bbox=Rect(0, 50, 300, 40), pid=7)
+    assert "Invoice" not in prompt_text(replace(desk(1, crumbs), ax=(tools,))).text
