@@ -157,7 +157,8 @@ def test_a_terminal_counts_what_programs_write_and_not_what_acud_typed(
     go = tmp_path / "go"
     os.mkfifo(go)
     desk.run("xterm", "-T", "Shell", "-geometry", "60x12", "-fa", "Mono", "-fs", "11", "-e", "env", "PS1=> ", "sh")
-    desktop.titled(client, view.name, "Shell")
+    shell = desktop.titled(client, view.name, "Shell")
+    desktop.until(lambda: desktop.focused(client, view.name) == shell.window_id, "the focus")
     typed = TypeText(f"read x <{go}; echo FINISHED\n")
     for policy in (Policy(), Policy(fresh=True)):
         wait = WaitCreate(Text("FINISHED"), timeout_s=LONG_S, policy=policy)

@@ -25,6 +25,7 @@ from acud.types.actions import (
     Launch,
     Point,
     TypeText,
+    WaitIdle,
     WindowDo,
     WindowList,
     WindowVerb,
@@ -162,7 +163,7 @@ def _judge_echo(
 ) -> Outcome:
     """A command writes after a while what it names; `apart`: the wait is armed after the typing."""
     with _shown(daemon, *_SHELLS[shell]) as display:
-        _await_text(daemon, display, "$" if shell == "bash" else ">")
+        _titled(daemon, display, "")
         began_s = time.monotonic()
         if apart:
             daemon.client.desktop_action(actions, display=display.name)
@@ -191,7 +192,7 @@ def _await_text(daemon: Daemon, display: DisplayInfo, text: str) -> str:
 def _judge_fresh(daemon: Daemon) -> Outcome:
     """What stands there is not enough for a fresh wait; a command writes it again after a while."""
     with _shown(daemon, *_SHELLS["bash"]) as display:
-        _await_text(daemon, display, "$")
+        _titled(daemon, display, "")
         daemon.client.desktop_action(TypeText("echo FINISHED\n"), display=display.name)
         _await_text(daemon, display, "FINISHED")
         began_s = time.monotonic()
@@ -213,7 +214,8 @@ def _judge_standing_text(daemon: Daemon) -> Outcome:
 def _judge_quiet(daemon: Daemon, keys: str, *, changes: bool) -> Outcome:
     """Quiet after a key: on the screen that it brings, and never on the one before it."""
     with _shown(daemon, *_SHELLS["xterm"]) as display:
-        _await_text(daemon, display, ">")
+        _titled(daemon, display, "")
+        daemon.client.desktop_action(WaitIdle(1.0, 10.0), display=display.name)
         wait = WaitCreate(Stable(1.0, ignore_blinking=True), timeout_s=6.0)
         reply = daemon.client.desktop_action(Key(keys), display=display.name, wait=wait, block_s=20.0).wait
     assert reply is not None
