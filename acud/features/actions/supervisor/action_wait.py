@@ -25,6 +25,8 @@ _MAX_REASON = 500
 """Characters of why a wait was cancelled."""
 _ACTING_S = 60.0
 """A wait that ends while its action is under way wakes nobody for so long: the answer of the call will tell."""
+_VERDICT_S, _LOOK_S = 20.0, 1.0
+"""So long an action waits for the first verdict of a fresh wait, and for the first look of one that asks for quiet."""
 _STILL_S = 2.0
 """A new dialog that stands still for so long asks for an answer: a bar moves, a notice goes."""
 _POLL_S = 0.25
@@ -85,10 +87,10 @@ class FollowedWait:
             self._known_dialogs = frozenset(self._dialogs())
             first = self._call.later(lambda _: self._follow(then, acts=acts))
             # What is there now must be known before anything is done, where only another look counts.
-            if self._wait.policy.fresh or (
-                acts and any(isinstance(leaf, Stable) for leaf in leaves(outcome.wait.spec.until))
-            ):
-                self._core.waits.when_judged(outcome.wait.wait_id, _ACTING_S, first, fetched_s=_ACTING_S)
+            asks_quiet = acts and any(isinstance(leaf, Stable) for leaf in leaves(outcome.wait.spec.until))
+            within_s = _VERDICT_S if self._wait.policy.fresh else _LOOK_S if asks_quiet else 0.0
+            if within_s:
+                self._core.waits.when_judged(outcome.wait.wait_id, within_s, first, fetched_s=_ACTING_S)
             else:
                 self._call.when_started(lambda: first(None))
 
