@@ -1,4 +1,4 @@
-"""What counts anew: what acud itself typed does not, nor, with `fresh`, what stood there before; and words for the latter.
+"""What counts anew: nothing that acud itself typed or, with `fresh`, that stood there before; and words for that.
 
 Of each leaf it is counted how many of what is there now do not count (`Standing`): with `fresh` those of the first
 look, and each place of what acud itself typed, once it is shown. Where fewer are left, the rest is forgotten: what

@@ -31,10 +31,10 @@ from acud.types import (
     unknown,
     yes,
 )
+from acud.waits.anew import count_anew, describe_presence, note_look, own_input
 from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED, evaluate, is_local
 from acud.waits.events import FrameSeen
 from acud.waits.model import NO_DISPLAY, JobInFlight, PendingYes, TextSnapshot, Wait
-from acud.waits.anew import count_anew, describe_presence, note_look, own_input
 from acud.waits.presence import doubt_absences, negations, seen_there
 from acud.waits.read_text import comparable
 from acud.waits.restless_area import describe, place_box, place_text

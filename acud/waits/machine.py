@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from acud.types import Answer, Change, Verdict, WaitSpec, unknown
 from acud.waits import view_updates
+from acud.waits.anew import add_typed, note_absent_target
 from acud.waits.baselines import apply_baseline_identity
 from acud.waits.blinks import BlinkWatch
 from acud.waits.budget import BudgetStatus
@@ -65,7 +66,6 @@ from acud.waits.local_answers import apply_texts, find_scrolled_off, texts_after
 from acud.waits.model import JudgeState, VerdictCache, Wait
 from acud.waits.planner import plan
 from acud.waits.presence import cover_changed, note_places
-from acud.waits.anew import add_typed, note_absent_target
 from acud.waits.restless_area import LONGEST_PAUSE_S, RestlessArea
 from acud.waits.results import apply_dispatch, apply_loss, apply_result, new_baselines
 from acud.waits.schedule import JUDGE_FPS, ignores_blinking

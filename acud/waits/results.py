@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from acud.types import Answer, Criteria, Evidence, Text, Verdict, unknown
 from acud.waits.absence import hold
+from acud.waits.anew import count_anew, describe_presence, note_look
 from acud.waits.conditions import evaluate, may_ask_model
 from acud.waits.effects import BaselineTaken, EvaluationRecord, JobKind, WaitEffect
 from acud.waits.events import JobDispatched, JobDone, JobLost
@@ -13,7 +14,6 @@ from acud.waits.lifecycle import UNPARSABLE, Outcome, count_overtaken, resolve_w
 from acud.waits.local_answers import known_on
 from acud.waits.model import JobInFlight, JudgeState, LaterReading, PendingPicture, PendingYes, VerdictCache, Wait
 from acud.waits.planner import coverage_of
-from acud.waits.anew import count_anew, describe_presence, note_look
 from acud.waits.presence import doubt_absences, note_places, seen_there
 from acud.waits.restless_area import RestlessArea
 from acud.waits.schedule import next_backoff

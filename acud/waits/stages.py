@@ -12,13 +12,13 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from acud.types import Answer, Change, Evidence, Text, TextLeaf, Then, Until, Verdict, no, yes
+from acud.waits.anew import count_anew, describe_presence
 from acud.waits.baselines import token_of_view
 from acud.waits.blinks import BlinkWatch
 from acud.waits.conditions import NOT_LOCATED, evaluate, leaves, sentences
 from acud.waits.effects import BaselineTaken, JobKind, JobWithdrawal, StageReached, WaitEffect
 from acud.waits.local_answers import apply_texts
 from acud.waits.model import JudgeState, LaterReading, PendingPicture, PendingYes, TextSnapshot, VerdictCache, Wait
-from acud.waits.anew import count_anew, describe_presence
 from acud.waits.presence import doubt_absences, named_leaf
 from acud.waits.schedule import ignores_blinking
 from acud.waits.view_state import ChangeState, StoredBaseline, ViewState

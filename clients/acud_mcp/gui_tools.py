@@ -324,7 +324,7 @@ TOOLS = (
     Tool(
         "gui_do",
         "core",
-        "Do things on screen and verify each: click/double-click/right-click/hover over X, type 'T' into X"
+        "Act on screen and verify each: click/double-click/right-click/hover over X, type 'T' into X"
         " (adds), set X to 'T', tick/untick X, select O in X, scroll to X, drag X to Y, press ctrl+s, click(x, y).",
         request=GuiDo,
         arguments=DoArguments,

@@ -532,7 +532,7 @@ TOOLS = (
         hidden=(*_BUDGET_WORDS, *_HIDDEN),
         params=WORDS
         | _BUDGET_WORDS
-        | {"session_key": GLOSSARY["session_key"], "note": "why, what next; in the wake", "display": ""},
+        | {"session_key": GLOSSARY["session_key"], "note": "why, what next", "display": ""},
         always_load=True,
     ),
     Tool(

@@ -19,10 +19,10 @@ from acud.supervisor.waits.budgets import Admission, Budgets, spends
 from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.types import JudgeChoice, JudgeName, Rect, ScreenImage, ScreenNumber, TextLeaf, WindowInfo
 from acud.waits import events as happened
+from acud.waits.anew import echoes_of
 from acud.waits.conditions import leaves
 from acud.waits.effects import JobKind, JobRequest
 from acud.waits.images import image_digests
-from acud.waits.anew import echoes_of
 from acud.waits.schedule import BEHIND, UNWANTED_PRIORITY, job_priority
 from acud.waits.stages import stage_condition
 

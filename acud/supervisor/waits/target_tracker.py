@@ -35,11 +35,11 @@ from acud.types import (
 from acud.types.actions import Point
 from acud.waits import baselines
 from acud.waits import events as happened
+from acud.waits.anew import add_typed
 from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.events import TargetLook
 from acud.waits.frame_coalescing import MOST_BEHIND, ChangeBuffer, can_coalesce, is_relevant
 from acud.waits.model import NO_DISPLAY
-from acud.waits.anew import add_typed
 from acud.waits.schedule import asks_quiet, ignores_blinking
 from acud.waits.targets import TargetLocation, hidden_screen, locate, window_number, windows_titled
 from acud.waits.terminals import search_lines, session_name
