@@ -24,7 +24,7 @@ from acud.types import (
     WindowTitle,
     number_condition,
 )
-from acud.types.actions import TypeText
+from acud.types.actions import Click, Point, TypeText
 from acud.types.scene import SceneMode
 from acud.waits.anew import WAS_THERE
 from acud_client import Client
@@ -158,7 +158,7 @@ def test_a_terminal_counts_what_programs_write_and_not_what_acud_typed(
     os.mkfifo(go)
     desk.run("xterm", "-T", "Shell", "-geometry", "60x12", "-fa", "Mono", "-fs", "11", "-e", "env", "PS1=> ", "sh")
     shell = desktop.titled(client, view.name, "Shell")
-    desktop.until(lambda: desktop.focused(client, view.name) == shell.window_id, "the focus")
+    client.desktop_action(Click(Point(shell.bounds.x + 50, shell.bounds.y + 50)), display=view.name)
     typed = TypeText(f"read x <{go}; echo FINISHED\n")
     for policy in (Policy(), Policy(fresh=True)):
         wait = WaitCreate(Text("FINISHED"), timeout_s=LONG_S, policy=policy)
