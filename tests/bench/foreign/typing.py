@@ -251,11 +251,7 @@ CASES: tuple[Case, ...] = (
     Case("xterm: quiet after a key that changes nothing", partial(_judge_quiet, keys="Shift_L", changes=False)),
     Case("xterm: quiet after keys", partial(_judge_quiet, keys="l s Return", changes=True), held_out=True),
     Case("bash: what was pasted", partial(_ECHO, shell="bash", actions=_PASTED), held_out=True),
-    Case(
-        "bash: the number of a command",
-        partial(_judge_echo, shell="bash", actions=_TOTAL, until=_NUMBER),
-        held_out=True,
-    ),
+    Case("bash: the number of a command", _TOTALLED, held_out=True),
     Case("bash: fresh, while it stands there", _judge_fresh, held_out=True),
     Case("python: the echo at its prompt", partial(_ECHO, shell="python", actions=_PYTHON), held_out=True),
     Case("xterm: chords beside zenity's question", partial(_judge_question, action=_KEYS), held_out=True),
