@@ -9,7 +9,6 @@ import os
 from collections import deque
 from collections.abc import Callable
 from enum import IntEnum
-from pathlib import Path
 from typing import Any
 
 from jeepney import (
@@ -25,6 +24,7 @@ from jeepney import (
 
 from acud import __version__
 from acud.event_loop import EventLoop, Timer
+from acud.supervisor.displays.processes import comm
 from acud.supervisor.displays.session_bus import BUS, SessionBusClient
 from acud.types import DisplayNotification, Urgency
 
@@ -143,10 +143,8 @@ class NotificationServer:
         if pid == os.getpid():
             self._settle("")
             return
-        try:
-            program = f"{Path(f'/proc/{pid}/comm').read_text().strip()} (process {pid})"
-        except OSError:
-            program = "another program"
+        name = comm(pid)
+        program = f"{name} (process {pid})" if name else "another program"
         self._settle(f"{program} is the notification server there, and acud leaves that to it")
 
     def _settle(self, fault: str) -> None:

@@ -357,7 +357,7 @@ class Loading:
         if name == "acud_cli.app":
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Loading())
-from acud_cli.entry_point import main
+from acud_cli import main
 main()
 """
     ended = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True, check=False)
