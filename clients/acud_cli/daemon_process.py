@@ -242,7 +242,8 @@ def _ask_to_stop(client: Client, daemon: Running, *, keep_displays: bool, force:
     except DaemonDown as fault:
         if fault.facts.get("reason") == "busy" and not force:
             raise DaemonDown(
-                f"the daemon (pid {daemon.pid}) does not answer", hint="end it with: acud daemon stop --force"
+                f"the daemon (pid {daemon.pid}) has not answered yet",
+                hint="it is busy: ask again; one that stays silent for minutes hangs: acud daemon stop --force",
             ) from fault
         daemon.send(signal.SIGTERM)
         return fault.facts.get("reason") != "busy"  # one that answers no more is ending already
