@@ -103,9 +103,6 @@ CASES: tuple[Case, ...] = (
     Case("Tk: a tick", _case(_check("First", "1"), _check("Second", "0"))),
     Case("Tk: a badge", _case(_badge("First", "red"), _badge("Second", "white"))),
     Case(
-        "xterm: one sign", _case(_xterm("First", "build #41 + ok"), _xterm("Second", "build #41 - ok")), held_out=True
-    ),
-    Case(
         "xmessage: one digit",
         _case(_message("First", "Total 1.250 EUR"), _message("Second", "Total 1.750 EUR")),
         held_out=True,
