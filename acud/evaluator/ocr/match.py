@@ -1,6 +1,7 @@
 """Does a text show among the lines that were read? White space folded, case ignored unless told, across line breaks.
 
-Engines misread what looks alike (`-O2` as `-02`) and drop spaces. Words of five letters or more are therefore found in
+Engines misread what looks alike (`-O2` as `-02`), drop spaces, and make some up; one that the pixels show is none of
+those. Words of five letters or more are therefore found in
 that disguise too, unless case is to match; but no word is found in the end of one and the beginning of the next
 ("Saved" in "Save Document"). `gone` asks for plain absence: there any length, more look-alikes and also
 doubtful readings still count as there, so that one misread letter does not end a wait.
@@ -15,9 +16,12 @@ from functools import reduce
 from itertools import islice
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
-from acud.evaluator.ocr.text_layout import blocks, rows
+from acud.evaluator.ocr.text_layout import blocks, rows, shows_blanks
 from acud.patterns import PatternFault, compiled
 from acud.types import Echo, Rect, Text, Verdict, no, unknown, yes
 from acud.waits.read_text import BUT_TYPED, ECHO_LETTERS, is_echo, places_of, spaced
@@ -72,17 +76,23 @@ class TextHit(NamedTuple):
 
 
 def look_for(
-    lines: Sequence[Line], leaf: Text, min_confidence: float, at: Rect, echoes: Sequence[Echo] = ()
+    lines: Sequence[Line],
+    leaf: Text,
+    min_confidence: float,
+    at: Rect,
+    echoes: Sequence[Echo] = (),
+    pixels: NDArray[np.uint8] | None = None,
 ) -> Verdict:
     """Return the verdict on `leaf` over the `lines` of a view that lies at `at` in its source.
 
-    `echoes`: of what acud typed, which do not count.
+    `echoes`: of what acud typed, which do not count. `pixels` (height x width x 4 uint8 BGRX): the view's; with them a
+    space that was read and is not asked for is made up only where no gap is seen.
     """
     if not leaf.regex and not alike(leaf.text):
         return unknown("engine", "the text to look for is blank")
     counted = lines if leaf.gone else [line for line in lines if line.confidence >= min_confidence]
     try:
-        hits = _found(counted, leaf, echoes)
+        hits = _found(counted, leaf, echoes, pixels)
     except PatternFault as fault:
         return unknown("engine", f"the regular expression {fault}")
     if leaf.gone:
@@ -140,7 +150,9 @@ def _boxes(hits: Sequence[TextHit]) -> tuple[Rect, ...]:
     return tuple(dict.fromkeys(hit.box for hit in hits))
 
 
-def _found(lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo] = ()) -> list[TextHit]:
+def _found(
+    lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo] = (), pixels: NDArray[np.uint8] | None = None
+) -> list[TextHit]:
     """Return where the text shows and is no echo."""
     if leaf.regex:
         pattern = compiled(leaf.text, ignore_case=not leaf.match_case, lines=True)
@@ -151,7 +163,7 @@ def _found(lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo] = ()) -> li
         return _without_echoes(_found_as(lines, leaf, folded), echoes)
     hits = _without_echoes(_found_as(lines, leaf, caseless), echoes)
     if len(hits) < leaf.count and len(close(leaf.text)) >= _MIN_DISGUISED:
-        hits = max(hits, _without_echoes(_found_disguised(lines, leaf), echoes), key=len)
+        hits = max(hits, _without_echoes(_found_disguised(lines, leaf, pixels), echoes), key=len)
     return hits
 
 
@@ -166,10 +178,10 @@ def _without_echoes(hits: list[TextHit], echoes: Sequence[Echo]) -> list[TextHit
     return [hit for hit in hits if not is_echo(echoes, hit.before, hit.after)] if echoes else hits
 
 
-def _found_disguised(lines: Sequence[Line], leaf: Text) -> list[TextHit]:
+def _found_disguised(lines: Sequence[Line], leaf: Text, pixels: NDArray[np.uint8] | None) -> list[TextHit]:
     if leaf.whole_words:
         return _found_as(lines, leaf, _words_close)
-    return [hit for hit in _found_as(lines, leaf, close) if _is_in_words(leaf.text, hit)]
+    return [hit for hit in _found_as(lines, leaf, close) if _is_in_words(leaf.text, hit, pixels)]
 
 
 def _with_spaces(text: str) -> re.Pattern[str]:
@@ -179,11 +191,17 @@ def _with_spaces(text: str) -> re.Pattern[str]:
     return re.compile("".join(part for part, one in zip(parts, words, strict=True) if one != " ").removesuffix("( ?)"))
 
 
-def _is_in_words(wanted: str, hit: TextHit) -> bool:
-    """Tell whether the hit of `wanted` cuts no word of the screen off where it has a space that was not asked for."""
+def _is_in_words(wanted: str, hit: TextHit, pixels: NDArray[np.uint8] | None) -> bool:
+    """Tell whether the hit of `wanted` cuts no word of the screen off where it has a space that was not asked for, and
+    that space is not seen: "100 items" is not "10 0 items".
+    """
     text = _words_close(" ".join(line.text for line in hit.lines))
     found = list(_with_spaces(wanted).finditer(text))
-    return not found or any(not any(one.groups()) or _stands_alone(text, *one.span()) for one in found)
+    if not found or not all(any(one.groups()) for one in found):
+        return True
+    if pixels is not None and all(shows_blanks(line, pixels) for line in hit.lines):
+        return False
+    return any(_stands_alone(text, *one.span()) for one in found)
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:

@@ -3,10 +3,12 @@
 import re
 import signal
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from PIL import Image, ImageDraw, ImageFont
 
 from acud.evaluator.expression_time_limit import TookTooLong, limited
 from acud.evaluator.ocr.engine import Line
@@ -223,3 +225,23 @@ def test_a_text_is_counted_in_places_apart() -> None:
     assert on.detail == '"done" is there 4 of 5 times; text goes on to the lower edge, so more may be out of view'
     assert verdict(lines, r"\bdone\b", regex=True, count=3).answer is Answer.YES
     assert verdict(lines, r"\bdone\b", regex=True, count=4).answer is Answer.NO
+
+
+@pytest.mark.parametrize("font", ["DejaVuSans.ttf", "DejaVuSansMono.ttf", "DejaVuSerif-Bold.ttf"])
+@pytest.mark.parametrize(
+    ("shown", "read", "wanted", "answer"),
+    [
+        ("10 0 items", "10 0 items", "100 items", Answer.NO),
+        ("the rapist", "the rapist", "therapist", Answer.NO),
+        ("therapist", "the rapist", "therapist", Answer.YES),
+        ("Download complete", "Down load complete", "Download complete", Answer.YES),
+    ],
+)
+def test_a_blank_that_pixels_show_is_not_made_up(font: str, shown: str, read: str, wanted: str, answer: Answer) -> None:
+    image = Image.new("RGB", (300, 40), "white")
+    draw, face = ImageDraw.Draw(image), ImageFont.truetype(font, 15)
+    draw.text((20, 10), shown, "black", face)
+    x, y, right, bottom = map(int, draw.textbbox((20, 10), shown, face))
+    pixels = np.dstack((np.asarray(image), np.zeros((40, 300), np.uint8)))
+    lines = [Line(read, 0.99, Rect(x - 4, y - 4, right - x + 8, bottom - y + 8))]
+    assert look_for(lines, Text(wanted), 0.5, AT, pixels=pixels).answer is answer
