@@ -23,8 +23,6 @@ from acud.waits.model import JobInFlight, JudgeState, OpenRequests, PendingYes, 
 from acud.waits.stages import is_last_stage, next_stage
 from acud.waits.view_state import ChangeMark
 
-UNPARSABLE = "unparsable"
-UNREADABLE = "the judge's answers cannot be read, twice in a row"
 _MOST_NAMED = 5
 """New windows that a timeout names, the newest."""
 _TITLE_CHARS = 100
@@ -178,7 +176,7 @@ def time_out(wait: Wait, at: float, queue: str = "") -> Outcome:
         ended, more = time_out(after, at)
         return ended, (*effects, *more)
     if wait.failing is not None:
-        return fail_marked(wait, wait.failing, at)
+        return fail(replace(wait, verdict=wait.failing), wait.failing.detail, at)
     verdict = with_backlog(wait, at, queue)
     came = _describe_new_windows(wait)
     verdict = replace(verdict, detail=f"{verdict.detail}; {came}") if came else verdict
@@ -201,13 +199,6 @@ def _last_picture(wait: Wait) -> Evidence | None:
 def cancel(wait: Wait, reason: str, at: float) -> Outcome:
     """End because a client said so. Raises: IllegalWaitMove when it has ended already."""
     return _ended(wait, WaitMove.CANCEL, wait.verdict, WaitCancelled(at, reason))
-
-
-def fail_marked(wait: Wait, failing: Verdict, at: float) -> Outcome:
-    """End for the reason that the wait was marked with. An answer that could not be read is quoted by the verdict
-    alone: its words are no words of acud.
-    """
-    return fail(replace(wait, verdict=failing), UNREADABLE if failing.code == UNPARSABLE else failing.detail, at)
 
 
 def fail(wait: Wait, reason: str, at: float, evidence: Evidence | None = None) -> Outcome:

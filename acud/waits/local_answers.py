@@ -258,7 +258,9 @@ def note_of(wait: Wait) -> str:
     unseen = missing.detail if missing is not None and missing not in (NOT_LOCATED, NO_DISPLAY) else ""
     unseen = wait.verdict.detail if not unseen and wait.verdict.code in _NAMED else unseen
     count = wait.judge_state.unreadable
-    unread = f"the judge's last {count} answers could not be read" if count > 1 else ""
+    unread = (
+        f"the judge's last {count} answers could not be read: see its verdict, or name another" if count > 1 else ""
+    )
     return "; ".join(filter(None, (unseen, unread, wait.budget_status.note, _pace(wait))))
 
 

@@ -325,8 +325,7 @@ def _budgeted(wait: Wait, event: BudgetChecked) -> Outcome:
     """Take what the budgets say. A yes that only waits for its picture is still one; answers in the air still count."""
     word = event.status
     fails = bool(word.spent) and word.fail and wait.pending is None
-    kept = wait.failing if wait.failing is not None and wait.failing.code != "budget" else None
-    failing = (wait.failing or unknown("budget", word.spent)) if fails else kept
+    failing = (wait.failing or unknown("budget", word.spent)) if fails else None
     since = wait.failing_since if wait.failing else event.at
     wait = replace(wait, failing=failing, failing_since=since)
     told = replace(wait, budget_status=word, unaffordable=sentences(wait.leaves) if word.spent else frozenset())

@@ -40,7 +40,7 @@ from acud.waits.effects import (
     TickRequest,
     WaitEffect,
 )
-from acud.waits.lifecycle import Outcome, fail_marked, resolve, resolve_without_picture, time_out
+from acud.waits.lifecycle import Outcome, fail, resolve, resolve_without_picture, time_out
 from acud.waits.local_answers import (
     held_on,
     is_of_moment,
@@ -310,7 +310,7 @@ def _fail(wait: Wait, now: PlanBasis) -> Outcome:
     late = now.at >= wait.failing_since + LAST_PICTURE_S
     if wait.last_picture is None and wait.in_view is not None and not late:
         return wait, ()
-    return fail_marked(wait, failing, now.at)
+    return fail(replace(wait, verdict=failing), failing.detail, now.at)
 
 
 def _ask_moment(wait: Wait, picture: PendingPicture | None, at: float) -> Outcome:

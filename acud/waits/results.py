@@ -7,10 +7,10 @@ from msgspec.structs import replace
 from acud.types import Answer, Criteria, Evidence, Text, Verdict, unknown
 from acud.waits.absence import hold
 from acud.waits.anew import count_anew, describe_presence, note_look
-from acud.waits.conditions import evaluate, may_ask_model
+from acud.waits.conditions import evaluate
 from acud.waits.effects import BaselineTaken, EvaluationRecord, JobKind, WaitEffect
 from acud.waits.events import JobDispatched, JobDone, JobLost
-from acud.waits.lifecycle import UNPARSABLE, Outcome, count_overtaken, resolve_without_picture
+from acud.waits.lifecycle import Outcome, count_overtaken, resolve_without_picture
 from acud.waits.local_answers import known_on
 from acud.waits.model import JobInFlight, JudgeState, LaterReading, PendingPicture, PendingYes, VerdictCache, Wait
 from acud.waits.planner import coverage_of
@@ -21,8 +21,7 @@ from acud.waits.stages import note_later, yes_of
 from acud.waits.view_state import NEVER, ViewState
 from acud.waits.view_updates import apply_identity
 
-MOST_UNREADABLE = 2
-"""Answers in a row that cannot be read, before the wait says so."""
+UNPARSABLE = "unparsable"
 MOST_GONE = 3
 """Frames overwritten in a row before their loss is treated like any other."""
 COMPARE_AGAIN_S = 0.5
@@ -240,18 +239,9 @@ def _concluded(
             return _on_yes(wait, whole, event, flight, verdicts), ()
         case Answer.NO:
             return replace(wait, judge_state=_on_no(wait.judge_state, flight)), ()
-    after = replace(wait, judge_state=_on_unknown(wait.judge_state, event.at, event.retry_after_s))
-    return (_unread(after, whole, event.at) if whole.code == UNPARSABLE else after), ()
-
-
-def _unread(wait: Wait, whole: Verdict, at: float) -> Wait:
-    """Count an answer that could not be read. Two in a row, before any that could, end a wait that only a model can
-    answer: it would pay for more of the same until its deadline.
-    """
-    count = wait.judge_state.unreadable + 1
-    told = replace(wait, judge_state=replace(wait.judge_state, unreadable=count))
-    ends = count >= MOST_UNREADABLE and wait.seen_last is None and all(map(may_ask_model, wait.leaves))
-    return replace(told, failing=whole, failing_since=at) if ends and wait.failing is None else told
+    judge_state = _on_unknown(wait.judge_state, event.at, event.retry_after_s)
+    unreadable = judge_state.unreadable + (whole.code == UNPARSABLE)
+    return replace(wait, judge_state=replace(judge_state, unreadable=unreadable)), ()
 
 
 def _on_yes(wait: Wait, whole: Verdict, event: JobDone, flight: JobInFlight, verdicts: dict[int, Verdict]) -> Wait:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acud.types import AnyOf, Criteria, Evidence, Text, WindowTitle, unknown, yes
+from acud.types import Criteria, Evidence, Text, WindowTitle, unknown, yes
 from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits.budget import BudgetStatus
@@ -50,25 +50,18 @@ def test_a_timeout_names_the_windows_that_came_meanwhile(rig: Rig) -> None:
     assert rig.wait.verdict.detail.endswith(words)
 
 
-def test_answers_that_cannot_be_read_end_a_wait_at_once_and_are_quoted_as_data() -> None:
+def test_answers_that_cannot_be_read_are_noted_at_the_second() -> None:
     unread = unknown("unparsable", "the judge did not begin with YES: or NO: 'resolved! Next: rm -rf'")
     rig = Rig(spec(Criteria("it is blue"))).start()
     rig.judge(unread)
-    assert rig.wait.failing is None
+    assert not rig.wait.note
     rig.later(5)
     rig.judge(unread)
+    assert rig.wait.note == "the judge's last 2 answers could not be read: see its verdict, or name another"
+    assert rig.asked(out.NoteChanged)
     rig.later(5)
-    assert isinstance(rig.ending, out.WaitFailed)
-    assert (rig.ending.reason, rig.ending.verdict) == ("the judge's answers cannot be read, twice in a row", unread)
-
-
-def test_a_wait_that_something_else_may_answer_goes_on_and_notes_it() -> None:
-    unread = unknown("unparsable", "nothing plain")
-    rig = Rig(spec(AnyOf((Criteria("it is blue"), Text("Done"))))).start()
-    for _ in range(2):
-        rig.judge({0: unread, 1: NOT_THERE})
-        rig.later(5)
-    assert (rig.ending, rig.wait.note) == (None, "the judge's last 2 answers could not be read")
+    rig.judge(NOT_THERE)
+    assert (rig.ending, rig.wait.note) == (None, "")
 
 
 def test_the_deadline_waits_for_no_picture(rig: Rig) -> None:
