@@ -135,7 +135,7 @@ class LaterReading(Struct, frozen=True):
 
 
 class Standing(Struct, frozen=True):
-    """What of one leaf is there and does not count (see `acud.waits.presence`).
+    """What of one leaf is there and does not count (see `acud.waits.anew`).
 
     `there`: how many. `echoed`: how many places of what acud typed were taken for that so far. `was_away`: it was seen
     not to hold, or nobody knows whether it held at arming.

@@ -155,4 +155,4 @@ def test_a_judge_that_there_is_not_is_refused_with_those_that_there_are(tmp_path
     with pytest.raises(InvalidRequest, match="there is no judge 'azur'") as caught:
         found.check_judge("azur")
     names = "auto, ocr, fleet, scripted, passthrough, ollama, vllm, openrouter, claude, azure"
-    assert caught.value.hint.startswith(f"there are {names};")
+    assert caught.value.hint.startswith(f"did you mean azure? there are {names};")

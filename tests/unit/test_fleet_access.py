@@ -118,7 +118,7 @@ def test_what_is_wrong_with_a_grant_is_said_in_words(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match="never the seed"):
         access.checked_key("SUABC")
     (tmp_path / access.GRANTS).write_text("{")
-    with pytest.raises(InvalidRequest, match="holds no grants"):
+    with pytest.raises(InvalidRequest, match="the file of grants is no JSON"):
         access.read_grants(tmp_path, "acud")
     access.write_grants(tmp_path, fleet())
     with pytest.raises(Conflict, match="of the fleet acud, not other"):
