@@ -38,7 +38,7 @@ from acud.types import Target
 from acud.types.scene import Remark, Scene, diff, handle_of
 from acud.types.tasks import ActionType
 
-_WITHIN_S = 20.0
+_WITHIN_S = 45.0
 """A screen takes 1 to 3 s; the first one, and one on a machine with a lot to do, several times that."""
 
 
