@@ -63,6 +63,8 @@ class ActiveWait:
         self.transient: Callable[[ActiveWait], None] | None = None
         self.payer = stored.spec.task_id
         """The task whose usage its judging is entered under."""
+        self.reads_back = False
+        """Whether it reads what acud itself typed, which is no evidence for other waits."""
 
     @property
     def spec(self) -> WaitSpec:

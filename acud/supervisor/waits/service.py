@@ -459,9 +459,10 @@ class Waits:
         payer: str = "",
         *,
         look_s: float = _LOOK_S,
+        reads_back: bool = False,
     ) -> Callable[[], None]:
-        """Run a wait that lives only as long as its caller blocks; `done` gets it at its end. `payer`: see
-        `ActiveWait`. `look_s`: how long one without time looks at most.
+        """Run a wait that lives only as long as its caller blocks; `done` gets it at its end. `payer` and
+        `reads_back`: see `ActiveWait`. `look_s`: how long one without time looks at most.
 
         Return what gives it up, untold; harmless once it has ended. Raises: Refused for a path that is not allowed.
         """
@@ -471,7 +472,7 @@ class Waits:
         lasts_s = spec.timeout_s or look_s
         display = watched.name if watched else ""
         stored = StoredWait(new_id("call"), WaitState.WATCHING, spec, display, now, now.later(lasts_s))
-        self._runtime.arm(stored, done, payer)
+        self._runtime.arm(stored, done, payer, reads_back=reads_back)
         return lambda: self._give_up(stored.wait_id)
 
     def display_removed(self, watched: WatchedDisplay) -> None:

@@ -130,7 +130,7 @@ class TargetTracker:
         if active.spec.target.pty:
             reads = any(isinstance(leaf, TextLeaf) for leaf in leaves(active.spec.until))
             self._sessions.watch(active.wait_id, active.spec.target.pty, text=reads)
-        for line in self._typed_before(active):
+        for line in () if active.reads_back else self._typed_before(active):
             self._step(active, happened.Typed(self._now(), line))
         self._begin_host(active)
         self.point(active)

@@ -240,9 +240,11 @@ class WaitRuntime:
         payer: str = "",
         *,
         is_new: bool = True,
+        reads_back: bool = False,
     ) -> None:
-        """Bring a wait to life; `transient` is called at its end instead of storing it. `payer`: see `ActiveWait`. One
-        that is not new was armed before a restart: in a fleet it is held until `release_held`, or some seconds.
+        """Bring a wait to life; `transient` is called at its end instead of storing it. `payer` and `reads_back`: see
+        `ActiveWait`. One that is not new was armed before a restart: in a fleet it is held until `release_held`, or some
+        seconds.
 
         One that was stored with a pattern that cannot be searched for (any more) fails, saying why.
         """
@@ -257,6 +259,7 @@ class WaitRuntime:
         active = self.active[stored.wait_id] = ActiveWait(stored, armed.wait)
         active.transient = transient
         active.payer = payer or active.payer
+        active.reads_back = reads_back
         judge = self.judge_of(stored.spec.judge)
         _LOG.debug(
             "wait.armed",

@@ -271,7 +271,7 @@ class _InPopup:
                 told = f"{reason}; " if reason else ""
                 self._end_unread(f"{told}OCR does not read in it what was chosen")
 
-        run.core.waits.run_transient(spec, run.watched, run.later(read))
+        run.core.waits.run_transient(spec, run.watched, run.later(read), reads_back=True)
 
     def _end_unread(self, reason: str) -> None:
         words = f"{self._did}: done; it cannot be read back: {reason}"

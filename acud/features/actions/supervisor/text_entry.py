@@ -220,7 +220,7 @@ class TextEntry:
             else:
                 self._cannot(f"{_because(reason)}something changed there, and OCR does not read in it what was typed")
 
-        self._run.core.waits.run_transient(spec, self._run.watched, self._run.later(read))
+        self._run.core.waits.run_transient(spec, self._run.watched, self._run.later(read), reads_back=True)
 
     def _see_whole(self, now: Observed) -> None:
         """What was typed was read in the field; as it replaces what stood there, nothing else may be."""
