@@ -24,7 +24,7 @@ from typing import Any, Literal, Self
 
 from tests.ports import free_port
 
-Manner = Literal["ok", "401", "400", "429", "500", "302", "404", "410", "page", "not_ok", "hang", "reset", "big"]
+Manner = Literal["ok", "401", "400", "429", "500", "302", "304", "404", "410", "page", "not_ok", "hang", "reset", "big"]
 TOKEN = "hook-token-of-the-test"
 
 
@@ -98,7 +98,7 @@ class Receiver:
                 return 500, {}, f"boom over {request.headers.get('authorization', '')}".encode()
             case "302":
                 return 302, {"location": "/elsewhere"}, b""
-            case "404" | "410":
+            case "304" | "404" | "410":
                 return int(manner), {}, b"nothing is here"
             case "page":
                 return 200, {}, b"<html>control</html>"

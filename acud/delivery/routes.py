@@ -148,7 +148,7 @@ class Poster:
 
     def _not_taken(self, response: httpx.Response, text: bytes) -> DeliveryOutcome:
         status, words = response.status_code, text[:300].decode(errors="replace")
-        if response.is_redirect:
+        if response.has_redirect_location:
             to = httpx.URL(response.headers["location"]).copy_with(query=None, userinfo=b"")
             words = f"a redirect to {to}, which is not followed: put that address into the settings if it is right"
         said = self._said(f"answered {status}: {words}")

@@ -83,6 +83,7 @@ def test_openclaw_takes_a_wake(receiver: Receiver) -> None:
         ("401", "refused", "answered 401: Unauthorized"),
         ("400", "refused", "text required"),
         ("302", "retry", "answered 302: a redirect to"),
+        ("304", "retry", "answered 304"),
         ("404", "retry", "answered 404"),
         ("410", "refused", "answered 410"),
         ("page", "refused", "check openclaw_url"),
