@@ -105,7 +105,7 @@ class App(Core):
         self.pool.start()
         self.web.start()
         self.listeners.start()
-        self._home_id = self._look_at_home()
+        self._home = self.paths.home.stat()
         self.loop.call_each(_HOME_S, self._check_home)
         trim_store(self)
         self.loop.call_later(KEEP_S, self.sources.orphaned_rings.clear)
@@ -132,16 +132,16 @@ class App(Core):
         _LOG.error("store.damaged", **told)
         self.journal.keep(lambda: self.journal.event("store.damaged", "store", **told))
 
-    def _look_at_home(self) -> tuple[int, int] | None:
-        try:
-            found = self.paths.home.stat()
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
-
     def _check_home(self) -> None:
         """End where the daemon's folder was removed: no client finds this daemon, and what it stores is lost."""
-        if self._look_at_home() != self._home_id:
+        try:
+            is_gone = not os.path.samestat(self.paths.home.stat(), self._home)
+        except FileNotFoundError:
+            is_gone = True
+        except OSError as fault:  # it cannot be looked at now, which says nothing
+            _LOG.warning("daemon.home_unread", fault=str(fault))
+            return
+        if is_gone:
             _LOG.error("daemon.home_gone", home=str(self.paths.home))
             self.end(keep_displays=False)
 
