@@ -503,8 +503,9 @@ class TargetTracker:
                 if self._now() > until_s:
                     self._loop.call_later(0.0, partial(self._read_on, active, searching))
                     return
-            found = unread.popleft()
+            found = unread[0]
             self._step(active, happened.TerminalSeen(self._now(), found.screen, found.read_at, found.written))
+            unread.popleft()  # only now: what comes meanwhile is read by this loop, not by another
             searching = _search(active, unread[0]) if unread else iter(())
         del self._unread[active.wait_id]
 

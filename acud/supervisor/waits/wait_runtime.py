@@ -243,8 +243,8 @@ class WaitRuntime:
         reads_back: bool = False,
     ) -> None:
         """Bring a wait to life; `transient` is called at its end instead of storing it. `payer` and `reads_back`: see
-        `ActiveWait`. One that is not new was armed before a restart: in a fleet it is held until `release_held`, or some
-        seconds.
+        `ActiveWait`. One that is not new was armed before a restart: in a fleet it is held until `release_held`, or
+        some seconds.
 
         One that was stored with a pattern that cannot be searched for (any more) fails, saying why.
         """
