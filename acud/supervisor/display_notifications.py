@@ -97,7 +97,8 @@ class DisplayNotifications:
         """Choose an action of an open notification, or close it (""). Raises: NotFound, Unavailable."""
         display = self._displays.get(watched.name)
         if display is None or display.server is None or display.server.fault:
-            raise Unavailable(f"acud reads no notifications of {watched.name}: {self._fault(display)}", hint=_OFF)
+            words = f"acud reads no notifications of {watched.name}: {self._fault(display)}"
+            raise Unavailable(words, hint="" if self._is_enabled else _OFF)
         found = display.server.open.get(number)
         if found is None:
             raise NotFound(f"no notification {number} is open on {watched.name}", hint="acud display show lists them")
@@ -157,8 +158,10 @@ class DisplayNotifications:
         return yes(f"the notification {self._words(found)} was given{was}")
 
     def _fault(self, display: _NotifiedDisplay | None) -> str:
-        if display is None or not self._is_enabled:
-            return "[display] notifications is off" if not self._is_enabled else "it is not a managed display"
+        if not self._is_enabled:
+            return "[display] notifications is off"
+        if display is None:
+            return "it is not a managed display"
         return display.server.fault if display.server is not None else "it has no session bus"
 
     def _words(self, one: DisplayNotification) -> str:

@@ -186,8 +186,8 @@ class ProgramLauncher:
         check_server(watched)
         env = self.environment(watched)
         path = program_path(launch.command[0], env)
-        switches = [CHROMIUM_SWITCH] if watched.managed and is_chromium(path) else []
-        command = [path, *(one for one in switches if one not in launch.command), *launch.command[1:]]
+        needs_switch = watched.managed and CHROMIUM_SWITCH not in launch.command and is_chromium(path)
+        command = [path, *([CHROMIUM_SWITCH] if needs_switch else []), *launch.command[1:]]
         if any("\0" in word for word in launch.command):
             raise InvalidRequest("a word of the command holds a zero byte", hint="leave it out")
         cwd = working_directory(launch.cwd, env)

@@ -341,20 +341,4 @@ Leaf = (
     | ProcessExit
     | NotificationText
 )
-Until = (
-    Criteria
-    | Text
-    | ScreenNumber
-    | ScreenImage
-    | WindowTitle
-    | Widget
-    | Change
-    | Stable
-    | FileState
-    | ProcessExit
-    | NotificationText
-    | AllOf
-    | AnyOf
-    | NotOf
-    | Then
-)
+Until = Leaf | AllOf | AnyOf | NotOf | Then

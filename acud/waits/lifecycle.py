@@ -97,14 +97,14 @@ def describe_asking(wait: Wait, at: float) -> str:
         words = "new pixels wait for a free judge"
     else:
         return ""
-    unjudged = len(_unjudged(wait))
+    unjudged = len(_list_unjudged(wait))
     return f"{words}; {_frames(unjudged)}" if unjudged else words
 
 
 def measure_backlog_s(wait: Wait, at: float) -> float:
     """Return the age of the oldest pixels that no judge has in hand while one is asked or waited for, 0 for none."""
     asked = JobKind.JUDGE in wait.requests.jobs or any(wait.in_flight(JobKind.JUDGE))
-    return max((at - mark.at for mark in _unjudged(wait)), default=0.0) if asked else 0.0
+    return max((at - mark.at for mark in _list_unjudged(wait)), default=0.0) if asked else 0.0
 
 
 def with_backlog(wait: Wait, at: float, queue: str = "") -> Verdict:
@@ -119,7 +119,7 @@ def with_backlog(wait: Wait, at: float, queue: str = "") -> Verdict:
         seen = f"; before that: {before.answer}" + (f": {before.detail}" if before.detail else "")
         verdict = replace(verdict, detail=f"{verdict.detail}{seen}")
     since = [flight.at for flight in wait.in_flight(JobKind.JUDGE)]
-    count = wait.judge_state.passed + (len(_unjudged(wait)) if since or JobKind.JUDGE in wait.requests.jobs else 0)
+    count = wait.judge_state.passed + (len(_list_unjudged(wait)) if since or JobKind.JUDGE in wait.requests.jobs else 0)
     if not count:
         return verdict
     busy_s = wait.judge_state.busy_s + (at - min(since) if since else 0.0)
@@ -127,7 +127,7 @@ def with_backlog(wait: Wait, at: float, queue: str = "") -> Verdict:
     return replace(verdict, detail="; ".join(filter(None, (verdict.detail, words))))
 
 
-def _unjudged(wait: Wait) -> list[ChangeMark]:
+def _list_unjudged(wait: Wait) -> list[ChangeMark]:
     """Return the frames that changed the target after the newest one that a judge has or had in hand."""
     frames = [flight.frame for flight in wait.in_flight(JobKind.JUDGE)]
     frames += [

@@ -221,15 +221,14 @@ class Wait(Struct, frozen=True):
 
     `stored`: baselines from before a restart. `is_new`: it began here, and was not taken up after a restart.
     `leaves_seen`: the leaves whose text, window or widget was seen. `standing`: of leaves that were looked at.
-    `typed`: what acud typed there (`acud.waits.own_input`). `is_acting`: the action that it follows goes on.
+    `typed`: what acud typed there (`acud.waits.anew`). `is_acting`: the action that it follows goes on.
     `acted_from`: the frame that it began on; nothing is quiet before a change since then (None: it need not change).
     `view_state` None: never aimed. `missing`: why the target cannot be seen now, None while it can; `coming`: only
     until it has been found. `terminal_text`: the text of a terminal, None when only its picture can tell;
     `scrolled_off`: by leaf, the yes of a text that a terminal wrote and shows no more. `widgets`, `host_answers`: by
-    leaf, what widgets say, and
-    the machine of files and processes. `budget_status`: what its budgets say; `judges_lack`: why no
-    judge can answer now; `unaffordable`: leaves that nobody may be
-    asked about for want of money. `is_near_end`: its deadline is near, and `last_picture` is what it ends with then.
+    leaf, what widgets say, and what the daemon knows of files, processes and notifications. `budget_status`: what its
+    budgets say; `judges_lack`: why no judge can answer now; `unaffordable`: leaves that no judge may be asked about for
+    want of money. `is_near_end`: its deadline is near, and `last_picture` is what it ends with then.
     `longest_pause_s`: see `acud.waits.restless_area`.
 
     `first_windows`: the windows of its display's first list; `new_windows`: the newest that came after.

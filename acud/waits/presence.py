@@ -57,7 +57,7 @@ def is_there(leaf: Leaf, verdict: Verdict) -> bool | None:
     return (verdict.answer is Answer.YES) is not leaf.gone
 
 
-def _can_be_there(leaf: Leaf) -> TypeGuard[Text | ScreenImage | WindowTitle | Widget | FileState]:
+def _can_be_there(leaf: Leaf) -> TypeGuard[NamedLeaf]:
     """Tell whether the leaf asks whether something is there, and of what is there nothing else."""
     is_bare = isinstance(leaf, Widget) and not leaf.states and leaf.value is None
     return isinstance(leaf, Text | ScreenImage | WindowTitle | FileState) or is_bare

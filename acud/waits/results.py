@@ -153,7 +153,9 @@ def _answered(wait: Wait, event: JobDone, flight: JobInFlight) -> Outcome:
     if event.gated:
         return covered, (_record(event, wait.verdict, gated=True),)
     newest = flight.turn > wait.judge_state.answered_turn
-    looked = note_look(wait, _seen(wait, event), is_of_arming=_is_of_arming(wait, event.frame)) if newest else wait
+    looked = (
+        note_look(wait, _select_counts(wait, event), is_of_arming=_is_of_arming(wait, event.frame)) if newest else wait
+    )
     covered = replace(covered, standing=looked.standing)
     anew = count_anew(looked, {**known_on(wait, flight, event.frame), **event.verdicts})
     answers = describe_presence(looked, {index: anew[index] for index in event.verdicts})
@@ -192,7 +194,7 @@ def _needs_sight(wait: Wait, flight: JobInFlight) -> bool:
     return all(isinstance(wait.leaves[want.index], Criteria) for want in flight.request.asks)
 
 
-def _seen(wait: Wait, event: JobDone) -> dict[int, Verdict]:
+def _select_counts(wait: Wait, event: JobDone) -> dict[int, Verdict]:
     """Return the answers that say how often a thing is there: a memo of "not so often" does not."""
     counts = {index for index, leaf in enumerate(wait.leaves) if isinstance(leaf, Text) and leaf.count > 1}
     return {index: verdict for index, verdict in event.verdicts.items() if index not in event.memoed & counts}

@@ -142,9 +142,8 @@ def apply_look(view_state: ViewState, event: FrameSeen) -> ViewState:
     elif view_state.before is None and not any(change.touched or change.doubt for change in shares):
         view_state = replace(view_state, looks=first or look.tiles)
     after = apply_identity(view_state, event.frame, look.identity)
-    return replace(
-        after, wants_identity=view_state.wants_identity
-    )  # an evaluator is to keep this view for the evidence
+    # An evaluator is to keep this view for the evidence.
+    return replace(after, wants_identity=view_state.wants_identity)
 
 
 def _tiles_apart(view: TargetView, before: bytes, now: bytes) -> int | None:

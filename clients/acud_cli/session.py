@@ -95,7 +95,7 @@ class Session:
                     reply = read()
                     if sys.stdout.isatty() and not self.json:
                         click.clear()
-                    self.show(reply, lambda: show(reply))  # noqa: B023 - called at once
+                    self.show(reply, functools.partial(show, reply))
                 except DaemonDown as fault:
                     warn(fault.message)
                 time.sleep(_WATCH_S)

@@ -46,7 +46,7 @@ from acud.types import (
     target_text,
     widget_condition,
 )
-from acud.value_errors import value_fault
+from acud.value_errors import describe_decode_fault, value_fault
 from acud_cli.formatting import time_given
 from acud_cli.options import (
     BOX,
@@ -247,7 +247,7 @@ def nested_condition(text: str) -> Until:
     try:
         plain = decode_json(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as fault:
-        raise click.UsageError(f"--until is no JSON: {str(fault).removeprefix('JSON is malformed: ')}") from None
+        raise click.UsageError(describe_decode_fault(fault, Any, "--until")) from None
     try:
         return codec.convert(plain, Until)  # type: ignore[arg-type]  # a union is a type to msgspec
     except InvalidRequest as fault:

@@ -43,7 +43,7 @@ _CUT_OFF = (httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError, httpx
 """The server may have begun, and may charge for it."""
 _LIMITED = re.compile(r"rate.?limit|too many requests|throttl|resource.?exhausted")
 _PASSES = re.compile(
-    r"rate.?limit|too many requests|throttl|resource.?exhausted|overload|unavailable|time.?d?.?out|deadline|internal"
+    _LIMITED.pattern + r"|overload|unavailable|time.?d?.?out|deadline|internal"
     r"|server.?error|api.?error|upstream|busy|loading|capacity|aborted|temporar|try again|not ready"
 )
 """How the kinds of errors that pass by themselves are named (OpenAI, Anthropic, gRPC, OpenRouter, vLLM, llama.cpp)."""

@@ -1,10 +1,10 @@
 """Does a text show among the lines that were read? White space folded, case ignored unless told, across line breaks.
 
 Engines misread what looks alike (`-O2` as `-02`), drop spaces, and make some up; one that the pixels show is none of
-those. Words of five letters or more are therefore found in
-that disguise too, unless case is to match; but no word is found in the end of one and the beginning of the next
-("Saved" in "Save Document"). `gone` asks for plain absence: there any length, more look-alikes and also
-doubtful readings still count as there, so that one misread letter does not end a wait.
+those. Words of five letters or more are therefore found in that disguise too, unless case is to match; but no word is
+found in the end of one and the beginning of the next ("Saved" in "Save Document"). `gone` asks for plain absence: there
+any length, more look-alikes and also doubtful readings still count as there, so that one misread letter does not end a
+wait.
 """
 
 from __future__ import annotations

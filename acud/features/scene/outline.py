@@ -32,7 +32,7 @@ from acud.types.scene import AxElement, OcrElement, Scene, SceneWindow
 SURE = 0.8
 """Confidence below which a text is said to be doubtful."""
 _CRUMB, _MOST_LETTERS = 0.5, 3
-"""Below this confidence, and of no more letters where no widgets are told, a text is an icon that was read."""
+"""A text of less confidence is an icon that was read, if it is on a control or has no more letters than this."""
 _MOST_DEEP = 60
 _TEXTS = frozenset({"static", "label", "paragraph", "caption", "text", "tool tip", "section", "block quote", "comment"})
 

@@ -79,11 +79,11 @@ def difference_text(before: Scene, now: Scene, max_tokens: int = 0) -> PromptTex
 
 def acted_text(before: Scene, now: Scene, points: Sequence[Point], max_tokens: int) -> PromptText:
     """Return what an action at `points` (none: of the keyboard) changed: in the windows that it reached, and what is
-    new. Of other windows only how much differs is told, and never the whole.
+    new. Of other windows it has only how many lines differ, and never the whole scene.
     """
     windows = window_outlines(now)
     old, stood = {_place(one): one for one in window_outlines(before)}, _keys(before)
-    reached = _reached(windows, points)
+    reached = _find_reached(windows, points)
     frame = [_head(now, f"what differs from scene {before.scene_id}"), *_frame_changes(before, now)]
     entries: list[tuple[str, list[str]]] = []
     for place, window in ((_place(one), one) for one in windows):
@@ -115,7 +115,7 @@ def _within(frame: Sequence[str], entries: Sequence[tuple[str, list[str]]], max_
     return [*found, f"{lost} {_MORE}"] if lost else found
 
 
-def _reached(windows: Sequence[WindowOutline], points: Sequence[Point]) -> set[tuple[int, str]]:
+def _find_reached(windows: Sequence[WindowOutline], points: Sequence[Point]) -> set[tuple[int, str]]:
     """Return the windows that are dialogs, or topmost at one of the points."""
     shown = sorted(
         (one for one in windows if one.window is not None and one.hidden != "not shown"),
@@ -129,7 +129,7 @@ def _reached(windows: Sequence[WindowOutline], points: Sequence[Point]) -> set[t
 
 
 def _keys(scene: Scene) -> dict[str, str]:
-    """Return the words of every text that was read from the screen, by its id."""
+    """Return the words of every line of a scene, by the id of what it describes."""
     return {one.key: one.words for window in window_outlines(scene) for one in window.lines}
 
 

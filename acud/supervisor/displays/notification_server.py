@@ -106,11 +106,16 @@ class NotificationServer:
 
     def end(self, number: int, reason: CloseReason) -> None:
         """Close an open notification, and tell programs why."""
-        self._expiries.pop(number, Timer(0, lambda: None)).cancel()
+        self._cancel_expiry(number)
         self._resident.discard(number)
         del self.open[number]
         self._emit("NotificationClosed", "uu", number, int(reason))
         self._on_changed()
+
+    def _cancel_expiry(self, number: int) -> None:
+        timer = self._expiries.pop(number, None)
+        if timer is not None:
+            timer.cancel()
 
     # ---- the bus -----------------------------------------------------------------------------------------------------
 
@@ -213,7 +218,7 @@ class NotificationServer:
         self._resident.discard(number)
         if hints.get("resident", ("b", False))[1] is True:
             self._resident.add(number)
-        self._expiries.pop(number, Timer(0, lambda: None)).cancel()
+        self._cancel_expiry(number)
         seconds = expire_ms / 1000 if expire_ms >= 0 else 0 if shown.urgency is Urgency.CRITICAL else _USUAL_S
         if seconds:
             self._expiries[number] = self._loop.call_later(seconds, lambda: self.end(number, CloseReason.EXPIRED))

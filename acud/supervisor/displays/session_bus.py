@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from jeepney import DBusAddress, HeaderFields, Message, MessageType, Parser, new_method_call
@@ -37,12 +38,11 @@ class SessionBusClient:
         self._out = bytearray()
         self._queued: list[Message] = []
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
-        try:
+        with ExitStack() as undo:
+            undo.callback(self._socket.close)
             self._socket.setblocking(False)
             self._socket.connect(os.fsencode(next(get_connectable_addresses(address))))
-        except BaseException:
-            self._socket.close()
-            raise
+            undo.pop_all()
         loop.watch(self._socket, self._read)
         self._is_open = True
         self._write(self._authenticator.data_to_send() or b"")

@@ -110,14 +110,9 @@ def answer_scene(feature: SceneFeature, request: SceneGet, call: Call) -> None:
     def look(displays: list[WatchedDisplay]) -> None:
         if request.mode is None:
             answer(displays)
+        elif (unknown_name := _find_unknown_name(feature, request, displays)) is not None:
+            fail(unknown_name)
         else:
-            if request.target and handle_of(request.target) is None and all(one.windows_known for one in displays):
-                # A name that no window or program has costs no reading.
-                try:
-                    narrowed(feature.scenes.newest(displays), request.target)
-                except NotFound as missing:
-                    fail(missing)
-                    return
             feature.scenes.look(displays, request.mode, lambda: later(displays), _WITHIN_S)
 
     def answer(displays: list[WatchedDisplay]) -> None:
@@ -162,6 +157,20 @@ def answer_scene(feature: SceneFeature, request: SceneGet, call: Call) -> None:
         look(list(feature.watched_displays.by_name.values()))
     else:
         feature.displays.with_display("", call.later(begun))
+
+
+def _find_unknown_name(feature: SceneFeature, request: SceneGet, displays: list[WatchedDisplay]) -> NotFound | None:
+    """Return why the target of `request` cannot be found where it is a name that no window or program has: that costs
+    no reading.
+    """
+    is_name = request.target and handle_of(request.target) is None
+    if not is_name or not all(one.windows_known for one in displays):
+        return None
+    try:
+        narrowed(feature.scenes.newest(displays), request.target)
+    except NotFound as missing:
+        return missing
+    return None
 
 
 def _missing(feature: SceneFeature, displays: list[WatchedDisplay]) -> AcudError | None:
