@@ -32,7 +32,7 @@ class Row(Struct, frozen=True):
     """`scope`: what an access token needs at least (None: anybody may). `method` is `WS` for a WebSocket. `body_bytes`:
     the longest body taken, which is JSON; of methods that have none nothing is read. `may_pass`: which requests need no
     pass all the same. `checks_body`: that a body is JSON, and no longer, is checked before the endpoint. `is_alias`:
-    with another method the path is not there.
+    with another method the path is not there, and a path of another row is never this one's.
 
     The endpoint finds `request.state.gateway`, `.access_token` (where there is a scope), `.revocations` and
     `.admission`, and asks `permits` for what it shows of which display or task.
@@ -73,7 +73,10 @@ def route(row: Row) -> BaseRoute:
 class _AliasRoute(Route):
     def matches(self, scope: MutableMapping[str, Any]) -> tuple[Match, MutableMapping[str, Any]]:
         match, found = super().matches(scope)
-        return (match, found) if match is Match.FULL else (Match.NONE, {})
+        others = (one for one in scope["router"].routes if one is not self)
+        if match is not Match.FULL or any(one.matches(scope)[0] is not Match.NONE for one in others):
+            return Match.NONE, {}
+        return match, found
 
 
 def _check_body(request: Request, row: Row) -> None:

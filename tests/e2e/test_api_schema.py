@@ -55,10 +55,10 @@ class There(Struct):
     ids: dict[str, str]
 
     def put_in(self, case: Any, path: str) -> None:
-        """Have `case` ask about something that is there."""
-        found = self.ids.get(path.split("/")[2])
-        for name in {"id", "name"} & set(case.path_parameters or {}) if found else ():
-            case.path_parameters[name] = found
+        """Have `case` ask about something that is there: the first name in `path` is its id."""
+        if found := self.ids.get(path.split("/")[2]):
+            for name in re.findall("{(.*?)}", path)[:1]:
+                case.path_parameters[name] = found
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from acud import png
 from acud.errors import NotFound
 from acud.types import Change, Criteria, DisplayInfo, Rect, ScreenImage, Text, WaitState
 from acud.types.tasks import ActionType, ItemStatus, TaskStatus
+from acud.types.wakes import RouteName, WakeAddress
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.dashboard_support import PATIENCE_MS, SETTINGS, Visitor
@@ -25,7 +26,7 @@ from tests.e2e.gateway_support import served
 HOSTILE = '<img src=x onerror="document.title=1"> & <b>bold</b>'
 
 
-DAEMON_SETTINGS = SETTINGS
+DAEMON_SETTINGS = SETTINGS + '[wake]\ncommand = ["false"]\nretry_for_s = 1\n'
 
 
 @pytest.fixture
@@ -472,7 +473,8 @@ def test_a_wake_that_reached_nobody_is_sent_again(visitor: Visitor, daemon: Daem
     """It is shown with the reason, in the wakes and on the overview."""
     client, page = daemon.client, visitor.page
     display = client.display_create(320, 240).display
-    wait = client.wait_create(Criteria("never"), display=display.name, timeout_s=600).wait
+    failing = WakeAddress((RouteName.COMMAND,))
+    wait = client.wait_create(Criteria("never"), display=display.name, timeout_s=600, wake=failing).wait
     judged(client, wait.wait_id, "no")  # which is usage, too
     client.wait_update(wait.wait_id, timeout_s=0.2)
     until(lambda: shown(client, wait.wait_id).state == WaitState.TIMEOUT, "the end of its time")  # nobody fetches it

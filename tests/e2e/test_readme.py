@@ -177,7 +177,7 @@ WORLD = (
 """What the examples find, so that none of them waits for what never comes."""
 CLOSES = "acud do key alt+F4"
 """Closes a window, and so goes last."""
-ENDLESS = {"acud scene --watch", "acud events --follow --topic wait.", "acud logs --follow --level warning"}
+ENDLESS = {line for line in examples() if re.search(" --(watch|follow)", line)} - set(NOT_HERE)
 """Goes on until Ctrl-C."""
 AFTER = {'eval "$(acud display take "$DISPLAY" --for 15m --env)"': '; acud display release "$DISPLAY"'}
 CHANGES = ("acud look --on-change 10 --settle 0.5 -o after.png", 'acud wait --change --since "$token" --timeout 10')
@@ -198,7 +198,7 @@ OUTCOMES = {
     "acud display add :0 --auth-file /run/user/1000/gdm/Xauthority": (Exit.OK, Exit.ERROR),
     "acud annotate": (Exit.ERROR,),  # no model is set
     "acud annotate --ask claude --display :100": (Exit.NOT_FOUND,),
-    "acud scene --watch": (Exit.OK, Exit.DETACHED),
+    **dict.fromkeys(ENDLESS, (Exit.OK, Exit.DETACHED)),
 }
 
 

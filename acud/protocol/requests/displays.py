@@ -170,9 +170,9 @@ COMMANDS = (
         errors="NotFound for one that is not open; Unavailable where acud reads none",
         rest=RestOperation(
             "POST",
-            "/api/displays/{name}/notifications/{id}",
+            "/api/displays/{name}/notifications/{number}",
             Scope.ACT,
-            path_fields={"name": "name", "id": "notification_id"},
+            path_fields={"name": "name", "number": "notification_id"},
         ),
     ),
     Command(DisplayTake, TakeReply, mutating=True, deferred=True, limit_s=FIRST_USE_S, positional=1),

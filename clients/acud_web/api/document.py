@@ -31,6 +31,7 @@ _WITH_BODY = (400, 408, 413, 415)
 _PLACES: dict[str, Any] = {
     "n": {"type": "integer", "minimum": 1},
     "item": {"type": "integer", "minimum": 1, "maximum": 100_000},
+    "number": {"type": "integer", "minimum": 1, "maximum": 4_294_967_295},
     "terminal": msgspec.json.schema(TerminalName),
 }
 _KEY: Node = {
