@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import logging
 import math
+import sys
+import threading
 from collections.abc import Sequence
-from importlib import metadata
+from importlib import import_module, metadata
+from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +40,34 @@ _OVERLAP_PX = 48
 """Pieces of a tall part share so many rows: a line that one piece cuts is whole in the next."""
 
 
+_LOADING = threading.Lock()
+
+
+def _load_rapidocr() -> tuple[Path, Any]:
+    """Return the folder of RapidOCR's models and its class that makes boxes of what the detector finds.
+
+    Empty modules stand in for what that class never calls (front door, drawing, downloads), which takes 0.7 s of a core
+    to load. Nothing of this stays for others who import RapidOCR. Raises: ImportError.
+    """
+    found = find_spec("rapidocr")
+    if found is None or found.origin is None:
+        raise ImportError("rapidocr is not installed")
+    folder = Path(found.origin).parent
+    with _LOADING:
+        before = {name: module for name, module in sys.modules.items() if name.startswith("rapidocr")}
+        try:
+            for name, path in (("rapidocr", folder), ("rapidocr.ch_ppocr_det", folder / "ch_ppocr_det")):
+                sys.modules[name] = ModuleType(name)
+                sys.modules[name].__path__ = [str(path)]
+            sys.modules["rapidocr.utils.vis_res"] = ModuleType("rapidocr.utils.vis_res")
+            vars(sys.modules["rapidocr.utils.vis_res"])["VisRes"] = None
+            return folder / "models", import_module("rapidocr.ch_ppocr_det.utils").DBPostProcess
+        finally:
+            for name in [name for name in sys.modules if name.startswith("rapidocr")]:
+                del sys.modules[name]
+            sys.modules.update(before)
+
+
 class RapidEngine:
     """Loads both models when made. Raises: Unavailable."""
 
@@ -48,20 +80,18 @@ class RapidEngine:
         self.version = f"{VERSION}, {runtime.version}" + (f" ({runtime.why})" if runtime.why else "")
 
     def _load(self, runtime: Runtime) -> None:
-        # Imported here: 0.7 s and 100 MB that an evaluator without text to read never spends.
+        # Loaded here: an evaluator without text to read never spends the time and the memory.
         import cv2
-        import rapidocr
-        from rapidocr.ch_ppocr_det.utils import DBPostProcess
 
+        models, post_process = _load_rapidocr()
         logging.getLogger("RapidOCR").setLevel(logging.WARNING)
-        models = Path(rapidocr.__file__).parent / "models"
         cv2.setNumThreads(1)
         self._cv2 = cv2
         finder = runtime.load(models / "PP-OCRv6_det_small.onnx")
         reader = runtime.load(models / "PP-OCRv6_rec_small.onnx")
         self._finder, self._reader = finder.run, reader.run
         self._loaded = (finder, reader)
-        self._boxes_of = DBPostProcess(0.3, 0.5, _MOST_CANDIDATES, 1.5, "fast", True)
+        self._boxes_of = post_process(0.3, 0.5, _MOST_CANDIDATES, 1.5, "fast", True)
         self._decoder = LetterDecoder(reader.characters.splitlines())
 
     def detect(self, parts: Sequence[Bgr]) -> list[list[Rect]]:
