@@ -21,7 +21,7 @@ from acud_fleet.access import Grants
 from tests.daemon import Daemon
 from tests.fleet_servers import FleetServers
 
-BARE = '[display]\nwindow_manager = "none"\nsession_bus = false\n'
+BARE = '[display]\nwindow_manager = "none"\nsession_bus = false\n[evaluator]\nworkers = 1\n'
 LEASE_S = 6
 """Short, for those that wait for a loss: a host that a loaded machine keeps from its work for 4 s is lost as well."""
 CALM_S = 9

@@ -29,8 +29,9 @@ _END_DEADLINE_S = 25.0
 """Displays that have not ended by then are killed. The systemd units give a stop 60 s."""
 _HOME_S = 5.0
 _STOPPED = "the daemon was stopped"
-_GRAMMAR_S = 5.0
-"""After the start the grammar of sentences is compiled, unless one came before."""
+_GRAMMAR_S = 30.0
+"""After the start the grammar of sentences is compiled, unless one came before: a second of work beside the loop, which
+a daemon that is started for one command never needs."""
 _PASSES = 16
 """How often one turn may go round: effects of a commit may themselves write (a wait armed and resolved at once)."""
 

@@ -19,7 +19,7 @@ from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.gateway_support import code, served
 
-SETTINGS = BARE + "[web]\nenabled = true\nport = 0\n[evaluator]\nworkers = 1\n"
+SETTINGS = BARE + "[web]\nenabled = true\nport = 0\n"
 PATIENCE_MS = 60_000
 SHOTS = Path(__file__).parents[2] / ".state" / "dashboard"
 Pixels = npt.NDArray[np.uint8]

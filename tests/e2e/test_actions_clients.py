@@ -26,7 +26,7 @@ MANAGED = BARE.replace('"none"', '"openbox"')
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[Daemon]:
-    with Daemon(settings=MANAGED + "[evaluator]\nworkers = 1\n") as running:
+    with Daemon(settings=MANAGED) as running:
         yield running
 
 

@@ -37,7 +37,7 @@ time.sleep(600)
 
 @pytest.fixture
 def daemon() -> Iterator[Daemon]:
-    with Daemon(settings=BARE + "[evaluator]\nworkers = 1\n[daemon]\nrestart_limit = 1000\n") as running:
+    with Daemon(settings=BARE + "[daemon]\nrestart_limit = 1000\n") as running:
         yield running
 
 

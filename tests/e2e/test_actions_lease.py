@@ -23,7 +23,7 @@ from tests.integration.xserver import XServer
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[Daemon]:
-    with Daemon(settings=BARE + "[evaluator]\nworkers = 1\n") as running:
+    with Daemon(settings=BARE) as running:
         yield running
 
 

@@ -24,7 +24,7 @@ from tests.e2e.fleet_waits import heard
 from tests.fleet_rig import CALM_S, LONG_S, Fleet, until
 from tests.integration.jobs_rig import Worker
 
-MORE = '[vision]\nbackends = ["fleet"]\n[wake]\nroutes = ["fleet"]\n[evaluator]\nworkers = 3\n'
+MORE = '[vision]\nbackends = ["fleet"]\n[wake]\nroutes = ["fleet"]\n'
 
 
 @pytest.fixture(scope="module")

@@ -50,7 +50,7 @@ RED = png.encode(button(0xC02020))
 
 @pytest.fixture(scope="module")
 def image_daemon() -> Iterator[Daemon]:
-    with Daemon(settings=BARE + '[vision]\nbackend = "ocr"\n[evaluator]\nworkers = 1\n') as running:
+    with Daemon(settings=BARE + '[vision]\nbackend = "ocr"\n') as running:
         yield running
 
 

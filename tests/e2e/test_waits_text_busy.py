@@ -118,7 +118,7 @@ def test_a_change_elsewhere_is_read_before_a_first_reading_is_done(
 
 def test_another_display_is_read_beside_a_first_reading() -> None:
     """The process that reads the large one is stopped meanwhile: the other one alone can have read."""
-    with Daemon(settings=SETTINGS + "[evaluator]\nworkers = 2\n") as daemon:
+    with Daemon(settings=SETTINGS.replace("workers = 1", "workers = 2")) as daemon:
         large = daemon.client.display_create(WIDTH, HEIGHT).display
         small = daemon.client.display_create(320, 240).display
         with Desk(large.name, large.auth_file) as book:
