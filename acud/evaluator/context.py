@@ -7,10 +7,11 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from acud.errors import Unavailable
 from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.evidence import EncodedView, encoded_view, keep_views, record_of
 from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeReply
@@ -22,6 +23,7 @@ from acud.evaluator.ports import JobAnswerer, RedactedPixels, Redactor, Withheld
 from acud.evaluator.view_pixels import Frames, Rings, ViewPixels
 from acud.evaluator.widget_watches import WidgetWatches
 from acud.protocol.bootstrap import EvaluatorOptions
+from acud.protocol.evaluation import Job
 from acud.types import Echo, Evidence, JudgeName, Rect, ScreenImage, TextLeaf, WindowInfo, unknown
 from acud.types.actions import Point
 
@@ -143,6 +145,17 @@ class EvaluatorContext:
         """Return words from a screen as they may leave the machine. Raises: TookTooLong when that took too long."""
         return self._redactor.quoted(text)
 
+    async def read_look(self, shot: ViewPixels, job: Job) -> ViewPixels:
+        """Return `shot`, or the newest frame of its job, with its text; `shot` as it is where no engine reads it.
+
+        Raises: FrameGone when a newer frame of the view was read meanwhile.
+        """
+        if self._text is None:
+            return shot
+        with self.counters.timed("ocr"), suppress(Unavailable):  # whoever needs the text then hears of the fault
+            return await self._text.read_look(shot, lambda: self.rings.take(job))
+        return shot
+
     async def read(
         self, shot: ViewPixels, leaf: TextLeaf, windows: tuple[WindowInfo, ...] = (), echoes: tuple[Echo, ...] = ()
     ) -> JudgeReply:
@@ -151,7 +164,7 @@ class EvaluatorContext:
         """
         if self._text is None:
             return JudgeReply(unknown("engine", "this evaluator owns no OCR engine"), cost_usd=0.0)
-        with self.counters.timed("ocr"):
+        with nullcontext() if shot.lines is not None else self.counters.timed("ocr"):
             verdict = await self._text.look_for(shot, leaf, windows, echoes)
         if verdict.code == "engine":
             self.judges.doubt(JudgeName.OCR)

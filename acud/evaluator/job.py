@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,7 +20,8 @@ from acud.frames.ring import FrameGone
 from acud.pixels.tiles import identity
 from acud.protocol.evaluation import FEATURE_ASKS, Answered, Job, JobResult
 from acud.protocol.questions import DiffAsk
-from acud.types import HiddenBox
+from acud.types import HiddenBox, Leaf, PixelLeaf, TextLeaf
+from acud.waits import conditions
 
 
 class WrittenPicture(NamedTuple):
@@ -51,6 +52,8 @@ async def run_job(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
         return JobResult(job.job_id, "failed", reason=f"the feature that answers {off[0]!r} is off")
     try:
         shot = await context.off_loop(partial(_taken, job, context))
+        if _reads_at_once(job, shot, context):
+            shot = await context.read_look(shot, job)
         shown = await _shown(job, shot, context)
         picture = await _picture(job, shown.shot, context)
     except FrameGone as fault:
@@ -64,6 +67,30 @@ async def run_job(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
     result = _result(job, shot, picture, answered)
     told = replace(result, encode_ms=encode_ms, hidden=_told(shown), **features)
     return told if job.think is None else _thought(told, await think(job.think, shot, context))
+
+
+def find_readers(job: Job) -> set[str] | None:
+    """Return the waits that the job only reads text and searches images for; None where it does anything else."""
+    features = any(getattr(job, name) is not None for name in FEATURE_ASKS)
+    other = (job.picture, job.think, job.diff, *job.remember)
+    if features or any(one is not None for one in other) or any(map(conditions.may_ask_model, _asked_leaves(job))):
+        return None
+    pixels = all(isinstance(leaf, PixelLeaf) for leaf in _asked_leaves(job))
+    return {ask.wait_id for ask in job.asks} if pixels else None
+
+
+def _asked_leaves(job: Job) -> Iterator[Leaf]:
+    for ask in job.asks:
+        found = conditions.leaves(ask.until)
+        yield from (found[leaf.index] for leaf in ask.asks)
+
+
+def _reads_at_once(job: Job, shot: ViewPixels, context: EvaluatorContext) -> bool:
+    """Tell whether text is all that is asked for, and one of the questions needs it."""
+    if find_readers(job) is None or not all(isinstance(leaf, TextLeaf) for leaf in _asked_leaves(job)):
+        return False
+    gated = any(context.gates.applies(ask) for ask in job.asks)
+    return not gated and any(ask.force or shot.identity not in leaf.memo for ask in job.asks for leaf in ask.asks)
 
 
 async def _differ(job: Job, ask: DiffAsk, context: EvaluatorContext) -> JobResult:

@@ -11,14 +11,11 @@ from typing import NamedTuple
 from acud import child_process, log
 from acud.async_child import AsyncChild
 from acud.evaluator.context import EvaluatorContext
-from acud.evaluator.job import run_job
+from acud.evaluator.job import find_readers, run_job
 from acud.evaluator.memory import MemoryTrim
 from acud.protocol.children import Heartbeat, Stop
-from acud.protocol.evaluation import FEATURE_ASKS, EvaluatorHello, Job, JobResult, WaitsOver
-from acud.protocol.questions import Ask
+from acud.protocol.evaluation import EvaluatorHello, Job, JobResult, WaitsOver
 from acud.protocol.widgets import WidgetMessage
-from acud.types import PixelLeaf
-from acud.waits import conditions
 
 Incoming = Job | WaitsOver | WidgetMessage | Stop
 
@@ -87,7 +84,7 @@ class EvaluatorService:
             await self._child.send(JobResult(job.job_id, "failed", reason=f"already at {self._max_jobs} jobs"))
         else:
             task = group.create_task(self._work(job))
-            self._jobs[job.job_id] = _RunningJob(task, _readers(job))
+            self._jobs[job.job_id] = _RunningJob(task, find_readers(job))
             task.add_done_callback(lambda _: self._ended(job.job_id))
 
     async def _work(self, job: Job) -> None:
@@ -125,18 +122,3 @@ class EvaluatorService:
             if news is not None:
                 await self._child.send(news)
             await self._context.judges.wait_for_doubt(self._health_interval_s)
-
-
-def _readers(job: Job) -> set[str] | None:
-    features = any(getattr(job, name) is not None for name in FEATURE_ASKS)
-    other = (job.picture, job.think, job.diff, *job.remember)
-    if features or any(one is not None for one in other) or not all(_is_read(ask) for ask in job.asks):
-        return None
-    return {ask.wait_id for ask in job.asks}
-
-
-def _is_read(ask: Ask) -> bool:
-    """Tell whether text and images of the picture are all that is asked for, and no model may be."""
-    leaves = conditions.leaves(ask.until)
-    asked = [leaves[leaf.index] for leaf in ask.asks]
-    return all(isinstance(leaf, PixelLeaf) and not conditions.may_ask_model(leaf) for leaf in asked)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from acud.errors import NotFound
+from acud.evaluator.ocr.engine import Line
 from acud.frames.reader import FrameGone, FrameView, RingReader
 from acud.pixels.tiles import identity
 from acud.protocol.evaluation import Job
@@ -45,6 +46,8 @@ class ViewPixels(NamedTuple):
     hide_fault: str = ""
     told: ToldBy | None = None
     """Who tells of the display's widgets; set for a shot whose picture may leave."""
+    lines: tuple[Line, ...] | None = None
+    """Its text, in its own pixels, once that was read."""
 
 
 def paint(pixels: NDArray[np.uint8], boxes: Iterable[Rect]) -> None:

@@ -17,6 +17,10 @@ from acud.types.grounding import Found
 from acud.types.scene import Remark
 
 
+MOST_READINGS_HELD = 8
+"""Pictures that one evaluator holds while its engine reads them in turn (30 MB at 720p)."""
+
+
 class Described(Struct, frozen=True, forbid_unknown_fields=True):
     """What a model said, boxes in the source's pixels. `code` "": an answer; else why there is none, as of a chat.
 

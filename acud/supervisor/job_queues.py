@@ -22,7 +22,7 @@ from typing import Generic, Protocol, TypeVar
 
 from acud.errors import Unavailable
 from acud.ids import new_id
-from acud.protocol.evaluation import Job, JobResult, JudgeHealth
+from acud.protocol.evaluation import MOST_READINGS_HELD, Job, JobResult, JudgeHealth
 from acud.protocol.questions import View
 from acud.supervisor.children import Child
 from acud.supervisor.frame_sources import Source
@@ -36,9 +36,6 @@ _QUANTUM_S = 0.02
 """Charged when a job is sent, so that many sent at once count before the first is done."""
 
 _MOST_ACCOUNTS = 1024
-
-_OCR_PLACES = 8
-"""Pictures held while the one engine reads them in turn (30 MB at 720p)."""
 
 _MOST_TRIES = 5
 """Frames that are overwritten, one after the other, before a look at them is given up."""
@@ -208,7 +205,7 @@ def most_jobs(limit: int) -> int:
 
 
 def _places(lane: Lane, limit: int) -> int:
-    return {Lane.OCR: min(_OCR_PLACES, limit), Lane.REDACT: min(_REDACT_PLACES, limit), Lane.JUDGE: limit}[lane]
+    return {Lane.OCR: min(MOST_READINGS_HELD, limit), Lane.REDACT: min(_REDACT_PLACES, limit), Lane.JUDGE: limit}[lane]
 
 
 class JobEntry:

@@ -5,6 +5,9 @@ changed all over, takes seconds. So short readings overtake long ones, also one 
 one, or one that was not done within `SHORT_STEPS`. Of several readings of one view the newest goes first, but not
 before one that has begun; of several views the one that was read longest ago. At most `MOST_OVERTAKEN` readings
 overtake another one, then it is done first. A reading that nobody waits for any more is dropped.
+
+While the queue is crowded, frames come faster than they are read. Then a reading takes the newest frame when its turn
+comes (`crowded`), and an older one of a view that was read since is not made.
 """
 
 from __future__ import annotations
@@ -15,6 +18,9 @@ from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Generic, TypeVar
 
+from acud.frames.ring import FrameGone
+from acud.protocol.evaluation import MOST_READINGS_HELD
+
 T = TypeVar("T")
 Steps = Generator[None, None, T]
 MOST_OVERTAKEN = 4
@@ -23,10 +29,17 @@ _MOST_ENDS = 1024
 
 
 class _QueuedReading(Generic[T]):
-    """A reading asked for. `begin` gives its steps, `known` tells whether it reads changes alone."""
+    """A reading asked for. `begin` gives its steps, `known` tells whether it reads changes alone. `is_look`: it is one
+    of many looks at its view.
+    """
 
-    def __init__(self, key: object, begin: Callable[[], Steps[T]], known: Callable[[], bool]) -> None:
+    def __init__(
+        self, key: object, begin: Callable[[], Steps[T]], known: Callable[[], bool], *, is_look: bool
+    ) -> None:
         self.key = key
+        self.is_look = is_look
+        self.passed = False
+        """Whether a newer reading of its view was done since."""
         self.begin = begin
         self.known = known
         self.steps: Steps[T] | None = None
@@ -48,9 +61,14 @@ class ReadingQueue(Generic[T]):
         self._ended = 0
         self._closed = False
 
-    def ask(self, key: object, begin: Callable[[], Steps[T]], known: Callable[[], bool]) -> Future[T]:
-        """Return what the steps will return or raise. Cancelled, the reading ends before its next step."""
-        asked = _QueuedReading(key, begin, known)
+    def ask(
+        self, key: object, begin: Callable[[], Steps[T]], known: Callable[[], bool], *, is_look: bool = False
+    ) -> Future[T]:
+        """Return what the steps will return or raise. Cancelled, the reading ends before its next step.
+
+        With `is_look` it raises FrameGone where the queue is crowded and a newer reading of the view was done.
+        """
+        asked = _QueuedReading(key, begin, known, is_look=is_look)
         with self._lock:
             self._waiting.append(asked)
         self._thread.submit(self._work)
@@ -61,6 +79,12 @@ class ReadingQueue(Generic[T]):
         """Whether nothing is read, nor waits to be."""
         with self._lock:
             return not self._waiting
+
+    @property
+    def crowded(self) -> bool:
+        """Whether as much is held as may be, but for one that is being replaced."""
+        with self._lock:
+            return len(self._waiting) >= MOST_READINGS_HELD - 1
 
     def close(self) -> None:
         """End the thread after the step it is at; what was asked for is cancelled."""
@@ -98,6 +122,8 @@ class ReadingQueue(Generic[T]):
     def _step(self, asked: _QueuedReading[T]) -> None:
         try:
             if asked.steps is None:
+                if asked.is_look and asked.passed and self.crowded:
+                    raise FrameGone("a newer frame of the view was read before its turn came")
                 asked.steps = asked.begin()
             asked.taken += 1
             next(asked.steps)
@@ -115,6 +141,7 @@ class ReadingQueue(Generic[T]):
             place = self._waiting.index(asked)
             for older in self._waiting[:place]:
                 older.overtaken += 1
+                older.passed |= older.key == asked.key
             del self._waiting[place]
             self._ended += 1
             if len(self._ends) >= _MOST_ENDS:

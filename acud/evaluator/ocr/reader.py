@@ -16,6 +16,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from acud.config import OcrSettings
-from acud.errors import Unavailable
+from acud.errors import AcudError, Unavailable
 from acud.evaluator.ocr import bands
 from acud.evaluator.ocr.changes import REACH_Y_PX, apart, around, changed_boxes, on_grid, plan_reading
 from acud.evaluator.ocr.engine import Bgr, Engine, EngineOnDemand, Line, Reading
@@ -342,7 +343,7 @@ class TextReading:
         self._min_confidence = settings.min_confidence
         self._second = SecondReader(make_program, monotonic_s) if settings.second_reader == "auto" else None
         self._engine = EngineOnDemand(make_engine or (lambda: RapidEngine(settings.runtime)), VERSION)
-        self._queue: ReadingQueue[tuple[Line, ...]] = ReadingQueue()
+        self._queue: ReadingQueue[ViewPixels] = ReadingQueue()
         self._reader = ScreenReader(self._engine, self._second)
         self._now = monotonic_s
         self._read_s = monotonic_s()
@@ -381,16 +382,38 @@ class TextReading:
 
         Raises: Unavailable when the engine fails.
         """
+        read = shot if shot.lines is not None and not fresh else await self._ask(shot, lambda: shot, fresh=fresh)
+        return read.lines or ()
+
+    async def read_look(self, shot: ViewPixels, take: Callable[[], ViewPixels]) -> ViewPixels:
+        """Return `shot` with its lines. While frames come faster than they are read, it is the newest one when its turn
+        comes: what `take` returns. Raises: Unavailable when the engine fails; FrameGone when a newer one was read.
+        """
+
+        def newest() -> ViewPixels:
+            if self._queue.crowded:
+                with suppress(AcudError):  # its ring is gone, or what rules hide of the frame is not known
+                    return take()
+            return shot
+
+        return await self._ask(shot, newest, is_look=True)
+
+    async def _ask(
+        self, shot: ViewPixels, take: Callable[[], ViewPixels], *, fresh: bool = False, is_look: bool = False
+    ) -> ViewPixels:
         key = (shot.source, shot.crop, shot.ignore)
         asked = self._queue.ask(
-            key, lambda: self._read(key, shot, fresh), lambda: not fresh and self._reader.knows(key)
+            key,
+            lambda: self._read(key, take(), fresh),
+            lambda: not fresh and self._reader.knows(key),
+            is_look=is_look,
         )
         try:
             return await asyncio.wrap_future(asked)
         finally:
             self._read_s, self._released = self._now(), False
 
-    def _read(self, key: ViewKey, shot: ViewPixels, fresh: bool) -> Steps[tuple[Line, ...]]:
+    def _read(self, key: ViewKey, shot: ViewPixels, fresh: bool) -> Steps[ViewPixels]:
         try:
             self._engine.load()  # a screen without text needs none, but one that can't be loaded is told of now
             if fresh:
@@ -400,7 +423,7 @@ class TextReading:
             self._fault = f"{fault.message}; {fault.hint}" if fault.hint else fault.message
             raise
         self._fault = ""
-        return lines
+        return shot._replace(lines=lines)
 
     async def check_health(self) -> JudgeHealth:
         """Return idle while no engine is loaded, down after a failure, else ready."""

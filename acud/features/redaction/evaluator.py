@@ -152,7 +152,7 @@ class RedactionRules:
                 return found
             hidden += found
         pixels = blackout(shot.pixels, [one.box for one in hidden])
-        return RedactedPixels(shot._replace(pixels=pixels), tuple(hidden))
+        return RedactedPixels(shot._replace(pixels=pixels, lines=None), tuple(hidden))
 
     async def _found(self, shot: ViewPixels) -> list[HiddenBox] | Withheld:
         if self._text is None:

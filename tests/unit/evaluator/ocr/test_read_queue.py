@@ -7,6 +7,8 @@ from concurrent.futures import CancelledError, Future
 import pytest
 
 from acud.evaluator.ocr.read_queue import MOST_OVERTAKEN, SHORT_STEPS, ReadingQueue
+from acud.frames.ring import FrameGone
+from acud.protocol.evaluation import MOST_READINGS_HELD
 
 
 class Desk:
@@ -20,8 +22,8 @@ class Desk:
     def first(self, name: str, steps: int = 3, *, known: bool = False) -> Future[str]:
         return self.queue.ask(name, lambda: self._steps(name, steps, hold=True), lambda: known)
 
-    def change(self, name: str, key: str = "") -> Future[str]:
-        return self.queue.ask(key or name, lambda: self._steps(name, 1, hold=False), lambda: True)
+    def change(self, name: str, key: str = "", *, is_look: bool = False) -> Future[str]:
+        return self.queue.ask(key or name, lambda: self._steps(name, 1, hold=False), lambda: True, is_look=is_look)
 
     def _steps(self, name: str, count: int, *, hold: bool) -> Generator[None, None, str]:
         for _ in range(count):
@@ -64,6 +66,18 @@ def test_of_one_view_what_has_begun_goes_first_then_the_newest(desk: Desk) -> No
     desk.go.set()
     assert [one.result(30) for one in (first, *kept)] == ["view", "went", "came", "newest"]
     assert desk.done == ["view", "newest", "came", "went"]
+
+
+def test_an_older_look_is_not_read_while_newer_ones_crowd(desk: Desk) -> None:
+    first = desk.first("view", steps=1)
+    assert desk.begun.wait(30)
+    kept = [desk.change(f"c{number}", key="view", is_look=True) for number in range(MOST_READINGS_HELD)]
+    desk.go.set()
+    assert first.result(30) == "view"
+    # c7 is read with all places taken, c6 is left out of the seven that are left, the others have room.
+    with pytest.raises(FrameGone):
+        kept[6].result(30)
+    assert sorted(one.result(30) for one in (*kept[:6], kept[7])) == [f"c{number}" for number in (0, 1, 2, 3, 4, 5, 7)]
 
 
 def test_an_old_picture_of_a_view_that_changes_on_and_on_is_read_after_so_many(desk: Desk) -> None:

@@ -53,6 +53,7 @@ def shot() -> object:
     class Shot:
         source, crop, ignore = "display:d1", (), ()
         pixels = np.zeros((40, 40, 4), np.uint8)
+        lines = None
 
     return Shot()
 

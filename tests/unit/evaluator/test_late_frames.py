@@ -1,0 +1,107 @@
+"""While more frames come than the engine reads, the frame is taken when its turn comes, and the verdict names that."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from acud.config import OcrSettings, VisionSettings
+from acud.evaluator.context import EvaluatorContext
+from acud.evaluator.job import run_job
+from acud.evaluator.judges.registry import JudgeRegistry
+from acud.evaluator.ocr.reader import TextReading
+from acud.evaluator.view_pixels import ViewPixels
+from acud.features.redaction.evaluator import RedactionRules
+from acud.pixels.tiles import identity
+from acud.protocol.bootstrap import EvaluatorOptions
+from acud.protocol.evaluation import MOST_READINGS_HELD, Job, JobResult
+from acud.protocol.questions import Ask, LeafAsk, View
+from acud.types import Rect, Text
+from tests.ink_engine import InkEngine
+
+
+class HeldEngine(InkEngine):
+    """Stands at its first search until `go` is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.go = threading.Event(), threading.Event()
+
+    def detect(self, parts: Sequence[NDArray[np.uint8]]) -> list[list[Rect]]:
+        """Search once it may."""
+        self.begun.set()
+        assert self.go.wait(30)
+        return super().detect(parts)
+
+
+class Screens:
+    """Rings whose newest frame is `frame`; another one shows another word."""
+
+    def __init__(self) -> None:
+        self.frame = 1
+
+    def take(self, job: Job) -> ViewPixels:
+        """Return the newest frame."""
+        pixels = np.zeros((40, 120, 4), np.uint8)
+        pixels[10:20, 10 : 20 + 4 * self.frame] = 255
+        return ViewPixels(job.view.source, 1, self.frame, 0, Rect(0, 0, 120, 40), pixels, identity(pixels))
+
+    def sweep(self) -> None:
+        """Let go of nothing."""
+
+    def close(self) -> None:
+        """Let go of nothing."""
+
+
+async def read_in_turn(folder: Path, sources: Sequence[str]) -> dict[str, JobResult]:
+    """Return the results of a job for each of `sources`, all asked while frame 1 is the newest and the first is read;
+    frame 9 is the newest when the others' turn comes.
+    """
+    engine, screens = HeldEngine(), Screens()
+    text = TextReading(OcrSettings(), lambda: engine)
+    options = EvaluatorOptions(VisionSettings(), OcrSettings(), True, str(folder), str(folder), 8, 320)
+    context = EvaluatorContext(
+        options, JudgeRegistry({}, (), text), text, RedactionRules(options.redaction, text), {}, screens
+    )
+    found: dict[str, JobResult] = {}
+
+    async def tell(part: JobResult) -> None:
+        raise AssertionError(f"one question has no parts: {part}")
+
+    async def run(number: int, source: str) -> None:
+        ask = Ask(f"w{number}", Text("Done"), (LeafAsk(0),), judge="ocr")
+        found[f"j{number}"] = await run_job(Job(f"j{number}", View(source), "/ring", 1, 0, (ask,)), context, tell)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for number, source in enumerate(sources):
+                group.create_task(run(number, source))
+                while len(text._queue._waiting) <= number:
+                    await asyncio.sleep(0)
+            assert await asyncio.to_thread(engine.begun.wait, 30)
+            screens.frame = 9
+            engine.go.set()
+    finally:
+        engine.go.set()
+        await context.close()
+    return found
+
+
+@pytest.mark.asyncio
+async def test_a_crowded_engine_reads_the_frames_of_now(tmp_path: Path) -> None:
+    found = await read_in_turn(tmp_path, [f":{number}" for number in range(MOST_READINGS_HELD)])
+    assert {one.status for one in found.values()} == {"done"}
+    # The first was being read; the next one's turn came while all places but one were taken.
+    assert [found[name].frame for name in ("j0", "j1")] == [1, 9]
+
+
+@pytest.mark.asyncio
+async def test_what_stood_there_and_went_is_read_while_there_are_places(tmp_path: Path) -> None:
+    found = await read_in_turn(tmp_path, [":1", ":2", ":2"])
+    assert [(one.status, one.frame) for one in found.values()] == [("done", 1)] * 3
