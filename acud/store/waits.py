@@ -17,6 +17,7 @@ from acud.typed_values import convert, decode_json
 from acud.types import Budget, Evidence, Rearmed, Spent, Stage, Verdict, WaitFilter, WaitSpec, WaitState, unknown
 from acud.types.waits import searched_words, words_of_wait
 from acud.waits.machine import StoredBaseline
+from acud.waits.model import Places
 
 _SQL = load("waits")
 _BY_ID = IdQueries(_SQL["beginning"], _SQL["ending"])
@@ -57,6 +58,7 @@ class StoredWait(Struct, frozen=True):
     """Per leaf of the present stage the baseline it took, so that a restart measures from the same frame."""
     stages: tuple[Stage, ...] = ()
     rearmed: Rearmed | None = None
+    places: Places = ()
 
 
 class WaitPage(Struct, frozen=True):

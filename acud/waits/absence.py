@@ -39,4 +39,9 @@ def _rests_on_absence(wait: Wait, verdicts: Mapping[int, Verdict]) -> bool:
 def _is_absence(leaf: Leaf, verdict: Verdict) -> bool:
     if isinstance(leaf, Text | ScreenImage | Widget):
         return verdict.answer is (Answer.YES if leaf.gone else Answer.NO)
+    return asks_absence(leaf)
+
+
+def asks_absence(leaf: Leaf) -> bool:
+    """Tell whether the leaf is a sentence that something is gone or not there."""
     return isinstance(leaf, Criteria) and _ABSENT.search(leaf.criteria) is not None

@@ -20,6 +20,7 @@ from acud.waits.effects import (
     WaitTimedOut,
 )
 from acud.waits.model import JobInFlight, JudgeState, OpenRequests, PendingYes, Wait
+from acud.waits.presence import find_shown
 from acud.waits.stages import is_last_stage, next_stage
 from acud.waits.view_state import ChangeMark
 
@@ -220,7 +221,8 @@ def note_windows(wait: Wait, windows: tuple[WindowInfo, ...]) -> Wait:
     """Return the wait after its display told its windows; those of the first list were there before."""
     listed = {one.window_id: one for one in windows if one.kind != "popup" and one.title.strip()}
     if wait.first_windows is None:
-        return replace(wait, windows=windows, first_windows=frozenset(one.window_id for one in windows))
+        first = frozenset(one.window_id for one in windows)
+        return replace(wait, windows=windows, first_windows=first, first_shown=find_shown(windows))
     came = {one.window_id: listed.get(one.window_id, one) for one in wait.new_windows}
     came |= {number: one for number, one in listed.items() if number not in wait.first_windows}
     return replace(wait, windows=windows, new_windows=tuple(came.values())[-_MOST_NAMED:])

@@ -63,7 +63,7 @@ from acud.waits.lifecycle import (
     time_out,
 )
 from acud.waits.local_answers import apply_texts, find_scrolled_off, texts_after_frame, texts_for_new_view
-from acud.waits.model import JudgeState, VerdictCache, Wait
+from acud.waits.model import JudgeState, Places, VerdictCache, Wait
 from acud.waits.planner import plan
 from acud.waits.presence import cover_changed, note_places
 from acud.waits.restless_area import LONGEST_PAUSE_S, RestlessArea
@@ -92,10 +92,14 @@ def arm(
     is_new: bool = True,
     longest_pause_s: float = LONGEST_PAUSE_S,
     stage: int = 0,
+    places: Places = (),
 ) -> WaitStep:
-    """Return a new wait, or one taken up after a restart in `stage`, with its `stored` baselines."""
+    """Return a new wait, or one taken up after a restart in `stage`, with its `stored` baselines and the `places` where
+    it saw things.
+    """
     found = leaves(stage_condition(spec.until, stage))
     wait = Wait(spec, at, found, dict(stored or {}), is_new, longest_pause_s=longest_pause_s, stage=stage)
+    wait = replace(wait, places=dict(places))
     if spec.target.pty and session_name(spec.target.pty).since is not None:
         wait = note_absent_target(wait)  # only what comes after a mark is looked at
     return WaitStep(*plan(wait, at))

@@ -80,6 +80,10 @@ class SeenPlace(Struct, frozen=True):
     box: Rect
 
 
+Places = tuple[tuple[NamedLeaf, tuple[SeenPlace, ...]], ...]
+"""Of leaves that were seen, where: `Wait.places` as it is stored."""
+
+
 class Coverage(Struct, frozen=True):
     """What a judgement answered for: a frame, the leaves asked, and the local answers it was asked under."""
 
@@ -231,7 +235,8 @@ class Wait(Struct, frozen=True):
     want of money. `is_near_end`: its deadline is near, and `last_picture` is what it ends with then.
     `longest_pause_s`: see `acud.waits.restless_area`.
 
-    `first_windows`: the windows of its display's first list; `new_windows`: the newest that came after.
+    `first_windows`: the windows of its display's first list, and `first_shown` those in sight then; `new_windows`: the
+    newest that came after.
     `seen_last`: the newest yes or no. `failing`: why the wait fails as soon as it has a last picture, since
     `failing_since`. `stage`: which stage of its condition is watched (`acud.waits.stages`); `leaves`, answers and
     baselines are that one's. `stage_frame`: the frame that the stage before held on. `later`: readings that tell of
@@ -255,6 +260,7 @@ class Wait(Struct, frozen=True):
     windows: tuple[WindowInfo, ...] | None = None
     windows_missing: Verdict = NOT_JUDGED
     first_windows: frozenset[int] | None = None
+    first_shown: frozenset[int] = frozenset()
     new_windows: tuple[WindowInfo, ...] = ()
     terminal_text: str | None = None
     scrolled_off: dict[int, Verdict] = {}

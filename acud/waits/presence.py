@@ -2,6 +2,9 @@
 
 What is not in sight is not known to be gone. A place is a box in the window that showed it, and moves with it; a window
 that closed took along what it showed. A target that is a window is judged by its own pixels, and needs no place.
+
+What was never seen, and what a sentence names, has no place: it may be in any window that was in sight when the wait
+began and is hidden now. A text or picture may also be below one window that hides the whole target from the beginning.
 """
 
 from __future__ import annotations
@@ -15,11 +18,15 @@ from acud.types import (
     AllOf,
     Answer,
     AnyOf,
+    Change,
+    Criteria,
     FileState,
     Leaf,
     NotOf,
+    PixelLeaf,
     Rect,
     ScreenImage,
+    Stable,
     Text,
     Then,
     Until,
@@ -30,7 +37,9 @@ from acud.types import (
     unknown,
     window_at,
 )
+from acud.waits.absence import asks_absence
 from acud.waits.model import NamedLeaf, SeenPlace, Wait
+from acud.waits.tiles import subtract
 
 NEVER_THERE = "it was not there when the wait began to look"
 NOT_IN_STAGE = "it was not there when this stage began"
@@ -112,13 +121,87 @@ def doubt_absences(wait: Wait, verdicts: Mapping[int, Verdict], *moments: Window
 
 def _doubt(wait: Wait, index: int, verdict: Verdict, windows: Windows | None) -> Verdict | None:
     leaf, named = wait.leaves[index], named_leaf(wait.leaves[index])
+    if windows is None or (wait.view_state is not None and wait.view_state.view.is_window):
+        return None
+    if isinstance(leaf, Criteria):
+        is_absent = verdict.answer is (Answer.YES if asks_absence(leaf) else Answer.NO)
+    else:
+        is_absent = index in absences(wait) and is_there(leaf, verdict) is False
     places = wait.places.get(named) if named is not None else None
-    if places is None or windows is None or (wait.view_state is not None and wait.view_state.view.is_window):
+    if not is_absent:
         return None
-    if index not in absences(wait) or is_there(leaf, verdict) is not False:
-        return None
+    if places is None:
+        why = _why_unseen(wait, windows, index) if isinstance(leaf, PixelLeaf | Criteria) else ""
+        return unknown("covered", f"{why}: it may be there; a window as the target is judged covered too") if why else None
     why = next((why for one in places if (why := _why_hidden(one, windows, is_told=isinstance(leaf, Widget)))), "")
     return unknown("covered", f"the place where it was last seen {why}") if why else None
+
+
+def _why_unseen(wait: Wait, windows: Windows, index: int) -> str:
+    """Return which window of the target is hidden, where leaf `index` may be in it; "" for none.
+
+    Where the condition also asks for what is there, that is what its client looks at.
+    """
+    view_state, lacking = wait.view_state, _lacking(wait)
+    if view_state is None or index not in lacking or len(lacking) < sum(map(_is_looked_for, wait.leaves)):
+        return ""
+    box, is_sentence = view_state.view.box, isinstance(wait.leaves[index], Criteria)
+    for at, own in enumerate(windows):
+        was_shown, part = own.window_id in wait.first_shown, own.bounds.intersect(box)
+        if own.kind == "popup" or part is None:
+            continue
+        if own.visibility == "unmapped":
+            if was_shown:
+                return f"{_name(own)} is minimised or unmapped"
+            continue
+        above = covers_of(part, windows[:at])
+        if above and (was_shown or (not is_sentence and any(one.outside.contains(box) for one in above))):
+            return f"{_name(own)} is covered by {_name(above[0])}"
+    return ""
+
+
+def _lacking(wait: Wait) -> set[int]:
+    """Return the texts, pictures and sentences that hold while something is not there."""
+    signed = enumerate(zip(wait.leaves, negations(wait.until), strict=True))
+    sentences = {at for at, (leaf, neg) in signed if isinstance(leaf, Criteria) and asks_absence(leaf) is not neg}
+    return sentences | {at for at in absences(wait) if isinstance(wait.leaves[at], PixelLeaf)}
+
+
+def _is_looked_for(leaf: Leaf) -> bool:
+    return isinstance(leaf, PixelLeaf | Criteria)
+
+
+def covers_of(part: Rect, above: Windows) -> Windows:
+    """Return the windows of `above` that lie over a part of the display, where they hide all of it; else none."""
+    over = tuple(one for one in above if one.visibility != "unmapped" and one.outside.intersect(part))
+    return () if subtract(part, (one.outside.moved(-part.x, -part.y) for one in over)) else over
+
+
+def hidden_region(wait: Wait, windows: Windows, region: Rect) -> Verdict | None:
+    """Return why changes and quiet of a region are not known: windows of other programs hide all that showed there when
+    the wait began. None where something else is asked for, or another thing hides it.
+    """
+    pixels = [leaf for leaf in wait.leaves if isinstance(leaf, Change | Stable | PixelLeaf | Criteria)]
+    if not pixels or not all(isinstance(leaf, Change | Stable) for leaf in pixels):
+        return None
+    own = [one for one in windows if one.window_id in wait.first_shown and one.bounds.intersect(region)]
+    programs, covers = {one.pid for one in own}, list[WindowInfo]()
+    for one in own:
+        part, above = one.bounds.intersect(region), windows[: windows.index(one)]
+        over = covers_of(part, above) if part is not None and one.visibility != "unmapped" else ()
+        if one.visibility != "unmapped" and not over:
+            return None
+        covers += over
+    if not own or any(one.pid in programs for one in covers):
+        return None
+    how = f"is covered by {_name(covers[0])}" if covers else "is minimised or unmapped"
+    return unknown("covered", f"what showed in the region when the wait began, {_name(own[0])}, {how}")
+
+
+def find_shown(windows: Windows) -> frozenset[int]:
+    """Return the windows of which something is in sight."""
+    shown = ((at, own) for at, own in enumerate(windows) if own.visibility != "unmapped")
+    return frozenset(own.window_id for at, own in shown if not covers_of(own.bounds, windows[:at]))
 
 
 def _why_hidden(place: SeenPlace, windows: Windows, *, is_told: bool) -> str:
@@ -144,5 +227,9 @@ def cover_changed(wait: Wait, windows: Windows) -> bool:
     """Tell whether a place is hidden by other windows among `windows` than among those that the wait knows."""
     before = wait.windows or ()
     places = [one for some in wait.places.values() for one in some]
-    hiding = ([_why_hidden(one, now, is_told=False) for one in places] for now in (before, windows))
+    lacking = _lacking(wait)
+    hiding = (
+        [*(_why_hidden(one, now, is_told=False) for one in places), *(_why_unseen(wait, now, at) for at in lacking)]
+        for now in (before, windows)
+    )
     return next(hiding) != next(hiding)

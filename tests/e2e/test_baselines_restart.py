@@ -14,7 +14,7 @@ import pytest
 from msgspec import Struct
 
 from acud.errors import Conflict
-from acud.types import Change, Rect, WaitInfo, WaitState
+from acud.types import Change, Rect, Text, WaitInfo, WaitState
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.desktop import Desk, compared, ended, judged, shown, until
@@ -185,6 +185,23 @@ def test_what_was_painted_and_undone_before_the_end_was_stored_is_a_change(scene
     scene.daemon.kill()
     scene.daemon.start()
     assert ended(scene.daemon.client, wait.wait_id).verdict.detail.startswith("changed tiles cover")
+
+
+def test_a_place_that_is_hidden_is_known_after_a_kill(scene: Scene) -> None:
+    client, desk = scene.daemon.client, scene.desk
+    window = desk.words(Rect(48, 48, 320, 160), "Uploading", "Uploader")
+    wait = client.wait_create(Text("Uploading", gone=True), "screen", display=scene.display, timeout_s=LONG_S).wait
+    until(lambda: '"Uploading"' in shown(client, wait.wait_id).verdict.detail, "the text")
+    cover = desk.window(Rect(0, 0, 500, 400), 0x335577, "Report")
+    hidden = judged(client, wait.wait_id, "unknown", "covered")
+    scene.daemon.kill()
+    scene.daemon.start()
+    again = until(lambda: (one := shown(client, wait.wait_id)).judged > hidden.judged and one, "a judgement")
+    assert (again.state, again.verdict.code) == (WaitState.WATCHING, "covered")
+    desk.close(cover)
+    judged(client, wait.wait_id, "no")
+    desk.close(window)
+    assert ended(client, wait.wait_id).state is WaitState.RESOLVED
 
 
 def test_a_baseline_holds_over_many_kills_and_many_frames(scene: Scene) -> None:

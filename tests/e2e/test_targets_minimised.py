@@ -141,5 +141,12 @@ def test_what_other_windows_hide_is_not_gone(
     office.map(window)
     for wait in made:
         judged(client, wait, "no")
+    again = office.window(Rect(0, 0, 640, 480), 0x335577, title="Report")
+    until(lambda: focused(client, managed.name) == again, "its focus")
+    made.append(client.wait_create(gone[0], "screen", display=managed.name, timeout_s=LONG_S).wait.wait_id)
+    note = judged(client, made[-1], "unknown", "covered").note  # it was never seen
+    assert f'"Uploader" (window:{window:#x}) is covered by "Report" (window:{again:#x})' in note
+    office.close(again)
+    judged(client, made[-1], "no")
     office.close(window)
     assert {ended(client, wait).state for wait in made} == {WaitState.RESOLVED}

@@ -2,11 +2,11 @@
 INSERT INTO wait_jobs (
     wait_id, state, spec, display, created, deadline, verdict, judged, judge_calls, frames_seen, cost_usd, note,
     ended_utc_s, message, evidence, changed_to_resolved_ms, baselines, spent, stages, words,
-    rearmed
+    rearmed, places
 ) VALUES (
     :wait_id, :state, :spec, :display, :created, :deadline, :verdict, :judged, :judge_calls, :frames_seen, :cost_usd,
     :note, :ended_utc_s, :message, :evidence, :changed_to_resolved_ms, :baselines, :spent, :stages, :words,
-    :rearmed
+    :rearmed, :places
 );
 
 -- name: update_watching
@@ -15,7 +15,7 @@ UPDATE wait_jobs SET
     judge_calls = :judge_calls, frames_seen = :frames_seen, cost_usd = :cost_usd, note = :note,
     ended_utc_s = :ended_utc_s, message = :message, evidence = :evidence,
     changed_to_resolved_ms = :changed_to_resolved_ms, baselines = :baselines, spent = :spent, stages = :stages,
-    words = :words
+    words = :words, places = :places
 WHERE wait_id = :wait_id AND state = 'watching';
 
 -- name: spent_of_task

@@ -129,6 +129,7 @@ class ActiveWait:
             baselines=self.baselines,
             stages=self.stages,
             rearmed=self.rearmed,
+            places=tuple(self.machine.places.items()),
         )
 
     def stop_timers(self) -> None:

@@ -40,6 +40,7 @@ from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.events import TargetLook
 from acud.waits.frame_coalescing import MOST_BEHIND, ChangeBuffer, can_coalesce, is_relevant
 from acud.waits.model import NO_DISPLAY
+from acud.waits.presence import hidden_region
 from acud.waits.schedule import asks_quiet, ignores_blinking
 from acud.waits.targets import TargetLocation, hidden_screen, locate, window_number, windows_titled
 from acud.waits.terminals import search_lines, session_name
@@ -261,6 +262,8 @@ class TargetTracker:
         size = display.width, display.height
         found = locate(target, active.display, *size, windows, active.window_id, watched.monitors, terminal)
         hidden = hidden_screen(windows, found.crop) if found.source and not found.window_id else None
+        if hidden is None and target.region is not None and found.crop is not None:
+            hidden = hidden_region(active.machine, windows, found.crop)
         return TargetLocation(missing=hidden) if hidden is not None else found
 
     def origin(self, source: Source) -> Point:
@@ -477,7 +480,8 @@ class TargetTracker:
         is_hidden = screen_cover(watched.windows) is not None
         for active in self._watching(watched.name):
             missing = active.machine.missing
-            if active.spec.target.in_windows or is_hidden or (missing is not None and missing.code == "locked"):
+            was_hidden = missing is not None and missing.code == "locked"
+            if active.spec.target.in_windows or active.spec.target.region is not None or is_hidden or was_hidden:
                 self.point(active)
             if not active.ended and active.spec.task_id not in self._held:
                 self._step(active, happened.WindowsSeen(self._now(), watched.windows))

@@ -255,6 +255,7 @@ class WaitRuntime:
             is_new=is_new,
             longest_pause_s=self._settings.wait.longest_pause_s,
             stage=len(stored.stages),
+            places=stored.places,
         )
         active = self.active[stored.wait_id] = ActiveWait(stored, armed.wait)
         active.transient = transient

@@ -4,9 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from acud.types import Answer, NotOf, Rect, Text, Then, Until, Widget, WindowInfo, WindowTitle, no, yes
+from acud.types import (
+    AllOf,
+    Answer,
+    Change,
+    Criteria,
+    NotOf,
+    Rect,
+    Stable,
+    Text,
+    Then,
+    Until,
+    Widget,
+    WindowInfo,
+    WindowTitle,
+    no,
+    yes,
+)
 from acud.waits import events as happened
 from acud.waits.effects import JobKind
+from acud.waits.presence import hidden_region, negations
 from tests.unit.waits.rig import Rig, spec
 
 OWN = WindowInfo(7, "Uploader", Rect(10, 10, 30, 30))
@@ -68,3 +85,68 @@ def test_a_widget_is_told_under_other_windows_but_not_while_its_own_is_minimised
     assert rig.wait.verdict.code == "covered"
     _show(rig, over, OWN)
     assert rig.wait.verdict.answer is Answer.YES
+
+
+UNDER = (WindowInfo(8, "Report", Rect(0, 0, 64, 48)), OWN)
+NO_SPINNER = Criteria("the upload dialog has gone")
+
+
+@pytest.mark.parametrize(
+    ("until", "first", "later", "why"),
+    [
+        (GONE, UNDER, UNDER, '"Uploader" (window:0x7) is covered by "Report"'),
+        (NotOf(Text("Uploading")), (OWN,), UNDER, "is covered by"),
+        (GONE, (OWN,), (WindowInfo(7, "Uploader", OWN.bounds, "unmapped"),), "minimised or unmapped"),
+        (NO_SPINNER, (OWN,), UNDER, "is covered by"),
+        (NotOf(Criteria("the upload dialog is open")), (OWN,), UNDER, "is covered by"),
+        # A window that hides a part of the target from the beginning, or one that was minimised then, hides nothing
+        # that was looked at; nor is it doubted where the condition asks for what is there.
+        (GONE, (WindowInfo(8, "Report", Rect(0, 0, 50, 48)), OWN), None, ""),
+        (GONE, (WindowInfo(7, "Uploader", OWN.bounds, "unmapped"),), None, ""),
+        (NO_SPINNER, UNDER, None, ""),
+        (AllOf((Text("Done"), NotOf(Text("Error")))), UNDER, None, ""),
+        (GONE, (OWN,), (), ""),
+    ],
+)
+def test_what_was_never_seen_is_unknown_while_it_may_be_hidden(
+    until: Until, first: tuple[WindowInfo, ...], later: tuple[WindowInfo, ...] | None, why: str
+) -> None:
+    rig = Rig(spec(until)).start()
+    _show(rig, *first)
+    if later is not None:
+        _show(rig, *later)
+    holds = {index: not negated for index, negated in enumerate(negations(until))}
+    rig.answer(
+        rig.dispatch(), {index: yes("so it is", ()) if one else no("not there") for index, one in holds.items()}
+    )
+    assert (rig.wait.verdict.answer, rig.wait.verdict.code) == (
+        (Answer.UNKNOWN, "covered") if why else (Answer.YES, "")
+    )
+    assert why in rig.wait.note
+    if why:
+        rig.tell(happened.WindowsSeen(rig.now, (OWN,)))
+        rig.answer(
+            rig.dispatch(), {index: yes("so it is", ()) if one else no("not there") for index, one in holds.items()}
+        )
+        assert (rig.wait.verdict.answer, rig.wait.note) == (Answer.YES, "")
+
+
+@pytest.mark.parametrize(
+    ("until", "windows", "why"),
+    [
+        (Change(), (WindowInfo(8, "Report", Rect(0, 0, 64, 48), pid=2), OWN), "covered"),
+        (Stable(1), (WindowInfo(7, "Uploader", OWN.bounds, "unmapped"),), "covered"),
+        # A part is in sight; a window of the same program; one that closed; and a text that may come in any window.
+        (Change(), (WindowInfo(8, "Report", Rect(0, 0, 20, 48), pid=2), OWN), ""),
+        (Change(), (WindowInfo(8, "Question", Rect(0, 0, 64, 48)), OWN), ""),
+        (Change(), (WindowInfo(8, "Report", Rect(0, 0, 64, 48), pid=2),), ""),
+        (AllOf((Stable(1), Text("Done"))), (WindowInfo(8, "Report", Rect(0, 0, 64, 48), pid=2), OWN), ""),
+    ],
+)
+def test_changes_and_quiet_of_a_region_are_unknown_while_other_programs_hide_it(
+    until: Until, windows: tuple[WindowInfo, ...], why: str
+) -> None:
+    rig = Rig(spec(until)).start()
+    _show(rig, OWN)
+    hidden = hidden_region(rig.wait, windows, Rect(12, 12, 20, 20))
+    assert (hidden.code if hidden else "") == why
