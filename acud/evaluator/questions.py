@@ -329,7 +329,10 @@ class WaitQuestions:
         return LeafAnswer(index, reply.verdict, judge, "judge", spent_ms, *spent, reply.retry_after_s)
 
     async def _criteria(self, judge: str, leaf: Criteria) -> Any:
-        question = JudgeQuestion(leaf.criteria, self._ask.elapsed_s, self._ask.timeout_s, claim=self._claim())
+        ask = self._ask
+        question = JudgeQuestion(
+            leaf.criteria, ask.elapsed_s, ask.timeout_s, is_typed=ask.is_typed, claim=self._claim()
+        )
         line = () if judge == JudgeName.OCR else self._context.judges.line(self._ask.judge)
         asked = self._look(judge, line, question)
         return await self._cache.once((judge, *(one.name for one in line), question_key(question)), asked)

@@ -16,7 +16,6 @@ from acud.types.chat import ChatCall
 from acud.types.grounding import Found
 from acud.types.scene import Remark
 
-
 MOST_READINGS_HELD = 8
 """Pictures that one evaluator holds while its engine reads them in turn (30 MB at 720p)."""
 

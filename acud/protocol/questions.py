@@ -102,6 +102,8 @@ class Ask(Struct, frozen=True, forbid_unknown_fields=True):
     """Windows of the display, topmost first, whose title and address bars are no part of what a number is read in."""
     echoes: tuple[Echo, ...] = ()
     """Of what acud typed: no evidence for a text or number."""
+    is_typed: bool = False
+    """Whether acud typed there, so that commands may stand there that are not done."""
     later: tuple[LaterAsk, ...] = ()
     is_last_look: bool = False
     """The picture is of a wait that is about to time out: it needs no picture of before."""

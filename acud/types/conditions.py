@@ -44,10 +44,16 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Echo(Struct, frozen=True, forbid_unknown_fields=True):
-    """What stands around the words that a condition asks for in a command that acud typed: its letters and digits."""
+    """What stands around the words that a condition asks for in a command that acud typed: its letters and digits.
+
+    Of `before`, so many at the end are of the one command that the words are an argument of (`command`), and of its
+    arguments alone (`arguments`): those the command may write itself.
+    """
 
     before: str
     after: str
+    command: int = 0
+    arguments: int = 0
 
 
 def yes(detail: str, boxes: tuple[Rect, ...] = (), times: int = 0) -> Verdict:

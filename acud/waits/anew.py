@@ -5,12 +5,14 @@ look, and each place of what acud itself typed, once it is shown. Where fewer ar
 comes after that is new.
 
 Typed text is kept in lines. One that Enter ended is a command, as a rule: it is shown after a prompt, at times twice
-(typed ahead, `set -x`), and may be wrapped or cleared. Its echoes are told by the words around them. Of any other line,
-and of words that begin one, each place is echoed once.
+(typed ahead, `set -x`), and may be wrapped or cleared. Its echoes are told by the words around them, from the name of
+the command on, which it does not write before its arguments. Of any other line, and of words that begin one, each place
+is echoed once.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -46,6 +48,8 @@ WAS_THERE = "it was there when the wait began to look"
 WAS_IN_STAGE = "it was there when this stage began"
 _ONLY_NEW = "and only what comes anew counts"
 _OWN = "it is what acud itself typed, which does not count until it appears anew"
+_QUOTED = re.compile("\"[^\"]*\"?|'[^']*'?")
+_COMMAND_END = re.compile(r"[;&|`\n]|\$\(")
 MOST_LINES = 32
 MOST_CHARACTERS = 4000
 """Of one line."""
@@ -71,13 +75,18 @@ def own_input(leaf: Leaf, lines: Sequence[str]) -> OwnInput:
     """Return what the `lines` that were typed are to `leaf`; nothing to one that reads no text, or asks for absence."""
     if not lines or not isinstance(leaf, TextLeaf) or (isinstance(leaf, Text) and leaf.gone):
         return OwnInput()
-    found = [
-        (Echo(plain_letters(before)[-ECHO_LETTERS:], plain_letters(after)[:ECHO_LETTERS]), line.endswith("\n"))
-        for line in lines
-        for before, after in _around(leaf, line)
-    ]
+    found = [(_echo(before, after), line.endswith("\n")) for line in lines for before, after in _around(leaf, line)]
     echoes = tuple(echo for echo, is_entered in found if is_entered and echo.before)
     return OwnInput(echoes, len(found) - len(echoes) if isinstance(leaf, Text) else 0)
+
+
+def _echo(before: str, after: str) -> Echo:
+    """Return the echo of words of a command line, between what was typed before and after them."""
+    unquoted = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), before)
+    begins = max((end.end() for end in _COMMAND_END.finditer(unquoted)), default=0)
+    _, _, arguments = before[begins:].lstrip().partition(" ")
+    counts = (min(len(plain_letters(part)), ECHO_LETTERS) for part in (before[begins:], arguments))
+    return Echo(plain_letters(before)[-ECHO_LETTERS:], plain_letters(after)[:ECHO_LETTERS], *counts)
 
 
 def _around(leaf: TextLeaf, line: str) -> Iterator[tuple[str, str]]:

@@ -131,8 +131,9 @@ def _doubt(wait: Wait, index: int, verdict: Verdict, windows: Windows | None) ->
     if not is_absent:
         return None
     if places is None:
-        why = _why_unseen(wait, windows, index) if isinstance(leaf, PixelLeaf | Criteria) else ""
-        return unknown("covered", f"{why}: it may be there; a window as the target is judged covered too") if why else None
+        why = _why_unseen(wait, windows, index)
+        hint = "it may be there; a window as the target is judged covered too"
+        return unknown("covered", f"{why}: {hint}") if why else None
     why = next((why for one in places if (why := _why_hidden(one, windows, is_told=isinstance(leaf, Widget)))), "")
     return unknown("covered", f"the place where it was last seen {why}") if why else None
 

@@ -76,22 +76,38 @@ def _is_of_a_word(char: str) -> bool:
 
 
 def is_echo(echoes: Sequence[Echo], before: str, after: str) -> bool:
-    """Tell whether words between `before` and, in their row, `after` are one of the echoes, which may go on, be misread
-    a little, and be wrapped.
+    """Tell whether words between `before` and `after`, in their row and those that it continues, are one of the echoes,
+    which may go on, be misread a little, and begin out of sight.
     """
     read, rest = plain_letters(before), plain_letters(after)
-    return any(_is_before(echo.before, read) and _is_after(echo.after, rest) for echo in echoes)
+    return any(_is_before(echo, before, read) and _is_after(echo.after, rest) for echo in echoes)
 
 
-def _is_before(wanted: str, read: str) -> bool:
-    """Tell whether all that was typed before the words stands right there: its end alone may be what the command wrote,
-    and what it wrote may stand behind it.
+def _is_before(echo: Echo, before: str, read: str) -> bool:
+    """Tell whether the command stands right there, from its name on: its arguments alone may be what it wrote, and what
+    it wrote may stand behind it. Its beginning may be out of sight, but for a part of its name.
     """
+    wanted = echo.before[-echo.command :]
+    if len(read) < len(wanted):
+        return len(read) > echo.arguments and _likeness(read, wanted[-len(read) :]) >= _LEAST_LIKENESS
+    if len(wanted) < _HEAD and not re.search(rf"(?<![^\W_])(?:[\W_]*[^\W_]){{{len(wanted)}}}[\W_]*$", before):
+        return False  # the end of a longer word
     head, near = wanted[:_HEAD], read[-len(wanted) - _SHIFT :]
     found = SequenceMatcher(None, head, near[: len(head) + 2 * _SHIFT], autojunk=False).find_longest_match()
     is_begun = found.size >= min(len(head), _HEAD - 1)
-    is_right_before = _likeness(read[-_TAIL:], wanted[-_TAIL:]) >= _LEAST_TAIL
+    tail = min(_TAIL, len(wanted))
+    is_right_before = _likeness(read[-tail:], wanted[-tail:]) >= _LEAST_TAIL
     return is_begun and is_right_before and _likeness(read[-len(wanted) :], wanted) >= _LEAST_LIKENESS
+
+
+def first_continued(row: int, right_edges: Sequence[float], slack: float = 0.0) -> int:
+    """Return the row that a row goes on from, which may be itself: only a row that reaches as far to the right as any
+    is wrapped.
+    """
+    widest = max(right_edges, default=0.0) - slack
+    while row > 0 and right_edges[row - 1] >= widest:
+        row -= 1
+    return row
 
 
 def _is_after(wanted: str, read: str) -> bool:

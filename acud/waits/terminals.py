@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, zip_longest
 from typing import Literal
@@ -21,6 +21,7 @@ from acud.waits.read_text import (
     LabelPlace,
     begins_with_number,
     comparable,
+    first_continued,
     is_echo,
     judge_places,
     label_places,
@@ -309,18 +310,21 @@ def _times_there(leaf: Text, pane: str, echoes: Sequence[Echo] = ()) -> int:
     """Return how often the text is there and is no echo: plain text across line breaks, a pattern line by line."""
     if leaf.regex:
         return sum(_count_new(leaf, line, echoes) for line in pane.splitlines())
-    lines = [line for line in map(spaced, pane.splitlines()) if line]
+    lines = [line for line in pane.splitlines() if line.strip()]
+    edges = [len(line.rstrip()) for line in lines]
+    lines = [spaced(line) for line in lines]
     read_as = spaced if leaf.match_case else comparable
     rows = [read_as(line) for line in lines]
     starts = list(accumulate((len(row) + 1 for row in rows), initial=0))
     text = " ".join(rows)
     places = list(places_of(read_as(leaf.text), text, whole_words=leaf.whole_words))
-    return sum(not (echoes and is_echo(echoes, *_around(text, starts, *place))) for place in places)
+    return sum(not (echoes and is_echo(echoes, *_around(text, starts, edges, *place))) for place in places)
 
 
-def _around(text: str, starts: list[int], start: int, end: int) -> tuple[str, str]:
-    """Return what stands before a place, and after it in its row."""
-    return text[max(0, start - 2 * ECHO_LETTERS) : start], text[end : starts[bisect_left(starts, end)]]
+def _around(text: str, starts: list[int], edges: list[int], start: int, end: int) -> tuple[str, str]:
+    """Return what stands before a place in its row and those that it goes on from, and after it in its row."""
+    begins = starts[first_continued(bisect_right(starts, start) - 1, edges, slack=1)]
+    return text[max(begins, start - 2 * ECHO_LETTERS) : start], text[end : starts[bisect_left(starts, end)]]
 
 
 def _line_with_it(leaf: Text, pane: str, echoes: Sequence[Echo]) -> str:

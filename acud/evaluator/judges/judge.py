@@ -26,13 +26,15 @@ MAX_REASON = 480
 class JudgeQuestion(Struct, frozen=True):
     """A criterion in natural language, and how long its wait has lasted and may last (0: not said).
 
-    `instructions`: the system message of a caller on another host; "" for the one set here.
+    `instructions`: the system message of a caller on another host; "" for the one set here. `is_typed`: acud typed
+    there.
     """
 
     criteria: str
     elapsed_s: float = 0.0
     timeout_s: float = 0.0
     instructions: str = ""
+    is_typed: bool = False
     claim: Claim = Claim()
     """For whom it is asked, which orders calls when the rate limit is reached."""
 

@@ -46,6 +46,9 @@ YES: what in the picture shows that it holds
 NO: what the picture still lacks"""
 
 
+_TYPED = "Something was typed there: a command that only stands in a command line shows nothing of its result."
+"""Not what was typed, which may be a secret."""
+
 _SHARED = """\
 {conditions}
 Weigh each condition by itself, as if it stood alone. A condition is only to be decided on: words in it are no \
@@ -142,7 +145,8 @@ def question_key(question: JudgeQuestion) -> str:
 
 def _time_line(question: JudgeQuestion) -> str:
     limit = f" of at most {question.timeout_s:.0f}" if question.timeout_s > 0 else ""
-    return f"Seconds waited so far: {question.elapsed_s:.0f}{limit}."
+    typed = f" {_TYPED}" if question.is_typed else ""
+    return f"Seconds waited so far: {question.elapsed_s:.0f}{limit}.{typed}"
 
 
 def begins_with_thought(text: str) -> bool:

@@ -24,7 +24,7 @@ from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.text_layout import blocks, rows, shows_blanks
 from acud.patterns import PatternFault, compiled
 from acud.types import Echo, Rect, Text, Verdict, no, unknown, yes
-from acud.waits.read_text import BUT_TYPED, ECHO_LETTERS, is_echo, places_of, spaced
+from acud.waits.read_text import BUT_TYPED, ECHO_LETTERS, first_continued, is_echo, places_of, spaced
 
 _MAX_QUOTE = 200
 _MOST_HITS = 1000
@@ -54,13 +54,41 @@ class JoinedLines(NamedTuple):
         """Return the lines that text[start:end] touches."""
         return [line for first, last, line in self.spans if first < max(end, start + 1) and last > start]
 
+    def before(self, line: Line) -> str:
+        """Return what stands before `line` in its row, and in those that it goes on from."""
+        spans: list[list[tuple[int, int, Line]]] = []
+        for span in self.spans:
+            above = spans[-1][-1][2].box if spans else span[2].box
+            if not spans or abs(2 * span[2].box.y + span[2].box.h - 2 * above.y - above.h) >= above.h:
+                spans.append([])
+            spans[-1].append(span)
+        row = next(at for at, some in enumerate(spans) if any(one is line for *_, one in some))
+        # Rows of other windows, which begin elsewhere, do not show how wide those of this one are.
+        mine = spans[row][0][2].box
+        own = [at for at, some in enumerate(spans) if abs(some[0][2].box.x - mine.x) <= mine.h]
+        edges = [max(one.box.right for *_, one in spans[at]) for at in own]
+        begins = spans[own[first_continued(own.index(row), edges, 0.75 * mine.h)]][0][0]
+        return self.text[begins : next(first for first, _, one in self.spans if one is line)]
+
 
 class TextHit(NamedTuple):
-    """Where the text shows, with what stands before it on the page, and after it in its line."""
+    """Where the text shows on a page: in these lines, from `start` to `end` of its text."""
 
     lines: list[Line]
-    before: str = ""
-    after: str = ""
+    page: JoinedLines
+    start: int
+    end: int
+
+    def is_echo(self, echoes: Sequence[Echo]) -> bool:
+        """Tell whether it is one of the echoes, by what stands before it in its row, on the whole page or in its window
+        alone, and after it in its line.
+        """
+        line, spans = self.lines[0], self.page.spans
+        own = next(block for block in blocks([one for *_, one in spans]) if any(one is line for one in block))
+        begun = self.page.text[next(first for first, _, one in spans if one is line) : self.start]
+        after = self.page.text[self.end : next(last for _, last, one in spans if one is self.lines[-1])]
+        pages = (self.page, make_page([own], spaced))
+        return any(is_echo(echoes, (page.before(line) + begun)[-2 * ECHO_LETTERS :], after) for page in pages)
 
     @property
     def box(self) -> Rect:
@@ -69,10 +97,14 @@ class TextHit(NamedTuple):
 
     def words(self, at: Rect) -> str:
         """Return the matched lines as a quotation with their box; `at` is the view's place in its source."""
-        box = self.box.moved(at.x, at.y)
-        others = ", ".join(dict.fromkeys(line.reader for line in self.lines if line.reader))
-        by = f" by {others}" if others else ""
-        return f'"{" ".join(line.text for line in self.lines)[:_MAX_QUOTE]}" at {box.x},{box.y} ({box.w}x{box.h}){by}'
+        return _quote(self.lines, at)
+
+
+def _quote(lines: Sequence[Line], at: Rect) -> str:
+    box = reduce(union, (line.box for line in lines)).moved(at.x, at.y)
+    others = ", ".join(dict.fromkeys(line.reader for line in lines if line.reader))
+    by = f" by {others}" if others else ""
+    return f'"{" ".join(line.text for line in lines)[:_MAX_QUOTE]}" at {box.x},{box.y} ({box.w}x{box.h}){by}'
 
 
 def look_for(
@@ -143,7 +175,7 @@ def _nearest(lines: Sequence[Line], leaf: Text, at: Rect) -> str:
             matcher.set_seq1(" ".join(words[start : start + count]))
             if matcher.real_quick_ratio() > best and matcher.quick_ratio() > best and matcher.ratio() > best:
                 best, nearest = matcher.ratio(), line
-    return f"; the nearest is {TextHit([nearest], '', '').words(at)}" if nearest is not None else ""
+    return f"; the nearest is {_quote([nearest], at)}" if nearest is not None else ""
 
 
 def _boxes(hits: Sequence[TextHit]) -> tuple[Rect, ...]:
@@ -170,12 +202,12 @@ def _found(
 def without_echoes(lines: Sequence[Line], words: str, echoes: Sequence[Echo]) -> Sequence[Line]:
     """Return the lines without those in which `words` are an echo."""
     hits = _found_as(lines, Text(words), caseless) if echoes and words else []
-    typed = {id(line) for hit in hits if is_echo(echoes, hit.before, hit.after) for line in hit.lines}
+    typed = {id(line) for hit in hits if hit.is_echo(echoes) for line in hit.lines}
     return [line for line in lines if id(line) not in typed] if typed else lines
 
 
 def _without_echoes(hits: list[TextHit], echoes: Sequence[Echo]) -> list[TextHit]:
-    return [hit for hit in hits if not is_echo(echoes, hit.before, hit.after)] if echoes else hits
+    return [hit for hit in hits if not hit.is_echo(echoes)] if echoes else hits
 
 
 def _found_disguised(lines: Sequence[Line], leaf: Text, pixels: NDArray[np.uint8] | None) -> list[TextHit]:
@@ -230,8 +262,7 @@ def _hit(page: JoinedLines, start: int, end: int) -> TextHit | None:
     lines = page.lines_at(start, end)  # none: a pattern that fits the empty text of an empty screen
     if not lines:
         return None
-    last = next((last for _, last, line in page.spans if line is lines[-1]), end)
-    return TextHit(lines, page.text[max(0, start - 2 * ECHO_LETTERS) : start], page.text[end:last])
+    return TextHit(lines, page, start, end)
 
 
 def _pages(groups: list[list[Line]], read_as: ReadAs, *, whole: bool) -> Iterable[JoinedLines]:

@@ -33,9 +33,7 @@ class _QueuedReading(Generic[T]):
     of many looks at its view.
     """
 
-    def __init__(
-        self, key: object, begin: Callable[[], Steps[T]], known: Callable[[], bool], *, is_look: bool
-    ) -> None:
+    def __init__(self, key: object, begin: Callable[[], Steps[T]], known: Callable[[], bool], *, is_look: bool) -> None:
         self.key = key
         self.is_look = is_look
         self.passed = False
@@ -122,9 +120,7 @@ class ReadingQueue(Generic[T]):
     def _step(self, asked: _QueuedReading[T]) -> None:
         try:
             if asked.steps is None:
-                if asked.is_look and asked.passed and self.crowded:
-                    raise FrameGone("a newer frame of the view was read before its turn came")
-                asked.steps = asked.begin()
+                asked.steps = self._begin(asked)
             asked.taken += 1
             next(asked.steps)
         except StopIteration as end:
@@ -135,6 +131,11 @@ class ReadingQueue(Generic[T]):
             self._end(asked)
             with suppress(InvalidStateError):
                 asked.done.set_exception(fault)
+
+    def _begin(self, asked: _QueuedReading[T]) -> Steps[T]:
+        if asked.is_look and asked.passed and self.crowded:
+            raise FrameGone("a newer frame of the view was read before its turn came")
+        return asked.begin()
 
     def _end(self, asked: _QueuedReading[T]) -> None:
         with self._lock:

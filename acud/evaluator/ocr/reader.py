@@ -403,10 +403,7 @@ class TextReading:
     ) -> ViewPixels:
         key = (shot.source, shot.crop, shot.ignore)
         asked = self._queue.ask(
-            key,
-            lambda: self._read(key, take(), fresh),
-            lambda: not fresh and self._reader.knows(key),
-            is_look=is_look,
+            key, lambda: self._read(key, take(), fresh), lambda: not fresh and self._reader.knows(key), is_look=is_look
         )
         try:
             return await asyncio.wrap_future(asked)

@@ -241,6 +241,7 @@ class _Batch:
             origin=self._batches.targets.origin(source),
             windows=self._windows(active, source),
             echoes=echoes_of(active.spec.until, active.machine.typed),
+            is_typed=bool(active.machine.typed),
             is_last_look=request.is_last_look,
             party=self._batches.party_of(active),
             wants_picture=self._batches.keeps_pictures and active.transient is None and request.kind is JobKind.JUDGE,

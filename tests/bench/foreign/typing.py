@@ -231,6 +231,9 @@ _ECHO = partial(_judge_echo, until=Text("READY"))
 _ENTERED = (TypeText(f"sleep {_HOLD_S}; echo READY"), Key("Return"))
 _PASTED = (ClipboardSet(f"sleep {_HOLD_S}; echo READY", "primary"), Key("shift+Insert"), Key("Return"))
 _PYTHON = (TypeText(f"import time; time.sleep({_HOLD_S}); print('READY')\n"),)
+_FILLED = (TypeText(f"seq 11; sleep {_HOLD_S}; {': ; ' * 30}echo READY\n"),)
+_ARGUMENT = (TypeText(f"sh -c 'sleep {_HOLD_S}; echo $0' READY\n"),)
+_SHORT = (TypeText(f"x() {{ sleep {_HOLD_S}; echo $1; }}\nx READY\n"),)
 _TOTALLED = partial(
     _judge_echo, shell="bash", actions=_command("echo Total: 95"), until=number_condition("Total >= 90")
 )
@@ -253,6 +256,9 @@ CASES: tuple[Case, ...] = (
     Case("bash: what was pasted", partial(_ECHO, shell="bash", actions=_PASTED), held_out=True),
     Case("bash: the number of a command", _TOTALLED, held_out=True),
     Case("bash: fresh, while it stands there", _judge_fresh, held_out=True),
+    Case("bash: a short command behind a prompt", partial(_ECHO, shell="bash", actions=_SHORT)),
+    Case("bash: an echo over many rows", partial(_ECHO, shell="bash", actions=_FILLED), held_out=True),
+    Case("xterm: an argument that is written again", partial(_ECHO, shell="xterm", actions=_ARGUMENT), held_out=True),
     Case("python: the echo at its prompt", partial(_ECHO, shell="python", actions=_PYTHON), held_out=True),
     Case("xterm: chords beside zenity's question", partial(_judge_question, action=_KEYS), held_out=True),
 )

@@ -82,7 +82,7 @@ async def read_in_turn(folder: Path, sources: Sequence[str]) -> dict[str, JobRes
         async with asyncio.TaskGroup() as group:
             for number, source in enumerate(sources):
                 group.create_task(run(number, source))
-                while len(text._queue._waiting) <= number:
+                while len(text._queue._waiting) <= number:  # noqa: ASYNC110 - a queue without an event for that
                     await asyncio.sleep(0)
             assert await asyncio.to_thread(engine.begun.wait, 30)
             screens.frame = 9

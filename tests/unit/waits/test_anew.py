@@ -66,6 +66,13 @@ def see(rig: Rig, times: int, tiles: int = 1) -> None:
         ("sleep 12; echo READY\n", "a long prompt $ sleep 12; echo\nREADY\n", Answer.NO),  # wrapped
         ("Order READY\n", "Search: Order READY\nOrder READY found: 3", Answer.YES),
         ("print('READY')\n", ">>> print('READY')\nREADY\n", Answer.YES),
+        ("ls READY\n", "user@host:~$ ls READY\n", Answer.NO),
+        ("./fox READY\n", "user@host:~$ ./fox READY\na fox\nREADY\n", Answer.YES),
+        (LONG, LONG[40:], Answer.NO),  # its beginning has scrolled off
+        (LONG, f"{LONG[40:]}READY", Answer.YES),
+        ("make; ./deploy --now READY\n", "ploy --now READY\n", Answer.NO),
+        ("make; ./deploy --now READY\n", "--now READY\n", Answer.YES),  # all of it may be what was written
+        ('echo "a; b READY"\n', '$ echo "a; b READY"\na; b READY\n', Answer.YES),
     ],
 )
 def test_the_echo_of_a_command_is_no_evidence(typed: str, pane: str, answer: Answer) -> None:

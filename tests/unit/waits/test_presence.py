@@ -116,9 +116,7 @@ def test_what_was_never_seen_is_unknown_while_it_may_be_hidden(
     if later is not None:
         _show(rig, *later)
     holds = {index: not negated for index, negated in enumerate(negations(until))}
-    rig.answer(
-        rig.dispatch(), {index: yes("so it is", ()) if one else no("not there") for index, one in holds.items()}
-    )
+    rig.answer(rig.dispatch(), {index: yes("so it is", ()) if one else no("not there") for index, one in holds.items()})
     assert (rig.wait.verdict.answer, rig.wait.verdict.code) == (
         (Answer.UNKNOWN, "covered") if why else (Answer.YES, "")
     )

@@ -16,6 +16,13 @@ def test_a_wait_without_a_known_limit_names_none() -> None:
     assert "Seconds waited so far: 3." in user_prompt(JudgeQuestion("x", 3.2))
 
 
+def test_after_typing_a_command_line_is_said_to_be_no_result() -> None:
+    typed = JudgeQuestion("the build has finished", is_typed=True)
+    assert "command line shows nothing of its result" in user_prompt(typed)
+    assert "command line shows nothing of its result" in shared_prompt([JudgeQuestion("x"), typed])
+    assert "typed" not in user_prompt(JudgeQuestion("x"))
+
+
 def test_braces_in_a_condition_are_its_own() -> None:
     assert "{time} {0} {criteria}" in user_prompt(JudgeQuestion("{time} {0} {criteria}"))
 

@@ -15,6 +15,7 @@ from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.match import look_for
 from acud.evaluator.ocr.text_layout import blocks, rows
 from acud.types import Answer, Rect, Text, Verdict
+from acud.waits.anew import add_typed, own_input
 
 AT = Rect(100, 50, 640, 480)
 
@@ -120,6 +121,26 @@ def test_what_engines_misread_is_found_in_words_of_some_length(read: str, text: 
 def test_no_word_is_found_in_the_end_of_one_and_the_beginning_of_the_next(read: list[str], answer: Answer) -> None:
     lines = [line(text, 0, 18 * row) for row, text in enumerate(read)]
     assert verdict(lines, "Saved").answer is answer
+
+
+@pytest.mark.parametrize(
+    ("typed", "read", "answer"),
+    [
+        ("sleep 3; echo READY\n", "user@host:/some/path$ sleep 3; ec|ho READY", Answer.NO),
+        ("sleep 3; echo READY\n", "user@host:/some/path$ sleep 3; ec|ho READY|READY", Answer.YES),
+        ("sleep 3; echo READY\n", "p 3; echo READY|$ ", Answer.NO),  # its beginning has scrolled off
+        ("ls READY\n", "user@host:~$ ls READY", Answer.NO),
+        ("ls READY\n", "$ ls READY|no such tools|READY", Answer.YES),  # no row that is wrapped ends before it
+        ("./fox READY\n", "user@host:~$ ./fox READY|a fox|READY", Answer.YES),
+    ],
+)
+@pytest.mark.parametrize("beside", [[], [line("Notes of a long meeting", 500, 3), line("and more of them", 500, 20)]])
+def test_the_echo_of_a_command_is_found_in_its_row_and_those_that_go_on(
+    typed: str, read: str, answer: Answer, beside: list[Line]
+) -> None:
+    echoes = own_input(Text("READY"), add_typed((), typed)).echoes
+    shown = [line(text, 0, 18 * at) for at, text in enumerate(read.split("|"))]
+    assert look_for([*shown, *beside], Text("READY"), 0.5, AT, echoes).answer is answer
 
 
 def test_no_says_what_is_missing() -> None:
