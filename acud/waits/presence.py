@@ -178,12 +178,12 @@ def covers_of(part: Rect, above: Windows) -> Windows:
     return () if subtract(part, (one.outside.moved(-part.x, -part.y) for one in over)) else over
 
 
-def hidden_region(wait: Wait, windows: Windows, region: Rect) -> Verdict | None:
+def hidden_region(wait: Wait, windows: Windows, region: Rect | None) -> Verdict | None:
     """Return why changes and quiet of a region are not known: windows of other programs hide all that showed there when
     the wait began. None where something else is asked for, or another thing hides it.
     """
     pixels = [leaf for leaf in wait.leaves if isinstance(leaf, Change | Stable | PixelLeaf | Criteria)]
-    if not pixels or not all(isinstance(leaf, Change | Stable) for leaf in pixels):
+    if region is None or not pixels or not all(isinstance(leaf, Change | Stable) for leaf in pixels):
         return None
     own = [one for one in windows if one.window_id in wait.first_shown and one.bounds.intersect(region)]
     programs, covers = {one.pid for one in own}, list[WindowInfo]()

@@ -87,11 +87,15 @@ def _is_before(echo: Echo, before: str, read: str) -> bool:
     """Tell whether the command stands right there, from its name on: its arguments alone may be what it wrote, and what
     it wrote may stand behind it. Its beginning may be out of sight, but for a part of its name.
     """
-    wanted = echo.before[-echo.command :]
-    if len(read) < len(wanted):
-        return len(read) > echo.arguments and _likeness(read, wanted[-len(read) :]) >= _LEAST_LIKENESS
-    if len(wanted) < _HEAD and not re.search(rf"(?<![^\W_])(?:[\W_]*[^\W_]){{{len(wanted)}}}[\W_]*$", before):
+    command = echo.before[-echo.command :]
+    if len(read) < len(command):
+        return len(read) > echo.arguments and _likeness(read, command[-len(read) :]) >= _LEAST_LIKENESS
+    if len(command) < _HEAD and not re.search(rf"(?<![^\W_])(?:[\W_]*[^\W_]){{{len(command)}}}[\W_]*$", before):
         return False  # the end of a longer word
+    return any(_ends_with(read, wanted) for wanted in (command, echo.before))
+
+
+def _ends_with(read: str, wanted: str) -> bool:
     head, near = wanted[:_HEAD], read[-len(wanted) - _SHIFT :]
     found = SequenceMatcher(None, head, near[: len(head) + 2 * _SHIFT], autojunk=False).find_longest_match()
     is_begun = found.size >= min(len(head), _HEAD - 1)

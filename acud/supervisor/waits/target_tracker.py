@@ -262,8 +262,7 @@ class TargetTracker:
         size = display.width, display.height
         found = locate(target, active.display, *size, windows, active.window_id, watched.monitors, terminal)
         hidden = hidden_screen(windows, found.crop) if found.source and not found.window_id else None
-        if hidden is None and target.region is not None and found.crop is not None:
-            hidden = hidden_region(active.machine, windows, found.crop)
+        hidden = hidden or hidden_region(active.machine, windows, target.region)
         return TargetLocation(missing=hidden) if hidden is not None else found
 
     def origin(self, source: Source) -> Point:
@@ -480,8 +479,9 @@ class TargetTracker:
         is_hidden = screen_cover(watched.windows) is not None
         for active in self._watching(watched.name):
             missing = active.machine.missing
-            was_hidden = missing is not None and missing.code == "locked"
-            if active.spec.target.in_windows or active.spec.target.region is not None or is_hidden or was_hidden:
+            target, was_hidden = active.spec.target, missing is not None and missing.code in ("locked", "covered")
+            is_covered = hidden_region(active.machine, watched.windows, target.region) is not None
+            if target.in_windows or is_hidden or is_covered or was_hidden:
                 self.point(active)
             if not active.ended and active.spec.task_id not in self._held:
                 self._step(active, happened.WindowsSeen(self._now(), watched.windows))
