@@ -175,13 +175,11 @@ def _judge_own_pixels(daemon: Daemon, command: tuple[str, ...]) -> Outcome:
         return Outcome(Answer.RIGHT if is_right else Answer.WRONG, f"{state}, {verdict.answer}: {verdict.detail}")
 
 
-def _judge_unseen(
-    daemon: Daemon, cover: Callable[[_Screen], None], until: Until, code: str, target: str = "screen"
-) -> Outcome:
+def _judge_unseen(daemon: Daemon, cover: Callable[[_Screen], None], until: Until, code: str) -> Outcome:
     """A window hides the text before the wait begins, so that it was never seen; then the cover goes."""
     with _shown(daemon, *_STILL) as screen:
         cover(screen)
-        wait = screen.client.wait_create(until, target, display=screen.name, timeout_s=300.0).wait.wait_id
+        wait = screen.client.wait_create(until, "screen", display=screen.name, timeout_s=300.0).wait.wait_id
         state, verdict = screen.await_verdict(
             wait, lambda state, found: found.code == code or state is not WaitState.WATCHING
         )
@@ -204,10 +202,12 @@ def _judge_region(daemon: Daemon, until: Until) -> Outcome:
         return Outcome(Answer.RIGHT if state is WaitState.WATCHING else Answer.WRONG, printed)
 
 
-_SLOCK, _FULL = ("slock",), ("xterm", "-T", "Report", "-fullscreen", "-e", "sleep 600")
+_FULL = ("xterm", "-T", "Report", "-fullscreen", "-e", "sleep 600")
 _TK_COVERS = partial(_cover, command=_TK_COVER)
 _FULLY = partial(_cover, command=_FULL)
-_SLOCKED = partial(_lock, command=_SLOCK)
+_OVERLAID = partial(
+    _cover, command=_tk("wm overrideredirect . 1; wm title . Report; wm geometry . 960x640+0+0; . configure -bg navy")
+)
 CASES: tuple[Case, ...] = (
     Case("xterm: covered by an xterm", partial(_judge, command=_STILL, hide=_cover)),
     Case("Tk: covered by a window on top", partial(_judge, command=_TK, hide=_TK_COVERS, until=_NOT)),
@@ -219,7 +219,9 @@ CASES: tuple[Case, ...] = (
     Case("Tk: flickers", partial(_judge_flicker, command=_TK_BLINKS), held_out=True),
     Case("xmessage: its own pixels", partial(_judge_own_pixels, command=_XMESSAGE), held_out=True),
     Case("never seen under a full screen", partial(_judge_unseen, cover=_FULLY, until=_GONE, code="covered")),
-    Case("never seen under slock", partial(_judge_unseen, cover=_SLOCKED, until=_NOT, code="locked"), held_out=True),
+    Case(
+        "never seen under an overlay", partial(_judge_unseen, cover=_OVERLAID, until=_NOT, code="locked"), held_out=True
+    ),
     Case("a region that changes under a cover", partial(_judge_region, until=Change()), held_out=True),
     Case(
         "Tk: xsecurelock",
