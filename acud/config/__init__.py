@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -283,12 +284,16 @@ SECTIONS = (
 """The tables whose keys have twins in the environment, but for prices."""
 
 
+fields_of = cache(msgspec.structs.fields)
+"""The fields of a type of settings, resolved once: each time takes as long as reading a file of settings."""
+
+
 def environment_names(backends: Iterable[str] = ()) -> dict[str, tuple[str, str]]:
     """Return every environment name with its (section, key); of further `backends` that of the key."""
     seeded = {place: name for name, place in SEED_NAMES.items()}
     names: dict[str, tuple[str, str]] = {}
     for section in SECTIONS:
-        for field in msgspec.structs.fields(section.type):
+        for field in fields_of(section.type):
             place = (section.name, field.name)
             plain = f"ACU_{section.name.removeprefix('backends.')}_{field.name}".upper()
             if field.type != _PRICE:
@@ -348,7 +353,7 @@ def load(path: Path, env: Mapping[str, str]) -> Settings:
     try:
         settings = convert(merged, Settings)
     except msgspec.ValidationError as fault:
-        known = {section.name: [key.name for key in msgspec.structs.fields(section.type)] for section in SECTIONS}
+        known = {section.name: [key.name for key in fields_of(section.type)] for section in SECTIONS}
         found = value_fault(fault, Settings)
         raise setting_errors.config_error(found, source, known) from fault
     for place, choice in NAMING_BACKENDS.items():
@@ -431,7 +436,7 @@ def _parse(name: str, section: str, key: str, text: str) -> Any:
     group = next((one for one in SECTIONS if one.name == section), None)
     if group is None:
         return text  # the key of a backend that is not predefined
-    field = next(f for f in msgspec.structs.fields(group.type) if f.name == key)
+    field = next(f for f in fields_of(group.type) if f.name == key)
     try:
         return convert(_plain(text, field.type), field.type, strict=False)
     except msgspec.ValidationError as fault:
