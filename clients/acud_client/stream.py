@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 import zmq
-import zmq.asyncio
 
 from acud.errors import AcudError, InvalidRequest
 from acud.protocol import codec
@@ -243,6 +242,8 @@ class AsyncEventStream:
     def __init__(self, client: AsyncClient, endpoint: str, topic: str, after: int | None) -> None:
         self._client = client
         self._inbox = Inbox(topic, after)
+        import zmq.asyncio  # with asyncio it is a quarter of what a command of the CLI loads, which never needs it
+
         self._context = zmq.asyncio.Context()
         self._socket = _subscribe(self._context, endpoint, topic)
 

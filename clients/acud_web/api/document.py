@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import re
 from collections.abc import Sequence
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 
@@ -54,15 +56,14 @@ class Problem(Struct, frozen=True):
 
 
 def rows(served: Sequence[Row], operations: Sequence[Operation]) -> tuple[Row, ...]:
-    """Return the route of the document that describes what is `served` under /api."""
-    made: Node = {}
+    """Return the route of the document that describes what is `served` under /api; the first request has it made."""
 
     async def openapi(_request: Request) -> Response:
         """Return this document."""
-        return answer(made)
+        return answer(await asyncio.to_thread(make))
 
     row = Row("GET", "/api/openapi.json", openapi, Scope.READ)
-    made |= document((*served, row), operations)
+    make = cache(lambda: document((*served, row), operations))
     return (row,)
 
 
