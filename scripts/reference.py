@@ -491,13 +491,14 @@ def pages() -> dict[Path, str]:
 
 def main() -> int:
     """Write the pages, or with --check tell which are out of date."""
-    stale = [path for path, text in pages().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    made = pages()
+    stale = [path for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if "--check" in sys.argv[1:]:
         for path in stale:
             print(f"docs: {path.relative_to(ROOT)} is out of date; run scripts/docs", file=sys.stderr)
         return bool(stale)
     for path in stale:
-        path.write_text(pages()[path], encoding="utf-8")
+        path.write_text(made[path], encoding="utf-8")
         print(f"docs: wrote {path.relative_to(ROOT)}")
     return 0
 
