@@ -44,11 +44,12 @@ def everything() -> tuple[Said, ...]:
     return (*code(), *pages(), *others())
 
 
-def code(folders: tuple[str, ...] = ("acud", "clients", "scripts")) -> Iterator[Said]:
-    """Yield strings, docstrings and comments of the Python files."""
+def code(folders: tuple[str, ...] = ("acud", "clients", "scripts"), holding: str = "") -> Iterator[Said]:
+    """Yield strings, docstrings and comments of the Python files that hold those words."""
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*.py")):
-            yield from _of_python(path)
+            if holding in (source := path.read_text(encoding="utf-8")):
+                yield from _of_python(path, source)
 
 
 def pages() -> Iterator[Said]:
@@ -100,10 +101,8 @@ def _ticked(place: str, text: str, *, code: bool = True) -> Iterator[Said]:
     yield Said(place, text)
 
 
-def _of_python(path: Path) -> Iterator[Said]:
-    source = path.read_text(encoding="utf-8")
-    tree = ast.parse(source)
-    nodes = list(ast.walk(tree))
+def _of_python(path: Path, source: str) -> Iterator[Said]:
+    nodes = list(ast.walk(ast.parse(source)))
     joined = [node for node in nodes if isinstance(node, ast.JoinedStr)]
     inner = {id(part) for node in joined for part in ast.walk(node)} - {id(node) for node in joined}
     calls = [node for node in nodes if isinstance(node, ast.Call)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
 from fnmatch import fnmatch
@@ -27,6 +26,7 @@ _VARIABLE = re.compile(r"\bACU_[A-Z_]+[A-Z]\b")
 _FILE = re.compile(
     r"(?<![\w./~$-])((?:[\w.*-]+/)*[\w.*-]+\.(?:py|sql)\b|(?:tests|docs|scripts|conf|acud|clients)/[\w./@*-]+)(?:::(\w+))?"
 )
+_DEFINED = re.compile(r"^ *(?:async def|def|class) (\w+)", re.MULTILINE)
 _CHOSEN = re.compile(r"(?:pytest|scripts/test) [^`]*?-k '?(\w+)")
 _FOREIGN = {
     "action_parser.py",  # UI-TARS
@@ -151,13 +151,9 @@ def test_every_variable_that_is_named_is_read() -> None:
 
 
 def _read_by_name() -> set[str]:
-    return {
-        node.value
-        for folder in ("acud", "clients")
-        for path in (ROOT / folder).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _VARIABLE.fullmatch(node.value)
-    }
+    """Return the variables that stand alone in a string of the product."""
+    strings = (said for said in everything() if said.place.startswith(("acud/", "clients/")) and not said.code)
+    return {said.text for said in strings if _VARIABLE.fullmatch(said.text)}
 
 
 # ---- files and tests -----------------------------------------------------------------------------------------------
@@ -193,17 +189,16 @@ def _is_there(name: str, test: str) -> bool:
 @cache
 def functions_of(name: str) -> frozenset[str]:
     """Return the functions and classes of the files that end so."""
-    return frozenset(
-        node.name
-        for path in (ROOT / "tests").rglob(name.split("/")[-1])
-        if str(path).endswith(name)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    )
+    paths = (path for path in (ROOT / "tests").rglob(name.split("/")[-1]) if str(path).endswith(name))
+    return frozenset(found for path in paths for found in _DEFINED.findall(path.read_text(encoding="utf-8")))
 
 
 def test_every_file_and_test_that_is_named_is_there() -> None:
-    own = [one for one in code(("tests",)) if "tests/" in one.text and not one.place.startswith("tests/contract/")]
+    own = [
+        one
+        for one in code(("tests",), holding="tests/")
+        if "tests/" in one.text and not one.place.startswith("tests/contract/")
+    ]
     assert [fault for said in [*everything(), *own] for fault in wrong_files(said)] == []
 
 

@@ -19,27 +19,27 @@ def _is_private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__")
 
 
-def _imports(tree: ast.Module) -> Iterator[tuple[str, str, str, int]]:
+def _imports(nodes: list[ast.AST]) -> Iterator[tuple[str, str, str, int]]:
     """Yield module, name, bound name and line of each name that is imported from this project."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(ROOTS):
             for one in node.names:
                 yield node.module or "", one.name, one.asname or one.name, node.lineno
 
 
 def _faults(file: Path) -> Iterator[str]:
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
     place = file.relative_to(TESTS.parent)
     of_benches = BENCHES in file.parents or file in ABOUT_BENCHES | MEASURING
     modules = set()
-    for module, name, bound, line in _imports(tree):
+    for module, name, bound, line in _imports(nodes):
         if not of_benches and f"{module}.{name}".startswith("tests.bench"):
             yield f"{place}:{line} imports a bench: {module}.{name}"
         if _is_private(name) and not (of_benches and module == "tests.bench"):
             yield f"{place}:{line} imports a private name: {module}.{name}"
         if bound.islower():
             modules.add(bound)
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Attribute(value=ast.Name(id=module), attr=name) if module in modules and _is_private(name):
                 yield f"{place}:{node.lineno} uses a private name: {module}.{name}"

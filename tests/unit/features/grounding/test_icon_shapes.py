@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import dropwhile, takewhile
 from pathlib import Path
 
 import cv2
@@ -10,7 +12,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from acud.features.grounding.evaluator import icon_sets
-from acud.features.grounding.evaluator.icon_sets import drawings
+from acud.features.grounding.evaluator.icon_sets import IconDrawing, drawings
 from acud.features.grounding.evaluator.icon_shapes import SURE, inks, outline_of, shape_meanings, templates_of
 from acud.features.grounding.icon_words import icon_table, meanings_in_set, meanings_of_name
 from acud.types import Rect
@@ -88,9 +90,17 @@ def test_every_phrase_of_the_table_can_be_compared() -> None:
 @pytest.fixture(scope="module")
 def without_lucide():
     """Templates of a machine that has never seen the set Lucide, and the set's own pictures as they look at 18 px."""
-    return templates_of(one for one in drawings() if one.origin != "lucide"), {
-        one.name: one.ink for one in drawings(18) if one.origin == "lucide"
-    }
+    lucide = takewhile(is_lucide, dropwhile(lambda one: not is_lucide(one), drawings(18)))
+    return templates_of(one for one in all_drawings() if not is_lucide(one)), {one.name: one.ink for one in lucide}
+
+
+@cache
+def all_drawings() -> list[IconDrawing]:
+    return list(drawings())
+
+
+def is_lucide(one: IconDrawing) -> bool:
+    return one.origin == "lucide"
 
 
 @pytest.mark.parametrize(
@@ -150,5 +160,5 @@ def test_names_in_sets_have_meanings_by_what_they_show_whatever_the_style() -> N
 
 def test_every_name_in_a_set_is_a_picture_of_one() -> None:
     """A name that no set has was misspelt, or went with a new version."""
-    drawn = {meaning for one in drawings(16) for meaning in one.meanings}
+    drawn = {meaning for one in all_drawings() for meaning in one.meanings}
     assert {meaning for known in icon_table().by_set.values() for meaning in known} <= drawn
