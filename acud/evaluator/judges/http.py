@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import ssl
 import time
+from codecs import BOM_UTF8
 from collections.abc import AsyncIterator, Callable, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -175,7 +176,8 @@ class HttpExchange:
     ) -> None:
         """`headers` go along with every request. A query of `url` stands behind every path."""
         base, mark, query = url.partition("?")
-        self.url, self._query = base.rstrip("/"), mark + query
+        # Vendors print the whole address of a call; each call adds its own path.
+        self.url, self._query = base.rstrip("/").removesuffix("/chat/completions"), mark + query
         self._headers = {name.lower(): value for name, value in (headers or {}).items()}
         self.who = who
         self.words = words
@@ -224,7 +226,7 @@ class HttpExchange:
     def decode(self, text: bytes, kind: type[Any]) -> Any:
         """Return a 2xx answer's body as `kind`. Raises: CallFailed when it is not that; it may have cost something."""
         try:
-            return decode_json(text, kind)
+            return decode_json(text.removeprefix(BOM_UTF8), kind)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
             words = describe_decode_fault(fault, kind, "it")
             raise self.no_answer(text, f"{self.who}'s answer is not what its API says: {words}", TokenUsage()) from None

@@ -38,6 +38,16 @@ from acud.types import Answer, Verdict
         ("**No.**\nThe dialog is still open.", Answer.NO, "The dialog is still open."),
         ("NO: the list says so\nYes/No: no", Answer.NO, "the list says so"),
         ("NO: a\nYesterday: b", Answer.NO, "a"),
+        ("Verdict: YES: done", Answer.YES, "done"),
+        ("**Final answer:** NO: not yet", Answer.NO, "not yet"),
+        ("✅ YES: done", Answer.YES, "done"),
+        ("<verdict>YES</verdict><evidence>done</evidence>", Answer.YES, "done"),
+        ("| NO | not yet |", Answer.NO, "not yet"),
+        (r"\boxed{YES}", Answer.YES, ""),
+        ("ＹＥＳ: done", Answer.YES, "done"),
+        ("YES: the buttons are YES and NO.", Answer.YES, "the buttons are YES and NO."),
+        ("YES: the dialog is not visible", Answer.YES, "the dialog is not visible"),
+        ('{"answer": "yes", "is_error": false, "reason": "done"}', Answer.YES, "done"),
     ],
 )
 def test_plain_verdicts(reply: str, answer: Answer, detail: str) -> None:
@@ -75,6 +85,12 @@ def test_plain_verdicts(reply: str, answer: Answer, detail: str) -> None:
         "The bar cannot be seen.\nYES: done",
         '{"answer": "yes", "reason": "it cannot be determined"}',
         "Yes, it is done.\nNO: it is not",
+        "YES: although the bar is not visible in this screenshot",
+        "YES: the bar is full. Correction: it is not, so NO.",
+        "YES: vermutlich, der Balken ist nicht zu sehen",
+        '{"answer": "yes", "final": "no"}',
+        "The button says: YES",
+        "YES?",
     ],
 )
 def test_anything_else_is_unknown(reply: str) -> None:

@@ -3,7 +3,8 @@
 import httpx
 import pytest
 
-from acud.evaluator.judges.http import plain_url
+from acud.evaluator.judges.faults import KeyFilter
+from acud.evaluator.judges.http import AnyObject, HttpExchange, plain_url
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply
 from acud.evaluator.judges.openai import OpenAiProvider
 from acud.evaluator.judges.registry import JudgeRegistry
@@ -81,6 +82,12 @@ async def test_a_doubt_wakes_the_check_and_a_judge_known_to_be_down_raises_none(
 )
 def test_the_path_of_a_url_is_kept(url: str, path: str) -> None:
     assert OpenAiProvider(url).path("m") == path
+
+
+def test_the_whole_address_of_a_call_serves_as_its_base() -> None:
+    wire = HttpExchange("https://h/v1/chat/completions?a=1", "h", KeyFilter([]), connect_timeout_s=1, concurrency=1)
+    assert wire.url == "https://h/v1"
+    assert wire.decode(b'\xef\xbb\xbf{"a": 1}', AnyObject) == AnyObject()
 
 
 def test_a_404_names_the_address_without_its_secrets() -> None:
