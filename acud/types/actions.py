@@ -275,7 +275,7 @@ def _joined_by_plus(text: str) -> str:
 
 def chords(text: str) -> tuple[tuple[str, ...], ...]:
     """Return the chords of `text`, which white space separates. Raises: InvalidRequest."""
-    found = tuple(chord(part) for part in text.split())
+    found = tuple(chord(part) for part in re.sub(r"\s+\+\s+", "+", text).split())
     if not found:
         raise InvalidRequest("no key is named", hint="give one such as Return or ctrl+a; the space bar is space")
     alone = next((at for at, keys in enumerate(found[:-1]) if set(keys) <= _MODIFIERS), None)
@@ -283,7 +283,7 @@ def chords(text: str) -> tuple[tuple[str, ...], ...]:
         held, key = text.split()[alone : alone + 2]
         raise InvalidRequest(
             f"{text!r} would press {held} and let it go before {key}",
-            hint=f"write {held}+{key} to hold it; for one after the other make two calls",
+            hint=f"join what is held and its key by +, such as {held}+Return; for one after the other make two calls",
         )
     return found
 

@@ -14,6 +14,7 @@ from acud.types import Comparison, Echo, NumberSeen, Rect, ScreenNumber, Verdict
 
 _WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Letters of scripts that put no spaces between words, where words end is not to be seen."""
+_INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
 _JOINT = r"[\s:=(\[#≈~|·•–—→-]*"
 _LINK = re.compile(rf"{_JOINT}|\s*\.{{2,}}\s*|(?P<words>(?:[\s(]+[^\W\d_][\w'’-]*\)?){{1,3}})(?P<joint>\s?[:=]\s*|\s*)")
 """What may stand between a label and its number in one text: few words, as in "Downloaded so far: 90 MB"."""
@@ -42,8 +43,10 @@ def is_whole(text: str, start: int, end: int) -> bool:
 
 
 def spaced(text: str) -> str:
-    """Return `text` with white space folded, and compatibility forms (full-width letters, ligatures) made plain."""
-    return " ".join(unicodedata.normalize("NFKC", text).split())
+    """Return `text` with white space folded, compatibility forms (full-width letters, ligatures) made plain, and
+    without what no pixel shows (direction marks, soft hyphens, joiners).
+    """
+    return " ".join(_INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).split())
 
 
 def comparable(text: str) -> str:

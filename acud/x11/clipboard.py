@@ -18,7 +18,7 @@ from acud.x11.connection import Connection
 from acud.x11.events import PropertyTouched, SelectionAsked, SelectionGiven, SelectionLost, Translator
 from acud.x11.input_steps import ActOutcome, Rest, Steps, rest_for
 from acud.x11.window_tree import answered, resource_id
-from acud.x11.windows import CLIENT_EVENTS
+from acud.x11.windows import CLIENT_EVENTS, decode_text
 
 MAX_BYTES = 900_000
 """Of UTF-8: a message to the supervisor is at most 1 MiB."""
@@ -173,16 +173,16 @@ class Clipboard:
         atom = self.names.selections[selection]
         own = self._find_own(selection)
         if own is not None:
-            return ActOutcome(text=_fitting(own.text.encode(), "utf-8"))
+            return ActOutcome(text=_fitting(own.text))
         other = "something else"
-        for target, encoding in ((self.names.utf8, "utf-8"), (Xatom.STRING, "latin-1")):
+        for target in (self.names.utf8, Xatom.STRING):
             given = yield from self._convert(atom, target, selection)
             if given.property == X.NONE:
                 continue
             kind, data = yield from self._take(selection, self._texts)
             # An owner may answer any question with all that it has: xclip gives a picture to one that asks for text.
             if kind in self._texts:
-                return ActOutcome(text=_fitting(data, encoding))
+                return ActOutcome(text=_fitting(decode_text(data)))
             other = self._name(kind)
             break
         hint = "ask for its picture (--picture FILE, image=true), or paste it into a program and look"
@@ -303,8 +303,7 @@ def _too_large() -> Refused:
     return Refused(f"the selection is larger than {MAX_BYTES} bytes", hint="copy less at a time")
 
 
-def _fitting(data: bytes, encoding: str) -> str:
-    text = data.decode(encoding, "replace")
+def _fitting(text: str) -> str:
     if len(text) > MAX_CLIPBOARD or len(text.encode()) > MAX_BYTES:
         raise _too_large()
     return text

@@ -47,7 +47,8 @@ def keysym_of_name(name: str) -> int:
     point = _CODE_POINT.match(name)
     if point is not None and int(point[1], 16) <= 0x10FFFF:
         return keysym_of_character(chr(int(point[1], 16)))
-    near = difflib.get_close_matches(name, _names(), _NEAR, 0.6)
+    begun = [one for one in _names() if one.lower().startswith(f"{name.lower()}_")]
+    near = begun[:_NEAR] or difflib.get_close_matches(name, _names(), _NEAR, 0.6)
     hint = f"near: {', '.join(near)}" if near else "use X keysym names, such as Return, Page_Down, F5, plus"
     raise InvalidRequest(f"no key is called {name!r}", hint=hint)
 

@@ -334,13 +334,13 @@ class WindowReader:
     def _title(self, window: int, facts: dict[tuple[int, int], Any]) -> str:
         new = octets(facts.get((window, self.atoms.title)))
         if new:
-            return _text_of(new)[:MAX_TITLE]
+            return decode_text(new)[:MAX_TITLE]
         old = facts.get((window, self.atoms.old_title))
         if old is None:
             return ""
         if old.property_type == self.atoms.compound:
             return decode_compound_text(octets(old))[:MAX_TITLE]
-        return _text_of(octets(old))[:MAX_TITLE]
+        return decode_text(octets(old))[:MAX_TITLE]
 
     def _focused(self, about_root: dict[int, list[int]], clients: list[int]) -> int:
         active = about_root.get(self.atoms.active, [])
@@ -380,8 +380,8 @@ def class_name(raw: bytes) -> str:
     return parts[1].decode("latin-1") if len(parts) > 1 else ""
 
 
-def _text_of(name: bytes) -> str:
-    """Return a name. STRING is Latin-1 (ICCCM 2.7.1), but programs put UTF-8 into it, and Latin-1 into UTF8_STRING.
+def decode_text(name: bytes) -> str:
+    """Return a name or a copied text. STRING is Latin-1 (ICCCM 2.7.1), but programs put UTF-8 into it, and Latin-1 into UTF8_STRING.
     What is not ASCII and reads as UTF-8 is hardly ever anything else.
     """
     try:

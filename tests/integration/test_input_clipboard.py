@@ -72,6 +72,12 @@ def test_what_another_program_copied_is_read(rig: HandsRig, xserver: XServer, te
     end(owner)
 
 
+def test_latin_1_is_read_as_such(rig: HandsRig, xserver: XServer) -> None:
+    owner = copy(xserver, "Café".encode("latin-1"), "-t", "STRING")
+    assert rig.do(ClipboardGet()).text == "Café"
+    end(owner)
+
+
 def test_what_another_program_copies_later_replaces_ours(rig: HandsRig, xserver: XServer) -> None:
     rig.do(ClipboardSet("ours"))
     owner = copy(xserver, "theirs")

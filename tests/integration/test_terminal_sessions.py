@@ -118,6 +118,20 @@ def test_a_watched_session_is_surveyed_with_its_text_until_nobody_watches(loop: 
     assert watcher.count == count
 
 
+def test_output_is_read_when_it_is_written_and_not_at_the_next_poll(loop: EventLoop, env: dict[str, str]) -> None:
+    sessions = Sessions(loop, time.monotonic, PtySettings(poll_s=3600, timeout_s=DEADLINE_S), env, NO_SOCKET)
+    subprocess.run(["tmux", "new-session", "-d", "-s", "a", "-x", "20", "-y", "9", "cat"], env=env, check=True)
+    begun_s = time.monotonic()
+    sessions.watch("wait", "a", text=True)
+    turned(loop, lambda: sessions.read_text("a", begun_s).screen is not None)
+    for word in ("once", "again"):
+        subprocess.run(["tmux", "send-keys", "-t", "=a:", word, "Enter"], env=env, check=True)
+        turned(loop, lambda: word in (sessions.read_text("a", begun_s).screen or ""))  # noqa: B023 - called at once
+    sessions.unwatch("wait")
+    subprocess.run(["tmux", "send-keys", "-t", "=a:", "unheard", "Enter"], env=env, check=True)
+    loop.turn(0.3)
+
+
 @pytest.mark.parametrize("pty", ["a", "pts/999999"])
 def test_many_waits_on_a_session_are_one_poll(loop: EventLoop, env: dict[str, str], pty: str) -> None:
     watcher = Watcher()

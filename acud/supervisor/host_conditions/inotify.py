@@ -12,7 +12,7 @@ MODIFY, ATTRIB, CLOSE_WRITE = 0x2, 0x4, 0x8
 MOVED_FROM, MOVED_TO, CREATE, DELETE = 0x40, 0x80, 0x100, 0x200
 DELETE_SELF, MOVE_SELF = 0x400, 0x800
 UNMOUNT, OVERFLOW, IGNORED = 0x2000, 0x4000, 0x8000
-_ONLY_FOLDERS, _ADD_TO_MASK = 0x01000000, 0x20000000
+_ONLY_FOLDERS, _ADD_TO_MASK, ONESHOT = 0x01000000, 0x20000000, 0x80000000
 """Values of <sys/inotify.h>."""
 _HEADER = struct.Struct("iIII")
 _READ_BYTES = 64 * 1024
@@ -29,8 +29,9 @@ class InotifyEvent(NamedTuple):
 class Inotify:
     """One inotify instance. Owns its descriptor until `close`; `read` never blocks."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, only_folders: bool = True) -> None:
         """Raises: OSError, EMFILE where the user has too many instances."""
+        self._always = (_ONLY_FOLDERS if only_folders else 0) | _ADD_TO_MASK
         self._libc = ctypes.CDLL(None, use_errno=True)
         self._fd = self._checked(self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC), "inotify_init1")
 
@@ -39,11 +40,11 @@ class Inotify:
         return self._fd
 
     def add(self, path: str, mask: int) -> int:
-        """Watch the folder at `path`, links followed, for `mask` besides what it is watched for; return the watch, the
-        same one for the same folder. Raises: OSError.
+        """Watch the folder (or file) at `path`, links followed, for `mask` besides what it is watched for; return the
+        watch, the same one for the same folder. Raises: OSError.
         """
-        wanted = mask | _ONLY_FOLDERS | _ADD_TO_MASK
-        return self._checked(self._libc.inotify_add_watch(self._fd, os.fsencode(path), wanted), path)
+        watch = self._libc.inotify_add_watch(self._fd, os.fsencode(path), ctypes.c_uint32(mask | self._always))
+        return self._checked(watch, path)
 
     def remove(self, watch: int) -> None:
         """End a watch; harmless for one that the kernel has ended."""

@@ -1,7 +1,8 @@
 """Which terminal sessions there are, surveyed only while a wait targets one.
 
-tmux is asked by a short call every `[pty] poll_s` while a wait has such a target. Its control mode would tell changes
-by itself, but is a client of the session too (which is then never detached, and may take its size).
+tmux is asked by a short call every `[pty] poll_s` while a wait has such a target, and soon after a pane whose text is
+wanted was written to. Its control mode would tell changes by itself, but is a client of the session too (which is then
+never detached, and may take its size).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
 from acud.supervisor.observers import Observers
 from acud.supervisor.terminal_sessions import own_tmux, processes, tmux
+from acud.supervisor.terminal_sessions.output_notices import OutputNotices
 from acud.supervisor.terminal_sessions.program_call import ProgramCall, Said
 from acud.supervisor.terminal_sessions.tmux import HistoryMark, PaneOutput
 from acud.types import Verdict, WindowInfo
@@ -31,6 +33,8 @@ from acud.waits.terminals import OutputMark, SessionName, SessionSurvey, Tty, se
 _LOG = log.logger("sessions")
 _INHERITED = ("TMUX", "TMUX_PANE")
 """A daemon started inside tmux must not take that server for the usual one."""
+_SOON_S = 0.2
+"""The least time between two surveys of a pane that is written to again and again."""
 
 Done = Callable[[SessionSurvey], None]
 Surveyed = Callable[[SessionSurvey, dict[str, HistoryMark]], None]
@@ -83,6 +87,9 @@ class Sessions:
         self._timers: dict[str, Timer] = {}
         self._marks: dict[str, dict[str, HistoryMark]] = {}
         """By a target's `pty` and by pane: where the next reading of its history begins."""
+        self._notices = OutputNotices(loop, self._read_soon)
+        self._written_to: set[str] = set()
+        """What was written to since its last survey began."""
         self.newest: dict[str, SessionSurvey] = {}
         self.watchers = Observers[SessionWatcher]()
 
@@ -157,6 +164,8 @@ class Sessions:
             self._due.add(pty)
             return
         self._surveying.add(pty)
+        self._written_to.discard(pty)
+        self._expect_output(pty)
         name = wanted[0].name
         if name.kind == "tty":
             self._loop.call_later(0.0, lambda: self._surveyed(pty, self._of_tty(name)))
@@ -169,6 +178,22 @@ class Sessions:
                 self._surveyed(pty, replace(survey, since_s=began_s))
 
             _Round(self, name, shown, surveyed, self._marks.get(pty, {})).begin()
+
+    def _expect_output(self, pty: str) -> None:
+        """Ask for a notice of what the panes of a session write whose text is wanted, once a survey has named them."""
+        session = self.newest[pty].session(session_name(pty).name) if pty in self.newest else None
+        if session is not None and any(one.text for one in self._of(pty)):
+            self._notices.expect(pty, session.ttys)
+
+    def _read_soon(self, pty: str) -> None:
+        """Survey the session that was just written to, no sooner than `_SOON_S` after the last survey began."""
+        if pty not in self.newest:
+            return  # nothing watches it any more
+        self._written_to.add(pty)
+        timer = self._timers.get(pty)
+        if timer is not None and pty not in self._surveying:
+            timer.cancel()
+            self._timers[pty] = self._loop.call_at(self.newest[pty].begun_s + _SOON_S, lambda: self._poll(pty))
 
     def _of_tty(self, name: SessionName) -> SessionSurvey:
         begun_s, before = self._now(), self.newest.get(name.text)
@@ -183,12 +208,16 @@ class Sessions:
         if not self._of(pty):
             self._due.discard(pty)
             return
+        is_first = pty not in self.newest
         self.newest[pty] = survey
+        if is_first:
+            self._expect_output(pty)
         if pty in self._due:
             self._due.discard(pty)
             self._poll(pty)
         else:
-            self._timers[pty] = self._loop.call_later(self._settings.poll_s, lambda: self._poll(pty))
+            pause_s = min(_SOON_S, self._settings.poll_s) if pty in self._written_to else self._settings.poll_s
+            self._timers[pty] = self._loop.call_later(pause_s, lambda: self._poll(pty))
         for watcher in self.watchers:
             watcher.sessions_seen(pty)
 

@@ -48,15 +48,16 @@ def test_a_malformed_chord_is_refused_with_the_way_to_write_it(text: str) -> Non
 
 def test_white_space_separates_chords() -> None:
     assert chords("  ctrl+a\tDelete ") == (("Control_L", "a"), ("Delete",))
+    assert chords("CTRL + A") == (("Control_L", "a"),)
     with pytest.raises(InvalidRequest, match="no key"):
         chords("  ")
 
 
-@pytest.mark.parametrize("text", ["ctrl a", "Ctrl Shift t", "Return alt F4"])
+@pytest.mark.parametrize("text", ["ctrl a", "Ctrl Shift t", "Return alt F4", "ctrl and enter"])
 def test_a_modifier_alone_before_a_key_is_refused(text: str) -> None:
     with pytest.raises(InvalidRequest, match="let it go") as refusal:
         chords(text)
-    assert "to hold it" in refusal.value.hint
+    assert "+Return; for one after the other" in refusal.value.hint
 
 
 def test_what_is_held_is_a_chord_or_a_button() -> None:

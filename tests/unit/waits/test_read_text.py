@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from acud.errors import InvalidRequest
 from acud.types import Answer, ScreenNumber, number_condition, numbers_in
-from acud.waits.read_text import is_whole, judge_places, label_places, only_number
+from acud.waits.read_text import comparable, is_whole, judge_places, label_places, only_number
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,10 @@ from acud.waits.read_text import is_whole, judge_places, label_places, only_numb
 )
 def test_numbers_are_read_as_programs_write_them(text: str, numbers: list[tuple[tuple[float, ...], str]]) -> None:
     assert [(one.values, one.unit) for one in numbers_in(text)] == numbers
+
+
+def test_what_no_pixel_shows_is_no_part_of_a_name() -> None:
+    assert comparable("\u200eRe\u00adport\u200f\u00a0\u200b7\ufeff") == "report 7"
 
 
 @given(st.text(max_size=40))

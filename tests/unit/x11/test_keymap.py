@@ -103,6 +103,9 @@ def test_an_unknown_key_is_told_with_near_names() -> None:
     with pytest.raises(InvalidRequest, match="Retrun") as refusal:
         keysym_of_name("Retrun")
     assert "Return" in refusal.value.hint
+    with pytest.raises(InvalidRequest, match="page") as refusal:
+        keysym_of_name("page")
+    assert "Page_Down" in refusal.value.hint
     with pytest.raises(InvalidRequest, match=r"U\+0007"):
         keysym_of_character("\x07")
 
