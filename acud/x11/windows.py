@@ -381,8 +381,8 @@ def class_name(raw: bytes) -> str:
 
 
 def decode_text(name: bytes) -> str:
-    """Return a name or a copied text. STRING is Latin-1 (ICCCM 2.7.1), but programs put UTF-8 into it, and Latin-1 into UTF8_STRING.
-    What is not ASCII and reads as UTF-8 is hardly ever anything else.
+    """Return a name or a copied text. STRING is Latin-1 (ICCCM 2.7.1), but programs put UTF-8 into it, and Latin-1 into
+    UTF8_STRING. What is not ASCII and reads as UTF-8 is hardly ever anything else.
     """
     try:
         return name.decode("utf-8")

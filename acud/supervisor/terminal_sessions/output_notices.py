@@ -1,4 +1,4 @@
-"""Notices that a terminal was written to, from inotify on its device, so that what stands there for a moment is read."""
+"""Notices that a terminal was written to, from inotify on its device, so that short-lived output is read."""
 
 from __future__ import annotations
 
