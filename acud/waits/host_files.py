@@ -5,10 +5,12 @@ What a folder holds comes as `FileSeen`, read by the supervisor; nothing here re
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple
+from unicodedata import normalize
 
 from msgspec import Struct
 
@@ -86,10 +88,12 @@ def matches(name: str, wanted: HostPath) -> bool:
     """Tell whether an entry of the folder is meant: names are compared as titles are. As in a shell, a pattern finds no
     hidden file unless it says so.
     """
-    read, meant = comparable(name), comparable(wanted.name)
     if not wanted.is_pattern:
-        return read == meant
-    return fnmatchcase(read, meant) and (not name.startswith(".") or wanted.name.startswith("."))
+        return comparable(name) == comparable(wanted.name)
+    # A full-width sign is a letter of the name, and becomes a plain one when it is compared.
+    plain = (one if one in "*?[" else glob.escape(normalize("NFKC", one)) for one in wanted.name)
+    is_meant = fnmatchcase(comparable(name), comparable("".join(plain)))
+    return is_meant and (not name.startswith(".") or wanted.name.startswith("."))
 
 
 def is_partial(name: str, wanted: HostPath) -> bool:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from acud.waits.read_text import comparable
+
 
 class PartialName(NamedTuple):
     """One form of a partial file's name, as a regular expression without regard to case.
@@ -62,5 +64,5 @@ def is_unnamed_partial(partial: str, final: str = "") -> bool:
         found = form.form.fullmatch(partial)
         if found is not None and "name" not in form.form.groupindex:
             ext = found.groupdict().get("ext") or ""
-            return not final or final.casefold().endswith(ext.casefold())
+            return not final or comparable(final).endswith(comparable(ext))
     return False

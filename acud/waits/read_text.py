@@ -51,7 +51,8 @@ def spaced(text: str) -> str:
 
 def comparable(text: str) -> str:
     """Return `text` as names are compared: white space folded, compatibility forms made plain, case ignored."""
-    return spaced(text).casefold()
+    # Without case, a letter may be in parts that have a form as one (Unicode 3.13, caseless matching).
+    return unicodedata.normalize("NFKC", spaced(text).casefold())
 
 
 def places_of(wanted: str, text: str, *, whole_words: bool) -> Iterator[tuple[int, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acud.errors import InvalidRequest
-from acud.types import Answer, FileState, Verdict
+from acud.types import Answer, FileState, Rect, Verdict, WindowInfo
 from acud.waits.host_files import (
     WRITER_AGAIN_S,
     FileSeen,
@@ -16,6 +16,7 @@ from acud.waits.host_files import (
     judge_file,
     matches,
 )
+from acud.waits.targets import windows_titled
 
 HOME = "/home/ann"
 NOW_UTC_S, NOW_S = 1_000_000.0, 500.0
@@ -42,6 +43,36 @@ def test_a_path_that_cannot_be_watched_is_refused(path: str) -> None:
     with pytest.raises(InvalidRequest) as told:
         host_path(path, HOME)
     assert told.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("Re\u0301sume\u0301.pdf", "r\u00e9sum\u00e9.PDF"),
+        ("r\u00e9sum\u00e9.pdf", "RE\u0301SUME\u0301.pdf"),
+        ("STRASSE.txt", "stra\u00dfe.txt"),
+        ("\u03aa\u0301.txt", "\u0390.txt"),  # its capital has no form as one letter
+        ("Q3  report\u00a0final.pdf", "q3 report final.pdf"),
+        ("\uff26inal.pdf", "final.pdf"),
+        ("\ufb01nal.pdf", "FINAL.pdf"),
+        ("re\u0301sume\u0301 2.pdf", "r\u00e9sum\u00e9*.pdf"),
+        ("\uff3bdraft\uff3d R\u00c9SUM\u00c9.pdf", "\uff3bdraft\uff3d re\u0301*.pdf"),
+        ("what\uff1f.pdf", "what\uff1f.pdf"),
+    ],
+)
+def test_names_are_compared_as_titles_are(name: str, path: str) -> None:
+    wanted = host_path(f"/d/{path}", HOME)
+    assert matches(name, wanted)
+    assert judged(FileState(f"/d/{path}", newer=False), seen(name)).answer is Answer.YES
+    assert judged(FileState(f"/d/{path}", newer=False), seen(f"{name}.part", 1)).answer is Answer.NO
+    assert bool(windows_titled(path, (WindowInfo(1, name, Rect(0, 0, 9, 9)),))) or wanted.is_pattern
+    for other in ("r\u00e9sume.pdf", "strase.txt", "whatever.pdf", "d re\u0301.pdf"):
+        assert not matches(other, wanted)
+
+
+def test_the_end_of_an_unnamed_download_is_compared_so_too() -> None:
+    empty, part = seen("Bild.\u00c4PFEL", 1, 0), seen("gIA03G8Q.a\u0308pfel.part", 1)
+    assert "under way" in judged(FileState("/d/bild.a\u0308pfel", newer=False), empty, part).detail
 
 
 def test_a_pattern_finds_no_hidden_file() -> None:
