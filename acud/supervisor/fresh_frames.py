@@ -184,7 +184,7 @@ class FreshFrameResolver:
         self, target: Target, watched: WatchedDisplay, display: Source, terminal: Verdict | int | None = None
     ) -> TargetLocation:
         size = display.width, display.height
-        return locate(target, watched.name, *size, watched.windows, monitors=watched.monitors, terminal=terminal)
+        return locate(target, watched.name, *size, watched.windows, monitors=watched.monitors, shown_in=terminal)
 
     def _find_terminal(self, ask: _Ask, watched: WatchedDisplay) -> None:
         name = session_name(ask.target.pty)

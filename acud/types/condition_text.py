@@ -211,6 +211,8 @@ def target_text(target: Target, display: str) -> str:
     place = display or target.display or "the default display"
     if target.window:
         return f'window "{target.window}" on {place}'
+    if target.opened_by is not None:
+        return f"the window that the launch opens on {place}"
     if target.region:
         box = target.region
         return f"{box.w}x{box.h}+{box.x}+{box.y} of {place}"

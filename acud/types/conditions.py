@@ -78,6 +78,7 @@ class Target(Struct, frozen=True, forbid_unknown_fields=True):
     in decimal or `0x` form. `region` is in display pixels. `ignore` boxes (clock, caret) are in the target's own
     pixels, origin at the target's top left. `pty` names a terminal (`pts/3`) or a tmux session (`build`, or
     `tmux:<socket>/build`); the target is the window that shows it. `monitor` is a RANDR monitor's name or number.
+    `opened_by`: the window that a launch opens, by the pid of its program (0: not launched yet).
     """
 
     display: str = ""
@@ -86,11 +87,12 @@ class Target(Struct, frozen=True, forbid_unknown_fields=True):
     ignore: tuple[Rect, ...] = ()
     pty: str = ""
     monitor: str = ""
+    opened_by: int | None = None
 
     @property
     def in_windows(self) -> bool:
         """Whether its place follows from the list of windows and monitors, and so may move."""
-        return bool(self.window or self.pty or self.monitor)
+        return bool(self.window or self.pty or self.monitor) or self.opened_by is not None
 
 
 class Criteria(Struct, frozen=True, tag="criteria", forbid_unknown_fields=True):

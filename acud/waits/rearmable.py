@@ -26,6 +26,8 @@ def _bound_by(until: Until, target: Target) -> str:
         return "a file or process is of this machine"
     if target.pty:
         return "a terminal session is of this machine"
+    if target.opened_by is not None:
+        return "the window of a launch is of this display; name it by its title"
     if window_number(target.window) is not None:
         return "a window's id is of this display; name it by its title"
     if any(isinstance(leaf, Change) for leaf in leaves(first)):

@@ -36,17 +36,17 @@ def locate(
     windows: tuple[WindowInfo, ...],
     held: int = 0,
     monitors: tuple[MonitorInfo, ...] = (),
-    terminal: Verdict | int | None = None,
+    shown_in: Verdict | int | None = None,
 ) -> TargetLocation:
     """Return where to look on `display` (`width` x `height`), whose windows are given topmost first.
 
     A window is found by id or by a part of its title, case ignored, topmost viewable one first. `held` is the window
     aimed at before: it is followed while it can be seen, whatever its title becomes and whoever is above it.
-    `terminal`: for a `pty` target, the window that shows it, or why there is none (`acud.waits.terminals.place`).
+    `shown_in`: the window that shows a `pty` target, or that a launch opened; or why there is none.
     """
     screen = Rect(0, 0, width, height)
-    if target.pty:
-        return _of_terminal(target, display, screen, windows, terminal)
+    if target.pty or target.opened_by is not None:
+        return _of_known_window(target, display, screen, windows, shown_in)
     if target.window:
         window = window_named(target.window, windows, held)
         return _of_window(target, display, screen, window)
@@ -96,12 +96,12 @@ def _of_window(target: Target, display: str, screen: Rect, window: WindowInfo | 
     return _crop(display, screen, window.bounds, target.ignore, window.window_id)
 
 
-def _of_terminal(
-    target: Target, display: str, screen: Rect, windows: tuple[WindowInfo, ...], terminal: Verdict | int | None
+def _of_known_window(
+    target: Target, display: str, screen: Rect, windows: tuple[WindowInfo, ...], window: Verdict | int | None
 ) -> TargetLocation:
-    if not isinstance(terminal, int):
-        return TargetLocation(missing=terminal or NOT_LOCATED)
-    return _of_window(target, display, screen, next((w for w in windows if w.window_id == terminal), None))
+    if not isinstance(window, int):
+        return TargetLocation(missing=window or NOT_LOCATED)
+    return _of_window(target, display, screen, next((w for w in windows if w.window_id == window), None))
 
 
 def _of_monitor(target: Target, display: str, screen: Rect, monitors: tuple[MonitorInfo, ...]) -> TargetLocation:

@@ -29,7 +29,8 @@ ACTIONS = {
     "window_restore": "window back to its size",
     "clipboard_get": "the text of the clipboard; with image its picture",
     "clipboard_set": "text to the clipboard",
-    "launch": 'starts the program in text, such as "xterm -title Work"; a command without windows is for terminal',
+    "launch": 'starts the program in text, such as "xterm -title Work", and until looks in its window; a command '
+    "without windows is for terminal",
     "notification": "closes the notification with the number in text on display, or chooses its action: 3 open",
     "launch_status": "how the program with the pid in text fares that launch started, and its last lines",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from acud.errors import InvalidRequest, NotFound
 from acud.protocol.requests.actions import ActionReply
 from acud.protocol.requests.waits import WaitCreate
 from acud.types import Change, DisplayInfo, Policy, Stable, Text, WaitState, WindowTitle
-from acud.types.actions import Click, Launch, Point, WaitIdle, WindowDo, WindowVerb
+from acud.types.actions import Click, Launch, Point, WaitIdle, WindowDo, WindowList, WindowVerb
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
@@ -331,3 +332,59 @@ def test_the_command_line_acts_and_waits(gui_daemon: Daemon, answers: DisplayInf
     steps.write_text("# two steps\nhover(610, 470)\n\nclick Nowhere\n")
     listed = acud.json("gui", "do", "--file", str(steps), *on, "--timeout", "0.2", code=3)
     assert (listed["status"], listed["left"]) == ("unverified", ["click Nowhere"])
+
+
+# ---- programs that are launched ----------------------------------------------------------------------------------
+
+
+SHELL = ("xterm", "-fa", "DejaVu Sans Mono", "-fs", "14", "-geometry", "30x4+200+300", "-e", "sh", "-c")
+ELSEWHERE = "Nothing was done"
+"""What stands in the window that was there before."""
+
+
+@pytest.fixture
+def beside(client: Client, answers: DisplayInfo) -> Iterator[DisplayInfo]:
+    """The display of `answers`; what a test launches there is ended."""
+
+    def windows() -> set[int]:
+        return {one.window_id for one in client.desktop_action(WindowList(), display=answers.name).windows}
+
+    before = windows()
+    yield answers
+    for one in windows() - before:
+        client.desktop_action(WindowDo(str(one), WindowVerb.CLOSE), display=answers.name)
+
+
+def test_a_launch_waits_in_the_window_that_it_opens(
+    client: Client, gui_daemon: Daemon, beside: DisplayInfo, tmp_path: Path
+) -> None:
+    acud, on = CommandLine(gui_daemon.home), ("-d", beside.name)
+    # What stands in another window does not count: exit code 3 is a timeout.
+    acud.run("do", "launch", *on, "--until-text", ELSEWHERE, "--until-timeout", "3", "--", *SHELL, "read line", code=3)
+    # The second launch opens its window only once another one has come, which shows the same words.
+    go, late = tmp_path / "go", f"until [ -e {tmp_path}/go ]; do sleep 0.1; done; exec "
+    words = shlex.join([*SHELL, "echo Report 7 saved; read line"])
+    wait = WaitCreate(Text("Report 7"), timeout_s=PATIENCE_S)
+    first = client.desktop_action(Launch(("sh", "-c", late + words)), display=beside.name, wait=wait, block_s=0)
+    other = client.desktop_action(Launch((*SHELL, "echo Report 7 is elsewhere; read line")), display=beside.name,
+                                  wait=wait, block_s=PATIENCE_S)  # fmt: skip
+    assert other.wait is not None
+    assert other.wait.wait.state is WaitState.RESOLVED
+    assert "elsewhere" in other.wait.wait.verdict.detail
+    assert first.wait is not None
+    assert client.wait_show(first.wait.wait.wait_id).wait.state is WaitState.WATCHING
+    go.touch()
+    done = client.wait_result(first.wait.wait.wait_id, block_s=PATIENCE_S).wait
+    assert (done.state, "saved" in done.verdict.detail) == (WaitState.RESOLVED, True), done.verdict
+
+
+def test_a_launch_that_opens_no_window_says_so_at_its_timeout(client: Client, answers: DisplayInfo) -> None:
+    wait = WaitCreate(Text(ELSEWHERE), timeout_s=1)
+    reply = client.desktop_action(Launch(("sleep", "3")), display=answers.name, wait=wait, block_s=PATIENCE_S)
+    assert reply.wait is not None
+    assert reply.wait.wait.state is WaitState.TIMEOUT
+    assert f"the launched program (pid {reply.pid}) has opened no window" in reply.wait.wait.verdict.detail
+    whole = WaitCreate(Text(ELSEWHERE), f"display:{answers.name}", timeout_s=PATIENCE_S)
+    reply = client.desktop_action(Launch(("sleep", "3")), display=answers.name, wait=whole, block_s=PATIENCE_S)
+    assert reply.wait is not None
+    assert reply.wait.wait.state is WaitState.RESOLVED

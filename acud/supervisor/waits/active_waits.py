@@ -45,6 +45,8 @@ class ActiveWait:
         self.crop: Rect | None = None
         self.ignore: tuple[Rect, ...] = ()
         self.window_id = 0
+        self.stood: frozenset[int] | None = None
+        """The windows that stood when its program was launched; None: not known, as after a restart."""
         self._frames = 0
         self._buffer: ChangeBuffer | None = None
         self._seen = 0

@@ -60,9 +60,11 @@ def check_host_lost(core: Core, policy: Policy, until: Until, target: Target, wa
 
 
 class WaitCreation:
-    """One wait on its way. Raises on making what is wrong with `request`: nothing has been begun then."""
+    """One wait on its way. `in_opened`: it looks at the window that a launch is going to open. Raises on making what is
+    wrong with `request`: nothing has been begun then.
+    """
 
-    def __init__(self, core: Core, request: WaitCreate, caller: Caller) -> None:
+    def __init__(self, core: Core, request: WaitCreate, caller: Caller, *, in_opened: bool = False) -> None:
         core.wakes.check(request.wake)
         place = core.ports.tasks.place(request.task_id, request.target, request.display)
         self.spec = validate(
@@ -80,6 +82,7 @@ class WaitCreation:
             note=request.note,
         )
         target = core.waits.targets.with_display(self.spec.target)
+        target = replace(target, opened_by=0) if in_opened else target
         self.spec = replace(self.spec, target=target, until=core.host_conditions.checked(self.spec.until))
         core.waits.check_judged(self.spec.until, self.spec.judge, force=request.force)
         self.read_as = tuple(meaning_notes(request.until, request.judge))

@@ -438,6 +438,17 @@ class Waits:
         if active is not None and not active.ended:
             self._runtime.step(active, happened.Acting(self._clock.monotonic_s(), is_over))
 
+    def note_launch(self, pid: int, wait_id: str = "") -> None:
+        """Take a program that was launched, and tell the wait that looks at the window which it opens, if one does."""
+        self.targets.opened_windows.note_launch(pid)
+        active = self._active.get(wait_id)
+        if active is None or active.ended:
+            return
+        target = replace(active.spec.target, opened_by=pid)
+        self._runtime.step(active, happened.SpecUpdated(self._clock.monotonic_s(), replace(active.spec, target=target)))
+        self.targets.note_launch(active)
+        self._runtime.save(active)
+
     def look_once(
         self, spec: WaitSpec, watched: WatchedDisplay | None, within_s: float, done: Callable[[Verdict], None]
     ) -> None:

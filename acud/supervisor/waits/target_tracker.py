@@ -18,6 +18,7 @@ from acud.supervisor.terminal_sessions import Sessions
 from acud.supervisor.terminal_sessions.service import TerminalText
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
 from acud.supervisor.waits.baseline_recovery import BaselineRecovery
+from acud.supervisor.waits.opened_windows import OpenedWindows
 from acud.supervisor.waits.widget_requests import WidgetRequests
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import (
@@ -84,6 +85,7 @@ class TargetTracker:
         self._recovery = recovery
         self._widgets = widgets
         self._loop = loop
+        self.opened_windows = OpenedWindows()
         self._unread: dict[str, deque[TerminalText]] = {}
         """By wait: what its terminal said that is still to be searched for its patterns, the first being searched."""
         self._histories: dict[str, tuple[tuple[int, int, str], TileHistory]] = {}
@@ -258,12 +260,21 @@ class TargetTracker:
         target, windows = active.spec.target, watched.windows
         if target.in_windows and not watched.windows_known:
             return TargetLocation(missing=unknown("window_missing", "the window list has not been read yet"))
-        terminal = self._sessions.place(target.pty, windows) if target.pty else None
+        shown_in = self._sessions.place(target.pty, windows) if target.pty else None
+        if target.opened_by is not None:
+            shown_in = self.opened_windows.find(active, windows)
         size = display.width, display.height
-        found = locate(target, active.display, *size, windows, active.window_id, watched.monitors, terminal)
+        found = locate(target, active.display, *size, windows, active.window_id, watched.monitors, shown_in)
         hidden = hidden_screen(windows, found.crop) if found.source and not found.window_id else None
         hidden = hidden or hidden_region(active.machine, windows, target.region)
         return TargetLocation(missing=hidden) if hidden is not None else found
+
+    def note_launch(self, active: ActiveWait) -> None:
+        """Take the windows that stand now for those that the launch of a wait did not open."""
+        watched = self._watched_displays.by_name.get(active.display)
+        if watched is not None and watched.windows_known:
+            active.stood = frozenset(one.window_id for one in watched.windows)
+        self.point(active)
 
     def origin(self, source: Source) -> Point:
         """Return where the top left pixel of a source is on its display: that of a covered window is the window's."""
@@ -300,7 +311,7 @@ class TargetTracker:
         notes = [*unread, *([_which(named, fitting, self.find(active).window_id)] if len(fitting) > 1 else [])]
         others = self._displays_with(named) if named and not fitting and window_number(named) is None else []
         notes += [f"a window of that name is on {', '.join(others[:_MOST_NAMED])}: give its display"] if others else []
-        if watched.managed and not watched.is_used:
+        if watched.managed and not watched.is_used and active.spec.target.opened_by is None:
             notes.append(
                 f"display {active.display} is new and empty: no window is there{self._elsewhere(active.display)}"
             )

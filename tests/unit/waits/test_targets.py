@@ -84,13 +84,13 @@ def test_monitors_by_name_then_number() -> None:
 
 def test_a_terminal_is_the_window_that_was_found_for_it() -> None:
     target = Target(pty="build")
-    assert locate(target, ":1", 800, 700, ALL, terminal=40).source == ":1.w40"
+    assert locate(target, ":1", 800, 700, ALL, shown_in=40).source == ":1.w40"
     for terminal, code in (
         (None, "not_judged"),
         (unknown("session_missing", "x"), "session_missing"),
         (7, "window_missing"),
     ):
-        gone = locate(target, ":1", 800, 700, ALL, held=40, terminal=terminal).missing
+        gone = locate(target, ":1", 800, 700, ALL, held=40, shown_in=terminal).missing
         assert gone is not None
         assert gone.code == code
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from acud.errors import AcudError, NotFound
 from acud.features.actions.action_words import action_text
 from acud.features.actions.input_aim import InputAim, typed_by
+from acud.features.actions.supervisor.action_wait import FollowedWait
 from acud.features.actions.supervisor.places import element_ids, fill_element_points, named_window, pressed_points
 from acud.protocol.capture import Acted
 from acud.supervisor.ports import LocatedElement
@@ -64,8 +65,8 @@ class ActionSequence:
     """One run of `actions`, whose points are pixels of `watched`. `ended` is called once: with None, or the fault.
 
     `lease`: of whoever has taken the display over. `touch` is called before anything that must not be done twice.
-    `window`: the X window that all input is for; 0: each step's is for the window that the step before was in. Make it,
-    then `begin`, once.
+    `window`: the X window that all input is for; 0: each step's is for the window that the step before was in. `wait`:
+    what is to know of a launch. Make it, then `begin`, once.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class ActionSequence:
         touch: Callable[[], None],
         ended: Callable[[AcudError | None], None],
         window: int = 0,
+        wait: FollowedWait | None = None,
     ) -> None:
         self.progress = Progress()
         self._aim = InputAim(window, is_named=bool(window))
@@ -86,6 +88,7 @@ class ActionSequence:
         self._lease = lease
         self._touch = touch
         self._ended = ended
+        self._wait = wait
         self._seen_frame = False
 
     def begin(self) -> None:
@@ -131,6 +134,8 @@ class ActionSequence:
             case Launch():
                 self._touch()
                 self.progress.pid = self._core.program_launcher.launch(self._watched, action, self._launched)
+                note_launch = self._core.waits.note_launch if self._wait is None else self._wait.note_launch
+                note_launch(self.progress.pid)
             case WaitIdle():
                 self._feature.idle(self._watched, action.stable_s, action.timeout_s, self._idle)
             case Move() | Click() | Drag() | Scroll() if element_ids(action):

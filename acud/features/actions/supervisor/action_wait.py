@@ -48,15 +48,16 @@ def beside(wait: WaitCreate, target: Target, task_id: str) -> WaitCreate:
 
 
 class FollowedWait:
-    """The wait of one call, which is answered `block_s` after now at the latest. Raises on making what is wrong with
-    `wait`.
+    """The wait of one call, which is answered `block_s` after now at the latest. `in_opened`: it looks at the window
+    that a launch opens (`note_launch`). Raises on making what is wrong with `wait`.
     """
 
-    def __init__(self, core: Core, wait: WaitCreate, call: Call, block_s: float) -> None:
+    def __init__(self, core: Core, wait: WaitCreate, call: Call, block_s: float, *, in_opened: bool = False) -> None:
         self._core = core
         self._call = call
         self._wait = wait
-        self._creation = WaitCreation(core, wait, call)
+        self._creation = WaitCreation(core, wait, call, in_opened=in_opened)
+        self._in_opened = in_opened
         self._until_s = core.clock.monotonic_s() + block_s
         self._armed: WaitReply | None = None
         self._frame = ("", 0, 0)
@@ -89,7 +90,7 @@ class FollowedWait:
             # What is there now must be known before anything is done, where only another look counts.
             asks_quiet = acts and any(isinstance(leaf, Stable) for leaf in leaves(outcome.wait.spec.until))
             within_s = _VERDICT_S if self._wait.policy.fresh else _LOOK_S if asks_quiet else 0.0
-            if within_s:
+            if within_s and not self._in_opened:
                 self._core.waits.when_judged(outcome.wait.wait_id, within_s, first, fetched_s=_ACTING_S)
             else:
                 self._call.when_started(lambda: first(None))
@@ -105,6 +106,11 @@ class FollowedWait:
     def _note_action(self, *, is_over: bool) -> None:
         if self._armed is not None:
             self._core.waits.note_action(self._armed.wait.wait_id, is_over=is_over)
+
+    def note_launch(self, pid: int) -> None:
+        """Let it look at the window that the program `pid` opens, which was launched just now."""
+        assert self._armed is not None
+        self._core.waits.note_launch(pid, self._armed.wait.wait_id if self._in_opened else "")
 
     def _watch(self, block_s: float, fetched_s: float, over: Callable[[], None] | None) -> None:
         assert self._armed is not None

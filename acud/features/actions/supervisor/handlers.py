@@ -21,6 +21,7 @@ from acud.supervisor.control import Call, handles
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import picture_views
 from acud.types.action_effects import ActionEffects
+from acud.types.actions import Launch
 from acud.types.tasks import ActionType
 from acud.waits.targets import parse_target
 
@@ -54,7 +55,9 @@ class _Acted:
         if request.wait is None:
             return None
         wait = beside(request.wait, self.target, self.place.task_id)
-        return FollowedWait(self.feature.core, wait, self.call, request.block_s)
+        launches = any(isinstance(action, Launch) for action in request.actions)
+        in_opened = launches and wait.target.strip().lower() == "screen" and wait.display == self.target.display
+        return FollowedWait(self.feature.core, wait, self.call, request.block_s, in_opened=in_opened)
 
     def _display(self) -> str:
         """Return the display that a view or an element's id names; "" for none."""
@@ -97,7 +100,7 @@ class _Acted:
         on_done = self.call.later(self.on_done)
         window = named_window(watched, self.target.window).window_id if self.target.window else 0
         self.sequence = ActionSequence(
-            self.feature, watched, actions, self.request.lease, self.call.touch, on_done, window
+            self.feature, watched, actions, self.request.lease, self.call.touch, on_done, window, self.wait
         )
         if self.wait is None:
             self.sequence.begin()
