@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 
 from acud.protocol.children import Fault, Heartbeat, Stop
 from acud.protocol.questions import Hide
+from acud.types import Rect
 
 VIDEO_SUFFIX = ".mp4"
 FRAMES_SUFFIX = ".jsonl"
@@ -49,7 +50,8 @@ class Segment(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RecordingInfo(Struct, frozen=True, forbid_unknown_fields=True):
-    """A recording. `automatic`: begun with its task. `folder`: its place below the recordings' directory.
+    """A recording. `automatic`: begun with its task. `folder`: its place below the recordings' directory. `target`: the
+    window that it shows ("window:" and its id; "": the whole display).
 
     `dropped` frames were not written because the disk took nothing; `gone` were overwritten before they could be read.
     `reason`: why it ended or, while it is made, what keeps it from being made.
@@ -73,6 +75,7 @@ class RecordingInfo(Struct, frozen=True, forbid_unknown_fields=True):
     gone: int = 0
     reason: str = ""
     ended_utc_s: float = 0.0
+    target: str = ""
 
 
 class SegmentHead(Struct, frozen=True, forbid_unknown_fields=True):
@@ -145,14 +148,15 @@ class DownloadAsk(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Film(Struct, frozen=True, tag="film", forbid_unknown_fields=True):
-    """Record the ring at `path` as a new segment, which begins at `since_ns` (CLOCK_MONOTONIC) or at its first frame if
-    that is later. `reason`: why the segment before it ends.
+    """Record the ring at `path`, or the part `crop` of it, as a new segment, which begins at `since_ns`
+    (CLOCK_MONOTONIC) or at its first frame if that is later. `reason`: why the segment before it ends.
     """
 
     path: str
     epoch: int
     since_ns: int
     reason: str = ""
+    crop: Rect | None = None
 
 
 class Unfilm(Struct, frozen=True, tag="unfilm", forbid_unknown_fields=True):
@@ -177,6 +181,10 @@ class RecorderHello(Struct, frozen=True, tag="recorder_hello", forbid_unknown_fi
     pid: int
 
 
+class FirstFrame(Struct, frozen=True, tag="first_frame", forbid_unknown_fields=True):
+    """The recorder has taken the first frame of a segment."""
+
+
 class HideAsk(Struct, frozen=True, tag="hide_ask", forbid_unknown_fields=True):
     """A redacted recording's recorder asks what is hidden now, before it takes a frame."""
 
@@ -197,5 +205,5 @@ class Filming(Struct, frozen=True, tag="filming", forbid_unknown_fields=True):
     trouble: str = ""
 
 
-FromRecorder = Heartbeat | Fault | RecorderHello | HideAsk | Filmed | Filming
+FromRecorder = Heartbeat | Fault | RecorderHello | FirstFrame | HideAsk | Filmed | Filming
 ToRecorder = Film | Unfilm | FilmHide | Stop

@@ -16,6 +16,7 @@ from acud_cli.formatting import FittedTable, count, duration, moment, plain, sho
 from acud_cli.options import (
     Number,
     complete_displays,
+    complete_targets,
     complete_tasks,
     display_option,
     limit_option,
@@ -59,18 +60,29 @@ def record() -> None:
     help="For this task: on its display, until its end.",
 )
 @click.option("--fps", type=Number(0.1, 30), default=None, help="At most this many frames a second.")
+@click.option(
+    "--target",
+    "-t",
+    default="screen",
+    metavar="TARGET",
+    shell_complete=complete_targets,
+    help="Only this window or region.",
+)
 @pass_session
-def start(session: Session, *, name: str, display: str, task_id: str, fps: float | None) -> None:
-    """Record a display, or a task's, from now on; print the recording's id.
+def start(session: Session, *, name: str, display: str, task_id: str, fps: float | None, target: str) -> None:
+    """Record a display, or a task's, from now on; print the recording's id once it has its first frame.
 
     \b
     acud record start :100
+    acud record start --target window:Firefox
     acud record start --task e0471d --fps 5
     """
     if name and display and name != display:
         raise click.UsageError(f"which display: {name} or {display}?")
-    reply = session.client().record_start(name or display, task_id=task_id, fps=fps or 0.0)
+    reply = session.client().record_start(name or display, task_id=task_id, fps=fps or 0.0, target=target)
     session.show(reply, lambda: say(reply.recording.recording_id))
+    if reply.recording.reason:
+        warn(f"note: {reply.recording.reason}")
 
 
 @record.command(short_help="End a recording.")

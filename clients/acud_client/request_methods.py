@@ -687,12 +687,16 @@ class RequestMethods(ABC):
         Raises: Conflict when it has ended."""
         return self.ask(AgentCancel(run_id, reason), RunReply)
 
-    def record_start(self, display: str = '', *, task_id: str = '', fps: float = 0.0) -> RecordReply:
+    def record_start(
+        self, display: str = '', *, task_id: str = '', fps: float = 0.0, target: str = 'screen',
+    ) -> RecordReply:
         """Record `display` ("": the one of `task_id`, else the default) until `record_stop`, or until the task or the
         display ends. `fps`: at most so many frames a second, 0: as in the settings; only frames that changed are kept.
+        `target`: a window (also where it is covered; until it is closed), region or monitor alone. The reply comes with
+        the first frame; where there is none in time, `reason` says why, and the recording goes on.
 
         Raises: Conflict when that is being recorded already."""
-        return self.ask(RecordStart(display, task_id, fps), RecordReply)
+        return self.ask(RecordStart(display, task_id, fps, target), RecordReply)
 
     def record_stop(self, recording_id: str) -> RecordReply:
         """End a recording with what its display shows now; the reply waits until its files are closed.

@@ -111,34 +111,27 @@ class RecordView(msgspec.Struct, frozen=True):
 
 async def video_record(call: ToolCall, given: RecordArguments) -> RecordView:
     """Start, stop or list; or record for a time."""
-    given = msgspec.structs.replace(given, display=given.display or _display_of(given.target))
     if given.action is None:
         return await _record_for(call, given)
     if given.action == "list":
         listed: RecordListReply = await call.ask(RecordList(given.task_id, _NEWEST))
         return RecordView(tuple(_view(one, Path(listed.path, one.folder)) for one in listed.recordings))
     if given.action == "start":
-        begun: RecordReply = await call.ask(RecordStart(given.display, given.task_id, given.fps))
+        begun = await _start(call, given)
         return RecordView((_view(begun.recording, Path(begun.path)),))
     recording_id = given.recording_id or await _running(call, given)
     ended: RecordReply = await call.ask_slowly(RecordStop(recording_id), _STOP_S)
     return RecordView((_view(ended.recording, Path(ended.path)),))
 
 
-def _display_of(target: str) -> str:
-    """Return the display that `target` names, "" for the screen. Raises: InvalidRequest for a part of one."""
-    if target in ("", "screen"):
-        return ""
-    if not target.startswith("display:"):
-        raise InvalidRequest(
-            f"video_record records whole displays, not {target[:80]}", hint="target: screen, or display:NAME"
-        )
-    return target.removeprefix("display:")
+async def _start(call: ToolCall, given: RecordArguments) -> RecordReply:
+    begun: RecordReply = await call.ask(RecordStart(given.display, given.task_id, given.fps, given.target or "screen"))
+    return begun
 
 
 async def _record_for(call: ToolCall, given: RecordArguments) -> RecordView:
     """Record for `duration` seconds; a caller who goes away ends the recording, too."""
-    begun: RecordReply = await call.ask(RecordStart(given.display, given.task_id, given.fps))
+    begun = await _start(call, given)
     try:
         await asyncio.sleep(given.duration)
     finally:
@@ -150,7 +143,8 @@ async def _running(call: ToolCall, given: RecordArguments) -> str:
     """Return the one recording of the task or display that is being made; of a task where none was begun by hand."""
     listed: RecordListReply = await call.ask(RecordList(given.task_id, _LOOKED_AT))
     found = [one for one in listed.recordings if one.state is RecordingState.RECORDING]
-    found = [one for one in found if given.display in ("", one.display)]
+    display = given.display or given.target.partition("display:")[2]
+    found = [one for one in found if display in ("", one.display)]
     by_hand = [one for one in found if not one.automatic]
     found = by_hand if len(by_hand) == 1 else found
     if len(found) != 1:
@@ -199,7 +193,7 @@ TOOLS = (
             "fps": "pictures a second; 0: as set",
             "recording_id": "what to stop, where several run",
             "duration": "seconds to record, where no action is given",
-            "target": "screen or display:NAME, whole",
+            "target": "screen, display:NAME, or only window:TITLE",
         },
     ),
 )

@@ -19,7 +19,7 @@ from acud.types import DisplayInfo, Rect
 from acud.types.tasks import TaskStatus
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE, SCRIPTED
-from tests.e2e.desktop import Desk, until
+from tests.e2e.desktop import Desk, titled, until
 from tests.e2e.recordings import Tape, tape, tapes, whole
 
 RED, GREEN, BLUE = 0xC02020, 0x20C020, 0x2020C0
@@ -53,11 +53,59 @@ def has(daemon: Daemon, recording_id: str, frames: int) -> RecordingInfo:
     return until(enough, f"{frames} frames of {recording_id}")
 
 
-def shows(one: Tape, colour: int) -> list[float]:
-    """Return when the middle of BOX is about that colour."""
+def shows(one: Tape, colour: int, x: int = 112, y: int = 112) -> list[float]:
+    """Return when a pixel, by default the middle of BOX, is about that colour."""
     rgb = [colour >> 16, colour >> 8 & 255, colour & 255]
-    near = [s for s in one.shown if abs(s.pixels[112, 112].astype(int) - rgb).max() < 40]
+    near = [s for s in one.shown if abs(s.pixels[y, x].astype(int) - rgb).max() < 40]
     return [shown.at_s for shown in near]
+
+
+def test_a_recording_answers_with_its_first_frame(recorder: Daemon, screen: DisplayInfo) -> None:
+    with Desk(screen.name, screen.auth_file) as desk:
+        began = recorder.client.record_start(screen.name, fps=30).recording
+        desk.fill(BOX, GREEN)
+        ended = recorder.client.record_stop(began.recording_id).recording
+    (one,) = tapes(ended, recorder.paths.recordings)
+    assert shows(one, GREEN)[0] > 0, "it began before the answer"
+    kept, aside = recorder.paths.recordings, recorder.paths.recordings.with_suffix(".aside")
+    kept.rename(aside)
+    try:
+        kept.touch()
+        failed = recorder.client.record_start(screen.name).recording
+    finally:
+        kept.unlink()
+        aside.rename(kept)
+    assert failed.state is RecordingState.FAILED
+    assert "cannot record in" in failed.reason
+
+
+def test_a_window_alone_is_recorded_where_it_goes(recorder: Daemon, screen: DisplayInfo) -> None:
+    middle = 50, 40
+    with Desk(screen.name, screen.auth_file) as desk:
+        window = desk.window(Rect(20, 20, 100, 80), RED, "Alone")
+        titled(recorder.client, screen.name, "Alone")
+        began = recorder.client.record_start(screen.name, fps=10, target="window:alone").recording
+        assert began.target == f"window:{window:#x}"
+        desk.fill(Rect(200, 0, 100, 80), BLUE)
+        desk.place(window, Rect(200, 140, 100, 80))
+        until(lambda: titled(recorder.client, screen.name, "Alone").bounds.y == 140, "its new place")
+        desk.recolour(window, GREEN)
+        has(recorder, began.recording_id, 2)
+        desk.window(Rect(190, 130, 120, 100), BLUE, "Cover")
+        until(lambda: len(found(recorder, began.recording_id).segments) == 2, "the covered window's own pixels")
+        frames = found(recorder, began.recording_id).frames
+        desk.recolour(window, RED)
+        has(recorder, began.recording_id, frames + 1)
+        desk.close(window)
+        ended = until(lambda: _done(recorder, began.recording_id), "its end with the window")
+    assert ended.reason == "its window was closed"
+    assert [(one.width, one.height) for one in ended.segments] == [(100, 80), (100, 80)]
+    moved, covered = tapes(ended, recorder.paths.recordings)
+    assert shows(moved, RED, *middle)[0] < shows(moved, GREEN, *middle)[-1]
+    assert not shows(covered, BLUE, *middle)
+    assert shows(covered, RED, *middle)
+    with pytest.raises(NotFound, match="no window matches"):
+        recorder.client.record_start(screen.name, target="window:Nowhere")
 
 
 def test_what_changed_is_in_the_video_at_its_time(recorder: Daemon, screen: DisplayInfo) -> None:

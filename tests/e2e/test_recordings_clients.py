@@ -20,7 +20,7 @@ from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.desktop import Desk, ended, until
 from tests.e2e.faults import LAMP_IS_GREEN, Judge, settings
-from tests.e2e.mcp_support import stdio, value
+from tests.e2e.mcp_support import fault, stdio, value
 
 LAMP = Rect(600, 300, 24, 24)
 KEY = b"sk-or-v1-never-in-an-export"
@@ -41,7 +41,6 @@ def test_the_command_line_records(daemon: Daemon) -> None:
     cli = CommandLine(daemon.home)
     display = daemon.client.display_create(320, 240).display
     begun = cli.run("record", "start", display.name, "--fps", "5").strip()
-    until(lambda: _framed(daemon, begun), "the first frame")
     assert begun in cli.run("record", "list")
     assert "is recorded already" in _refused(cli, "record", "start", "--display", display.name)
     stopped = cli.json("record", "stop", begun[:20])
@@ -68,7 +67,8 @@ async def test_the_tool_records(daemon: Daemon) -> None:
     display = daemon.client.display_create(320, 240).display
     async with stdio(daemon.home, mode="auto") as client:
         begun = value(await client.call_tool("video_record", {"action": "start", "display": display.name}))["videos"][0]
-        until(lambda: _framed(daemon, begun["recording_id"]), "the first frame")
+        nowhere = await client.call_tool("video_record", {"display": display.name, "target": "window:Nowhere"})
+        assert "no window matches" in fault(nowhere)
         done = value(await client.call_tool("video_record", {"action": "stop", "display": display.name}))["videos"][0]
         listed = value(await client.call_tool("video_record", {"action": "list"}))["videos"]
         again = await client.call_tool("video_record", {"action": "stop", "display": display.name})

@@ -1,10 +1,10 @@
 -- name: recordings_insert
 INSERT INTO recordings (
     recording_id, state, display, display_number, folder, fps, crf, created_utc_s, task_id, automatic, segments, frames,
-    seconds, size_bytes, dropped, gone, reason, ended_utc_s
+    seconds, size_bytes, dropped, gone, reason, ended_utc_s, target
 ) VALUES (
     :recording_id, :state, :display, :display_number, :folder, :fps, :crf, :created_utc_s, :task_id, :automatic,
-    :segments, :frames, :seconds, :size_bytes, :dropped, :gone, :reason, :ended_utc_s
+    :segments, :frames, :seconds, :size_bytes, :dropped, :gone, :reason, :ended_utc_s, :target
 );
 
 -- name: recordings_update

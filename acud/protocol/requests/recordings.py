@@ -13,6 +13,8 @@ from acud.types.actions import Point
 from acud.types.displays import MAX_NUMBER
 from acud.types.tasks import TaskId
 
+_START_S = 20.0
+"""More than a recorder has for its first frame."""
 _CLOSE_S = 30.0
 """On a busy machine the last frames take their time: they are encoded before the files are closed."""
 
@@ -20,11 +22,14 @@ _CLOSE_S = 30.0
 class RecordStart(Struct, frozen=True, tag="record_start", forbid_unknown_fields=True):
     """Record `display` ("": the one of `task_id`, else the default) until `record_stop`, or until the task or the
     display ends. `fps`: at most so many frames a second, 0: as in the settings; only frames that changed are kept.
+    `target`: a window (also where it is covered; until it is closed), region or monitor alone. The reply comes with the
+    first frame; where there is none in time, `reason` says why, and the recording goes on.
     """
 
     display: str = ""
     task_id: Annotated[str, Meta(max_length=64)] = ""
     fps: Annotated[float, Meta(ge=0, le=30)] = 0.0
+    target: str = "screen"
 
 
 class RecordReply(Struct, frozen=True, forbid_unknown_fields=True):
@@ -133,6 +138,7 @@ COMMANDS = (
         RecordReply,
         mutating=True,
         deferred=True,
+        limit_s=_START_S,
         begins="recordings",
         positional=1,
         errors="Conflict when that is being recorded already",

@@ -75,11 +75,14 @@ class DownloadQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class StartBody(Struct, frozen=True, forbid_unknown_fields=True):
-    """A display, or a task whose display it is. `fps`: at most so many frames a second; 0: as in the settings."""
+    """A display, or a task whose display it is. `fps`: at most so many frames a second; 0: as in the settings.
+    `target`: `window:TITLE` records that window alone.
+    """
 
     display: Annotated[str, Meta(max_length=100)] = ""
     task_id: Annotated[str, Meta(max_length=64)] = ""
     fps: Annotated[float, Meta(ge=0, le=30)] = 0.0
+    target: Annotated[str, Meta(max_length=500)] = "screen"
 
 
 class Recordings(Struct, frozen=True):
@@ -203,11 +206,13 @@ async def start(asked: ApiRequest[Nothing, StartBody]) -> Recorded:
         raise Conflict("a recording is of a display or of a task", hint="give one of display and task_id")
     if not body.display and not body.task_id:
         raise NotFound("no display and no task is named", hint="give display or task_id")
+    if body.target.strip().lower().startswith("display"):
+        raise Conflict("a target names no display here", hint="give it as display")
     if body.task_id:
         await task_seen(asked, body.task_id)
     else:
         asked.must_see(display=body.display)
-    made = await asked.find(RecordStart(body.display, body.task_id, body.fps), RecordReply)
+    made = await asked.find(RecordStart(body.display, body.task_id, body.fps, body.target), RecordReply)
     return Recorded(made.recording)
 
 

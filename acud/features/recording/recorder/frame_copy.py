@@ -19,6 +19,7 @@ from av.video.reformatter import Colorspace, VideoReformatter
 from msgspec import Struct
 
 from acud.frames.reader import FrameView
+from acud.pixels.tiles import TileCompare
 from acud.types import TILE_PX
 
 Pixels = npt.NDArray[np.uint8]
@@ -111,6 +112,30 @@ class FrameCopier:
                 for plane, step in zip(frame_planes(part), PLANE_STEPS, strict=True)
             ),
         )
+
+
+class TileChanges:
+    """Which tiles of frames differ from the one kept before, where the ring does not say: a black box of redaction
+    moves where no pixel did, and a part of a display has tiles of its own.
+    """
+
+    def __init__(self, width: int, height: int) -> None:
+        self._compare = TileCompare(width, height)
+        self._kept: Pixels | None = None
+
+    def find(self, pixels: Pixels) -> npt.NDArray[np.bool_]:
+        """Return per tile, row by row, whether it differs."""
+        kept = self._kept
+        found = self._compare.everything() if kept is None else self._compare.changed(kept, pixels)
+        return found.reshape(-1)
+
+    def keep(self, pixels: Pixels) -> None:
+        """Note that `pixels` were recorded."""
+        self._kept = pixels
+
+    def forget(self) -> None:
+        """The next frame is the first of a segment."""
+        self._kept = None
 
 
 PLANE_STEPS = (1, 2, 2)

@@ -19,7 +19,6 @@ from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.ports import Withheld
 from acud.evaluator.view_pixels import ViewPixels, hiding
 from acud.features.evaluators import make_redactor
-from acud.pixels.tiles import TileCompare
 from acud.protocol.questions import Hide
 from acud.types import Rect
 
@@ -63,25 +62,3 @@ class FrameRedactor:
         self._runner.run(self._stack.aclose())
         self._runner.close()
         self._text.close()
-
-
-class RedactedTiles:
-    """Which tiles of redacted frames differ from the one kept before: a black box moves where no pixel did."""
-
-    def __init__(self, width: int, height: int) -> None:
-        self._compare = TileCompare(width, height)
-        self._kept: Pixels | None = None
-
-    def changed(self, pixels: Pixels) -> npt.NDArray[np.bool_]:
-        """Return per tile, row by row, whether it differs."""
-        kept = self._kept
-        found = self._compare.everything() if kept is None else self._compare.changed(kept, pixels)
-        return found.reshape(-1)
-
-    def keep(self, pixels: Pixels) -> None:
-        """Note that `pixels` were recorded."""
-        self._kept = pixels
-
-    def forget(self) -> None:
-        """The next frame is the first of a segment."""
-        self._kept = None

@@ -18,7 +18,7 @@ from acud.child_process import SyncChild, rss_mb
 from acud.errors import AcudError, ProtocolError
 from acud.event_loop import EventLoop
 from acud.features.recording.recorder.disk_thread import Disk
-from acud.features.recording.recorder.frame_copy import CopiedFrame, FrameCopier
+from acud.features.recording.recorder.frame_copy import CopiedFrame, FrameCopier, TileChanges
 from acud.features.recording.recorder.segment import SegmentWriter
 from acud.frames.reader import FrameGone, FrameView, RingReader
 from acud.log import logger
@@ -26,10 +26,20 @@ from acud.protocol.bootstrap import RecorderOptions
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.questions import Hide
 from acud.protocol.recordings import Film as FilmRing
-from acud.protocol.recordings import Filmed, FilmHide, Filming, HideAsk, RecorderHello, Segment, ToRecorder, Unfilm
+from acud.protocol.recordings import (
+    Filmed,
+    FilmHide,
+    Filming,
+    FirstFrame,
+    HideAsk,
+    RecorderHello,
+    Segment,
+    ToRecorder,
+    Unfilm,
+)
 
 if TYPE_CHECKING:
-    from acud.features.recording.recorder.redaction import FrameRedactor, RedactedTiles
+    from acud.features.recording.recorder.redaction import FrameRedactor
 
 _TRIES = 4
 """Readings of one frame before the next is waited for."""
@@ -95,14 +105,16 @@ class Recorder:
         self._copier: FrameCopier | None = None
         self._film: SegmentWriter | None = None
         self._ended: dict[int, Segment] = {}
-        self._frame = self._since_ns = 0
+        self._frame = 0
+        self._order = FilmRing("", 0, 0)
         self._number = disk.next_number()
         self._dropped = self._gone = self._dropped_frame = self._seen = 0
         self._trouble = ""
         self._not_before_s = 0.0
         self._put_off: list[ToRecorder] = []
         self._asked = 0
-        self._tiles: RedactedTiles | None = None
+        self._tiles: TileChanges | None = None
+        """For frames of which the ring says nothing: redacted ones, and a part of them."""
         self._redactor = self._make_redactor()
 
     def _make_redactor(self) -> FrameRedactor | None:
@@ -164,6 +176,8 @@ class Recorder:
         put_off, self._put_off = self._put_off, []
         for order in (*put_off, *self._child.receive()):
             match order:
+                case FilmRing() if self._reader is not None and _is_moved(self._order, order):
+                    self._order, self._pace.noticed = order, True
                 case FilmRing():
                     self._end(order.reason)
                     self._begin(order)
@@ -184,15 +198,14 @@ class Recorder:
     def _begin(self, order: FilmRing) -> None:
         try:
             self._reader = RingReader(order.path)
-            self._since_ns = order.since_ns
+            self._order, self._frame = order, 0  # another ring counts its own frames
         except (FrameGone, ProtocolError) as fault:
             _LOG.info("ring.missed", fault=fault.message)  # a newer ring is there, and its order on the way
             return
-        self._copier = FrameCopier(self._reader.width, self._reader.height)
-        if self._redactor is not None:
-            from acud.features.recording.recorder.redaction import RedactedTiles
-
-            self._tiles = RedactedTiles(self._reader.width, self._reader.height)
+        size = (order.crop.w, order.crop.h) if order.crop is not None else (self._reader.width, self._reader.height)
+        self._copier = FrameCopier(*size)
+        is_compared = self._redactor is not None or order.crop is not None
+        self._tiles = TileChanges(*size) if is_compared else None
         self._pace.began_anew()
 
     def _end(self, reason: str) -> None:
@@ -269,8 +282,8 @@ class Recorder:
             view = self._reader.newest(self._frame + 1, hide.frame if hide is not None else None)
         except FrameGone:
             return None
-        if hide is not None:
-            return self._read_redacted(view, hide)
+        if self._tiles is not None:
+            return self._read_compared(view, self._tiles, hide)
         # A segment's first frame is copied whole, the others where they differ from the one kept before.
         since = 0 if self._film is None else self._frame + 1
         with view:
@@ -291,22 +304,25 @@ class Recorder:
                     return order.hide
         return Hide(fault="the daemon did not say what is to be hidden")
 
-    def _read_redacted(self, view: FrameView, hide: Hide) -> CopiedFrame:
-        """Return the frame as it may be kept. Raises: FrameGone; Unreadable where nothing of it may be."""
-        assert self._redactor is not None
+    def _read_compared(self, view: FrameView, tiles: TileChanges, hide: Hide | None) -> CopiedFrame:
+        """Return the part of the frame that is recorded, as it may be kept. Raises: FrameGone; NotRedacted where
+        nothing of it may be.
+        """
         assert self._copier is not None
-        assert self._tiles is not None
+        crop = self._order.crop
         with view:
-            frame, epoch, mono_ns, pixels = view.frame, view.epoch, view.mono_ns, view.copy()
+            pixels = view.copy(crop if self._redactor is None else None)
+            frame, epoch, mono_ns = view.frame, view.epoch, view.mono_ns
         self._seen = frame
-        black = self._redactor.redacted(self._options.recording_id, frame, mono_ns, pixels, hide)
-        if not isinstance(black, np.ndarray):
-            raise NotRedacted(f"not recorded: {black.reason}")
+        if self._redactor is not None and hide is not None:  # what is hidden is found in whole frames
+            black = self._redactor.redacted(self._options.recording_id, frame, mono_ns, pixels, hide)
+            if not isinstance(black, np.ndarray):
+                raise NotRedacted(f"not recorded: {black.reason}")
+            pixels = black[crop.y : crop.bottom, crop.x : crop.right].copy() if crop is not None else black
         if self._film is None:
-            self._tiles.forget()
-        changed = self._tiles.changed(black)
-        copied = self._copier.copy(frame, epoch, mono_ns, black, changed)
-        self._tiles.keep(black)
+            tiles.forget()
+        copied = self._copier.copy(frame, epoch, mono_ns, pixels, tiles.find(pixels))
+        tiles.keep(pixels)
         return copied
 
     def _keep(self, taken: CopiedFrame, trouble: str) -> None:
@@ -315,12 +331,13 @@ class Recorder:
             return
         if self._film is None:
             # The newest frame of a still screen may be minutes old: the recording begins when it was asked for.
-            taken = replace(taken, mono_ns=max(taken.mono_ns, self._since_ns))
+            taken = replace(taken, mono_ns=max(taken.mono_ns, self._order.since_ns))
             options = self._options
             self._film = SegmentWriter(
                 options.recording_id, self._number, taken, options.fps, options.crf, redacted=self._redactor is not None
             )
             self._number += 1
+            self._child.send(FirstFrame())
         self._trouble = ""
         self._disk.put(self._film.segment.number, self._film.add(taken))
         self._frame = taken.frame
@@ -347,3 +364,10 @@ class Recorder:
         self._dropped_frame = frame
         self._trouble = trouble
         self._not_before_s = time.monotonic() + _AGAIN_S
+
+
+def _is_moved(before: FilmRing, order: FilmRing) -> bool:
+    """Tell whether `order` asks for a part of the same size elsewhere in the same ring: its segment goes on."""
+    if before.crop is None or order.crop is None or (before.path, before.epoch) != (order.path, order.epoch):
+        return False
+    return (before.crop.w, before.crop.h) == (order.crop.w, order.crop.h)

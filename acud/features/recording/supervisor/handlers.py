@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acud.errors import DisplayDown
+from msgspec.structs import replace
+
+from acud.errors import DisplayDown, InvalidRequest
 from acud.protocol.recordings import RecordingInfo
 from acud.protocol.requests.recordings import (
     RecordDelete,
@@ -19,8 +21,10 @@ from acud.protocol.requests.recordings import (
 )
 from acud.store.rows import OwnerFilter
 from acud.supervisor.control import Call, handles
+from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import DisplayState
+from acud.types import DisplayState, Target
+from acud.waits.targets import parse_target, window_named
 
 if TYPE_CHECKING:
     from acud.features.recording.supervisor.feature import RecordingFeature
@@ -32,16 +36,29 @@ def _reply(feature: RecordingFeature, recording: RecordingInfo) -> RecordReply:
 
 @handles(RecordStart)
 def record_start(feature: RecordingFeature, request: RecordStart, call: Call) -> None:
-    """Begin a recording; the default display may have to be started first."""
-    place = feature.core.ports.tasks.place(request.task_id, "screen", request.display)
+    """Begin a recording, and answer with its first frame; the default display may have to be started first."""
+    place = feature.core.ports.tasks.place(request.task_id, request.target, request.display)
+    target = parse_target(request.target, place.display)
+    if target.pty:
+        raise InvalidRequest(f"{request.target!r} can't be recorded", hint="record the window that shows it")
 
-    def on_display(watched: WatchedDisplay) -> None:
-        if watched.state is DisplayState.ENDED:
-            raise DisplayDown(f"display {watched.name} has ended: {watched.reason}", hint="acud display list")
-        recording = feature.recordings.start(watched, fps=request.fps, task_id=place.task_id)
+    def begun(recording: RecordingInfo) -> None:
         call.reply(_reply(feature, recording))
 
-    feature.core.displays.with_display(place.display, call.then(on_display))
+    def start(watched: WatchedDisplay, part: Target | None) -> None:
+        if watched.state is DisplayState.ENDED:
+            raise DisplayDown(f"display {watched.name} has ended: {watched.reason}", hint="acud display list")
+        made = feature.recordings.start(watched, fps=request.fps, task_id=place.task_id, target=part)
+        feature.recordings.when_begun(made, call.later(begun))
+
+    def on_target(fresh: FreshTarget) -> None:
+        window = window_named(target.window, fresh.watched.windows) if target.window else None
+        start(fresh.watched, replace(target, window=hex(window.window_id)) if window is not None else target)
+
+    if target.region is None and not target.in_windows:
+        feature.core.displays.with_display(target.display, call.then(lambda watched: start(watched, None)))
+    else:
+        feature.core.fresh_frames.at(target, call.then(on_target))
 
 
 @handles(RecordStop)

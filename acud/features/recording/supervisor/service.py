@@ -25,6 +25,7 @@ from acud.protocol.recordings import (
     Filmed,
     FilmHide,
     Filming,
+    FirstFrame,
     HideAsk,
     RecorderHello,
     RecordingInfo,
@@ -37,15 +38,18 @@ from acud.store.rows import OwnerFilter
 from acud.supervisor.children import Child, ChildOwner, ChildState, Message
 from acud.supervisor.core import Core
 from acud.supervisor.frame_sources import Source
-from acud.supervisor.observers import Order
+from acud.supervisor.observers import Order, ParkedCalls
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import DisplayState
+from acud.types import DisplayState, Rect, Target, target_argument
 from acud.types.tasks import Task, TaskStatus
+from acud.waits.targets import TargetLocation, locate, parse_target
 
 _LOG = log.logger("recordings")
 _MAX_LIVE = 64
 """Recorders are processes of some 80 MB."""
+_FIRST_FRAME_S = 15.0
+"""A recorder starts in a second; a busy machine takes its time."""
 _CLOSE_S = 10.0
 """For the last frame and the end of the file; a recorder that was killed has neither."""
 
@@ -67,7 +71,10 @@ class RecordingService:
         redaction = core.settings.redaction
         self._hides = redaction if redaction.recordings else None
         """What recordings hide; None: nothing."""
+        self._begun = ParkedCalls[str, RecordingInfo](core.loop)
+        """Those who wait for the first frame of a recording."""
         core.sources.watchers.add(self, Order.FEATURES)
+        core.watched_displays.watchers.add(self, Order.FEATURES)
 
     # ---- start of the supervisor -------------------------------------------------------------------------------------
 
@@ -108,17 +115,29 @@ class RecordingService:
             max(start_ms, after_ms + 1) / 1000, end_s, recording.display, recording.display_number, recording.task_id
         )
         marks, more = self._timeline.page(span, limit)
+        if recording.target:  # the display's pixels say nothing of a part of it, which moves
+            marks = tuple(replace(mark, points=()) for mark in marks)
         waits = () if after_ms else self._timeline.waits(span)
         return TimelineReply(recording.recording_id, start_ms, int(end_s * 1000), marks, more, waits)
 
     # ---- begun: in the savepoint of a call ---------------------------------------------------------------------------
 
     def start(
-        self, watched: WatchedDisplay, *, fps: float = 0.0, task_id: str = "", automatic: bool = False
+        self,
+        watched: WatchedDisplay,
+        *,
+        fps: float = 0.0,
+        task_id: str = "",
+        automatic: bool = False,
+        target: Target | None = None,
     ) -> RecordingInfo:
-        """Begin to record `watched`. Raises: Conflict when that is being done already, Refused beyond 64 recordings."""
+        """Begin to record `watched`, or the part `target` of it. Raises: Conflict when that is being done already,
+        Refused beyond 64 recordings.
+        """
+        part = target_argument(target, "") if target is not None else ""
         for active in self.active.values():
-            if active.watched is watched and active.info.task_id == task_id and active.ending is None:
+            here = active.watched is watched and active.info.target == part
+            if here and active.info.task_id == task_id and active.ending is None:
                 raise Conflict(f"{watched.name} is recorded already", hint=f"acud record stop {active.recording_id}")
         if len(self.active) >= _MAX_LIVE:
             raise Refused(f"{len(self.active)} recordings are being made", hint="stop some of them: acud record list")
@@ -134,13 +153,28 @@ class RecordingService:
             self._core.utc_s(),
             task_id,
             automatic,
+            target=part,
         )
         self.table.insert(recording)
         data = {"display": watched.name, "task_id": task_id}
         self._core.journal.event("recording.started", recording_id, **data)
-        active = ActiveRecording(recording, watched, self, self._now_ns())
+        active = ActiveRecording(recording, watched, self, self._now_ns() if automatic else 0)
         self._core.journal.after_commit(lambda: self._go(active))
         return recording
+
+    def when_begun(self, made: RecordingInfo, done: Done) -> None:
+        """Call `done` with the recording once it has its first frame or has ended; or with why it has no frame yet."""
+        late = f"its recorder has taken no frame in {_FIRST_FRAME_S:.0f} s"
+
+        def give_up() -> RecordingInfo:
+            active = self.active.get(made.recording_id)
+            info = active.info if active is not None else made
+            return replace(info, reason=f"{late}: {info.reason}" if info.reason else late)
+
+        self._begun.park(made.recording_id, done, _FIRST_FRAME_S, give_up)
+
+    def _answer_begun(self, info: RecordingInfo) -> None:
+        self._begun.end(lambda one: one == info.recording_id, info)
 
     def begin_task(self, task: Task, watched: WatchedDisplay) -> None:
         """Record a task that has a display of its own, where the settings say so."""
@@ -153,7 +187,8 @@ class RecordingService:
 
     def _go(self, active: ActiveRecording) -> None:
         if active.watched.state is DisplayState.ENDED:
-            self._close(active.info, RecordingState.DONE, f"display {active.watched.name} had ended")
+            reason = f"display {active.watched.name} had ended"
+            self._answer_begun(self._close(active.info, RecordingState.DONE, reason))
             return
         self.active[active.recording_id] = active
         info = active.info
@@ -168,9 +203,7 @@ class RecordingService:
             self._core.settings.accessibility,
         )
         self._core.keeper.start(active.child, options)
-        source = self._source(active)
-        if source is not None:
-            self._core.sources.want(source, active, info.fps)
+        self._point(active)
 
     # ---- ended -------------------------------------------------------------------------------------------------------
 
@@ -230,6 +263,7 @@ class RecordingService:
         source = self._source(active)
         if source is not None:
             self._core.sources.want(source, active, 0)
+        self._core.watched_displays.follow(active.watched, active, ())
         if active.child.process is None:
             self._core.keeper.stop(active.child)
             self._ended(active)
@@ -248,6 +282,7 @@ class RecordingService:
             self._erase(recording)
         else:
             recording = self._close(recording, *active.ending)
+        self._answer_begun(recording)
         for done in active.waiting:
             done(recording)
 
@@ -278,28 +313,68 @@ class RecordingService:
     # ---- the display -------------------------------------------------------------------------------------------------
 
     def _source(self, active: ActiveRecording) -> Source | None:
-        source = self._core.sources.by_name.get(active.watched.name)
+        source = self._core.sources.by_name.get(active.source)
         return source if active.watched.state is not DisplayState.ENDED else None
 
-    def _on(self, source: Source) -> list[ActiveRecording]:
-        return [
-            active for active in self.active.values() if active.watched.name == source.name and active.ending is None
-        ]
+    def _of_display(self, display: str) -> list[ActiveRecording]:
+        return [one for one in self.active.values() if one.watched.name == display and one.ending is None]
 
     def source_up(self, source: Source) -> None:
         """Record the new ring, in a new segment."""
-        for active in self._on(source):
-            self._core.sources.want(source, active, active.info.fps)
-            self._film(active, source)
+        for active in self._of_display(source.display):
+            self._point(active, source)
+
+    def windows_seen(self, watched: WatchedDisplay) -> None:
+        """Follow what is recorded of a display."""
+        for active in self._of_display(watched.name):
+            self._point(active)
+
+    def _point(self, active: ActiveRecording, new: Source | None = None) -> None:
+        """Record where the target is now, if that is elsewhere, or if the ring `new` is its; end with its window."""
+        found = self._locate(active)
+        if found is None:
+            return
+        self._core.watched_displays.follow(active.watched, active, (found.window_id,) if found.window_id else ())
+        if found.missing is not None and found.missing.code == "window_missing":
+            self._end(active, RecordingState.DONE, "its window was closed")
+        elif found.missing is not None:
+            self._lose(active, found.missing.detail)
+        elif (found.source, found.crop) != (active.source, active.crop) or (new and new.name == found.source):
+            if found.source != active.source:
+                self._leave(active)
+            active.source, active.crop = found.source, found.crop
+            source = self._source(active)
+            if source is not None:
+                self._core.sources.want(source, active, active.info.fps)
+                self._film(active, source)
+
+    def _locate(self, active: ActiveRecording) -> TargetLocation | None:
+        """Return where the target of a recording is, None while that is not known."""
+        watched, target = active.watched, active.target
+        display = self._core.sources.by_name.get(watched.name)
+        if display is None or not display.up or (target.in_windows and not watched.windows_known):
+            return None
+        return locate(target, watched.name, display.width, display.height, watched.windows, monitors=watched.monitors)
+
+    def _leave(self, active: ActiveRecording) -> None:
+        source = self._source(active)
+        if source is not None:
+            self._core.sources.want(source, active, 0)
+        active.source = ""
+
+    def _lose(self, active: ActiveRecording, reason: str) -> None:
+        """End the segment, and say why."""
+        self._leave(active)
+        active.trouble, active.size = reason, (0, 0)
+        self._core.keeper.send(active.child, Unfilm(reason))
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
         """The recorder sees frames for itself."""
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
         """End the segment, and say why; where the display is gone for good, the recording."""
-        for active in self._on(source):
-            active.trouble, active.size = reason, (0, 0)
-            self._core.keeper.send(active.child, Unfilm(reason))
+        for active in [one for one in self._of_display(source.display) if one.source == source.name]:
+            self._lose(active, reason)
             # Whether it is gone for good is known once the report of the loss is complete.
             self._core.loop.call_later(0.0, lambda active=active, reason=reason: self._look_after(active, reason))  # type: ignore[misc]
 
@@ -310,12 +385,13 @@ class RecordingService:
     def _film(self, active: ActiveRecording, source: Source) -> None:
         if source.path is None or not source.up:
             return
-        size = (source.width, source.height)
-        changed = f"the display became {source.width}x{source.height}"
+        crop = active.crop
+        size = (crop.w, crop.h) if crop is not None else (source.width, source.height)
+        changed = f"{'its target' if active.info.target else 'the display'} became {size[0]}x{size[1]}"
         reason = changed if active.size not in ((0, 0), size) else "its frames came anew"
         active.size, active.trouble = size, ""
         since_ns = active.asked_ns or self._now_ns()
-        if self._core.keeper.send(active.child, Film(str(source.path), source.epoch, since_ns, reason)):
+        if self._core.keeper.send(active.child, Film(str(source.path), source.epoch, since_ns, reason, crop)):
             active.asked_ns = 0
 
     def _now_ns(self) -> int:
@@ -328,6 +404,8 @@ class RecordingService:
         if active is None:
             return
         match message:
+            case FirstFrame():
+                self._answer_begun(active.info)
             case RecorderHello():
                 source = self._source(active)
                 if source is not None:
@@ -347,6 +425,8 @@ class RecordingService:
                 self.lost.add("gone", amount=max(0, gone - active.gone))
                 active.dropped, active.gone = dropped, gone
                 active.trouble = trouble or ("" if active.size != (0, 0) else active.trouble)
+                if trouble:
+                    self._answer_begun(active.info)
 
     def _record(self, active: ActiveRecording) -> None:
         info = active.info
@@ -381,6 +461,10 @@ class ActiveRecording:
     def __init__(self, stored: RecordingInfo, watched: WatchedDisplay, owner: ChildOwner, asked_ns: int = 0) -> None:
         self._stored = stored
         self.watched = watched
+        self.target = parse_target(stored.target or "screen", watched.name)
+        self.source = ""
+        self.crop: Rect | None = None
+        """Where its target is now: in which source ("": in none), and where there."""
         self.child = Child(stored.recording_id, "recorder", "acud.features.recording.recorder", owner)
         self.segments = {segment.number: segment for segment in stored.segments}
         self.dropped = self.gone = 0
