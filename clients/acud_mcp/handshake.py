@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeGuard
 from acud import __version__
 from acud_mcp.json_rpc import (
     INVALID_PARAMS,
+    MISSING_CAPABILITY,
     UNSUPPORTED_VERSION,
     Message,
     Request,
@@ -128,12 +129,30 @@ class Handshake:
             case "ping":
                 result = {}
             case "subscriptions/listen" if client.is_modern:
-                wanted = honoured(request.params)
-                # Of a resource there is news from the daemon; lists here never change.
-                return b"" if "resourceSubscriptions" in wanted else acknowledgement(request.request_id, wanted)
+                wanted = self.honour(request.params, client)
+                # Of a resource or task there is news from the daemon; lists here never change.
+                is_news = "resourceSubscriptions" in wanted or "taskIds" in wanted
+                return b"" if is_news else acknowledgement(request.request_id, wanted)
             case _:
                 return b""
         return result_line(request, client, result)
+
+    def honour(self, params: Message, client: McpClient) -> Message:
+        """Return which of the notifications that `subscriptions/listen` asks for are sent. Raises: RpcError."""
+        asked = params.get("notifications")
+        if not isinstance(asked, dict):
+            words = "Invalid request parameters: notifications must be an object"
+            raise RpcError(INVALID_PARAMS, words)
+        lists: Message = {name: asked.get(name) or [] for name in ("resourceSubscriptions", "taskIds")}
+        for name, given in lists.items():
+            if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+                raise RpcError(INVALID_PARAMS, f"Invalid request parameters: {name} must be a list of strings")
+        if lists["taskIds"]:
+            check_declares(client)
+            if TASKS not in self._discovered["capabilities"].get("extensions", {}):
+                lists["taskIds"] = []
+        flags: Message = {name: True for name in _LIST_CHANGES if asked.get(name) is True}
+        return flags | {name: given for name, given in lists.items() if given}
 
     def _write(self, lines: bytes) -> None:
         self.writing.write(lines)
@@ -154,18 +173,11 @@ def complete(method: str, client: McpClient, result: Message) -> Message:
     return {"resultType": "complete", **cache, **result, "_meta": stamp | result.get("_meta", {})}
 
 
-def honoured(params: Message) -> Message:
-    """Return which of the notifications that `subscriptions/listen` asks for are sent. Raises: RpcError."""
-    asked = params.get("notifications")
-    if not isinstance(asked, dict):
-        words = "Invalid request parameters: notifications must be an object"
-        raise RpcError(INVALID_PARAMS, words)
-    uris = asked.get("resourceSubscriptions") or []
-    if not isinstance(uris, list) or not all(isinstance(uri, str) for uri in uris):
-        words = "Invalid request parameters: resourceSubscriptions must be a list of strings"
-        raise RpcError(INVALID_PARAMS, words)
-    flags: Message = {name: True for name in _LIST_CHANGES if asked.get(name) is True}
-    return flags | ({"resourceSubscriptions": uris} if uris else {})
+def check_declares(client: McpClient) -> None:
+    """Raise RpcError for a client that has not declared the extension of task handles on its request."""
+    if TASKS not in client.extensions:
+        data: Message = {"requiredCapabilities": {"extensions": {TASKS: {}}}}
+        raise RpcError(MISSING_CAPABILITY, f"declare the extension {TASKS}", data)
 
 
 def acknowledgement(subscription: RequestId | None, wanted: Message) -> bytes:

@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 from acud import __version__
 from acud_mcp.daemon import Starter
-from acud_mcp.handshake import McpClient, complete
+from acud_mcp.handshake import McpClient, check_declares, complete
 from acud_mcp.json_rpc import Message, RpcError
 from acud_mcp.resources import Updates
 from acud_mcp.server import INSTRUCTIONS, Method, Methods
@@ -36,6 +36,11 @@ def build(options: Options, starter: Starter | None = None) -> Server[Any]:
             await methods.close()
 
     async def listen(context: Context, params: types.SubscriptionsListenRequestParams) -> Any:
+        if methods.extensions and (params.notifications.model_extra or {}).get("taskIds"):
+            try:  # the SDK's stream has no place for them, so that none is acknowledged
+                check_declares(_SdkCaller(context).client)
+            except RpcError as fault:
+                raise MCPError(fault.code, fault.message, fault.data) from fault
         await methods.updates.begin()
         return await listened(context, params)
 

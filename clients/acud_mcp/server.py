@@ -115,7 +115,7 @@ class Methods:
         self._daemon = Daemon(options.paths, starter, options.here)
         self._sessions: dict[str, tuple[ScenesTold, SessionWaits]] = {}
         has_tasks = options.tasks_extension and TOOL in self._tools
-        self._handles = Handles(self._daemon) if has_tasks else None
+        self.handles = Handles(self._daemon) if has_tasks else None
         self.updates = Updates(self._daemon)
         self.extensions: Message = {TASKS: {}} if has_tasks else {}
         self.by_name: dict[str, Method] = {
@@ -126,7 +126,7 @@ class Methods:
             "resources/read": self._read_resource,
             "resources/subscribe": self._subscribe,
             "resources/unsubscribe": self._unsubscribe,
-            **(self._handles.methods if self._handles else {}),
+            **(self.handles.methods if self.handles else {}),
         }
 
     async def close(self) -> None:
@@ -150,7 +150,7 @@ class Methods:
             return failure(f"no tool {name[:100]!r} here; tools: {', '.join(self._tools)}")
         call = DaemonCall(self._daemon, self._options, *self._session_of(caller), caller)
         done = await answer(tool, call, arguments)
-        return await self._handles.handle_for(caller, done) if self._handles and name == TOOL else done
+        return await self.handles.handle_for(caller, done) if self.handles and name == TOOL else done
 
     def _session_of(self, caller: McpCaller) -> tuple[ScenesTold, SessionWaits]:
         """Return what a session was told and armed; the oldest is forgotten, since sessions end without notice."""

@@ -11,9 +11,10 @@ import queue
 import sys
 import threading
 import traceback
+from functools import partial
 from typing import Any, BinaryIO
 
-from acud_mcp.handshake import Handshake, McpClient, acknowledgement, honoured, result_line, subscription_line
+from acud_mcp.handshake import Handshake, McpClient, acknowledgement, result_line, subscription_line
 from acud_mcp.json_rpc import (
     INTERNAL_ERROR,
     METHOD_NOT_FOUND,
@@ -108,27 +109,35 @@ class _StdioServer:
 
     async def _line_of(self, request: Request, client: McpClient) -> bytes:
         if request.method == "subscriptions/listen" and client.is_modern:
-            await self._listen(request)
+            await self._listen(request, client)
         method = self._methods.by_name.get(request.method)
         if method is None or (client.is_modern and request.method in _LEGACY):
             raise RpcError(METHOD_NOT_FOUND, "Method not found", request.method)
         result = await method(_StdioCaller(request, client, self._writer), request.params)
         return result_line(request, client, result)
 
-    async def _listen(self, request: Request) -> None:
+    async def _listen(self, request: Request, client: McpClient) -> None:
         """Send the notifications that `request` asks for until it is cancelled."""
-        wanted = honoured(request.params)
-        uris = frozenset(wanted.get("resourceSubscriptions", ()))
+        wanted = self._handshake.honour(request.params, client)
+        uris, handles = frozenset(wanted.get("resourceSubscriptions", ())), self._methods.handles
+
+        def send(topic: str, params: Message) -> None:
+            self._writer.write(subscription_line(request.request_id, topic, params))
 
         def tell(uri: str) -> None:
             if uri in uris:
-                self._writer.write(subscription_line(request.request_id, "resources/updated", {"uri": uri}))
+                send("resources/updated", {"uri": uri})
 
         await self._methods.updates.begin()
-        self._writer.write(acknowledgement(request.request_id, wanted))
+        tasks = await handles.find_known(wanted.pop("taskIds", [])) if handles is not None else []
+        self._writer.write(acknowledgement(request.request_id, wanted | ({"taskIds": tasks} if tasks else {})))
         end = self._methods.updates.subscribe(tell)
         try:
-            await asyncio.get_running_loop().create_future()
+            async with asyncio.TaskGroup() as following:
+                if handles is not None:
+                    for task_id in tasks:
+                        following.create_task(handles.follow(task_id, partial(send, "tasks")))
+                await asyncio.get_running_loop().create_future()
         finally:
             end()
 

@@ -6,6 +6,9 @@ A task is a wait and its id the wait's id, so a handle outlives this server and 
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,8 +16,8 @@ from acud.errors import AcudError, Conflict, NotFound
 from acud.protocol.requests.waits import WaitCancel, WaitResult, WaitResultReply, WaitShow
 from acud.types import ConditionWords, WaitInfo, WaitState, condition_text
 from acud_mcp.daemon import Daemon
-from acud_mcp.handshake import TASKS
-from acud_mcp.json_rpc import METHOD_NOT_FOUND, MISSING_CAPABILITY, Message, RpcError, text_param
+from acud_mcp.handshake import TASKS, check_declares
+from acud_mcp.json_rpc import INVALID_PARAMS, METHOD_NOT_FOUND, Message, RpcError, text_param
 from acud_mcp.resources import refuse
 from acud_mcp.tool_calls import McpCaller, result
 from acud_mcp.wait_tools import wait_view
@@ -23,6 +26,9 @@ TOOL = "smart_wait"
 _POLL_MS = 2000
 _ASKS_AGAIN_S = 15.0
 """A client that holds a handle asks again within this: a few of its polls may be late on a loaded machine."""
+_FOLLOW_S = 30.0
+_MOST_FOLLOWED = 64
+"""Each task that a client listens to parks a call at the daemon."""
 _MAX_ID = 64
 _STATUS = {WaitState.WATCHING: "working", WaitState.CANCELLED: "cancelled"}
 """Every other end is `completed`: a time that ran out is a result; `failed` is kept for errors of the protocol."""
@@ -46,8 +52,32 @@ class Handles:
             return done
         return {"resultType": "task", **_task(shown.wait)}
 
+    async def find_known(self, task_ids: Sequence[str]) -> list[str]:
+        """Return the first of `task_ids` that are tasks here: those whose end is told of."""
+        known: list[str] = []
+        for task_id in task_ids[:_MOST_FOLLOWED]:
+            with contextlib.suppress(RpcError):
+                await self._ask(WaitResult(task_id, peek=True, again_s=_ASKS_AGAIN_S))
+                known.append(task_id)
+        return known
+
+    async def follow(self, task_id: str, tell: Callable[[Message], None]) -> None:
+        """Call `tell` with the task, as `tasks/get` has it, once it has ended; its wake is held back meanwhile."""
+        task: Message = {"status": "working"}
+        while task["status"] == "working":
+            try:
+                task = await self._describe(task_id, _FOLLOW_S)
+            except RpcError as fault:
+                if fault.code == INVALID_PARAMS:  # it is no longer kept
+                    return
+                await asyncio.sleep(_POLL_MS / 1000)
+        tell(task)
+
     async def _get(self, caller: McpCaller, params: Message) -> Message:
-        reply: WaitResultReply = await self._ask(WaitResult(_task_id(caller, params), again_s=_ASKS_AGAIN_S))
+        return await self._describe(_task_id(caller, params))
+
+    async def _describe(self, task_id: str, block_s: float = 0.0) -> Message:
+        reply: WaitResultReply = await self._ask(WaitResult(task_id, block_s, again_s=_ASKS_AGAIN_S))
         task = _task(reply.wait)
         if task["status"] == "completed":
             view = wait_view(reply.wait, evidence_path=reply.evidence_path, stage_paths=reply.stage_paths)
@@ -80,9 +110,7 @@ def _task_id(caller: McpCaller, params: Message) -> str:
     """Return the id that a client which declared the extension asks about. Raises: RpcError."""
     if not caller.client.is_modern:
         raise RpcError(METHOD_NOT_FOUND, "Method not found")
-    if not _declares(caller):
-        data: Message = {"requiredCapabilities": {"extensions": {TASKS: {}}}}
-        raise RpcError(MISSING_CAPABILITY, f"declare the extension {TASKS}", data)
+    check_declares(caller.client)
     task_id = text_param(params, "taskId")
     if not 0 < len(task_id) <= _MAX_ID:
         refuse(NotFound(f"no task {task_id[:_MAX_ID]!r}"))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -13,9 +16,9 @@ from mcp import types
 from mcp.client import ClaimContext, Client, ClientExtension, ResultClaim
 from mcp.shared.exceptions import MCPError
 
-from acud.types import DisplayInfo, Rect, WaitState, WakeState
+from acud.types import DisplayInfo, Rect, Text, WaitState, WakeState
 from tests.daemon import Daemon
-from tests.e2e.desktop import Desk, emptied
+from tests.e2e.desktop import Desk, emptied, until
 from tests.e2e.mcp_support import HttpServer, fault, stdio, value
 
 pytestmark = pytest.mark.asyncio
@@ -176,6 +179,44 @@ async def test_a_client_that_did_not_declare_it_gets_no_handle(connect: Any, dae
             assert refused.value.code == types.MISSING_REQUIRED_CLIENT_CAPABILITY
             assert refused.value.data == {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
     assert daemon.client.wait_show(told["wait_id"]).wait.state is WaitState.WATCHING
+
+
+async def test_a_client_that_listens_is_told_of_the_end(daemon: Daemon, display: DisplayInfo) -> None:
+    declared = {"io.modelcontextprotocol/clientCapabilities": {"extensions": {EXTENSION: {}}}}
+    named = {"io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"}}
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", **declared, **named}
+    host = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "acud_cli", "mcp"),
+        env={"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "ACU_HOME": str(daemon.home)},
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert host.stdin is not None
+    assert host.stdout is not None
+    waits = [daemon.client.wait_create(Text("never seen")).wait.wait_id for _ in range(2)]
+    listen = {"notifications": {"taskIds": [waits[0], "wait-none", waits[1]]}, "_meta": meta}
+    asked = {"jsonrpc": "2.0", "id": 7, "method": "subscriptions/listen", "params": listen}
+    host.stdin.write(json.dumps(asked).encode() + b"\n")
+    begun = json.loads(await host.stdout.readline())
+    assert begun["method"] == "notifications/subscriptions/acknowledged"
+    assert begun["params"]["notifications"] == {"taskIds": waits}
+    daemon.client.wait_cancel(waits[0])
+    daemon.client.wait_update(waits[1], timeout_s=0.1)
+    told = [json.loads(await host.stdout.readline()) for _ in range(2)]
+    assert {one["method"] for one in told} == {"notifications/tasks"}
+    tasks = {one["params"]["taskId"]: Task.model_validate(one["params"]) for one in told}
+    assert [tasks[one].status for one in waits] == ["cancelled", "completed"]
+    assert tasks[waits[1]].result is not None
+    assert tasks[waits[1]].result["structuredContent"]["status"] == "timeout"
+    assert all(one["params"]["_meta"] == {"io.modelcontextprotocol/subscriptionId": 7} for one in told)
+
+    def is_seen() -> bool:
+        (wake,) = daemon.client.wake_list(seen=True, wait_id=waits[1]).wakes
+        return wake.state is WakeState.SEEN
+
+    until(is_seen, "its wake is not needed any more")
+    host.stdin.close()
+    assert await host.wait() == 0
 
 
 async def test_an_older_protocol_has_no_handles(connect: Any) -> None:

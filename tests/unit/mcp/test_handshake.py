@@ -125,7 +125,7 @@ async def test_it_answers_as_the_server_does(version: str) -> None:
 
 @pytest.mark.asyncio
 async def test_it_answers_a_host_without_a_beginning_as_the_server_does() -> None:
-    listen = modern(2, "subscriptions/listen", notifications={"toolsListChanged": True, "taskIds": ["x"]})
+    listen = modern(2, "subscriptions/listen", notifications={"toolsListChanged": True})
     stop = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
     said = (modern(1, "server/discover"), listen, stop, modern(3, "tools/list"))
     handshake, goes_on, answers = shaken(*said, selection=NOWHERE.selection)
@@ -209,6 +209,8 @@ def test_what_is_no_message_is_answered_and_the_connection_goes_on(line: bytes, 
         (greeting("2025-11-25", capabilities={"roots": 5}), -32602),
         (modern(1, "subscriptions/listen"), -32602),
         (modern(1, "subscriptions/listen", notifications={"resourceSubscriptions": [5]}), -32602),
+        (modern(1, "subscriptions/listen", notifications={"taskIds": "x"}), -32602),
+        (modern(1, "subscriptions/listen", notifications={"taskIds": ["x"]}), -32021),  # without the extension
     ],
 )
 def test_what_it_cannot_take_is_refused_and_the_next_is_answered(said: Message, code: int) -> None:
