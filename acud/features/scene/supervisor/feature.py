@@ -39,7 +39,8 @@ from acud.types.scene import Remark, Scene, diff, handle_of
 from acud.types.tasks import ActionType
 
 _WITHIN_S = 45.0
-"""A screen takes 1 to 3 s; the first one, and one on a machine with a lot to do, several times that."""
+"""A screen takes 1 to 3 s; the first one, and one on a machine with a lot to do, up to 20 s (docs/scene.md says why an
+answer does not come before)."""
 
 
 class SceneFeature(RunningFeature):
