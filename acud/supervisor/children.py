@@ -38,7 +38,7 @@ from acud.protocol.evaluation import FromEvaluator
 from acud.protocol.fleet import FromFleet
 from acud.protocol.recordings import FromRecorder
 from acud.supervisor.displays.processes import measure_queued_s, waits_for_machine
-from acud.supervisor.fork_server import ForkedChild, ForkServer
+from acud.supervisor.fork_server import KILLED_S, ForkedChild, ForkServer, reap
 
 Message = FromCapture | FromEvaluator | FromDelivery | FromWeb | FromRecorder | FromFleet
 Options = CaptureOptions | EvaluatorOptions | DeliveryOptions | WebOptions | RecorderOptions | FleetOptions
@@ -234,7 +234,7 @@ class ChildKeeper:
             self._cancel_timer(child)
             if child.process is not None:
                 child.process.kill()
-                child.process.wait()
+                reap(child.process, KILLED_S)
                 self._close(child)
 
     def send(self, child: Child, message: msgspec.Struct) -> bool:
@@ -370,7 +370,7 @@ class ChildKeeper:
             pidfd = os.pidfd_open(process.pid)
         except OSError:
             process.kill()
-            process.wait()
+            reap(process, KILLED_S)
             raise
         child.process, child.pidfd = process, pidfd
         # It has its whole time to start, however long it was waited for.
@@ -393,7 +393,7 @@ class ChildKeeper:
 
     def _ended(self, child: Child) -> None:
         assert child.process is not None
-        code = child.process.wait()
+        code = reap(child.process)
         self.hear()  # its last words may still be queued
         self._close(child)
         self._lost(child, child.ending or (child.fault.message if child.fault is not None else _ending(code)))
@@ -515,7 +515,9 @@ class ChildKeeper:
             child.timer = None
 
 
-def _ending(code: int) -> str:
+def _ending(code: int | None) -> str:
+    if code is None:
+        return "ended, traced by another process, which holds its status"
     if code < 0:
         return f"killed by signal {-code}"
     if code == EXIT_FAULT:

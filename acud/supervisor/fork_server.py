@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import IO
@@ -17,6 +18,9 @@ from acud.event_loop import EventLoop, Timer
 
 _LOG = log.logger("forking")
 _PAUSE_S = 10.0
+KILLED_S = 2.0
+"""How long a child that was killed is waited for: its end takes milliseconds, unless another process traces it."""
+_REAP_EACH_S = 0.002
 """From its end to its next start; processes are executed meanwhile."""
 _MOST_BYTES = 32
 
@@ -33,12 +37,24 @@ class ForkedChild:
         """Kill it; it must not have been waited for."""
         os.kill(self.pid, 9)
 
-    def wait(self) -> int:
-        """Reap it, blocking; return its exit code, or minus the signal."""
+    def poll(self) -> int | None:
+        """Reap it; return its exit code, or minus the signal, and None while it runs or another process traces it."""
         try:
-            return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
         except ChildProcessError:
             return 1  # it is not our child after all: how it ended is not known
+        return os.waitstatus_to_exitcode(status) if pid else None
+
+
+def reap(process: subprocess.Popen[bytes] | ForkedChild, within_s: float = 0.0) -> int | None:
+    """Return how a child ended; None where it has not after `within_s`, or another process traces it.
+
+    Never waits without a limit: a debugger or a crash handler holds the status of what it traces as long as it likes.
+    """
+    until_s = time.monotonic() + within_s
+    while (code := process.poll()) is None and time.monotonic() < until_s:
+        time.sleep(_REAP_EACH_S)
+    return code
 
 
 class ForkServer:
@@ -169,5 +185,5 @@ class ForkServer:
         self._loop.unwatch(self._socket)
         self._socket.close()
         self._process.kill()
-        self._process.wait()
+        reap(self._process, KILLED_S)
         self._socket = self._process = None

@@ -10,9 +10,12 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from acud.event_loop import EventLoop
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap, CaptureOptions
+from acud.supervisor.displays.watched_process import spawn
 from acud.supervisor.fork_server import ForkServer
 
 _LATE_S = 45.0
@@ -82,3 +85,36 @@ def test_a_fork_that_could_not_be_told_ends_and_so_does_the_server(tmp_path: Pat
             server.kill()
             server.wait()
     assert not lived.exists()
+
+
+_TRACER = """
+import ctypes, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+print(libc.ptrace(0x4206, int(sys.argv[1]), None, None), flush=True)  # PTRACE_SEIZE
+sys.stdin.read()
+"""
+
+
+def test_a_child_whose_status_a_tracer_holds_holds_nothing_up(tmp_path: Path) -> None:
+    """As a browser that crashed, whose own crash handler hangs while it traces it."""
+    loop, ended = EventLoop(time.monotonic), list[str]()
+    command = ["sleep", "600"]
+    process = spawn(loop, command, dict(os.environ), tmp_path / "log", lambda _, reason: ended.append(reason))
+    with subprocess.Popen(
+        [sys.executable, "-c", _TRACER, str(process.pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as tracer:
+        assert tracer.stdout is not None
+        if tracer.stdout.readline() != "0\n":
+            pytest.skip("no process may trace another here")
+        process.send(signal.SIGKILL)
+        until_s = time.monotonic() + _START_S
+        while not ended and time.monotonic() < until_s:
+            loop.turn(1.0)
+        assert len(ended) == 1
+        assert "traced by another process" in ended[0]
+        assert process.exit_code is None
+        assert Path(f"/proc/{process.pid}").exists()
+    while Path(f"/proc/{process.pid}").exists():
+        assert time.monotonic() < until_s
+        loop.turn(1.0)

@@ -15,6 +15,10 @@ from acud.event_loop import EventLoop
 from acud.supervisor.displays import processes
 
 
+_TRACED_S = 1.0
+"""How often a process that ended is reaped again while another process (a debugger, a crash handler) traces it."""
+
+
 class WatchedProcess:
     """A running process. When it ends it is reaped (if it is our child) and `on_exit(self, reason)` is called once.
 
@@ -70,10 +74,17 @@ class WatchedProcess:
         self.on_exit(self, self._reap())
 
     def _reap(self) -> str:
-        if self._child is not None:
-            self.exit_code = self._child.wait()
+        if self._child is None:
+            return "ended"  # not started here: its parent gets its status
+        self.exit_code = self._child.poll()
+        if self.exit_code is not None:
             return _reason(self.exit_code)
-        return "ended"  # not started here: its status is for whoever reaps it
+        self._reap_later()
+        return "ended, traced by another process, which holds its status"
+
+    def _reap_later(self) -> None:
+        if self._child is not None and self._child.poll() is None:
+            self._loop.call_later(_TRACED_S, self._reap_later)
 
 
 def ignore_exit(process: WatchedProcess, reason: str) -> None:
