@@ -22,10 +22,17 @@ QUOTED = re.compile(
 
 def quoted_words(found: re.Match[str]) -> str:
     """Return the words that `QUOTED` found."""
-    return next(words for words in found.groups() if words is not None)
+    return _without_spacing(found[0][:1], next(words for words in found.groups() if words is not None))
 
 
 def unquote(words: str) -> str:
     """Return `words` without the quotation marks around the whole."""
     closing = CLOSING.get(words[:1])
-    return words[1:-1] if closing is not None and len(words) > 1 and words[-1] in closing else words
+    is_quoted = closing is not None and len(words) > 1 and words[-1] in closing
+    return _without_spacing(words[0], words[1:-1]) if is_quoted else words
+
+
+def _without_spacing(opening: str, words: str) -> str:
+    """Return `words` without the blanks that French sets inside its marks: « like this »."""
+    is_spaced = opening in "«‹" and words[:1].isspace() and words[-1:].isspace()
+    return words.strip() if is_spaced else words

@@ -378,7 +378,8 @@ def _quoted_first(
     if found is None:
         return None
     place = found["at"].strip() if found["at"] is not None else None
-    return (rest[: found.end("text") + 1] if keep else found["text"]), place
+    quoted = rest[: found.end("text") + 1]
+    return (quoted if keep else unquote(quoted)), place
 
 
 def _parted(rest: str, joints: tuple[str, ...], *, first: bool = False) -> tuple[str, str | None]:
