@@ -14,7 +14,6 @@ from acud.errors import Unavailable
 from acud.event_loop import EventLoop
 from acud.supervisor.displays import processes
 
-
 _TRACED_S = 1.0
 """How often a process that ended is reaped again while another process (a debugger, a crash handler) traces it."""
 
