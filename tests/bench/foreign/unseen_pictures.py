@@ -79,7 +79,7 @@ def _text_in(command: tuple[str, ...], title: str, asked: str, is_there: bool, d
         screen.launch(*command)
         screen.find_window(title)
         screen.act(WaitIdle(0.8, 6.0))
-        wait = screen.judge(Text(asked), timeout_s=4.0)
+        wait = screen.judge(Text(asked), timeout_s=12.0)
         is_right = (wait.state == WaitState.RESOLVED) == is_there
         missed = Answer.UNKNOWN if is_there else Answer.WRONG
         return Outcome(Answer.RIGHT if is_right else missed, f"{wait.state}: {wait.verdict.detail}")
@@ -101,7 +101,8 @@ def _refuse_image(kind: str, daemon: Daemon) -> Outcome:
             wait = screen.judge(ScreenImage(held.getvalue()), timeout_s=4.0)
         except InvalidRequest as fault:
             return Outcome(Answer.RIGHT, f"refused: {fault}")
-        return Outcome(Answer.WRONG, f"{wait.state}: {wait.verdict.detail}")
+        is_said = wait.verdict.answer == "unknown"
+        return Outcome(Answer.UNKNOWN if is_said else Answer.WRONG, f"{wait.state}: {wait.verdict.detail}")
 
 
 def _refuse_text(words: str, daemon: Daemon) -> Outcome:
