@@ -27,6 +27,7 @@ PROGRAMS = Path(__file__).parent / "bench" / "foreign" / "programs"
 SYSTEM_PYTHON = "/usr/bin/python3"
 _PATIENCE_S = 60.0
 _SETTLES_S = 4.0
+_LISTS_S = 8.0
 _CHROMIUM = ("chromium", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-features=Translate")
 
 _Value = TypeVar("_Value")
@@ -89,6 +90,7 @@ class Screen:
 
         found = wait_for(read, bool)
         assert found, f"no window {title!r} opened"
+        wait_for(self.list_titles, lambda titles: any(title in one for one in titles), _LISTS_S)
         return int(found[0], 16)
 
     def list_titles(self) -> list[str]:
@@ -174,13 +176,19 @@ class Record:
         kept: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8"))
         return kept
 
+    def settle(self, for_s: float = 1.5) -> dict[str, Any]:
+        """Return what it holds once it has not changed for `for_s`: a slow program reads on after the last key."""
+        wait_for(lambda: time.time() - self.path.stat().st_mtime, lambda age_s: age_s > for_s)
+        return self.read()
+
 
 class Pages(ThreadingHTTPServer):
     """Serves one page, and keeps what the page's script reports of its fields and clicks."""
 
     _SCRIPT = """<script>
     const state = {};
-    const tell = () => fetch('/state', {method: 'POST', keepalive: true, body: JSON.stringify(state)});
+    let count = 0;
+    const tell = () => fetch('/state', {method: 'POST', keepalive: true, body: JSON.stringify([++count, state])});
     const keep = (name, value) => { state[name] = value; tell(); };
     const name = e => e.target.id || e.target.textContent.trim();
     addEventListener('input', e => keep(e.target.id, e.target.type == 'checkbox' ? e.target.checked : e.target.value));
@@ -193,6 +201,7 @@ class Pages(ThreadingHTTPServer):
             f'<!doctype html><meta charset="utf-8"><title>{title}</title>{self._SCRIPT}<body style="{style}">{body}'
         )
         self.state: dict[str, Any] = {}
+        self.newest, self.changed_s = 0, time.monotonic()
         super().__init__(("127.0.0.1", 0), _PageHandler)
         self.url = f"http://127.0.0.1:{self.server_address[1]}/"
 
@@ -207,6 +216,11 @@ class Pages(ThreadingHTTPServer):
     def read(self) -> dict[str, Any]:
         """Return what the page reported last."""
         return dict(self.state)
+
+    def settle(self, for_s: float = 1.5) -> dict[str, Any]:
+        """Return what the page reported once nothing came for `for_s`."""
+        wait_for(lambda: time.monotonic() - self.changed_s, lambda age_s: age_s > for_s)
+        return self.read()
 
     def until_loaded(self) -> None:
         """Return once the page's script has run."""
@@ -225,7 +239,9 @@ class _PageHandler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def do_POST(self) -> None:
-        self.server.state = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        number, state = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if number > self.server.newest:  # requests may overtake each other
+            self.server.newest, self.server.state, self.server.changed_s = number, state, time.monotonic()
         self.send_response(204)
         self.end_headers()
 

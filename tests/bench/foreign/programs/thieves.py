@@ -2,8 +2,8 @@
 
 `thieves.py wx|gtk4|pygame KIND FILE`: `FILE` holds what was read, as JSON, after each change. Kinds: `input` (a modal
 box of the same program asks for a text once a letter came), `standing` (a modal Yes/No box is open from the start),
-`dmenu` and `zenity` (that program is started at the first letter), `panel` (pygame: a click opens xmessage over the
-right half).
+`find` (wx: so is a dialog that is not modal), `dmenu` and `zenity` (that program is started at the first letter),
+`panel` (pygame: a click opens xmessage over the right half).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,11 @@ def show_wx(kind: str, record: Record) -> None:
     text.SetName("Letter")
 
     def ask() -> None:
+        if kind == "find":
+            frame.data = wx.FindReplaceData()
+            frame.find = wx.FindReplaceDialog(frame, frame.data, DIALOG)
+            frame.find.Show()
+            return
         if kind == "standing":
             box: Any = wx.MessageDialog(frame, "Overwrite the file?", DIALOG, wx.YES_NO | wx.NO_DEFAULT)
         elif kind == "input":
@@ -72,13 +78,13 @@ def show_wx(kind: str, record: Record) -> None:
 
     def changed(_: Any) -> None:
         record.note("letter", text.GetValue())
-        if kind != "standing" and (action := next(once, None)):
+        if kind not in ("standing", "find") and (action := next(once, None)):
             wx.CallLater(60, action)
 
     text.Bind(wx.EVT_TEXT, changed)
     frame.Show()
     text.SetFocus()
-    if kind == "standing":
+    if kind in ("standing", "find"):
         wx.CallLater(300, ask)
     app.MainLoop()
 
@@ -138,15 +144,15 @@ def show_pygame(kind: str, record: Record) -> None:
     pygame.display.set_caption(LETTER)
     font = pygame.font.Font(pygame.font.match_font("dejavusans"), 18)
     once = iter([_OTHERS[kind]])
-    text, due = "", 0
+    text, due = "", 0.0
     while True:
         surface.fill((250, 250, 240))
         for line in range(0, len(text), 50):
             surface.blit(font.render(text[line : line + 50], True, (0, 0, 0)), (10, 10 + line // 50 * 26))
         pygame.display.flip()
         event = pygame.event.wait(30)
-        if due and pygame.time.get_ticks() > due:
-            due = 0
+        if due and time.monotonic() > due:
+            due = 0.0
             if command := next(once, None):
                 subprocess.Popen(command)
         if event.type == pygame.QUIT:
@@ -154,10 +160,10 @@ def show_pygame(kind: str, record: Record) -> None:
         if event.type == pygame.KEYDOWN and event.unicode:
             text += event.unicode
             record.note("letter", text)
-            due = due or pygame.time.get_ticks() + 60
+            due = due or time.monotonic() + 0.06
         if event.type == pygame.MOUSEBUTTONDOWN:
             record.note("clicks", [*record.state["clicks"], list(event.pos)])
-            due = due or pygame.time.get_ticks() + 60
+            due = due or time.monotonic() + 0.06
 
 
 if __name__ == "__main__":
