@@ -177,10 +177,10 @@ def _echo(terminal: tuple[str, ...], command: str, words: str, daemon: Daemon) -
     need(terminal[0])
     done = daemon.home / f"done-{terminal[0]}-{len(command)}"
     rc = daemon.home / "bashrc"
-    rc.write_text(f"PS1='% '; PROMPT_COMMAND='[ -e {done}.armed ] && date +%s.%N > {done}'\n")
+    rc.write_text(f"PS1='shell % '; PROMPT_COMMAND='[ -e {done}.armed ] && date +%s.%N > {done}'\n")
     with show(daemon, 1024, 768) as screen:
         screen.launch(*terminal, "bash", "--rcfile", str(rc), "-i")
-        screen.judge(Text("%"), timeout_s=30.0)
+        screen.judge(Text("shell"), timeout_s=30.0)
         done.with_suffix(".armed").touch()
         reply = daemon.client.desktop_action(
             [TypeText(command)], display=screen.name, wait=WaitCreate(Text(words), timeout_s=30.0)
