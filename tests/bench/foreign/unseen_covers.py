@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 
+import av
 from PIL import Image
 
 from acud.types import Change, NotOf, Stable, Text, Until, WaitInfo, WaitState, WindowTitle
@@ -202,7 +201,7 @@ def _busy_reader(daemon: Daemon) -> Outcome:
     """A terminal scrolls fast beside the words: the end of a job is told while it still stands there, within 8 s."""
     with _show_words(daemon, _blinker("pygame"), "icewm") as (screen, pid):
         screen.launch(
-            "urxvt", "-title", "Log", "-geometry", "90x24+40+300", "-e", "sh", "-c",
+            "urxvt", "-title", "Log", "-geometry", "90x16+20+510", "-e", "sh", "-c",
             'i=0; while :; do i=$((i+1)); echo "$i $(head -c 40 /dev/urandom | base64)"; sleep 0.03; done',
         )  # fmt: skip
         screen.find_window("Log")
@@ -295,11 +294,8 @@ def _record(shows: tuple[str, ...], for_s: float, daemon: Daemon) -> Outcome:
         files = sorted((daemon.paths.recordings / done.recording.folder).rglob("*.mp4"))
         seconds = 0.0
         for file in files:
-            read = subprocess.run(
-                ["ffprobe", "-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", str(file)],
-                capture_output=True, text=True, check=False,
-            ).stdout if shutil.which("ffprobe") else "0"  # fmt: skip
-            seconds += float(read or 0)
+            with av.open(str(file)) as held:
+                seconds += (held.duration or 0) / 1e6
         printed = f"asked for {asked_s:.1f} s: told {done.recording.seconds:.1f} s; its files {seconds:.1f} s"
         is_right = abs(done.recording.seconds - asked_s) < 1.2 and (not seconds or abs(seconds - asked_s) < 1.6)
         return Outcome(Answer.RIGHT if is_right else Answer.WRONG, printed)
