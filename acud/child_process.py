@@ -203,7 +203,7 @@ def serve_forks() -> bytes:
         while True:
             data = supervisor.recv(_MOST_BYTES)
             if not data:
-                sys.exit(0)
+                os._exit(0)  # nothing is queued here, and taking every module apart would take 0.1 s
             if _forked(supervisor):
                 break
     _renamed(before)
