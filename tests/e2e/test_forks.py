@@ -63,7 +63,7 @@ def _captures(daemon: Daemon) -> dict[str, int]:
     return {child.name: child.pid for child in daemon.client.status().children if child.kind == "capture"}
 
 
-def test_captures_are_forked_and_are_the_supervisors_own(daemon: Daemon) -> None:
+def test_captures_are_forked_also_after_a_kill_and_are_the_supervisors_own(daemon: Daemon) -> None:
     shown = [daemon.client.display_create(320, 240).display for _ in range(2)]
     captures = _captures(daemon)
     assert len(captures) == len(set(captures.values())) == 2
@@ -75,15 +75,11 @@ def test_captures_are_forked_and_are_the_supervisors_own(daemon: Daemon) -> None
     faults.until(
         lambda: captures[shown[0].name] not in faults.family(daemon.paths), "the removed display's capture ends"
     )
-
-
-def test_a_killed_capture_is_forked_again(daemon: Daemon) -> None:
-    display = daemon.client.display_create(320, 240).display
     capture = faults.child(daemon, "capture")
     faults.kill(capture.pid)
     again = faults.running(daemon, "capture", not_pid=capture.pid)
     assert ("signal 9" in again.reason, _is_forked(again.pid)) == (True, True)
-    assert daemon.client.look(display=display.name).width == 320
+    assert daemon.client.look(display=shown[1].name).width == 320
 
 
 def test_evaluators_are_forked_and_share_what_they_imported(daemon: Daemon) -> None:
