@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import resource
 import signal
@@ -77,6 +78,7 @@ def _serve(settings: config.Settings, places: paths.Paths, opened: list[private_
                 log.logger("supervisor").warning("settings.former_name", former=former, name=name)
             app = App(settings, places, SystemClock(), os.environ, log_file, given, HANDLERS, FEATURES, redaction)
             is_made = True
+            gc.freeze()  # what was made so far lives as long as the process: no collection looks at it again
             _run_app(app)
     finally:
         instance.dismantle(places, rings=is_made)
