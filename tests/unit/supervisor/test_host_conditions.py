@@ -143,7 +143,7 @@ def test_a_look_for_writers_ends_no_process_and_no_open(tmp_path: Path) -> None:
     writer = subprocess.Popen([sys.executable, "-c", script, str(path)])
     try:
         writers = FileWriters()
-        uses = {bool(writers.find(str(path)).writer) for _ in range(20_000)}
+        uses = {bool(writers.find(str(path)).writer) for _ in range(4_000)}
         assert writer.poll() is None
     finally:
         writer.kill()
