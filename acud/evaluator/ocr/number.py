@@ -133,9 +133,8 @@ class _Layout:
 
     def numbers_of(self, label: Line) -> list[_NumberCell]:
         """Return the number that belongs to a label which ends its cell; several where that is not certain."""
-        right = self._beside(label)
-        if right is not None:
-            return [right]
+        if right := self._beside(label):
+            return right
         below, above = self._below(label), self._above(label)
         if len(below) == 1 and above is not None:
             height = 0.3 * label.box.h
@@ -157,15 +156,17 @@ class _Layout:
         ]  # fmt: skip
         return min(near, key=lambda one: abs(one.y - box.y) + max(0, one.x - box.right), default=None)
 
-    def _beside(self, label: Line) -> _NumberCell | None:
+    def _beside(self, label: Line) -> list[_NumberCell]:
+        """Return the number right of the label; in a table with those of its unit in the columns after it."""
         cell = self._next_in_row(label)
         seen = self._number(cell.text) if cell is not None else None
         if cell is None or seen is None:
-            return None
+            return []
+        found = _NumberCell(seen, cell.box)
         gap = (cell.box.x - label.box.right) / label.box.h
         in_table = self._in_table(label, cell)
         if in_table and gap <= _FAR:
-            return _NumberCell(seen, cell.box)
+            return [found, *(one for one in self._in_further_columns(cell) if one.seen.unit == seen.unit)]
         is_parted = self._edges is not None and self._edges.part_columns(label.box, cell.box)
         is_named = any(
             not begins_with_figure(other.text) and self._gap_y(other, cell) <= cell.box.h
@@ -173,7 +174,19 @@ class _Layout:
             if other is not label
         )
         most = _NEAR if self._edges is None or is_named else _FAR
-        return None if is_parted or gap > most or (is_named and gap > 2) else _NumberCell(seen, cell.box)
+        return [] if is_parted or gap > most or (is_named and gap > 2) else [found]
+
+    def _in_further_columns(self, cell: Line) -> list[_NumberCell]:
+        """Return the numbers that follow `cell` in its row, each in a column: a cell above or below is aligned."""
+        found: list[_NumberCell] = []
+        after = self._next_in_row(cell)
+        while after is not None and (seen := self._number(after.text)) is not None:
+            near = [one for one in self._cells if self._gap_y(one, after) <= _MOST_BELOW * after.box.h]
+            if not any(_is_aligned(one, after) for one in near):
+                break
+            found.append(_NumberCell(seen, after.box))
+            after = self._next_in_row(after)
+        return found
 
     def _in_table(self, label: Line, number: Line) -> bool:
         """Tell whether the row above or below has a text in the label's column and a number (above: or a heading) in
@@ -218,10 +231,17 @@ class _Layout:
         seen = self._number(cell.text) if cell is not None and is_number(cell.text) else None
         if cell is None or seen is None:
             return None
+        if cell.box.h < _TALLER * label.box.h and self._has_own_label(cell):
+            return None
         in_row = self._next_in_row(label)
         over = self._nearest(in_row, below=False) if in_row is not None else None
         is_figure = cell.box.h >= _TALLER * label.box.h or in_row is None or (over is not None and is_number(over.text))
         return _NumberCell(seen, cell.box) if is_figure else None
+
+    def _has_own_label(self, number: Line) -> bool:
+        """Tell whether the text above a number is its label: none above that has its number above."""
+        label = self._nearest(number, below=False)
+        return label is not None and not is_number(label.text) and self._above(label) is None
 
     def _nearest(self, cell: Line, *, below: bool) -> Line | None:
         """Return the nearest cell below or above in its column; None where it is far, parted, or one of several."""

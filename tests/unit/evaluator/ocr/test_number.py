@@ -40,6 +40,7 @@ def test_a_number_stands_after_its_label_in_the_row_or_below_it() -> None:
         ([line("Progress 90 %", 0, 0, confidence=0.3)], "the label"),
         ([line("Progress", 0, 0), line("Errors 3", 100, 0)], "no number"),
         ([line("Progress: none yet", 0, 0), line("95 warnings", 0, 20)], "no number"),
+        ([line("Read", 0, 0), line("95", 9, 20), line("Progress", 0, 40), line("none", 9, 60)], "no number"),
         (
             [line("Progress", 0, 0), line("none", 200, 0), line("95", 0, 20), line("hangs", 200, 20)],
             "region:100,70,16,16",
@@ -61,6 +62,14 @@ TABLE = [
     *(line(text, x, 50) for x, text in ((20, "alpha"), (200, "12"), (400, "80 %"))),
     *(line(text, x, 80) for x, text in ((20, "beta"), (200, "3"), (400, "95 %"))),
 ]
+PIVOT = [
+    *(line(text, x, 20) for x, text in ((20, "Region"), (200, "North"), (300, "South"), (400, "West"))),
+    *(line(text, x, 50) for x, text in ((20, "Orders"), (200, "17"), (300, "250"), (400, "4"))),
+]
+DEFINITIONS = [
+    *(line(text, 20, 20 + 40 * row) for row, text in enumerate(("Requests", "Failures", "Latency"))),
+    *(line(text, 60, 40 + 40 * row) for row, text in enumerate(("12,480", "none", "230 ms"))),
+]
 PLAIN = [line(text, 20, 20 + 20 * row) for row, text in enumerate(("17", "Reads", "92", "Writes"))]
 
 
@@ -71,6 +80,8 @@ PLAIN = [line(text, 20, 20 + 20 * row) for row, text in enumerate(("17", "Reads"
         (STAT, "Orders = 92", "yes"),
         (TABLE, "alpha = 12", "yes"),
         (TABLE, "Load = 12", "unknown"),
+        (PIVOT, "Orders > 200", "unknown"),
+        (DEFINITIONS, "Requests = 12480", "yes"),
         (TABLE, "Disk > 50 %", "yes"),
         (PLAIN, "Reads = 17", "unknown"),
         ([line("Total", 20, 20), line("Total cost: 9", 20, 60), line("5", 90, 20)], "Total = 5", "yes"),
