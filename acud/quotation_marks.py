@@ -1,4 +1,4 @@
-"""The quotation marks that people write: one table for every reader of their sentences."""
+"""The quotation marks and dashes that people write: one table for every reader of their sentences."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ CLOSING = {
     "›": "‹›", "「": "」", "『": "』", "＂": "＂", "〝": "〞〟",
 }  # fmt: skip
 """Each opening mark with those that may close it."""
+DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
+"""Hyphens, dashes and the minus; programs write one for another."""
+_PLAIN = str.maketrans(
+    dict.fromkeys("‘’‚‛´`", "'") | dict.fromkeys("“”„‟", '"') | dict.fromkeys(DASHES, "-") | {"\u00ad": ""}
+)
 OPENING = "[" + "".join(CLOSING) + "]"
 """One opening mark, for regular expressions."""
 MARKS = "".join(dict.fromkeys("".join(one + closing for one, closing in CLOSING.items() if one != "'")))
@@ -36,3 +41,8 @@ def _without_spacing(opening: str, words: str) -> str:
     """Return `words` without the blanks that French sets inside its marks: « like this »."""
     is_spaced = opening in "«‹" and words[:1].isspace() and words[-1:].isspace()
     return words.strip() if is_spaced else words
+
+
+def plain_marks(text: str) -> str:
+    """Return `text` with one spelling of each quotation mark, apostrophe and dash, and without soft hyphens."""
+    return text.translate(_PLAIN)

@@ -12,8 +12,12 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from acud.quotation_marks import DASHES
+
 _SPACES = "\u0020\u00a0\u2009\u202f'’"
 """What stands between thousands, beside commas and points."""
+_MINUS = DASHES.translate({ord("—"): None, ord("―"): None})
+"""Dashes that are a minus also apart from their number."""
 _CURRENCY = r"[A-Z]{0,3}[$¢-¥֏؋฿₠-⃀]|(?:USD|EUR|GBP|JPY|INR|CHF)(?![^\W\d_])"
 _SCALES = {
     "k": 1e3, "tsd": 1e3, "thousand": 1e3, "万": 1e4, "m": 1e6, "mn": 1e6, "mio": 1e6, "million": 1e6, "millions": 1e6,
@@ -22,14 +26,19 @@ _SCALES = {
 _ALSO_UNITS = re.compile(r"\s[A-Za-z]|[mB]")
 """Scales that may as well be a unit: "5 M", "300 K", "512B", "20m"."""
 _SCALE = "|".join(sorted((rf"{one}\b\.?" if one.isascii() else one for one in _SCALES), key=len, reverse=True))
+_GROUPED = rf"\d{{1,3}}(?:[{_SPACES}]\d{{3}})+(?!\d)(?:[.,]\d+)?"
+_APART = rf"\d+(?:[.,]\d+)?(?:\s\d+(?:[.,]\d+)?)+(?![{DASHES}\d:/_]|[.,]\d)"
+"""Digits that blanks part, but not by thousands: one number or more."""
 _TOKEN = re.compile(
-    rf"(?<![\w.,])(?P<least>(?<![-=])[>≥]\s?)?(?P<open>\()?(?P<sign>[-+−]\s?)?(?:(?P<before>{_CURRENCY})\s?)?"
-    rf"(?P<inner>[-+−])?(?P<digits>\d{{1,3}}(?:[{_SPACES}]\d{{3}})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)*|[.,]\d+)(?!\d)"
+    rf"(?<![\w.,])(?P<least>(?<![-=])[>≥]\s?)?(?P<open>\()?(?P<sign>[{_MINUS}+]\s?|[—―])?"
+    rf"(?:(?P<before>{_CURRENCY})\s?)?(?P<inner>[{DASHES}+])?"
+    rf"(?P<digits>{_GROUPED}(?!\s\d)|{_APART}|\d+(?:[.,]\d+)*|[.,]\d+)(?!\d)"
     rf"(?P<scale>\s?(?i:{_SCALE}))?(?P<more>\s?\+(?!\s?\d))?(?:\s?(?P<after>%|‰|°[CF]?|{_CURRENCY}|[^\W\d_]{{1,12}}"
     r"(?:/[^\W\d_]{1,4})?))?(?P<close>\))?"
 )
-_IN_A_DATE = re.compile(r"[:_-]\d|\.\d|/\d+/")
-_AFTER_A_NUMBER = re.compile(r"(?<=\d)[:/_-]|(?<=[<≤])\s?")
+_IN_A_DATE = re.compile(rf"[{DASHES}:_]\d|\.\d|/\d+/")
+_AFTER_A_NUMBER = re.compile(rf"(?<=\d)[{DASHES}:/_]|(?<=[<≤])\s?")
+_DASH_IN_WORD = re.compile(rf"(?<=[^\W\d_])[{DASHES}]$")
 """The second number of "57/90" is not what is counted, and that of "< 5" only a bound."""
 _OF_AN_ADDRESS = re.compile(r"://|[?&][\w.-]+=|\w\.[a-z]{2,}[:/?]|^[\w.-]+:\d+/", re.IGNORECASE)
 _ORDINAL, _OF_A_WORD = re.compile(r"(?:st|nd|rd|th)\b"), re.compile(r"\w")
@@ -108,6 +117,8 @@ def numbers_in(text: str, start: int = 0) -> Iterator[NumberSeen]:
 
 def _number(found: re.Match[str], text: str) -> NumberSeen:
     bare = tuple(value for one in _values(found["digits"]) for value in _signed(found, one))
+    if _DASH_IN_WORD.search(text, 0, found.start()):  # "Room B-5", or "Balance -5" without its blank
+        bare = tuple(value for one in bare for value in (one, -one))
     unit, end = found["after"] or "", found.end()
     if unit and (unit.isalpha() or "/" in unit) and _IS_A_LABEL.match(text, found.end("after")):
         unit, end = "", found.start("after")  # "errors=3 warnings=4": the next label
@@ -142,7 +153,12 @@ def _chunk(text: str, place: int) -> str:
 
 
 def _values(digits: str) -> tuple[float, ...]:
-    """Return what the digits may mean: a point before three digits is a decimal one, or one of thousands."""
+    """Return what the digits may mean: a point before three digits is a decimal one, or one of thousands; and "10 0" is
+    10, 100 or 0.
+    """
+    parts = digits.split()
+    if len(parts) > 1 and not re.fullmatch(_GROUPED, digits):
+        return tuple(dict.fromkeys(value for one in (parts[0], "".join(parts), *parts[1:]) for value in _values(one)))
     plain = unicodedata.normalize("NFKC", re.sub(f"[{_SPACES}]", "", digits))
     points, commas = plain.count("."), plain.count(",")
     if points and commas:

@@ -29,7 +29,10 @@ from acud.waits.read_text import comparable, is_whole, judge_places, label_place
         ("1,08,837 ₹", [((108837,), "₹")]),
         ("1.2k stars, 3 Mio. €, 2bn", [((1200,), "stars"), ((3e6,), "€"), ((2e9,), "")]),
         ("Inbox (12), 99+, balance ($5.00)", [((12,), ""), ((99,), ""), ((5, -5), "$")]),
-        ("Score - 5", [((-5, 5), "")]),
+        ("Score - 5, –5, a-5, 5–9, Nr. —7", [((-5, 5), ""), ((-5,), ""), ((5, -5), ""), ((-7,), "")]),
+        ("10 0 items, 5 of 12", [((10, 100, 0), "items"), ((5,), "of"), ((12,), "")]),
+        ("1 000 000 or 1\u202f000\u00a0000 or 10 000 0", [((1e6,), "or"), ((1e6,), "or"), ((10, 100000, 0), "")]),
+        ("5 12:30", [((5,), "")]),
         ("issues.html?t0=1795868505666 localhost:8080/x https://a.org/42", []),
     ],
 )
@@ -91,6 +94,9 @@ def after(condition: str, line: str) -> str:
         ("Memory < 600", "Memory 512 B", "unknown"),
         ("Memory < 600 B", "Memory 512 B", "yes"),
         ("Price > $480", "Price $108,837", "yes"),
+        ("Found = 100", "Found: 10 0 items", "unknown"),
+        ("Found > 200", "Found: 10 0 items", "no"),
+        ("Balance < 0", "Balance-5", "unknown"),
     ],
 )
 def test_a_number_after_its_label_compares(condition: str, line: str, answer: str) -> None:
