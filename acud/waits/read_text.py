@@ -10,6 +10,7 @@ from difflib import SequenceMatcher
 
 from msgspec import Struct
 
+from acud.quotation_marks import plain_marks
 from acud.types import Comparison, Echo, NumberSeen, Rect, ScreenNumber, Verdict, no, numbers_in, unknown, yes
 
 _WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -37,9 +38,7 @@ _MOST_REGIONS = 3
 
 def is_whole(text: str, start: int, end: int) -> bool:
     """Tell whether no letter or digit is right before or right after `text[start:end]`, as a part of its words."""
-    return not (
-        _joins(text[start - 1 : start], text[start : start + 1]) or _joins(text[end - 1 : end], text[end : end + 1])
-    )
+    return not any(are_of_a_word(text[place - 1 : place], text[place : place + 1]) for place in (start, end))
 
 
 def spaced(text: str) -> str:
@@ -50,9 +49,11 @@ def spaced(text: str) -> str:
 
 
 def comparable(text: str) -> str:
-    """Return `text` as names are compared: white space folded, compatibility forms made plain, case ignored."""
+    """Return `text` as names are compared: white space folded, compatibility forms, quotes and dashes made plain, case
+    ignored.
+    """
     # Without case, a letter may be in parts that have a form as one (Unicode 3.13, caseless matching).
-    return unicodedata.normalize("NFKC", spaced(text).casefold())
+    return unicodedata.normalize("NFKC", spaced(plain_marks(text)).casefold())
 
 
 def places_of(wanted: str, text: str, *, whole_words: bool) -> Iterator[tuple[int, int]]:
@@ -66,7 +67,8 @@ def places_of(wanted: str, text: str, *, whole_words: bool) -> Iterator[tuple[in
         start = text.find(wanted, end if is_one else start + 1)
 
 
-def _joins(before: str, after: str) -> bool:
+def are_of_a_word(before: str, after: str) -> bool:
+    """Tell whether two letters or digits side by side are of one word, in a script that parts words by spaces."""
     if not (before and after) or _WITHOUT_SPACES.match(before) or _WITHOUT_SPACES.match(after):
         return False
     return _is_of_a_word(before) and _is_of_a_word(after)

@@ -1,30 +1,28 @@
 """Does a text show among the lines that were read? White space folded, case ignored unless told, across line breaks.
 
-Engines misread what looks alike (`-O2` as `-02`), drop spaces, and make some up; one that the pixels show is none of
-those. Words of five letters or more are therefore found in that disguise too, unless case is to match; but no word is
-found in the end of one and the beginning of the next ("Saved" in "Save Document"). `gone` asks for plain absence: there
-any length, more look-alikes and also doubtful readings still count as there, so that one misread letter does not end a
-wait.
+Engines misread what looks alike (`-O2` as `-02`), drop spaces beside signs, and make some up. Words of five letters or
+more are therefore found in that disguise too, unless case is to match; but no word is found in the end of one and the
+beginning of the next ("Saved" in "Save Document"). `gone` asks for plain absence: there any length, more look-alikes
+and also doubtful readings still count as there, so that one misread letter does not end a wait.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import reduce
-from itertools import islice
+from itertools import accumulate, islice
 from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
-from acud.evaluator.ocr.text_layout import blocks, rows, shows_blanks
+from acud.evaluator.ocr.text_layout import blocks, rows
 from acud.patterns import PatternFault, compiled
+from acud.quotation_marks import plain_marks
 from acud.types import Echo, Rect, Text, Verdict, no, unknown, yes
-from acud.waits.read_text import BUT_TYPED, ECHO_LETTERS, first_continued, is_echo, places_of, spaced
+from acud.waits.read_text import BUT_TYPED, ECHO_LETTERS, are_of_a_word, first_continued, is_echo, places_of, spaced
 
 _MAX_QUOTE = 200
 _MOST_HITS = 1000
@@ -35,6 +33,7 @@ _NEAR = 0.75
 _SIGNS = str.maketrans({"≠": "!=", "⇒": "=>", "→": "->", "←": "<-", "≥": ">=", "≤": "<=", "≡": "===", "∥": "||"})
 """As Fira Code and JetBrains Mono draw them, and the engine reads them."""
 _MISREAD = {"0": "o", "1": "l", "i": "l", "|": "l", ",": ".", ";": ":"}
+_COMMA_IN_NUMBER = re.compile(r"(?<=\d),(?=\d)")
 _BETWEEN_CJK = re.compile("(?<=[\u3000-\u30ff\u3400-\u9fff]) (?=[\u3000-\u30ff\u3400-\u9fff])")
 _CLOSE = str.maketrans(_MISREAD)
 _ALIKE = str.maketrans({**_MISREAD, "!": "l", "5": "s", "8": "b", "2": "z"})
@@ -108,23 +107,16 @@ def _quote(lines: Sequence[Line], at: Rect) -> str:
 
 
 def look_for(
-    lines: Sequence[Line],
-    leaf: Text,
-    min_confidence: float,
-    at: Rect,
-    echoes: Sequence[Echo] = (),
-    pixels: NDArray[np.uint8] | None = None,
+    lines: Sequence[Line], leaf: Text, min_confidence: float, at: Rect, echoes: Sequence[Echo] = ()
 ) -> Verdict:
-    """Return the verdict on `leaf` over the `lines` of a view that lies at `at` in its source.
-
-    `echoes`: of what acud typed, which do not count. `pixels` (height x width x 4 uint8 BGRX): the view's; with them a
-    space that was read and is not asked for is made up only where no gap is seen.
+    """Return the verdict on `leaf` over the `lines` of a view that lies at `at` in its source, but for `echoes` of what
+    acud typed.
     """
     if not leaf.regex and not alike(leaf.text):
         return unknown("engine", "the text to look for is blank")
     counted = lines if leaf.gone else [line for line in lines if line.confidence >= min_confidence]
     try:
-        hits = _found(counted, leaf, echoes, pixels)
+        hits = _found(counted, leaf, echoes)
     except PatternFault as fault:
         return unknown("engine", f"the regular expression {fault}")
     if leaf.gone:
@@ -182,9 +174,7 @@ def _boxes(hits: Sequence[TextHit]) -> tuple[Rect, ...]:
     return tuple(dict.fromkeys(hit.box for hit in hits))
 
 
-def _found(
-    lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo] = (), pixels: NDArray[np.uint8] | None = None
-) -> list[TextHit]:
+def _found(lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo] = ()) -> list[TextHit]:
     """Return where the text shows and is no echo."""
     if leaf.regex:
         pattern = compiled(leaf.text, ignore_case=not leaf.match_case, lines=True)
@@ -195,7 +185,7 @@ def _found(
         return _without_echoes(_found_as(lines, leaf, folded), echoes)
     hits = _without_echoes(_found_as(lines, leaf, caseless), echoes)
     if len(hits) < leaf.count and len(close(leaf.text)) >= _MIN_DISGUISED:
-        hits = max(hits, _without_echoes(_found_disguised(lines, leaf, pixels), echoes), key=len)
+        hits = max(hits, _without_echoes(_found_disguised(lines, leaf), echoes), key=len)
     return hits
 
 
@@ -210,30 +200,42 @@ def _without_echoes(hits: list[TextHit], echoes: Sequence[Echo]) -> list[TextHit
     return [hit for hit in hits if not hit.is_echo(echoes)] if echoes else hits
 
 
-def _found_disguised(lines: Sequence[Line], leaf: Text, pixels: NDArray[np.uint8] | None) -> list[TextHit]:
+def _found_disguised(lines: Sequence[Line], leaf: Text) -> list[TextHit]:
     if leaf.whole_words:
         return _found_as(lines, leaf, _words_close)
-    return [hit for hit in _found_as(lines, leaf, close) if _is_in_words(leaf.text, hit, pixels)]
+    return [hit for hit in _found_as(lines, leaf, close) if _is_in_words(leaf.text, hit)]
 
 
 def _with_spaces(text: str) -> re.Pattern[str]:
-    """Return the pattern of `text` with spaces lost, or (in a group) found."""
-    words = _words_close(text)
-    parts = (re.escape(one) + (" ?" if words[n + 1 : n + 2] == " " else "( ?)") for n, one in enumerate(words))
-    return re.compile("".join(part for part, one in zip(parts, words, strict=True) if one != " ").removesuffix("( ?)"))
+    """Return the pattern of `text` with or without a space (a group) between any two letters."""
+    return re.compile("( ?)".join(map(re.escape, _letters(text))))
 
 
-def _is_in_words(wanted: str, hit: TextHit, pixels: NDArray[np.uint8] | None) -> bool:
-    """Tell whether the hit of `wanted` cuts no word of the screen off where it has a space that was not asked for, and
-    that space is not seen: "100 items" is not "10 0 items".
+def _is_in_words(wanted: str, hit: TextHit) -> bool:
+    """Tell whether the spaces of `wanted` are those of the screen: "100 items" is not "10 0 items", nor "log in" the
+    same as "login". The first reader settles them by the pixels, but for some beside signs; others may lose some, or
+    make some up that cut no word of the screen off.
     """
     text = _words_close(" ".join(line.text for line in hit.lines))
-    found = list(_with_spaces(wanted).finditer(text))
-    if not found or not all(any(one.groups()) for one in found):
-        return True
-    if pixels is not None and all(shows_blanks(line, pixels) for line in hit.lines):
-        return False
-    return any(_stands_alone(text, *one.span()) for one in found)
+    letters, is_settled = caseless(wanted).replace(" ", ""), not any(line.reader for line in hit.lines)
+    ends = set(accumulate(len(_letters(line.text)) for line in hit.lines))
+    asked = {place - n for n, place in enumerate(one.start() for one in re.finditer(" ", _words_close(wanted)))}
+    for found in _with_spaces(wanted).finditer(text):
+        begin = len(text[: found.start()].replace(" ", ""))
+        read = {n for n, space in enumerate(found.groups(), 1) if space}
+        is_other = any(begin + n not in ends and _are_one(letters[n - 1], letters[n]) for n in read ^ asked)
+        if not (is_settled and is_other) and (read <= asked or _stands_alone(text, *found.span())):
+            return True
+    return False
+
+
+def _are_one(left: str, right: str) -> bool:
+    """Tell whether two letters side by side are of one word or one number, as "1" and "." are."""
+    return are_of_a_word(left, right) or (left.isdigit() and right in ".,") or (left in ".," and right.isdigit())
+
+
+def _letters(text: str) -> str:
+    return _words_close(text).replace(" ", "")
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
@@ -288,9 +290,9 @@ def make_page(groups: Iterable[Sequence[Line]], read_as: ReadAs, gap: str = " ",
 
 def folded(text: str) -> str:
     """Return `text` as `spaced`, with no space between Chinese or Japanese letters: engines drop it, or make it up; and
-    with signs spelt out.
+    with signs spelt out, quotes and dashes made plain.
     """
-    return _BETWEEN_CJK.sub("", _spelt(text))
+    return _BETWEEN_CJK.sub("", plain_marks(_spelt(text)))
 
 
 def _spelt(text: str) -> str:
@@ -305,22 +307,29 @@ def caseless(text: str) -> str:
 
 def close(text: str) -> str:
     """Return `text` without case and spaces, the letters that engines take for one another made one."""
-    return caseless(text).replace(" ", "").translate(_CLOSE)
+    return _made_close(caseless(text).replace(" ", ""))
 
 
 def letters_close(text: str) -> str:
     """Return `text` in small letters, those that engines take for one another made one: as long as `text`."""
-    return text.lower().translate(_CLOSE)
+    return _made_close(text.lower())
 
 
 def _words_close(text: str) -> str:
-    return caseless(text).translate(_CLOSE)
+    return _made_close(caseless(text))
+
+
+def _made_close(text: str) -> str:
+    """Return `text` with a comma taken for a point, but for one between digits: "1,000" is not "1.000"."""
+    return _COMMA_IN_NUMBER.sub("\u201a", text).translate(_CLOSE)
 
 
 def _words_alike(text: str) -> str:
-    return caseless(text).translate(_ALIKE)
+    """Return `text` without case and accents, which engines lose, all letters that look alike made one."""
+    plain = "".join(one for one in unicodedata.normalize("NFKD", caseless(text)) if not unicodedata.combining(one))
+    return plain.translate(_ALIKE)
 
 
 def alike(text: str) -> str:
-    """Return `text` without case and spaces, all letters that look alike made one."""
-    return caseless(text).replace(" ", "").translate(_ALIKE)
+    """Return `text` without case, accents and spaces, all letters that look alike made one."""
+    return _words_alike(text).replace(" ", "")

@@ -117,14 +117,6 @@ def columns_by_ink(line: Line, pixels: NDArray[np.uint8]) -> list[tuple[int, int
     return spans if all(abs(ink[0] - guess[0]) < far for ink, guess in placed) else None
 
 
-def shows_blanks(line: Line, pixels: NDArray[np.uint8]) -> bool:
-    """Tell whether every blank of `line` is surely a gap of ink between its words, wide enough for one."""
-    spans = columns_by_ink(line, pixels)
-    return spans is not None and all(b[0] - a[1] >= _BLANK * line.box.h for a, b in pairwise(spans))
-
-
-_BLANK = 0.15
-"""Of the height of a line's box: a blank is more than a fifth of an em, and the box half as high again."""
 _SURELY = 0.7
 _FAR_LETTERS = 4
 

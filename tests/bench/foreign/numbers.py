@@ -1,4 +1,4 @@
-"""Numbers on strangers' pages in a real browser: is the number the one of its label?"""
+"""Numbers and words on strangers' pages in a real browser: is the number its label's, the text with its own blanks?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ _TABLE = """<table style="width:600px"><tr><td>Shipping<td align=right>12.00</tr
 </tr></table><p>Unread 99+</p>"""
 
 
-def _case(page: str, condition: str, expected: str, title: str = "Page") -> Callable[[Daemon], Outcome]:
+_BLANKS = """<p>Found: 10 0 items</p><p style="font-family:monospace">Please login</p>
+<p style="letter-spacing:.3em">NOTABLE</p><p>Balance: −5</p><p>Stock: 1&#8239;000&#8239;000</p>"""
+
+
+def _case(page: str, condition: str | Text, expected: str, title: str = "Page") -> Callable[[Daemon], Outcome]:
     def check(daemon: Daemon) -> Outcome:
         display = daemon.client.display_create().display
         env = {**os.environ, "DISPLAY": display.name, "XAUTHORITY": display.auth_file}
@@ -52,10 +56,11 @@ def _case(page: str, condition: str, expected: str, title: str = "Page") -> Call
     return check
 
 
-def _ask(daemon: Daemon, display: str, condition: str, expected: str) -> Outcome:
+def _ask(daemon: Daemon, display: str, condition: str | Text, expected: str) -> Outcome:
     shown = daemon.client.wait_create(Text("Ready to read"), display=display, timeout_s=60.0)
     daemon.client.wait_result(shown.wait.wait_id, block_s=90.0)
-    armed = daemon.client.wait_create(number_condition(condition), display=display, timeout_s=10.0)
+    wanted = condition if isinstance(condition, Text) else number_condition(condition)
+    armed = daemon.client.wait_create(wanted, display=display, timeout_s=10.0)
     verdict = daemon.client.wait_result(armed.wait.wait_id, block_s=30.0).wait.verdict
     return compare(str(verdict.answer), expected, f"{verdict.answer}: {verdict.detail}")
 
@@ -66,5 +71,11 @@ CASES = (
     Case("next-card", _case(_NEXT_CARD, "Errors >= 5", "unknown")),
     Case("tabs", _case(_TABS, "Issues >= 8", "unknown", title="Issues 30")),
     Case("table", _case(_TABLE, "Total > 1,200", "yes"), held_out=True),
+    Case("blank-in-number", _case(_BLANKS, "Found = 100", "unknown")),
+    Case("minus", _case(_BLANKS, "Balance < 0", "yes")),
+    Case("thin-spaces", _case(_BLANKS, "Stock = 1000000", "yes"), held_out=True),
+    Case("text-blank", _case(_BLANKS, Text("100 items"), "no")),
+    Case("text-no-blank", _case(_BLANKS, Text("log in"), "no"), held_out=True),
+    Case("text-tracking", _case(_BLANKS, Text("notable"), "yes"), held_out=True),
     Case("at-least", _case(_TABLE, "Unread > 99", "unknown"), held_out=True),
 )

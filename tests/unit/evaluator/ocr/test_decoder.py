@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from PIL import Image, ImageDraw, ImageFont
 
 from acud.evaluator.ocr.decoder import LetterDecoder, with_gaps
 from acud.evaluator.ocr.engine import Reading
@@ -71,3 +72,30 @@ def test_chinese_words_that_stand_apart_have_a_space(gap: int, text: str) -> Non
     assert len(found.middles) == len(text)
     latin = Reading("disk", 0.99, middles)
     assert with_gaps(latin, chinese(gap)) == latin
+
+
+@pytest.mark.parametrize("font", ["DejaVuSans.ttf", "DejaVuSansMono.ttf", "DejaVuSerif-Bold.ttf"])
+@pytest.mark.parametrize(
+    ("px", "tracking", "shown", "read"),
+    [
+        (12, 0, "Id70 0", "Id700"),
+        (32, 0, "Id70 0", "Id700"),
+        (22, 6, "Id70 0", "Id700"),
+        (15, 0, "400 items", "400 items"),
+        (15, 0, "Step 11", "Step 11"),
+        (22, 6, "Step 11", "Step 11"),
+        (22, 6, "notable", "no table"),
+    ],
+)
+def test_the_blanks_of_a_reading_are_those_that_its_pixels_show(
+    font: str, px: int, tracking: int, shown: str, read: str
+) -> None:
+    face, starts, x = ImageFont.truetype(font, px), [], 20.0
+    image = Image.new("RGB", (30 * px, 2 * px), "white")
+    for letter in shown:
+        ImageDraw.Draw(image).text((x, px // 3), letter, "black", face)
+        starts += [x] * (letter != " ")
+        x += face.getlength(letter) + tracking
+    middles = iter(start + px / 4 for start in starts)
+    where = tuple(next(middles) if letter != " " else 0.0 for letter in read)
+    assert with_gaps(Reading(read, 0.99, where), np.asarray(image)).text == shown

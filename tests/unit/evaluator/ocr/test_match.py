@@ -3,12 +3,10 @@
 import re
 import signal
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from PIL import Image, ImageDraw, ImageFont
 
 from acud.evaluator.expression_time_limit import TookTooLong, limited
 from acud.evaluator.ocr.engine import Line
@@ -72,6 +70,14 @@ def test_ligatures_of_fonts_for_code_are_what_programs_spell(read: str, text: st
     assert verdict([line(read, 0, 0)], text).answer is Answer.YES
 
 
+@pytest.mark.parametrize(
+    ("read", "text"), [("You can’t go", "can't"), ("“Save” it", '"save"'), ("Temp −5", "temp -5"), ("10–20", "10-20")]
+)
+def test_dashes_and_quotes_are_one_sign_in_every_spelling(read: str, text: str) -> None:
+    assert verdict([line(read, 0, 0)], text).answer is Answer.YES
+    assert verdict([line(read, 0, 0)], text.replace("-", "").replace("'", "").replace('"', "_")).answer is Answer.NO
+
+
 def test_a_pattern_sees_both_spellings_of_a_sign() -> None:
     for pattern in (r"a\s*!=\s*b", "a ≠ b"):
         assert look_for([line("if (a ≠ b)", 0, 0)], Text(pattern, regex=True), 0.5, AT).answer is Answer.YES
@@ -96,8 +102,10 @@ def test_yes_quotes_the_line_and_its_place_in_the_source() -> None:
     [
         ("cc -02 -c main.c", "cc -O2 -c", Answer.YES),
         ("architecture,md", "architecture.md", Answer.YES),
-        ("worker 3restarted", "worker 3 restarted", Answer.YES),
+        ("worker#3restarted", "worker #3 restarted", Answer.NO),
         ("Cance1 Open", "cancel", Answer.YES),
+        ("Total 1.000 paid", "Total 1,000", Answer.NO),
+        ("please re-sign", "resign", Answer.NO),
         ("loO %", "100", Answer.NO),
         ("step s", "step 5", Answer.NO),
     ],
@@ -112,7 +120,7 @@ def test_what_engines_misread_is_found_in_words_of_some_length(read: str, text: 
     [
         (["Save Document"], Answer.NO),
         (["Do not save", "Draft 7"], Answer.NO),
-        (["Sav ed"], Answer.YES),
+        (["Sav ed"], Answer.NO),
         (["file Sav", "ed"], Answer.YES),
         (["Save Document", "Saved"], Answer.YES),
         (["UnSaved"], Answer.YES),
@@ -155,7 +163,7 @@ def test_a_doubtful_reading_is_no_yes() -> None:
     assert verdict(doubtful, "Done", gone=True).answer is Answer.NO
 
 
-@pytest.mark.parametrize("read", ["Saving...", "SAVING ...", "Sav1ng…", "Sa ving..."])
+@pytest.mark.parametrize("read", ["Saving...", "SAVING ...", "Sav1ng…", "Sa ving...", "Sāvïng..."])
 def test_gone_needs_plain_absence(read: str) -> None:
     found = verdict([line(read, 0, 0)], "Saving...", gone=True)
     assert found.answer is Answer.NO
@@ -248,21 +256,20 @@ def test_a_text_is_counted_in_places_apart() -> None:
     assert verdict(lines, r"\bdone\b", regex=True, count=4).answer is Answer.NO
 
 
-@pytest.mark.parametrize("font", ["DejaVuSans.ttf", "DejaVuSansMono.ttf", "DejaVuSerif-Bold.ttf"])
 @pytest.mark.parametrize(
-    ("shown", "read", "wanted", "answer"),
+    ("read", "wanted", "answer"),
     [
-        ("10 0 items", "10 0 items", "100 items", Answer.NO),
-        ("the rapist", "the rapist", "therapist", Answer.NO),
-        ("therapist", "the rapist", "therapist", Answer.YES),
-        ("Download complete", "Down load complete", "Download complete", Answer.YES),
+        ("10 0 items", "100 items", Answer.NO),
+        ("100 items", "10 0 items", Answer.NO),
+        ("the rapist", "therapist", Answer.NO),
+        ("please login", "log in", Answer.NO),
+        ("v1 .2 ready", "v1.2 ready", Answer.NO),
+        ("Saving ...", "saving...", Answer.YES),
+        ("Error:no file", "error: no file", Answer.YES),
+        ("第 5步 完成", "第5步完成", Answer.YES),
     ],
 )
-def test_a_blank_that_pixels_show_is_not_made_up(font: str, shown: str, read: str, wanted: str, answer: Answer) -> None:
-    image = Image.new("RGB", (300, 40), "white")
-    draw, face = ImageDraw.Draw(image), ImageFont.truetype(font, 15)
-    draw.text((20, 10), shown, "black", face)
-    x, y, right, bottom = map(int, draw.textbbox((20, 10), shown, face))
-    pixels = np.dstack((np.asarray(image), np.zeros((40, 300), np.uint8)))
-    lines = [Line(read, 0.99, Rect(x - 4, y - 4, right - x + 8, bottom - y + 8))]
-    assert look_for(lines, Text(wanted), 0.5, AT, pixels=pixels).answer is answer
+def test_the_spaces_of_a_text_are_those_of_the_screen(read: str, wanted: str, answer: Answer) -> None:
+    assert verdict([line(read, 0, 0)], wanted).answer is answer
+    by_tesseract = [replace(line("the rapist", 0, 0), reader="tesseract eng")]
+    assert verdict(by_tesseract, "therapist").answer is Answer.YES
