@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from acud.errors import AcudError, ProtocolError, Unavailable
 from acud.evaluator.chat import ChatTurn, think
 from acud.evaluator.context import Encoded, EvaluatorContext
 from acud.evaluator.evidence import write_difference, write_picture
+from acud.evaluator.judges.judge import Seated
 from acud.evaluator.ports import RedactedPixels, Withheld
 from acud.evaluator.questions import JobCache, QuestionBatcher, WaitQuestions
 from acud.evaluator.view_pixels import ViewPixels
@@ -20,7 +22,7 @@ from acud.frames.ring import FrameGone
 from acud.pixels.tiles import identity
 from acud.protocol.evaluation import FEATURE_ASKS, Answered, Job, JobResult
 from acud.protocol.questions import DiffAsk
-from acud.types import HiddenBox, Leaf, PixelLeaf, TextLeaf
+from acud.types import Criteria, HiddenBox, Leaf, PixelLeaf, TextLeaf
 from acud.waits import conditions
 
 
@@ -50,6 +52,20 @@ async def run_job(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
     off = [name for name in FEATURE_ASKS if getattr(job, name) is not None and name not in context.answerers]
     if off:
         return JobResult(job.job_id, "failed", reason=f"the feature that answers {off[0]!r} is off")
+    async with _choose_seat(job, context):
+        return await _look(job, context, tell)
+
+
+def _choose_seat(job: Job, context: EvaluatorContext) -> AbstractAsyncContextManager[None]:
+    """Return what to hold while the job is done: a seat at its judge, where sentences are all that is asked for; then
+    the frame is taken when the judge can be asked.
+    """
+    asked = [*_asked_leaves(job)]
+    line = context.judges.line(job.asks[0].judge) if asked and all(isinstance(one, Criteria) for one in asked) else ()
+    return line[0].seat() if line and isinstance(line[0], Seated) else nullcontext()
+
+
+async def _look(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
     try:
         shot = await context.off_loop(partial(_taken, job, context))
         if _reads_at_once(job, shot, context):

@@ -114,7 +114,8 @@ class WindowInfo(Struct, frozen=True, forbid_unknown_fields=True):
     tooltip, list of a combo box), there while it is mapped, and never meant by a title. `owner`: the window that a
     dialog or popup says it belongs to (0: it does not say). `modal`: it has to be answered before the others of its
     program. `frame`: `bounds` with the title bar and borders that a window manager put around it, which cover what lies
-    below (none: it put none). `hides_screen`: a lock screen or screen saver that covers a whole monitor.
+    below (none: it put none). `hides_screen`: a lock screen or screen saver that covers a whole monitor. `is_desktop`:
+    the background of a desktop environment, below all others.
     """
 
     window_id: XId
@@ -128,6 +129,7 @@ class WindowInfo(Struct, frozen=True, forbid_unknown_fields=True):
     modal: bool = False
     frame: Rect | None = None
     hides_screen: bool = False
+    is_desktop: bool = False
 
     def moved(self, dx: int, dy: int) -> WindowInfo:
         """Return it with its places moved."""

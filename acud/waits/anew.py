@@ -75,12 +75,14 @@ def own_input(leaf: Leaf, lines: Sequence[str]) -> OwnInput:
     """Return what the `lines` that were typed are to `leaf`; nothing to one that reads no text, or asks for absence."""
     if not lines or not isinstance(leaf, TextLeaf) or (isinstance(leaf, Text) and leaf.gone):
         return OwnInput()
-    found = [(_echo(before, after), line.endswith("\n")) for line in lines for before, after in _around(leaf, line)]
+    found = [
+        (_make_echo(before, after), line.endswith("\n")) for line in lines for before, after in _around(leaf, line)
+    ]
     echoes = tuple(echo for echo, is_entered in found if is_entered and echo.before)
     return OwnInput(echoes, len(found) - len(echoes) if isinstance(leaf, Text) else 0)
 
 
-def _echo(before: str, after: str) -> Echo:
+def _make_echo(before: str, after: str) -> Echo:
     """Return the echo of words of a command line, between what was typed before and after them."""
     unquoted = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), before)
     begins = max((end.end() for end in _COMMAND_END.finditer(unquoted)), default=0)

@@ -61,7 +61,7 @@ class JobInFlight(Struct, frozen=True):
     """A job in the air: what it was dispatched with, and the newest frame then.
 
     `generation`: of view and condition; another one now makes the result stale. `turn`: its place in the order of
-    dispatches. `windows`: the display's at its dispatch (None: not known).
+    dispatches. `windows`: the display's at its dispatch (None: not known); `typed`: what acud had typed then.
     """
 
     job_id: str
@@ -71,6 +71,7 @@ class JobInFlight(Struct, frozen=True):
     at: float
     turn: int
     windows: tuple[WindowInfo, ...] | None = None
+    typed: tuple[str, ...] = ()
 
 
 class SeenPlace(Struct, frozen=True):

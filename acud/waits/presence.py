@@ -143,13 +143,13 @@ def _why_unseen(wait: Wait, windows: Windows, index: int) -> str:
 
     Where the condition also asks for what is there, that is what its client looks at.
     """
-    view_state, lacking = wait.view_state, _lacking(wait)
+    view_state, lacking = wait.view_state, _find_lacking(wait)
     if view_state is None or index not in lacking or len(lacking) < sum(map(_is_looked_for, wait.leaves)):
         return ""
     box, is_sentence = view_state.view.box, isinstance(wait.leaves[index], Criteria)
     for at, own in enumerate(windows):
         was_shown, part = own.window_id in wait.first_shown, own.bounds.intersect(box)
-        if own.kind == "popup" or part is None:
+        if own.kind == "popup" or own.is_desktop or part is None:
             continue
         if own.visibility == "unmapped":
             if was_shown:
@@ -161,7 +161,7 @@ def _why_unseen(wait: Wait, windows: Windows, index: int) -> str:
     return ""
 
 
-def _lacking(wait: Wait) -> set[int]:
+def _find_lacking(wait: Wait) -> set[int]:
     """Return the texts, pictures and sentences that hold while something is not there."""
     signed = enumerate(zip(wait.leaves, negations(wait.until), strict=True))
     sentences = {at for at, (leaf, neg) in signed if isinstance(leaf, Criteria) and asks_absence(leaf) is not neg}
@@ -186,22 +186,27 @@ def hidden_region(wait: Wait, windows: Windows, region: Rect | None) -> Verdict 
     if region is None or not pixels or not all(isinstance(leaf, Change | Stable) for leaf in pixels):
         return None
     own = [one for one in windows if one.window_id in wait.first_shown and one.bounds.intersect(region)]
-    programs, covers = {one.pid for one in own}, list[WindowInfo]()
+    programs, covers = set(map(_program_of, own)), list[WindowInfo]()
     for one in own:
         part, above = one.bounds.intersect(region), windows[: windows.index(one)]
         over = covers_of(part, above) if part is not None and one.visibility != "unmapped" else ()
         if one.visibility != "unmapped" and not over:
             return None
         covers += over
-    if not own or any(one.pid in programs for one in covers):
+    if not own or any(_program_of(one) in programs for one in covers):
         return None
     how = f"is covered by {_name(covers[0])}" if covers else "is minimised or unmapped"
     return unknown("covered", f"what showed in the region when the wait began, {_name(own[0])}, {how}")
 
 
+def _program_of(window: WindowInfo) -> int:
+    """Return the process of a window, or, where it names none, its X client: that is in the high bits of an X id."""
+    return window.pid or -(window.window_id >> 21)
+
+
 def find_shown(windows: Windows) -> frozenset[int]:
-    """Return the windows of which something is in sight."""
-    shown = ((at, own) for at, own in enumerate(windows) if own.visibility != "unmapped")
+    """Return the windows of which something is in sight, but for the background."""
+    shown = ((at, own) for at, own in enumerate(windows) if own.visibility != "unmapped" and not own.is_desktop)
     return frozenset(own.window_id for at, own in shown if not covers_of(own.bounds, windows[:at]))
 
 
@@ -228,7 +233,7 @@ def cover_changed(wait: Wait, windows: Windows) -> bool:
     """Tell whether a place is hidden by other windows among `windows` than among those that the wait knows."""
     before = wait.windows or ()
     places = [one for some in wait.places.values() for one in some]
-    lacking = _lacking(wait)
+    lacking = _find_lacking(wait)
     hiding = (
         [*(_why_hidden(one, now, is_told=False) for one in places), *(_why_unseen(wait, now, at) for at in lacking)]
         for now in (before, windows)

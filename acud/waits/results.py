@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from acud.types import Answer, Criteria, Evidence, Text, Verdict, unknown
 from acud.waits.absence import hold
-from acud.waits.anew import count_anew, describe_presence, note_look
+from acud.waits.anew import count_anew, describe_presence, note_look, own_input
 from acud.waits.conditions import evaluate
 from acud.waits.effects import BaselineTaken, EvaluationRecord, JobKind, WaitEffect
 from acud.waits.events import JobDispatched, JobDone, JobLost
@@ -28,10 +28,13 @@ COMPARE_AGAIN_S = 0.5
 """An identity without a result is judged again after this, unless a newer frame has come since."""
 LOST_AGAIN_S = 1.0
 """The same of a job that was lost."""
+COVERED_AGAIN_S = 30.0
+"""A model is asked again about what may be hidden after this, unless windows have moved since."""
 LEAST_TOLD_S = 0.2
 """However soon a backend says that it is worth asking again, a wait pauses for this."""
 MOST_TOLD_S = 60.0
 """However long a backend wants to be left alone, a wait looks again after this."""
+TYPED_MEANWHILE = unknown("not_judged", "acud typed there while it was read")
 NO_PICTURE = Evidence(reason="the evaluator kept no picture")
 MOST_TRIES = 2
 """Evidence jobs lost before a local yes goes without its picture."""
@@ -45,7 +48,7 @@ def apply_dispatch(wait: Wait, event: JobDispatched) -> Wait:
     jobs = {kind: other for kind, other in wait.requests.jobs.items() if kind is not event.kind}
     judge_state = wait.judge_state
     frame, windows = wait.view_state.frame, wait.windows
-    flight = JobInFlight(event.job_id, due, wait.generation, frame, event.at, judge_state.turn, windows)
+    flight = JobInFlight(event.job_id, due, wait.generation, frame, event.at, judge_state.turn, windows, wait.typed)
     after = replace(wait, flights=(*wait.flights, flight), requests=replace(wait.requests, jobs=jobs))
     return replace(after, judge_state=_started(judge_state, flight)) if due.kind is JobKind.JUDGE else after
 
@@ -61,6 +64,8 @@ def apply_result(wait: Wait, event: JobDone) -> Outcome:
     if flight is None:
         return wait, ()
     landed = _landed(wait, flight, event.at)
+    if flight.typed != wait.typed:
+        event = _doubt_echoes(wait, event, flight)
     if flight.generation != wait.generation:
         return landed, _stale(landed, event, flight)
     if flight.request.stage != wait.stage:
@@ -73,6 +78,20 @@ def apply_result(wait: Wait, event: JobDone) -> Outcome:
             return _pictured(seen, event, flight, effects)
     after, more = _answered(seen, event, flight)
     return after, (*effects, *more)
+
+
+def _doubt_echoes(wait: Wait, event: JobDone, flight: JobInFlight) -> JobDone:
+    """Return a result of a frame that may show what acud typed after the job left, which its evaluator could not know
+    of: the words of that are not known to be there.
+    """
+
+    def doubt(index: int, verdict: Verdict) -> Verdict:
+        before, now = (own_input(wait.leaves[index], typed) for typed in (flight.typed, wait.typed))
+        return TYPED_MEANWHILE if verdict.answer is Answer.YES and before != now else verdict
+
+    is_of_stage = flight.request.stage == wait.stage
+    verdicts = {index: doubt(index, one) for index, one in event.verdicts.items()} if is_of_stage else event.verdicts
+    return replace(event, verdicts=verdicts, later={})
 
 
 def _landed(wait: Wait, flight: JobInFlight, at: float) -> Wait:
@@ -241,7 +260,10 @@ def _concluded(
             return _on_yes(wait, whole, event, flight, verdicts), ()
         case Answer.NO:
             return replace(wait, judge_state=_on_no(wait.judge_state, flight)), ()
-    judge_state = _on_unknown(wait.judge_state, event.at, event.retry_after_s)
+    pause_s = event.retry_after_s
+    if whole.code == "covered" and _needs_sight(wait, flight):
+        pause_s = COVERED_AGAIN_S
+    judge_state = _on_unknown(wait.judge_state, event.at, pause_s)
     unreadable = judge_state.unreadable + (whole.code == UNPARSABLE)
     return replace(wait, judge_state=replace(judge_state, unreadable=unreadable)), ()
 

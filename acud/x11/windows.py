@@ -64,6 +64,7 @@ class Atoms:
         self.leader: int = atom("WM_CLIENT_LEADER")
         self.type: int = atom("_NET_WM_WINDOW_TYPE")
         self.dialog: int = atom("_NET_WM_WINDOW_TYPE_DIALOG")
+        self.desktop: int = atom("_NET_WM_WINDOW_TYPE_DESKTOP")
         self.state: int = atom("_NET_WM_STATE")
         self.modal: int = atom("_NET_WM_STATE_MODAL")
         self.extents: int = atom("_NET_FRAME_EXTENTS")
@@ -329,6 +330,7 @@ class WindowReader:
             modal=self.atoms.modal in words(facts.get((window, self.atoms.state))),
             frame=frame,
             hides_screen=hides_screen,
+            is_desktop=self._first(facts, window, self.atoms.type) == self.atoms.desktop,
         )
 
     def _title(self, window: int, facts: dict[tuple[int, int], Any]) -> str:

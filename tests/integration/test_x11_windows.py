@@ -143,6 +143,9 @@ def test_popups_and_dialogs_say_whose_they_are(watcher: Watcher, painter: Painte
     dialog.change_property(atom("_NET_WM_STATE"), atom("ATOM"), 32, [atom("_NET_WM_STATE_MODAL")])
     painter.connection.sync()
     watcher.until(lambda s: {w.window_id for w in s.windows if w.modal} == {dialog.id})
+    one.change_property(atom("_NET_WM_WINDOW_TYPE"), atom("ATOM"), 32, [atom("_NET_WM_WINDOW_TYPE_DESKTOP")])
+    painter.connection.sync()
+    watcher.until(lambda s: {w.window_id for w in s.windows if w.is_desktop} == {one.id})
 
 
 def test_the_frames_of_a_window_manager_are_no_popups_and_a_real_menu_is_one(

@@ -47,6 +47,9 @@ class Concurrency:
         self._limit = float(min(START, most))
         self._running = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
+        self._seated = 0
+        self._standing: deque[asyncio.Future[None]] = deque()
+        """Those that wait for a seat."""
         self._short = False
         """Whether a call had to wait in this round."""
         self._took_s: list[float] = []
@@ -83,6 +86,38 @@ class Concurrency:
         finally:
             self._leave()
 
+    @asynccontextmanager
+    async def seat(self, patience_s: float) -> AsyncIterator[None]:
+        """Hold one of as many seats as calls run at once during the block, in the order of coming, so that what its
+        calls are about is taken when they can be made; without one after `patience_s`.
+        """
+        is_seated = self._seated < self.limit and not self._standing
+        if is_seated:
+            self._seated += 1
+        else:
+            is_seated = await self._stand(patience_s)
+        try:
+            yield
+        finally:
+            self._seated -= is_seated
+            self._admit()
+
+    async def _stand(self, patience_s: float) -> bool:
+        self._short = True
+        turn = asyncio.get_running_loop().create_future()
+        self._standing.append(turn)
+        self._grow_soon()
+        try:
+            await asyncio.wait([turn], timeout=patience_s)
+        except asyncio.CancelledError:
+            if turn.done():
+                self._seated -= 1
+                self._admit()
+            raise
+        finally:
+            turn.cancel()
+        return not turn.cancelled()
+
     async def _enter(self) -> None:
         if self._running < self.limit and not self._waiting:
             self._running += 1
@@ -104,11 +139,11 @@ class Concurrency:
 
     def _grow(self) -> None:
         self._growing = None
-        if not self._waiting or self._wary:
+        if not (self._waiting or self._standing) or self._wary:
             return
         self._limit = min(self._most, self._limit * _GROWTH)
         self._admit()
-        if self._waiting:
+        if self._waiting or self._standing:
             self._grow_soon()
 
     def _leave(self) -> None:
@@ -121,6 +156,11 @@ class Concurrency:
             if not turn.done():
                 self._running += 1
                 turn.set_result(None)
+        while self._standing and self._seated < self.limit:
+            turn = self._standing.popleft()
+            if not turn.done():
+                self._seated += 1
+                turn.set_result(None)
 
     def _answered(self, took_s: float) -> None:
         self._took_s.append(took_s)
@@ -130,7 +170,7 @@ class Concurrency:
         self._best_s.append(quick_s)
         if self._before is not None:
             self._compare(*self._before, quick_s)
-        elif not self._short and not self._waiting:
+        elif not (self._short or self._waiting or self._standing):
             self._took_s = []  # the limit did not matter: slow answers may be to other questions
         elif quick_s > _SLOW * min(self._best_s):
             self._before = self._limit, quick_s

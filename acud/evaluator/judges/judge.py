@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from functools import cached_property
 from typing import Protocol, runtime_checkable
 
@@ -105,6 +106,15 @@ class Together(Judge, Protocol):
 
         A verdict that the answer does not hold in its strict form is `unknown(unparsable)`.
         """
+        ...
+
+
+@runtime_checkable
+class Seated(Judge, Protocol):
+    """A judge of which only so much can be asked at once."""
+
+    def seat(self) -> AbstractAsyncContextManager[None]:
+        """Return what to hold while a picture is taken and asked about."""
         ...
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import msgspec
@@ -73,6 +74,10 @@ class Model:
             ca_file=settings.ca_file,
             headers=key.sent_headers(),
         )
+
+    def seat(self) -> AbstractAsyncContextManager[None]:
+        """Return what to hold while one takes a picture for its calls, so that they can be made then."""
+        return self._calls.seat()
 
     # ---- verdicts --------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from enum import StrEnum
 from typing import Generic, TypeVar
 
@@ -132,6 +133,10 @@ class RetriedCalls:
     def closed_reason(self) -> str:
         """Return why the breaker lets no call pass now, "" when it does."""
         return self.breaker.reason(self._clock.now())
+
+    def seat(self) -> AbstractAsyncContextManager[None]:
+        """Return what to hold while one takes what to ask about, and asks: see `Concurrency.seat`."""
+        return self._places.seat(self._limits.timeout_s)
 
     async def run(
         self, once: Callable[[], Awaitable[T]], claim: Claim = NOBODY, *, recurring: bool = False

@@ -53,7 +53,7 @@ class JoinedLines(NamedTuple):
         """Return the lines that text[start:end] touches."""
         return [line for first, last, line in self.spans if first < max(end, start + 1) and last > start]
 
-    def before(self, line: Line) -> str:
+    def text_before(self, line: Line) -> str:
         """Return what stands before `line` in its row, and in those that it goes on from."""
         spans: list[list[tuple[int, int, Line]]] = []
         for span in self.spans:
@@ -87,7 +87,7 @@ class TextHit(NamedTuple):
         begun = self.page.text[next(first for first, _, one in spans if one is line) : self.start]
         after = self.page.text[self.end : next(last for _, last, one in spans if one is self.lines[-1])]
         pages = (self.page, make_page([own], spaced))
-        return any(is_echo(echoes, (page.before(line) + begun)[-2 * ECHO_LETTERS :], after) for page in pages)
+        return any(is_echo(echoes, (page.text_before(line) + begun)[-2 * ECHO_LETTERS :], after) for page in pages)
 
     @property
     def box(self) -> Rect:

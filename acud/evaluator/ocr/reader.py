@@ -390,13 +390,13 @@ class TextReading:
         comes: what `take` returns. Raises: Unavailable when the engine fails; FrameGone when a newer one was read.
         """
 
-        def newest() -> ViewPixels:
+        def take_newest() -> ViewPixels:
             if self._queue.crowded:
                 with suppress(AcudError):  # its ring is gone, or what rules hide of the frame is not known
                     return take()
             return shot
 
-        return await self._ask(shot, newest, is_look=True)
+        return await self._ask(shot, take_newest, is_look=True)
 
     async def _ask(
         self, shot: ViewPixels, take: Callable[[], ViewPixels], *, fresh: bool = False, is_look: bool = False

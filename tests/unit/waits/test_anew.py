@@ -103,6 +103,25 @@ def test_text_that_begins_a_line_or_stays_in_a_field_is_shown_once_for_nothing()
     assert is_over(rig)
 
 
+@pytest.mark.parametrize("before", ["", "sleep 5; echo READY"])
+def test_what_was_typed_after_a_job_left_is_no_evidence_for_it(before: str) -> None:
+    """Its frame may show the echo, of which its evaluator knows nothing; `before`: what was typed by then."""
+    rig = Rig(spec(READY)).start()
+    rig.judge(no("not there"))
+    if before:
+        rig.tell(happened.Typed(rig.now, before))
+    rig.change(1)
+    rig.later(2.1)
+    job = rig.dispatch()
+    rig.tell(happened.Typed(rig.now, "sleep 5; echo READY\n".removeprefix(before)))
+    rig.answer(job, {0: yes("reads the echo", times=1)}, picture=True)
+    assert (is_over(rig), rig.wait.verdict.code) == (False, "not_judged")
+    see(rig, 0)
+    assert rig.wait.verdict.answer is Answer.NO
+    see(rig, 1)
+    assert is_over(rig)
+
+
 def test_what_came_back_after_it_was_away_is_new() -> None:
     rig = Rig(spec(READY)).start()
     rig.tell(happened.Typed(rig.now, "READY"))

@@ -103,6 +103,7 @@ NO_SPINNER = Criteria("the upload dialog has gone")
         # that was looked at; nor is it doubted where the condition asks for what is there.
         (GONE, (WindowInfo(8, "Report", Rect(0, 0, 50, 48)), OWN), None, ""),
         (GONE, (WindowInfo(7, "Uploader", OWN.bounds, "unmapped"),), None, ""),
+        (GONE, (UNDER[0], WindowInfo(7, "Desktop", Rect(0, 0, 64, 48), is_desktop=True)), None, ""),
         (NO_SPINNER, UNDER, None, ""),
         (AllOf((Text("Done"), NotOf(Text("Error")))), UNDER, None, ""),
         (GONE, (OWN,), (), ""),
@@ -133,6 +134,7 @@ def test_what_was_never_seen_is_unknown_while_it_may_be_hidden(
     ("until", "windows", "why"),
     [
         (Change(), (WindowInfo(8, "Report", Rect(0, 0, 64, 48), pid=2), OWN), "covered"),
+        (Change(), (WindowInfo(8 << 21, "Report", Rect(0, 0, 64, 48)), OWN), "covered"),
         (Stable(1), (WindowInfo(7, "Uploader", OWN.bounds, "unmapped"),), "covered"),
         # A part is in sight; a window of the same program; one that closed; and a text that may come in any window.
         (Change(), (WindowInfo(8, "Report", Rect(0, 0, 20, 48), pid=2), OWN), ""),

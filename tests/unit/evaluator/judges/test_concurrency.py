@@ -158,3 +158,35 @@ async def test_a_model_that_is_slow_and_not_full_is_asked_as_much_as_before() ->
     assert backend.places.limit == START * 3 // 4
     await backend.answers(6.0)
     assert backend.places.limit == START
+
+
+async def test_seats_are_as_many_as_calls_in_the_order_of_coming_and_make_more_calls_possible() -> None:
+    backend, held, seated = Backend(2), asyncio.Event(), list[int]()
+
+    async def sit(number: int, patience_s: float = 3600.0) -> None:
+        async with backend.places.seat(patience_s):
+            seated.append(number)
+            await held.wait()
+
+    tasks = [asyncio.create_task(sit(number)) for number in range(4)]
+    await backend._settle()
+    assert seated == [0, 1]
+    tasks[0].cancel()
+    await backend._settle()
+    assert seated == [0, 1, 2]
+    tasks.append(asyncio.create_task(sit(9, 0.0)))  # it goes on without a seat
+    await backend._settle()
+    held.set()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert seated == [0, 1, 2, 9, 3]
+    grown = Backend(64, 0.0)
+    sitting = [asyncio.create_task(asyncio.wait_for(_hold(grown), 30)) for _ in range(START + 8)]
+    await grown._settle()
+    assert grown.places.limit >= START + 8
+    for one in sitting:
+        one.cancel()
+
+
+async def _hold(backend: Backend) -> None:
+    async with backend.places.seat(3600.0):
+        await asyncio.Event().wait()
