@@ -189,7 +189,7 @@ class Pages(ThreadingHTTPServer):
     const state = {};
     let count = 0;
     const tell = () => fetch('/state', {method: 'POST', keepalive: true, body: JSON.stringify([++count, state])});
-    const keep = (name, value) => { state[name] = value; tell(); };
+    window.keep = (name, value) => { state[name] = value; tell(); };
     const name = e => e.target.id || e.target.textContent.trim();
     addEventListener('input', e => keep(e.target.id, e.target.type == 'checkbox' ? e.target.checked : e.target.value));
     addEventListener('click', e => e.target.tagName == 'BUTTON' && keep(name(e), (state[name(e)] || 0) + 1));

@@ -85,7 +85,7 @@ _PLOT = (
 )
 _XMESSAGE = ("xmessage", "-title", "Quota", "-fn", "10x20", " Used: 1.5 GB \n Free: 512 MB \n")
 _DIALOG = ("urxvt", "-title", "Setup", "-fn", "xft:DejaVu Sans Mono:size=14", "-e", "sh", "-c",
-           "dialog --title Setup --infobox 'Packages left: 12\nDownloaded: 88 of 100' 8 50; sleep 600")  # fmt: skip
+           "dialog --title Setup --msgbox 'Packages left: 12\nDownloaded: 88 of 100' 8 50; sleep 600")  # fmt: skip
 
 
 def _now(daemon: Daemon) -> Outcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from acud.types import Text, WaitState
 from tests.bench.foreign.case import Answer, Case, Outcome
 from tests.daemon import Daemon
 from tests.foreign_screen import PROGRAMS, SYSTEM_PYTHON, Pages, Record, judge_form, need, show, unseen, wait_for
@@ -32,6 +33,9 @@ def _fill(
         screen.launch("env", *env, *program, str(record.path), *rows)
         screen.find_window("Order form")
         wait_for(record.read, bool)
+        for row in rows:
+            painted = screen.judge(Text(row.partition(":")[2]), timeout_s=30.0)
+            assert painted.state == WaitState.RESOLVED, painted.verdict.detail
         return judge_form(screen, record.read, instructions, expected)
 
 
