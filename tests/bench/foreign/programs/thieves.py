@@ -163,7 +163,7 @@ def show_pygame(kind: str, record: Record) -> None:
             due = due or time.monotonic() + 0.06
         if event.type == pygame.MOUSEBUTTONDOWN:
             record.note("clicks", [*record.state["clicks"], list(event.pos)])
-            due = due or time.monotonic() + 0.06
+            due = time.monotonic() + 0.06 if kind == "panel" else due
 
 
 if __name__ == "__main__":
