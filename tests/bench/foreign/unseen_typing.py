@@ -71,7 +71,9 @@ def _click_under_panel(daemon: Daemon) -> Outcome:
         screen.launch(*_thief("pygame", "panel", record))
         window = screen.find_window(_LETTER)
         screen.run("xdotool", "windowmove", "--sync", str(window), "20", "20", check=False)
-        screen.act(Click(Point(60, 300)), target=f"window:{_LETTER}")
+        words = screen.act(WaitIdle(), Click(Point(60, 300)), target=f"window:{_LETTER}")
+        if not wait_for(lambda: record.read()["clicks"], bool, 5.0):
+            return Outcome(Answer.UNKNOWN, f"the first click did not arrive: {words or 'done'}")
         screen.find_window(_DIALOG)
         words = screen.act(Click(Point(420, 200)), Key("Return"), target=f"window:{_LETTER}")
         stands = _DIALOG in str(screen.list_titles())
