@@ -39,6 +39,12 @@ class GroundingBackend(StrEnum):
     OMNIPARSER = "omniparser"
 
 
+COVERED = "covered by another window"
+"""Ends the reason of a search that found what is meant where a window, or an open menu, hides it."""
+TEXT_AREA = "text area"
+"""The role of a field of several lines that was found by its pixels."""
+
+
 class Candidate(Struct, frozen=True, forbid_unknown_fields=True):
     """One thing that fits. `point`: where to click; `box`: its extents (None: the method knows none); both in display
     pixels. `label`, `role` and `window` are words from the screen. `disabled`: it can't be used now.

@@ -18,7 +18,7 @@ from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
 from acud.types import Answer, JudgeName, Rect, Text, Verdict, WaitSpec, no, unknown, yes
 from acud.types.action_effects import MAX_WORDS, FieldReading
 from acud.types.actions import Action, Click, Key, TypeText
-from acud.types.grounding import Candidate
+from acud.types.grounding import TEXT_AREA, Candidate
 
 _READ_S = (0.03, 0.1, 0.2, 0.3)
 """Between looks at a field, the last one again and again: a program shows what it got a moment later."""
@@ -92,6 +92,8 @@ class TextEntry:
         """Return the keys before the text: where the field is known, its end, whatever part of it was clicked."""
         if field is not None and field.first is not None:
             return ()  # the parts of a date take their digits one after the other
+        if field is None and self._found is not None and self._found.role == TEXT_AREA:
+            return (Key("ctrl+Home"), Key("ctrl+shift+End")) if self._replaces else (Key("ctrl+End"),)
         if self._replaces:
             is_known = field is not None and field.text is not None
             # In Tk and Athena ctrl+a goes to the line's beginning.

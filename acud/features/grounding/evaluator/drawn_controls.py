@@ -40,19 +40,20 @@ class Edges:
         self.rows = np.zeros((self.height, self.width), np.bool_)
         """[y, x]: the pixel differs from the one above."""
         self.rows[1:] = np.abs(np.diff(colours, axis=0)).max(axis=2) > _JUMP
+        self._closing: dict[tuple[int, int], NDArray[np.intp]] = {}
 
-    def box_at(self, x: int, y: int) -> Rect | None:
+    def box_at(self, x: int, y: int, max_h: int = MAX_H_PX) -> Rect | None:
         """Return the control's box whose inside has the pixel (x, y) on an empty stretch of a row; None for none."""
         left, right = self._run(x, y)
-        return self._closed(left, right, y)
+        return self._closed(left, right, y, max_h)
 
-    def boxes_in_row(self, y: int, left: int, right: int) -> list[Rect]:
+    def boxes_in_row(self, y: int, left: int, right: int, max_h: int = MAX_H_PX) -> list[Rect]:
         """Return the boxes that row `y` runs through between two columns, from left to right."""
         if not 0 <= y < self.height:
             return []
         breaks = [left, *(int(x) for x in np.flatnonzero(self.columns[y, left:right]) + left), right]
         stretches = [(a, b) for a, b in itertools.pairwise(breaks) if b - a >= MIN_W_PX]
-        found = (self._closed(a, b, y) for a, b in stretches)
+        found = (self._closed(a, b, y, max_h) for a, b in stretches)
         return [box for box in found if box is not None]
 
     def around(self, inner: Rect) -> Rect | None:
@@ -82,6 +83,49 @@ class Edges:
             return -_DARKEST
         return ground - panel if is_dark_ink else panel - ground
 
+    def frame_titled(self, label: Rect) -> Rect | None:
+        """Return the frame in whose upper line `label` stands, as titles of groups do, or None."""
+        first, right = max(label.x - _BEFORE_TITLE_PX, 0), label.right + _RIM_PX
+        if right + MIN_W_PX > self.width:
+            return None
+        found: list[Rect] = []
+        for y in range(max(label.y + label.h // 3, 1), min(label.bottom - label.h // 3, self.height)):
+            is_broken = self.rows[y, label.x + _RIM_PX : label.right - _RIM_PX].mean() < _SHARE
+            if not is_broken or not self.rows[y, right : right + MIN_W_PX].all():
+                continue
+            gaps = np.flatnonzero(~self.rows[y, right:])
+            end = right + int(gaps[0]) if gaps.size else self.width
+            upright = self.columns[label.bottom : label.bottom + MIN_H_PX, first : label.x + _RIM_PX].all(axis=0)
+            for x in (np.flatnonzero(upright) + first).tolist():
+                breaks = np.flatnonzero(~self.columns[label.bottom :, x])
+                side = label.bottom + int(breaks[0]) if breaks.size else self.height
+                lines = self._lines(x, end)
+                bottom = int(
+                    max(lines[lines < side + _SIDE_PX], default=0)
+                )  # of a field inside, too: the frame's is last
+                corners = self.rows[bottom, [*range(x + 2, x + 6), *range(end - 6, end - 2)]]
+                if bottom > label.bottom + MIN_H_PX and corners.all():
+                    found.append(Rect(x, y, end - x, bottom - y))
+        return min(found, key=lambda frame: (frame.bottom, -frame.w), default=None)
+
+    def is_parted(self, box: Rect, texts: Sequence[Rect], length: int) -> bool:
+        """Tell whether something else than `texts` is drawn in `box` with a straight line of `length`, or as pictures
+        are: most of it is not of one colour.
+        """
+        rows, columns = (
+            np.pad(flags[box.y : box.bottom, box.x : box.right].astype(np.int32), ((1, 0), (1, 0)))
+            for flags in (self.rows, self.columns)
+        )
+        ground = self.colours[box.y : box.bottom, box.x : box.right]
+        is_ground = np.abs(ground - np.median(ground, axis=(0, 1))).max(axis=2) <= _JUMP
+        for text in texts:
+            part = np.s_[max(text.y - box.y, 0) : text.bottom - box.y, max(text.x - box.x, 0) : text.right - box.x]
+            rows[1:, 1:][part] = columns[1:, 1:][part] = 0
+            is_ground[part] = True
+        wide, high = rows.cumsum(axis=1), columns.cumsum(axis=0)
+        is_lined = (wide[:, length:] - wide[:, :-length] == length).any()
+        return bool(is_lined or (high[length:] - high[:-length] == length).any() or is_ground.mean() < _SHARE)
+
     def is_marked(self, mark: Rect) -> bool:
         """Tell whether the middle of `mark`, a check box or radio button, is not of one colour: a tick is drawn in it.
 
@@ -101,25 +145,27 @@ class Edges:
         before, after = np.flatnonzero(row[: x + 1]), np.flatnonzero(row[x + 1 :])
         return (int(before[-1]) if before.size else 0), (int(after[0]) + x + 1 if after.size else self.width)
 
-    def _closed(self, left: int, right: int, y: int) -> Rect | None:
+    def _closed(self, left: int, right: int, y: int, max_h: int) -> Rect | None:
         """Return the box of columns [left, right) around row `y`, where an edge closes it above and below."""
         if right - left < MIN_W_PX:
             return None
-        top = self._edge(left, right, range(y, max(y - MAX_H_PX, 0), -1))
-        bottom = self._edge(left, right, range(y + 1, min(y + MAX_H_PX, self.height)))
-        if top is None or bottom is None or not MIN_H_PX <= bottom - top <= MAX_H_PX:
+        lines = self._lines(left, right)
+        below = int(np.searchsorted(lines, y, "right"))
+        if not 0 < below < len(lines) or not MIN_H_PX <= lines[below] - lines[below - 1] <= max_h:
             return None
-        box = Rect(left, top, right - left, bottom - top)
+        top = int(lines[below - 1])
+        box = Rect(left, top, right - left, int(lines[below]) - top)
         return box if self._sides(box) else None
 
-    def _edge(self, left: int, right: int, rows: range) -> int | None:
-        """Return the first of `rows` that is an edge up to both corners: a row of buttons is no side of a box."""
-        inset = min(3, (right - left) // 8)
-        part = self.rows[:, left + inset : right - inset]
-        for row in rows:
-            if part[row].mean() >= _SHARE and part[row, 3:6].all() and part[row, -6:-3].all():
-                return row
-        return None
+    def _lines(self, left: int, right: int) -> NDArray[np.intp]:
+        """Return the rows that are edges up to both corners of [left, right): a row of buttons is no side of a box."""
+        found = self._closing.get((left, right))
+        if found is None:
+            inset = min(3, (right - left) // 8)
+            part = self.rows[:, left + inset : right - inset]
+            corners = np.flatnonzero(part[:, 3:6].all(axis=1) & part[:, -6:-3].all(axis=1))
+            found = self._closing[left, right] = corners[part[corners].mean(axis=1) >= _SHARE]
+        return found
 
     def _sides(self, box: Rect) -> bool:
         """Tell whether both sides are edges, also away from the row that was looked at."""
@@ -131,6 +177,8 @@ class Edges:
         )
 
 
+_BEFORE_TITLE_PX = 40
+"""How far a title may stand from the corner of its frame."""
 _DARKEST = 256.0
 _SHADE = 2.0
 """What the halves of a flat ground differ by at most; the ground of a button is shaded in many themes."""
@@ -180,9 +228,22 @@ class Neighbour(NamedTuple):
     sure: bool
 
 
-def field_of(label: Rect, texts: Sequence[Rect], edges: Edges) -> Neighbour | None:
-    """Return the field that `label` names, or None. `texts`: the boxes of all text that was read."""
+def field_of(label: Rect, texts: Sequence[Rect], edges: Edges, *, is_typed_into: bool = False) -> Neighbour | None:
+    """Return the field that `label` names, or None. `texts`: the boxes of all text that was read. `is_typed_into`: a
+    field of several lines may be meant; for any other use a box so high is a pane.
+    """
+    if (frame := edges.frame_titled(label)) is not None:
+        held = _fields_in(frame, label, texts, edges)
+        return Neighbour(held[0], sure=True) if len(held) == 1 else None
     right, around, below = _right(label, texts, edges), _around(label, texts, edges), _below(label, texts, edges)
+    if below is not None and (held := _fields_in(below, label, texts, edges)):
+        below = held[0] if len(held) == 1 else None  # a frame whose title stands over it
+    right, below = (
+        None if box and box.h > MAX_H_PX and not (is_typed_into and _is_text_area(label, box, texts, edges)) else box
+        for box in (right, below)
+    )
+    if right is not None and below is not None and below.h > MAX_H_PX >= right.h:
+        below = None  # the text of a letter lies below its last line, which has a field of its own
     if around is not None and (right is None or not around.contains(right)):
         if below is None or not _is_strip(around, below):
             return Neighbour(around, sure=True)  # words inside an empty field
@@ -197,15 +258,22 @@ def field_of(label: Rect, texts: Sequence[Rect], edges: Edges) -> Neighbour | No
 
 def _right(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
     """Return the nearest box on the label's row, where no other text stands between them."""
+    aside = 2 + label.h // 3 * 3  # between the lines that a high box holds
     found = [
         box
-        for row in range(label.y - 2, label.bottom + 3, 3)
-        for box in edges.boxes_in_row(row, label.right, edges.width)
+        for row in range(label.y - aside, label.bottom + 1 + aside, 3)
+        for box in edges.boxes_in_row(row, label.right, edges.width, edges.height)
         if box.x <= label.right + _RIGHT_PX
-        and box.w >= _LEAST_SHAPE * box.h
         and _level(label, box)
-        and not _is_button(label, box, texts, edges)
-        and not _is_crossed(box, texts)
+        and (
+            box.h > MAX_H_PX
+            or (
+                label.y - 2 <= row <= label.bottom + 2
+                and box.w >= _LEAST_SHAPE * box.h
+                and not _is_button(label, box, texts, edges)
+                and not _is_crossed(box, texts)
+            )
+        )
     ]
     box = min(found, key=lambda one: (one.x, -one.w), default=None)
     if box is None or any(_between(label, text, box) for text in texts):
@@ -236,14 +304,59 @@ def _below(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
     """Return the nearest box under the label that begins where it begins, or that it alone stands over."""
     left = max(0, label.x - _ALIGNED_PX)
     for row in range(label.bottom + 1, min(edges.height, label.bottom + _BELOW_PX + MAX_H_PX // 2)):
-        over = edges.box_at(min(label.x + label.w // 2, edges.width - 1), row)
-        boxes = edges.boxes_in_row(row, left, edges.width)
+        over = edges.box_at(min(label.x + label.w // 2, edges.width - 1), row, edges.height)
+        boxes = edges.boxes_in_row(row, left, edges.width, edges.height)
         for box in boxes if over is None or not _is_under(label, over, texts) else (*boxes, over):
-            aligned = (box is over or abs(box.x - label.x) <= _ALIGNED_PX) and box.w >= _LEAST_SHAPE * box.h
+            aligned = box is over or abs(box.x - label.x) <= _ALIGNED_PX
             is_near = box.y >= _shrunk(label).bottom - _RIM_PX and box.y <= label.bottom + _BELOW_PX
-            if aligned and is_near and not _is_button(label, box, texts, edges):
+            if not aligned or not is_near:
+                continue
+            if box.h > MAX_H_PX:
+                return box
+            if box.w >= _LEAST_SHAPE * box.h and not _is_button(label, box, texts, edges):
                 return None if _is_crossed(box, texts) else box
     return None
+
+
+def _fields_in(frame: Rect, label: Rect, texts: Sequence[Rect], edges: Edges) -> list[Rect]:
+    """Return the fields in `frame`, twice the one that has a label of its own there: `label` is not its name."""
+    found: list[Rect] = []
+    for row in range(frame.y + _SIDE_PX, frame.bottom - _SIDE_PX, 3):
+        for box in edges.boxes_in_row(row, frame.x + _FRAME_PX, frame.right - _FRAME_PX, edges.height):
+            is_inside = frame.y + _SIDE_PX <= box.y and box.bottom < frame.bottom  # no bevel of the frame
+            if (
+                is_inside
+                and (box.w >= _LEAST_SHAPE * box.h if box.h <= MAX_H_PX else _is_text_area(label, box, texts, edges))
+                and all(box.intersect(other) is None for other in found)
+                and not _is_button(label, box, texts, edges)
+                and edges.depth(box, label) >= -_DEEPER
+            ):
+                found.append(box)
+    if len(found) != 1:
+        return found
+    inside = [text for text in texts if text != label and frame.holds(text.x + text.w // 2, text.y + text.h // 2)]
+    is_named = any(text.right <= found[0].x + _CROSSED_PX or text.bottom <= found[0].y + _CROSSED_PX for text in inside)
+    return found * 2 if is_named else found
+
+
+_FRAME_PX = 3
+
+
+def _is_text_area(label: Rect, box: Rect, texts: Sequence[Rect], edges: Edges) -> bool:
+    """Tell whether `box`, higher than one line, shows lines of text alone, from its upper left corner on, or nothing.
+
+    A straight line that is longer than letters and a caret are parts panes, tables and lists into what they hold.
+    """
+    held = [text for text in texts if box.holds(text.x + text.w // 2, text.y + text.h // 2)]
+    first = min(held, key=lambda text: text.y, default=None)
+    if first is not None and max(first.x - box.x, first.y - box.y) > _INDENT * label.h:
+        return False
+    inside = Rect(box.x + _SIDE_PX, box.y + _SIDE_PX, box.w - 2 * _SIDE_PX, box.h - 2 * _SIDE_PX)
+    return box.w >= _LEAST_W * label.h and not edges.is_parted(inside, held, _INDENT * label.h)
+
+
+_INDENT, _LEAST_W = 2, 4
+"""Of a field of several lines, in heights of its label."""
 
 
 def _is_under(label: Rect, box: Rect, texts: Sequence[Rect]) -> bool:

@@ -43,11 +43,13 @@ def text_items(
     at: Rect,
     windows: Sequence[WindowInfo],
     pale: Set[int] = frozenset(),
+    *,
+    is_typed_into: bool = False,
 ) -> list[Item]:
     """Return what the segments of text name, `at` being the picture's place on the display. Each is a text; one that
     has a word of `words`, which are what is looked for (None: any), is also the control drawn around it, the field
     beside it, or the mark before it. Boxes are in pixels of the picture. `pale`: which segments stand out so little
-    that they are disabled, if they are no hint in a field.
+    that they are disabled, if they are no hint in a field. `is_typed_into`: as for `field_of`.
     """
     boxes = [part.box for part in parts]
     found: list[Item] = []
@@ -69,7 +71,7 @@ def text_items(
                     is_checked=edges.is_marked(mark), may_be=MARKS, window=window, text=index,
                 )
             )  # fmt: skip
-        near = field_of(part.box, boxes, edges)
+        near = field_of(part.box, boxes, edges, is_typed_into=is_typed_into)
         is_enabled = index not in pale
         if near is not None and near.sure:
             found.append(Item(f"f{index}", near.box, "entry", names, may_be=_FIELD_MAY_BE, window=window, text=index))

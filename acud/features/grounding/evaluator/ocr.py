@@ -12,6 +12,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from acud.accessibility.labels import INPUTS
 from acud.errors import Unavailable
 from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
@@ -20,7 +21,7 @@ from acud.evaluator.ocr.text_layout import TextSegment, segments
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.description_parts import Parts, is_free, parts_of
 from acud.features.grounding.evaluator import icon_shapes
-from acud.features.grounding.evaluator.drawn_controls import Edges, field_of, mark_of, square_mark_of
+from acud.features.grounding.evaluator.drawn_controls import MAX_H_PX, Edges, field_of, mark_of, square_mark_of
 from acud.features.grounding.evaluator.drawn_items import MARKS, icon_items, text_items, window_of
 from acud.features.grounding.evaluator.method import MethodResult, SearchView
 from acud.features.grounding.item_match import Explained, explain, names_icon
@@ -31,7 +32,7 @@ from acud.features.grounding.word_likeness import is_same_word, normal, synonyms
 from acud.protocol.questions import FindAsk
 from acud.types import Rect, WindowInfo, behind_modal, window_at
 from acud.types.actions import Point
-from acud.types.grounding import Candidate, GroundingMethod, Tried
+from acud.types.grounding import TEXT_AREA, Candidate, GroundingMethod, Tried
 
 _TRIM = " .,:;…*»›>▸▾▼_-–|&()[]"
 _LETTERS_PER_SLIP = 6
@@ -157,9 +158,12 @@ class OcrMethod:
             if listed.tried.outcome == "sure":
                 return listed
         explained = None if _widgets_are_known(ask) else _by_every_word(ask, search_view, parts)
-        if explained is not None and (found is None or explained.tried.outcome == "sure" or not found.candidates):
+        if found is None or not found.candidates:
+            return explained or found or MethodResult(Tried(self.name, "nothing", _NOTHING))
+        is_sure = explained is not None and explained.tried.outcome == "sure"
+        if explained is not None and is_sure and not _is_of_another_label(wanted, found, explained):
             return explained
-        return found or MethodResult(Tried(self.name, "nothing", "nothing that was read fits the description"))
+        return found
 
     def _by_words(
         self, wanted: ShownWords, ask: FindAsk, search_view: SearchView, parts: Sequence[TextSegment]
@@ -168,7 +172,7 @@ class OcrMethod:
         hits = _on_clients(hits, ask, search_view)
         behind = behind_modal(ask.windows)
         hits = [hit for hit in hits if window_of(hit.box, search_view.at, ask.windows) not in behind]
-        places = placed(wanted, hits, parts, search_view.shot.pixels)
+        places = placed(wanted, hits, parts, search_view.shot.pixels, is_typed_into=_is_typed_into(ask, wanted.role))
         return decided(wanted, places, search_view, ask)
 
 
@@ -183,7 +187,7 @@ def _by_every_word(ask: FindAsk, search_view: SearchView, parts: Sequence[TextSe
     wanted = None if told.places or told.number or told.most else frozenset(words)
     usual = _usual_contrast([part.box for part in parts], pixels)
     pale = frozenset(index for index, part in enumerate(parts) if is_pale(part.box, pixels, usual))
-    items = text_items(parts, wanted, edges, at, ask.windows, pale)
+    items = text_items(parts, wanted, edges, at, ask.windows, pale, is_typed_into=_is_typed_into(ask, told.kind))
     if WORDS.get(told.kind, frozenset()).isdisjoint(MARKS):
         items = [item for item in items if item.role != "check box"]
     if names_icon(ask.description):
@@ -229,6 +233,21 @@ def _is_repeated(names: Sequence[str], parts: Sequence[TextSegment]) -> bool:
 _ICON_WORDS = frozenset({"icon", "sign", "symbol", "glyph", "pictogram", "logo", "picture", "mark"})
 
 
+def _is_of_another_label(wanted: ShownWords, found: MethodResult, explained: MethodResult) -> bool:
+    """Tell whether `explained` is the field of another label, of one meaning, though the very label was read."""
+    is_read = any(likeness(wanted.name, one.label) >= SURE for one in found.candidates)
+    is_same = likeness(wanted.name, explained.candidates[0].label) >= SURE
+    return wanted.sort is Sort.BESIDE and is_read and not is_same
+
+
+_NOTHING = "nothing that was read fits the description"
+
+
+def _is_typed_into(ask: FindAsk, kind: str) -> bool:
+    """Tell whether a field for text is meant, as far as the instruction's verb or the word for its kind say."""
+    return ask.verb == "type" or (ask.verb != "choose" and not INPUTS.isdisjoint(WORDS.get(kind, ())))
+
+
 def _widgets_are_known(ask: FindAsk) -> bool:
     """Tell whether the widgets were read: then what pixels alone suggest is a guess against better knowledge."""
     return any(one.method is GroundingMethod.ACCESSIBILITY and one.outcome != "unavailable" for one in ask.before.tried)
@@ -267,7 +286,7 @@ def _item_candidate(one: Explained, search_view: SearchView, ask: FindAsk) -> Ca
         confidence=round(max(0.5, 1 - one.cost / 3), 3),
         method=GroundingMethod.OCR,
         label=" ".join(one.item.names) or ", ".join(one.item.shape),
-        role=one.item.role,
+        role=TEXT_AREA if one.item.role == "entry" and one.item.box.h > MAX_H_PX else one.item.role,
         window=window.title if window is not None else "",
         checked=one.item.is_checked if one.item.role == "check box" else None,
     )
@@ -362,15 +381,23 @@ def _middle(box: Rect, at: Rect) -> Point:
 
 
 def placed(
-    wanted: ShownWords, hits: Sequence[Hit], parts: Sequence[TextSegment], pixels: NDArray[np.uint8]
+    wanted: ShownWords,
+    hits: Sequence[Hit],
+    parts: Sequence[TextSegment],
+    pixels: NDArray[np.uint8],
+    *,
+    is_typed_into: bool,
 ) -> list[TextPlace]:
-    """Return where to act for each hit: on the words, on the control drawn around them, or on the field beside them."""
+    """Return where to act for each hit: on the words, on the control drawn around them, or on the field beside them.
+
+    `is_typed_into`: as for `field_of`.
+    """
     if not hits:
         return []
     edges = Edges(pixels)
     texts = [part.box for part in parts]
     if wanted.sort is Sort.BESIDE:
-        found = [(hit, field_of(hit.label or hit.box, texts, edges)) for hit in hits]
+        found = [(hit, field_of(hit.label or hit.box, texts, edges, is_typed_into=is_typed_into)) for hit in hits]
         lacks = any(near is None and hit.alone for hit, near in found)  # the same label, whose field was not made out
         beside = [(hit, near) for hit, near in found if near is not None]
         is_only = len(beside) == 1 and beside[0][0].label is not None  # "City" for "City of birth", where it is alone
@@ -474,13 +501,14 @@ def _candidate(place: TextPlace, wanted: ShownWords, search_view: SearchView, as
     box = place.box.moved(search_view.at.x, search_view.at.y)
     point = _middle(place.box, search_view.at)
     window = window_at(ask.windows, point.x, point.y)
+    role = TEXT_AREA if wanted.sort is Sort.BESIDE and box.h > MAX_H_PX else wanted.role
     return Candidate(
         point=point,
         box=box,
         confidence=round(min(place.hit.likeness, 1.0) * place.hit.confidence * (1.0 if place.sure else 0.7), 3),
         method=GroundingMethod.OCR,
         label=place.hit.text,
-        role=wanted.role if place.drawn else "",
+        role=role if place.drawn else "",
         window=window.title if window is not None else "",
         checked=place.checked,
     )

@@ -8,8 +8,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import javax.swing.BorderFactory;
 import javax.swing.JButton;
 import javax.swing.JCheckBox;
 import javax.swing.JComboBox;
@@ -17,10 +19,13 @@ import javax.swing.JComponent;
 import javax.swing.JFrame;
 import javax.swing.JLabel;
 import javax.swing.JPanel;
+import javax.swing.JScrollPane;
+import javax.swing.JTextArea;
 import javax.swing.JTextField;
 import javax.swing.SwingUtilities;
 import javax.swing.event.DocumentEvent;
 import javax.swing.event.DocumentListener;
+import javax.swing.text.JTextComponent;
 
 public class Form {
     static final Map<String, Object> STATE = new LinkedHashMap<>();
@@ -41,7 +46,7 @@ public class Form {
     }
 
     static String quote(String text) {
-        return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
+        return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n") + '"';
     }
 
     static JComponent make(String kind, String label, String value) {
@@ -63,14 +68,21 @@ public class Form {
             set(label, made.getSelectedItem());
             return made;
         }
-        JTextField made = new JTextField(value, kind.equals("short") ? 6 : 24);
+        JTextComponent made = kind.equals("area") ? new JTextArea(value, 6, 24)
+            : new JTextField(value, kind.equals("short") ? 6 : 24);
         made.getDocument().addDocumentListener(new DocumentListener() {
             public void insertUpdate(DocumentEvent event) { set(label, made.getText()); }
             public void removeUpdate(DocumentEvent event) { set(label, made.getText()); }
             public void changedUpdate(DocumentEvent event) { set(label, made.getText()); }
         });
         set(label, value);
-        return made;
+        if (kind.equals("framed")) {
+            JPanel frame = new JPanel(new BorderLayout());
+            frame.setBorder(BorderFactory.createTitledBorder(label));
+            frame.add(made);
+            return frame;
+        }
+        return kind.equals("area") ? new JScrollPane(made) : made;
     }
 
     public static void main(String[] given) {
@@ -83,7 +95,7 @@ public class Form {
                 String[] parts = given[row + 2].split(":", 2)[1].split("=", 2);
                 JComponent made = make(kind, parts[0], parts.length > 1 ? parts[1] : "");
                 Insets gap = new Insets(6, 8, 2, 8);
-                if (!kind.equals("button") && !kind.equals("check")) {
+                if (!List.of("button", "check", "framed").contains(kind)) {
                     panel.add(new JLabel(parts[0]), new GridBagConstraints(0, 2 * row, 1, 1, 0, 0,
                         GridBagConstraints.WEST, 0, gap, 0, 0));
                 }

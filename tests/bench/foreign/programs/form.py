@@ -1,8 +1,8 @@
 """A form in a toolkit of one's choice, whose state is kept in a file: run by a system Python.
 
-`form.py TOOLKIT above|beside FILE KIND:LABEL[=VALUE] …`; the kinds are `entry`, `short` (eight letters wide), `button`,
-`check` and `combo` (its value is its options, parted by `|`). `FILE` holds the state by label as JSON: a text, a number
-of clicks, or a truth value.
+`form.py TOOLKIT above|beside FILE KIND:LABEL[=VALUE] …`; the kinds are `entry`, `short` (eight letters wide), `area`
+(several lines), `framed` (an entry in a frame with the label in its line), `button`, `check` and `combo` (its value is
+its options, parted by `|`). `FILE` holds the state by label as JSON: a text, a number of clicks, or a truth value.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 TITLE = "Form"
+_LABELLED = ("entry", "short", "area", "combo")
 
 
 class Control(NamedTuple):
@@ -64,10 +65,23 @@ def show_tk(is_above: bool, state: State, controls: Sequence[Control]) -> None:
         elif kind == "combo":
             held.set(value.split("|")[0])
             made = ttk.Combobox(root, textvariable=held, values=value.split("|"), state="readonly")
+        elif kind == "area":
+            made = tkinter.Text(root, width=28, height=6)
+            made.insert("1.0", value)
+            made.edit_modified(False)
+
+            def note(_: object, made: Any = made, held: Any = held) -> None:
+                held.set(made.get("1.0", "end-1c"))
+                made.edit_modified(False)
+
+            made.bind("<<Modified>>", note)
+        elif kind == "framed":
+            made = tkinter.LabelFrame(root, text=label, padx=8, pady=4)
+            tkinter.Entry(made, textvariable=held, width=24).pack()
         else:
             made = tkinter.Entry(root, textvariable=held, width=8 if kind == "short" else 24)
         held.trace_add("write", lambda *_, label=label, held=held: state.set(label, held.get()))
-        if kind in ("entry", "short", "combo"):
+        if kind in _LABELLED:
             text = tkinter.Label(root, text=label)
             text.grid(row=2 * row, column=0, sticky="w", padx=8, pady=(8, 0))
         made.grid(row=2 * row + is_above, column=0 if is_above else 1, sticky="w", padx=8, pady=4)
@@ -95,10 +109,21 @@ def show_gtk(is_above: bool, state: State, controls: Sequence[Control]) -> None:
                 made.append_text(option)
             made.set_active(0)
             made.connect("changed", lambda one, label=label: state.set(label, one.get_active_text()))
+        elif kind == "area":
+            made = Gtk.ScrolledWindow(shadow_type=Gtk.ShadowType.IN, width_request=260, height_request=110)
+            view = Gtk.TextView(visible=True)
+            view.get_buffer().set_text(value)
+            view.get_buffer().connect("changed", lambda one, label=label: state.set(label, one.props.text))
+            made.add(view)
+        elif kind == "framed":
+            made = Gtk.Frame(label=label)
+            entry = Gtk.Entry(text=value, margin=8)
+            entry.connect("changed", lambda one, label=label: state.set(label, one.get_text()))
+            made.add(entry)
         else:
             made = Gtk.Entry(halign=Gtk.Align.START, text=value, width_chars=8 if kind == "short" else 24)
             made.connect("changed", lambda one, label=label: state.set(label, one.get_text()))
-        if kind in ("entry", "short", "combo"):
+        if kind in _LABELLED:
             grid.attach(Gtk.Label(label=label, xalign=0), 0, 2 * row, 1, 1)
         grid.attach(made, 0 if is_above else 1, 2 * row + is_above, 1, 1)
     window = Gtk.Window(title=TITLE)
@@ -130,11 +155,20 @@ def show_qt(is_above: bool, state: State, controls: Sequence[Control], binding: 
             made = widgets.QComboBox()
             made.addItems(value.split("|"))
             made.currentTextChanged.connect(state.setter(label))
+        elif kind == "area":
+            made = widgets.QPlainTextEdit(value)
+            made.setFixedSize(260, 110)
+            made.textChanged.connect(lambda made=made, label=label: state.set(label, made.toPlainText()))
+        elif kind == "framed":
+            made = widgets.QGroupBox(label)
+            line = widgets.QLineEdit(value)
+            line.textChanged.connect(state.setter(label))
+            widgets.QVBoxLayout(made).addWidget(line)
         else:
             made = widgets.QLineEdit(value)
             made.setFixedWidth(70 if kind == "short" else 200)
             made.textChanged.connect(state.setter(label))
-        if kind in ("entry", "short", "combo"):
+        if kind in _LABELLED:
             grid.addWidget(widgets.QLabel(label), 2 * row, 0)
         grid.addWidget(made, 2 * row + is_above, 0 if is_above else 1)
     window.move(40, 40)

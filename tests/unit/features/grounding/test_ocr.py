@@ -382,6 +382,69 @@ def test_the_beginning_of_one_label_is_enough_for_its_field_and_no_label_is_type
     assert find("Country", *labels, pixels=pixels, verb="type").status != "found"
 
 
+@pytest.mark.parametrize("label", [line("Notes", 100, 76), line("Notes", 20, 150)], ids=["above", "beside"])
+def test_a_high_box_of_nothing_but_lines_of_text_is_typed_into(label: Line) -> None:
+    area, small = Rect(100, 100, 220, 120), Rect(340, 146, 200, 26)
+    held = line("first line", 102, 102), line("second line", 102, 148)
+    for lines in ((label,), (label, *held)):
+        pixels = write(grey_form(area, small), *lines)
+        for found in (
+            find("Notes", *lines, pixels=pixels, verb="type"),
+            find("the Notes field", *lines, pixels=pixels),
+        ):
+            assert (found.status, found.candidates[0].role) == ("found", "text area"), found
+            assert area.contains(found.candidates[0].box or area)
+        clicked = find("Notes", *lines, pixels=pixels).candidates[0].point
+        assert label.box.holds(int(clicked.x), int(clicked.y)), "it is the word that is clicked"
+    pixels = write(grey_form(area, small), label)
+    pixels[130, 104:304] = 90  # a row of a table
+    assert find("Notes", label, pixels=pixels, verb="type").status != "found", "nor is the field behind it"
+    middle = line("Drop it here", 160, 155)
+    pixels = write(grey_form(area, small), label, middle)
+    assert find("Notes", label, middle, pixels=pixels, verb="type").status != "found"
+
+
+def test_a_line_with_a_field_of_its_own_is_not_what_the_area_below_it_is_called() -> None:
+    label = line("Subject", 20, 66)
+    pixels = write(grey_form(Rect(180, 60, 200, 26), Rect(10, 90, 620, 200)), label)
+    assert point_y(find("Subject", label, pixels=pixels, verb="type")) < 90
+
+
+def test_the_title_in_a_frames_line_names_the_one_field_in_the_frame() -> None:
+    title, frame = line("Street", 70, 60), Rect(40, 68, 400, 80)
+
+    def framed(*fields: Rect) -> Pixels:
+        pixels = grey_form(frame, *fields)
+        inside = pixels[frame.y + 1 : frame.bottom - 1, frame.x + 1 : frame.right - 1]
+        inside[inside == 255] = 238
+        for box in fields:
+            outline(pixels, box)
+        pixels[frame.y, title.box.x : title.box.right] = 238
+        return write(pixels, title)
+
+    one, other = Rect(160, 90, 140, 24), Rect(310, 90, 120, 24)
+    for found in (
+        find("Street", title, pixels=framed(one), verb="type"),
+        find("Street field", title, pixels=framed(one)),
+    ):
+        assert found.status == "found", found
+        assert one.contains(found.candidates[0].box or frame)
+    assert find("Street", title, pixels=framed(one, other), verb="type").status != "found", (
+        "the first is not meant more"
+    )
+    own = line("Number", 60, 94)
+    labelled = write(framed(one), own)
+    assert find("Street", title, own, pixels=labelled, verb="type").status != "found", "it is called Number"
+    assert find("Number", title, own, pixels=labelled, verb="type").status == "found"
+
+
+def test_the_field_of_another_word_is_not_typed_into_where_the_label_itself_is_read() -> None:
+    labels = line("Comment", 20, 107), line("Notes", 20, 167)
+    pixels = write(grey_form(Rect(150, 100, 200, 30)), *labels)
+    assert find("Notes", labels[0], pixels=pixels, verb="type").status == "found"
+    assert find("Notes", *labels, pixels=pixels, verb="type").status != "found"
+
+
 def test_a_mark_is_told_ticked_or_not_also_where_a_detector_took_it_into_its_words() -> None:
     label = line("Express", 100, 100)
     for ticked in (False, True):
