@@ -258,6 +258,21 @@ def test_nothing_is_typed_into_another_window(client: Client, form: DisplayInfo)
             client.desktop_action(TypeText("Anna"), target="window:Controls", display=form.name)
 
 
+def test_what_a_popup_covers_that_is_just_going_is_clicked(client: Client, form: DisplayInfo) -> None:
+    box = client.gui_find("the Export button", display=form.name).found.candidates[0].box
+    assert box is not None
+    for target in ("screen", "window:Controls"):
+        with Desk(form.name, form.auth_file) as desk:
+            tip = desk.window(Rect(box.x - 9, box.y - 9, box.w + 18, box.h + 18), title="Tip", popup=True)
+            titled(client, form.name, "Tip")
+            going = threading.Timer(0.2, desk.close, (tip,))
+            going.start()
+            done = client.gui_do("click the Export button", target, display=form.name, timeout_s=1)
+            going.join()
+        assert done.did, done.message
+    says(client, form, "Exported 3 files")
+
+
 def test_an_option_is_selected_in_a_list_that_opens(client: Client, form: DisplayInfo) -> None:
     assert client.gui_do("select Blue in the Colour list", display=form.name, timeout_s=45).status == "verified"
     says(client, form, "Colour is Blue")

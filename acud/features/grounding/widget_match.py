@@ -16,7 +16,7 @@ from acud.features.grounding.widget_visibility import WidgetVisibility
 from acud.features.grounding.widget_words import OF_VERB, TICKED
 from acud.features.grounding.word_likeness import normal
 from acud.types import Rect, WindowInfo, behind_modal
-from acud.types.grounding import Candidate, GroundingMethod
+from acud.types.grounding import COVERED, Candidate, GroundingMethod
 
 _SURE_COST, _SURE_TEXT_COST = 1.3, 0.7
 """What the explanation of a widget, or of a text that reacts to nothing, costs at most where the answer is sure."""
@@ -101,7 +101,7 @@ class _Matching:
         if self._is_behind_modal(node) and not told.is_behind:
             return "behind a dialog that must be answered first"
         if self._sight.click_point(node, item.box) is None:
-            return "covered by another window"
+            return COVERED
         return ""
 
     def _reason(self, item: Item, told: Parts) -> str:

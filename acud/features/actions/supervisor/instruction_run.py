@@ -28,7 +28,7 @@ from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Change, Rect, Spent, Target, Verdict, WaitSpec, WindowInfo, modal_over, picture_views, window_at
 from acud.types.action_effects import ActionEffects, FieldReading
 from acud.types.actions import Action, CursorPosition, Move, Point
-from acud.types.grounding import Candidate, Found
+from acud.types.grounding import COVERED, Candidate, Found
 from acud.waits.targets import monitor_named
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ _QUIET_S = 0.1
 _QUIET_TIMEOUT_S = 0.6
 """What a pointer lights up on its way is over by then; what still changes does so by itself."""
 _MOVED_S = 0.05
+_UNCOVER_S = (0.1, 0.2, 0.4, 0.8)
+"""Between looks at what is covered: the menu, list or tip over it may be just going."""
 _ANSWER_S = 5.0
 """Looking at what else happened, and a picture, take no longer, as a rule."""
 
@@ -234,15 +236,30 @@ class InstructionRun:
         place: Rect | None = None,
         missing: Callable[[Found], None] | None = None,
         may_be_disabled: bool = False,
+        looks: int = 0,
     ) -> None:
         """Search for `description`, then go on with the one thing found; anything else is the end, and nothing is done.
 
         `to`: it is where a drag goes. `place`: search this box of the display instead of the target. `missing`: what to
         do where that one thing is not found, instead of ending. `may_be_disabled`: nothing is done to it itself.
+        `looks`: how often it was covered so far.
         """
         target = self.target if place is None else Target(self.watched.name, region=place)
+        # What covers it may be just going, or be gone since: the first look may have had an old list of windows.
+        may_uncover = looks == 0 or (
+            looks < len(_UNCOVER_S) and any(one.kind == "popup" for one in self.watched.windows)
+        )
+
+        def look_again(_: object) -> None:
+            self.find(
+                description, then, verb=verb, to=to, place=place, missing=missing, may_be_disabled=may_be_disabled,
+                looks=looks + 1,
+            )  # fmt: skip
 
         def looked(outcome: SearchOutcome) -> None:
+            if COVERED in outcome.found.reason and may_uncover:
+                again()
+                return
             if to:
                 self.target_found = outcome.found
             else:
@@ -252,7 +269,14 @@ class InstructionRun:
             else:
                 self._judge(outcome.found, description, then, missing)
 
+        def again() -> None:
+            step = self.later(look_again)
+            self.core.loop.call_later(_UNCOVER_S[looks], lambda: step(None))
+
         def on_target(fresh: FreshTarget) -> None:
+            if fresh.picture.source.window_id and may_uncover:
+                again()
+                return
             self._check_reach(fresh)
             wanted = SearchRequest(description, self.request.backend, verb, task_id=self.request.task_id)
             self.core.ports.finder.find(fresh, wanted, self._step(looked), self._mapped())
