@@ -306,7 +306,7 @@ def _below(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
     for row in range(label.bottom + 1, min(edges.height, label.bottom + _BELOW_PX + MAX_H_PX // 2)):
         over = edges.box_at(min(label.x + label.w // 2, edges.width - 1), row, edges.height)
         boxes = edges.boxes_in_row(row, left, edges.width, edges.height)
-        for box in boxes if over is None or not _is_under(label, over, texts) else (*boxes, over):
+        for box in boxes if over is None or not is_alone_over(label, over, texts) else (*boxes, over):
             aligned = box is over or abs(box.x - label.x) <= _ALIGNED_PX
             is_near = box.y >= _shrunk(label).bottom - _RIM_PX and box.y <= label.bottom + _BELOW_PX
             if not aligned or not is_near:
@@ -359,7 +359,7 @@ _INDENT, _LEAST_W = 2, 4
 """Of a field of several lines, in heights of its label."""
 
 
-def _is_under(label: Rect, box: Rect, texts: Sequence[Rect]) -> bool:
+def is_alone_over(label: Rect, box: Rect, texts: Sequence[Rect]) -> bool:
     """Tell whether of all texts on its row `label` alone stands over `box`."""
     if box.x > label.x + _ALIGNED_PX or label.right > box.right + _ALIGNED_PX:
         return False
@@ -377,9 +377,12 @@ def _is_button(label: Rect, box: Rect, texts: Sequence[Rect], edges: Edges) -> b
     if len(inside) != 1:
         return False
     left, right = inside[0].x - box.x, box.right - inside[0].right
+    is_apart, depth = left > _FILLED * inside[0].h, edges.depth(box, label)
+    if is_apart and depth == -_DARKEST:  # a header, whose words leave room for a mark
+        return True
     if abs(left - right) > _CENTRED_PX or max(left, right) <= 0:  # a button has a margin around its words
         return False
-    return left > _FILLED * inside[0].h or edges.depth(box, label) <= _DEEPER
+    return is_apart or depth <= _DEEPER
 
 
 _FILLED = 0.7
@@ -389,7 +392,7 @@ _FILLED = 0.7
 def _around(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
     """Return the field that `label` stands in as its hint: nothing else is written in it, as in a bar of tools."""
     box = edges.around(label)
-    if box is None or box.w < 1.2 * label.w or box.h < 0.9 * label.h:
+    if box is None or box.w < 1.2 * label.w or box.h < 0.9 * _shrunk(label).h:  # a caret before it makes it higher
         return None
     others = (text for text in texts if text != label and label.intersect(text) is None)
     return None if any(box.holds(text.x + text.w // 2, text.y + text.h // 2) for text in others) else box

@@ -21,7 +21,14 @@ from acud.evaluator.ocr.text_layout import TextSegment, segments
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.description_parts import Parts, is_free, parts_of
 from acud.features.grounding.evaluator import icon_shapes
-from acud.features.grounding.evaluator.drawn_controls import MAX_H_PX, Edges, field_of, mark_of, square_mark_of
+from acud.features.grounding.evaluator.drawn_controls import (
+    MAX_H_PX,
+    Edges,
+    field_of,
+    is_alone_over,
+    mark_of,
+    square_mark_of,
+)
 from acud.features.grounding.evaluator.drawn_items import MARKS, icon_items, text_items, window_of
 from acud.features.grounding.evaluator.method import MethodResult, SearchView
 from acud.features.grounding.item_match import Explained, explain, names_icon
@@ -169,6 +176,8 @@ class OcrMethod:
         self, wanted: ShownWords, ask: FindAsk, search_view: SearchView, parts: Sequence[TextSegment]
     ) -> MethodResult:
         hits = [hit for hit in find_words(wanted, parts, self._fuzzy_min) if _in_window(hit, wanted, ask, search_view)]
+        if not wanted.quoted and parts_of(ask.description).number:  # "the last field" is not that of "Last name"
+            hits = [hit for hit in hits if hit.alone]
         hits = _on_clients(hits, ask, search_view)
         behind = behind_modal(ask.windows)
         hits = [hit for hit in hits if window_of(hit.box, search_view.at, ask.windows) not in behind]
@@ -448,7 +457,11 @@ def _plain(wanted: ShownWords, hit: Hit, texts: Sequence[Rect], edges: Edges) ->
     if mark is not None:
         return TextPlace(hit, mark, True, True)
     near = field_of(hit.box, texts, edges)
-    return own if near is None or not near.sure else TextPlace(hit, near.box, True, True)
+    if near is None or not near.sure:
+        return own
+    # Of several words in a row over a field, as on a bar of tools, none is its label.
+    is_label = near.box.y < hit.box.bottom - hit.box.h // 2 or is_alone_over(hit.box, near.box, texts)
+    return TextPlace(hit, near.box, True, True) if is_label else own
 
 
 def _ticked(hit: Hit, edges: Edges) -> TextPlace:

@@ -438,6 +438,20 @@ def test_the_title_in_a_frames_line_names_the_one_field_in_the_frame() -> None:
     assert find("Number", title, own, pixels=labelled, verb="type").status == "found"
 
 
+def test_of_several_words_in_a_row_over_a_field_none_is_its_label_nor_is_an_ordinal_or_a_header() -> None:
+    tools = line("Refresh", 100, 70), line("Export", 180, 70)
+    pixels = write(grey_form(Rect(95, 100, 500, 26)), *tools)
+    assert point_y(find("Refresh", *tools, pixels=pixels)) < 100
+    name, zip_code = line("Last name", 20, 107), line("Zip", 20, 147)
+    pixels = write(grey_form(Rect(150, 100, 200, 26), Rect(150, 140, 200, 26)), name, zip_code)
+    last = find("last text field", name, zip_code, pixels=pixels)
+    assert last.status != "found" or last.candidates[0].point.y > 140, last
+    hint, header = Line("Filter", 1.0, Rect(100, 96, 80, 32)), line("Order", 150, 138)
+    pixels = write(grey_form(Rect(100, 100, 400, 24), Rect(104, 134, 130, 24)), line("Filter", 104, 104), header)
+    pixels[146:157, 105:233][pixels[146:157, 105:233] == 255] = 247  # a shaded header
+    assert point_y(find("the Filter field", hint, header, pixels=pixels)) < 130
+
+
 def test_the_field_of_another_word_is_not_typed_into_where_the_label_itself_is_read() -> None:
     labels = line("Comment", 20, 107), line("Notes", 20, 167)
     pixels = write(grey_form(Rect(150, 100, 200, 30)), *labels)
