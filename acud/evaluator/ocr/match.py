@@ -13,12 +13,12 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import reduce
-from itertools import accumulate, islice
+from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
 
 from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
-from acud.evaluator.ocr.text_layout import blocks, rows
+from acud.evaluator.ocr.text_layout import are_beside, blocks, rows
 from acud.patterns import PatternFault, compiled
 from acud.quotation_marks import plain_marks
 from acud.types import Echo, Rect, Text, Verdict, no, unknown, yes
@@ -218,7 +218,10 @@ def _is_in_words(wanted: str, hit: TextHit) -> bool:
     """
     text = _words_close(" ".join(line.text for line in hit.lines))
     letters, is_settled = caseless(wanted).replace(" ", ""), not any(line.reader for line in hit.lines)
-    ends = set(accumulate(len(_letters(line.text)) for line in hit.lines))
+    counts = accumulate(len(_letters(line.text)) for line in hit.lines)
+    ends = {
+        n for n, (line, after) in zip(counts, pairwise(hit.lines), strict=False) if not are_beside(line.box, after.box)
+    }
     asked = {place - n for n, place in enumerate(one.start() for one in re.finditer(" ", _words_close(wanted)))}
     for found in _with_spaces(wanted).finditer(text):
         begin = len(text[: found.start()].replace(" ", ""))

@@ -31,7 +31,7 @@ def rows(lines: Iterable[Line]) -> list[list[Line]]:
     """
     found: list[list[Line]] = []
     for line in sorted(lines, key=lambda one: (one.box.y + one.box.h / 2, one.box.x)):
-        if found and _beside(found[-1][-1].box, line.box):
+        if found and are_beside(found[-1][-1].box, line.box):
             found[-1].append(line)
         else:
             found.append([line])
@@ -121,7 +121,8 @@ _SURELY = 0.7
 _FAR_LETTERS = 4
 
 
-def _beside(a: Rect, b: Rect) -> bool:
+def are_beside(a: Rect, b: Rect) -> bool:
+    """Tell whether two boxes are of one row."""
     common = min(a.bottom, b.bottom) - max(a.y, b.y)
     return 2 * common >= min(a.h, b.h)
 

@@ -271,5 +271,6 @@ def test_a_text_is_counted_in_places_apart() -> None:
 )
 def test_the_spaces_of_a_text_are_those_of_the_screen(read: str, wanted: str, answer: Answer) -> None:
     assert verdict([line(read, 0, 0)], wanted).answer is answer
+    assert verdict([line("some", 0, 0), line("one", 60, 1)], "someone").answer is Answer.NO
     by_tesseract = [replace(line("the rapist", 0, 0), reader="tesseract eng")]
     assert verdict(by_tesseract, "therapist").answer is Answer.YES
