@@ -166,10 +166,7 @@ class InputGuard:
     def _raise_for(self, fault: tuple[int, bool] | None) -> None:
         if fault is not None:
             by, is_kept = fault
-            target, other = self._info(self.target), self._info(by)
-            is_within = target is not None and other is not None and target.pid == other.pid != 0
-            may_have = self.last if is_within else 0
-            raise Misdirected(Misdirection(self.target, by, is_kept, self.done, may_have))
+            raise Misdirected(Misdirection(self.target, by, is_kept, self.done, self.last))
 
     # ---- looking -----------------------------------------------------------------------------------------------------
 

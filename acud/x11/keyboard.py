@@ -346,14 +346,16 @@ class Typist:
             yield from self._make_room([*missing, *keysyms])
 
     def _ready(self, keysyms: list[int]) -> list[Stroke]:
-        """Return the keys of as many of `keysyms` as are on one now."""
-        strokes: list[Stroke] = []
+        """Return the keys of as many of `keysyms` as are on one now, none of them twice: a key that is released and
+        pressed again within 2 ms is taken for one that repeats by itself (SDL), and its second letter is lost.
+        """
+        strokes: dict[int, Stroke] = {}
         for keysym in keysyms:
             stroke = self._keyboard.find(keysym)
-            if stroke is None:
+            if stroke is None or stroke.keycode in strokes:
                 break
-            strokes.append(stroke)
-        return strokes
+            strokes[stroke.keycode] = stroke
+        return list(strokes.values())
 
     def _make_room(self, keysyms: list[int]) -> Iterator[Rest]:
         plan = self._keyboard.plan(keysyms)

@@ -61,7 +61,7 @@ def _describe_done(action: InputAction | None, how: Misdirection, total: int, ta
         return f"nothing was {verb}"
     if isinstance(action, Drag):
         return "the drag was taken back to where it began"
-    unsure = f" (the last {how.unsure} may be lost, or in the dialog)" if how.unsure else ""
+    unsure = f" (the last {how.unsure} may be lost, or there)" if how.unsure else ""
     return f"{how.done} of {total} {unit} went to {target}{unsure}, {total - how.done} were not {verb}"
 
 

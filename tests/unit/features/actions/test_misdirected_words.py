@@ -32,7 +32,7 @@ _BOX = OpenDialog("Session", buttons=("No", "Yes"))
             Misdirection(1, 2, done=55, unsure=8),
             OpenDialog("Session"),
             'dialog "Session" has the focus, not "Letter2"; its buttons are not known; 55 of 408 letters went to '
-            '"Letter2" (the last 8 may be lost, or in the dialog), 353 were not typed',
+            '"Letter2" (the last 8 may be lost, or there), 353 were not typed',
         ),
         (
             Key("Tab Tab Return"),
