@@ -33,7 +33,8 @@ _ARRIVES_S = 0.5
 """A window manager gives the focus a moment after a click or a request, and a dialog goes a moment after its answer."""
 _POLL_S = 0.02
 _OPENS_S = 0.15
-"""A window that a program has made is mapped and managed in so long, or it is not meant to be seen yet."""
+"""A window that a program has made, or has taken the keyboard for, is mapped and managed in so long, or it is not meant
+to be seen yet."""
 _ELSEWHERE = ("_NET_WM_WINDOW_TYPE_DOCK", "_NET_WM_WINDOW_TYPE_DESKTOP")
 
 
@@ -230,8 +231,10 @@ class InputGuard:
     # ---- events ------------------------------------------------------------------------------------------------------
 
     def grabbed(self, *, is_grabbed: bool) -> None:
-        """Note that a program took the whole keyboard, or gave it back."""
+        """Note that a program took the whole keyboard, or gave it back. A launcher shows its window only after that."""
         self._has_grab = is_grabbed
+        if is_grabbed and self.target:
+            self._opens_until_s = time.monotonic() + _OPENS_S
 
     def made(self, window: int) -> None:
         """Note that a program made a child of the root that it will have shown by a window manager."""
