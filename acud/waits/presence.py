@@ -101,11 +101,17 @@ def note_places(wait: Wait, verdicts: Mapping[int, Verdict], windows: Windows | 
         leaf = named_leaf(wait.leaves[index])
         if isinstance(leaf, Text | ScreenImage | Widget) and verdict.boxes and is_there(wait.leaves[index], verdict):
             x, y = view_state.view.box.x, view_state.view.box.y
-            seen[leaf] = tuple(_place(box.moved(x, y), windows) for box in verdict.boxes)
+            known = wait.places.get(leaf, ())
+            seen[leaf] = tuple(_place(box.moved(x, y), windows, known) for box in verdict.boxes)
     return replace(wait, places={**wait.places, **seen}) if seen else wait
 
 
-def _place(box: Rect, windows: Windows) -> SeenPlace:
+def _place(box: Rect, windows: Windows, known: tuple[SeenPlace, ...]) -> SeenPlace:
+    bounds = {one.window_id: one.bounds for one in windows}
+    for one in known:  # its window may be hidden by now: the list of windows can be newer than the frame that was read
+        at = bounds.get(one.window)
+        if at is not None and one.box.moved(at.x, at.y) == box:
+            return one
     shown_by = window_at(windows, box.x + box.w // 2, box.y + box.h // 2)
     at = shown_by.bounds if shown_by is not None else Rect(0, 0, 0, 0)
     return SeenPlace(shown_by.window_id if shown_by is not None else 0, box.moved(-at.x, -at.y))
@@ -134,7 +140,8 @@ def _doubt(wait: Wait, index: int, verdict: Verdict, windows: Windows | None) ->
         why = _why_unseen(wait, windows, index)
         hint = "it may be there; a window as the target is judged covered too"
         return unknown("covered", f"{why}: {hint}") if why else None
-    why = next((why for one in places if (why := _why_hidden(one, windows, is_told=isinstance(leaf, Widget)))), "")
+    is_told = isinstance(leaf, Widget)
+    why = next((why for one in places if (why := _why_hidden(wait, one, windows, is_told=is_told))), "")
     return unknown("covered", f"the place where it was last seen {why}") if why else None
 
 
@@ -210,7 +217,7 @@ def find_shown(windows: Windows) -> frozenset[int]:
     return frozenset(own.window_id for at, own in shown if not covers_of(own.bounds, windows[:at]))
 
 
-def _why_hidden(place: SeenPlace, windows: Windows, *, is_told: bool) -> str:
+def _why_hidden(wait: Wait, place: SeenPlace, windows: Windows, *, is_told: bool) -> str:
     """Return what hides a place, "" for nothing. `is_told`: of what is there the program tells, covered or not."""
     own = next((one for one in windows if one.window_id == place.window), None)
     if place.window and own is None:
@@ -218,6 +225,12 @@ def _why_hidden(place: SeenPlace, windows: Windows, *, is_told: bool) -> str:
     if own is not None and own.visibility == "unmapped":
         return f"is hidden: its window {_name(own)} is minimised or unmapped"
     box = place.box if own is None else place.box.moved(own.bounds.x, own.bounds.y)
+    if own is not None and own.visibility == "covered" and not is_told:
+        middle = box.x + box.w // 2, box.y + box.h // 2
+        if not own.outside.holds(*middle):
+            return f"is hidden: its window {_name(own)} is rolled up"
+        if wait.view_state is not None and not wait.view_state.view.box.holds(*middle):
+            return f"is hidden: its window {_name(own)} was moved out of sight"
     above = windows[: windows.index(own)] if own is not None else windows
     over = (one for one in above if one.visibility != "unmapped" and one.outside.intersect(box))
     cover = None if is_told else next(over, None)
@@ -235,7 +248,10 @@ def cover_changed(wait: Wait, windows: Windows) -> bool:
     places = [one for some in wait.places.values() for one in some]
     lacking = _find_lacking(wait)
     hiding = (
-        [*(_why_hidden(one, now, is_told=False) for one in places), *(_why_unseen(wait, now, at) for at in lacking)]
+        [
+            *(_why_hidden(wait, one, now, is_told=False) for one in places),
+            *(_why_unseen(wait, now, at) for at in lacking),
+        ]
         for now in (before, windows)
     )
     return next(hiding) != next(hiding)

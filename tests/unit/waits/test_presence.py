@@ -48,6 +48,8 @@ def _show(rig: Rig, *windows: WindowInfo) -> None:
         ((WindowInfo(8, "Report", Rect(0, 0, 30, 30)), WindowInfo(7, "Uploader", Rect(30, 30, 30, 10))), ""),
         ((WindowInfo(8, "Report", Rect(36, 34, 9, 9)), WindowInfo(7, "Uploader", Rect(30, 30, 30, 10))), "Report"),
         ((WindowInfo(8, "Report", Rect(0, 0, 64, 48)),), ""),
+        ((WindowInfo(7, "Uploader", OWN.bounds, "covered", frame=Rect(10, 4, 30, 12)),), "is rolled up"),
+        ((WindowInfo(7, "Uploader", Rect(200, 10, 30, 30), "covered"),), "was moved out of sight"),
     ],
 )
 @pytest.mark.parametrize("until", [GONE, NotOf(Text("Uploading")), Then((WindowTitle("Uploader"), GONE))])
@@ -73,6 +75,18 @@ def test_what_is_absent_while_its_place_is_hidden_is_unknown(
     rig.tell(happened.WindowsSeen(rig.now, (OWN,)))
     rig.judge(there)
     assert (rig.wait.verdict.answer, rig.wait.note) == (Answer.NO, "")
+
+
+def test_a_reading_that_is_older_than_the_windows_keeps_its_place() -> None:
+    rig = Rig(spec(GONE)).start()
+    _show(rig, OWN)
+    rig.judge(no("still there", (SEEN,)))
+    _show(rig, WindowInfo(7, "Uploader", OWN.bounds, "covered", frame=Rect(10, 4, 30, 6)))
+    rig.judge(no("still there", (SEEN,)))
+    rig.later(1.0)
+    rig.change(0b1)
+    rig.judge(yes("not there"))
+    assert rig.wait.verdict.code == "covered"
 
 
 def test_a_widget_is_told_under_other_windows_but_not_while_its_own_is_minimised() -> None:
