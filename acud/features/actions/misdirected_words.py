@@ -12,6 +12,9 @@ from acud.types.actions import Click, Drag, Hold, InputAction, Key, Scroll, Type
 from acud.untrusted_text import quoted
 
 _ANSWER = 'answer the dialog first (gui_do "click …"), then do the rest'
+_BESIDE = (
+    "answer the dialog (gui_do), or give the window the focus (window_focus, acud do window focus); then do the rest"
+)
 _FOCUS = "give the window the focus first (window_focus, acud do window focus), then do the rest"
 _RAISE = "raise the window first (window_raise, acud do window raise), or act on the one that is there"
 
@@ -34,7 +37,8 @@ def describe_misdirection(
         why += (
             f"; buttons: {', '.join(map(_plain, dialog.buttons))}" if dialog.buttons else "; its buttons are not known"
         )
-    hint = _ANSWER if dialog is not None else _FOCUS if is_keyed else _RAISE
+    by_kind = _FOCUS if is_keyed else _RAISE
+    hint = _ANSWER if how.is_kept else _BESIDE if dialog is not None and is_keyed else by_kind
     total = _count(action)
     return Refused(
         f"{why}; {_describe_done(action, how, total, target)}", hint=hint, sent=how.done, of=total, by=how.by
