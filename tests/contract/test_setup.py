@@ -110,6 +110,7 @@ ESSENTIAL = {
 }
 """Programs of every Debian, and the interpreter that acud runs on."""
 ASKED_FOR = {
+    "fc-match": "a bench asks for it, and names what is missing",
     "git": "the checkout came by it",
     "acud": "the environment's own",
     "electron": "no package brings it; its test is skipped by name without",

@@ -19,7 +19,7 @@ def run() -> dict[str, Any]:
     """Return the answers of all cases, counted and by name."""
     outcomes: dict[str, Outcome] = {}
     held_out: set[str] = set()
-    for kind in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name != "case"):
+    for kind in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in {"case", "screen"}):
         module = importlib.import_module(f"{__name__}.{kind}")
         cases: tuple[Case, ...] = module.CASES
         with Daemon(settings=getattr(module, "SETTINGS", SETTINGS)) as daemon:

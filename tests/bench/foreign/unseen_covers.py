@@ -15,8 +15,8 @@ from PIL import Image
 from acud.types import Change, NotOf, Stable, Text, Until, WaitInfo, WaitState, WindowTitle
 from acud.types.actions import Click, Key, Point, WaitIdle, WindowDo, WindowVerb
 from tests.bench.foreign.case import Answer, Case, Outcome
+from tests.bench.foreign.screen import PROGRAMS, SYSTEM_PYTHON, Missing, Screen, need, show, unseen, wait_for
 from tests.daemon import Daemon
-from tests.foreign_screen import PROGRAMS, SYSTEM_PYTHON, Missing, Screen, need, show, unseen, wait_for
 
 _WORDS = "Uploading 7 files"
 _GONE = Text("Uploading", gone=True)

@@ -11,14 +11,15 @@ from acud.errors import AcudError, InvalidRequest
 from acud.types import ScreenImage, Text, WaitState
 from acud.types.actions import WaitIdle
 from tests.bench.foreign.case import Answer, Case, Outcome
+from tests.bench.foreign.screen import SYSTEM_PYTHON, Pages, need, show, unseen
 from tests.daemon import Daemon
-from tests.foreign_screen import SYSTEM_PYTHON, Pages, need, show, unseen
 
 
 def _find_font(name: str) -> str:
     """Return the file of an installed font."""
     import subprocess
 
+    need("fc-match")
     file = subprocess.run(["fc-match", "-f", "%{family}:%{file}", name], capture_output=True, text=True, check=True)
     family, _, path = file.stdout.partition(":")
     if name.split(":")[0].lower() not in family.lower():

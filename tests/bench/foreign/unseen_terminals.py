@@ -8,8 +8,8 @@ from functools import partial
 from acud.protocol.requests.waits import WaitCreate
 from acud.types import Policy, Text, WaitState, number_condition
 from tests.bench.foreign.case import Answer, Case, Outcome
+from tests.bench.foreign.screen import need, unseen
 from tests.daemon import Daemon
-from tests.foreign_screen import need, unseen
 
 _PATIENCE_S = 12.0
 

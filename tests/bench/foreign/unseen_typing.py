@@ -9,8 +9,8 @@ from acud.protocol.requests.waits import WaitCreate
 from acud.types import Policy, Text, WaitState
 from acud.types.actions import Click, Key, Point, TypeText, WaitIdle
 from tests.bench.foreign.case import Answer, Case, Outcome
+from tests.bench.foreign.screen import PROGRAMS, SYSTEM_PYTHON, Pages, Record, need, show, unseen, wait_for
 from tests.daemon import Daemon
-from tests.foreign_screen import PROGRAMS, SYSTEM_PYTHON, Pages, Record, need, show, unseen, wait_for
 
 _LINE = "Pack my box with five dozen liquor jugs; how vexingly quick daft zebras jump. "
 _LONG = _LINE * 5

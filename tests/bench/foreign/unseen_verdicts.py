@@ -16,8 +16,8 @@ from typing import Any
 from acud.errors import AcudError
 from acud.types import Criteria, WaitInfo, WaitState
 from tests.bench.foreign.case import Answer, Case, Outcome
+from tests.bench.foreign.screen import show, unseen
 from tests.daemon import Daemon
-from tests.foreign_screen import show, unseen
 from tests.ports import free_port
 
 _PORT = free_port()
