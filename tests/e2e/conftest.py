@@ -22,7 +22,7 @@ from tests.wire import NotPermitted, Wire
 __all__ = ["api", "browser", "chromium", "form", "gui_daemon"]
 
 SCRIPTED = '[vision]\nbackend = "scripted"\nscripted = \'{"default": "no"}\'\n'
-BARE = '[display]\nwindow_manager = "none"\nsession_bus = false\n[evaluator]\nworkers = 1\n'
+BARE = '[evaluator]\nworkers = 1\n[display]\nwindow_manager = "none"\nsession_bus = false\n'
 PATIENT_TMUX = "[pty]\ntimeout_s = 20\n"
 
 

@@ -125,8 +125,8 @@ def test_a_video_of_some_seconds(api: Api, screen: DisplayInfo) -> None:
     assert (video["state"], video["display"]) == ("done", screen.name)
     assert Path(video["files"][0]).stat().st_size > 0
     status, fault = asked(api, "video_record", duration=1, target="window:Files")
-    assert (status, fault["code"]) == (422, "invalid")
-    assert "whole displays" in fault["error"]
+    assert (status, fault["code"]) == (404, "not_found")
+    assert "Files" in fault["error"]
 
 
 def test_tasks(api: Api) -> None:

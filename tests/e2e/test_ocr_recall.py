@@ -98,7 +98,7 @@ def measured(daemon: Daemon, display: DisplayInfo, page: Page, pixels: int, told
         until(lambda: told.exists() or program.poll() is not None, f"{page} of {pixels} px")
         assert told.exists(), f"{page} of {pixels} px: the program ended with {program.returncode}"
         began = time.monotonic()
-        scene = daemon.client.refresh_scene(SceneMode.AGENT_TURN, [display.name])
+        scene = until(lambda: _read(daemon, display), "a reading, which may take longer than an answer waits for it")
         ms = (time.monotonic() - began) * 1000
     finally:
         program.kill()

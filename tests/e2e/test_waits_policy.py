@@ -61,7 +61,7 @@ def test_adaptive_asks_once_of_a_still_screen_and_again_of_a_new_one(
 ) -> None:
     judge(GREEN_LAMP)
     wait = _armed(client, view, Policy(cadence=Cadence.ADAPTIVE))
-    assert judged(client, wait).judge_calls == 1
+    assert judged(client, wait, "no").judge_calls == 1
     desk.fill(LAMP, GREEN)
     done = ended(client, wait)
     assert (done.state, done.judge_calls) == (WaitState.RESOLVED, 2)
@@ -73,7 +73,7 @@ def test_every_cadence_finds_what_came(
 ) -> None:
     judge(GREEN_LAMP)
     wait = _armed(client, view, Policy(cadence=cadence, interval_s=0.2, min_interval_s=0.1))
-    assert judged(client, wait).verdict.answer == "no"
+    assert judged(client, wait, "no").verdict.answer == "no"
     desk.fill(LAMP, GREEN)
     assert ended(client, wait).state is WaitState.RESOLVED
 
@@ -117,7 +117,7 @@ def test_a_lossy_gate_holds_back_the_small_and_lets_the_large_through(
     desk.fill(Rect(400, 300, 100, 100), 0x808080)
     policy = Policy(gate=gate, interval_s=0.1, min_interval_s=0.0, force_after_s=600.0)
     wait = _armed(client, view, policy)
-    assert judged(client, wait).judge_calls == 1
+    assert judged(client, wait, "no").judge_calls == 1
     seen = shown(client, wait).frames_seen
     desk.fill(small, 0xFFFF00)
     until(lambda: shown(client, wait).frames_seen > seen, "the small change")
@@ -132,7 +132,7 @@ def test_what_a_lossy_gate_held_back_is_judged_when_forced(
 ) -> None:
     judge('{"default": "no", "rules": [{"area": [100, 100, 8, 8, "#00c040"], "answer": "yes"}]}')
     wait = _armed(client, view, Policy(gate=GateKind.RATIO, interval_s=0.1, min_interval_s=0.0, force_after_s=1.0))
-    assert judged(client, wait).verdict.answer == "no"
+    assert judged(client, wait, "no").verdict.answer == "no"
     desk.fill(Rect(100, 100, 8, 8), GREEN)
     assert ended(client, wait).state is WaitState.RESOLVED
 
@@ -140,7 +140,7 @@ def test_what_a_lossy_gate_held_back_is_judged_when_forced(
 @pytest.mark.parametrize("gate", [GateKind.EXACT, GateKind.NONE])
 def test_an_exact_gate_lets_one_pixel_through(client: Client, view: DisplayInfo, desk: Desk, gate: GateKind) -> None:
     wait = _armed(client, view, Policy(gate=gate, interval_s=0.1, min_interval_s=0.0, force_after_s=600.0))
-    assert judged(client, wait).judge_calls == 1
+    assert judged(client, wait, "no").judge_calls == 1
     desk.fill(Rect(333, 222, 1, 1), 0x000001)
     assert _calls(client, wait, 2).verdict.answer == "no"
 
