@@ -378,8 +378,7 @@ class WaitQuestions:
             return JudgeReply(unknown("redaction", encoded.reason), cost_usd=0.0)
         with self._evidence_meanwhile():
             reply = await self._batcher.ask(judge, self._ask.party or self._ask.wait_id, question, encoded.picture)
-        if reply.verdict.code in CONTINUES:
-            self._context.judges.doubt(judge.name)
+        self._context.judges.doubt(judge.name, answered=reply.verdict.code not in CONTINUES)
         return reply
 
     async def _picture(self, judge: Judge) -> Encoded | Withheld:

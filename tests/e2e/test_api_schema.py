@@ -29,7 +29,7 @@ OPERATIONS = [(one.method, one.path) for one in served.OPERATIONS if one.media !
 """A stream has no end to be tried."""
 SHORT, LONG = 4, 100
 UNTOLD = {"/api/actions", "/api/waits", "/api/waits/{id}/update", "/api/gui/do", "/api/gui/find", "/api/displays"}
-UNTOLD |= {"/api/recordings/{id}/replay", "/api/waits/try"}
+UNTOLD |= {"/api/recordings", "/api/recordings/{id}/replay", "/api/waits/try"}
 UNTOLD |= {"/api/tasks", "/api/tasks/{id}/update", "/api/change", "/api/runs", "/api/terminals/{terminal}/type"}
 """What takes values that no schema can tell from bad ones: a target, a pattern, a size, a status, nothing to do."""
 BLOCKING = {"block_s", "timeout_s", "settle_s", "settle_timeout_s"}

@@ -156,9 +156,9 @@ class JudgeRegistry:
         self._health = health
         return Judges(tuple(health.values()))
 
-    def doubt(self, name: str) -> None:
-        """Have the health asked for soon: `name` was thought ready and did not answer."""
-        if name in self._health and not self._is_down(name):
+    def doubt(self, name: str, *, answered: bool = False) -> None:
+        """Have the health asked for soon: `name` was thought ready and did not answer, or down and `answered`."""
+        if name in self._health and self._is_down(name) is answered:
             self._doubted.set()
 
     async def wait_for_doubt(self, at_most_s: float) -> None:

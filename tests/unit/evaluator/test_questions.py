@@ -135,6 +135,6 @@ async def test_a_number_that_is_not_there_is_no_fault_of_the_engine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     doubted: list[str] = []
-    monkeypatch.setattr(JudgeRegistry, "doubt", lambda self, name: doubted.append(name))
+    monkeypatch.setattr(JudgeRegistry, "doubt", lambda self, name, **_: doubted.append(name))
     found = await answered(number_condition("Errors = 0"), tmp_path, judge="ocr")
     assert (found.whole.code, doubted) == ("unreadable", [])

@@ -66,6 +66,8 @@ async def test_a_doubt_wakes_the_check_and_a_judge_known_to_be_down_raises_none(
     judges.doubt("ollama")
     judges.doubt("nobody")
     await judges.wait_for_doubt(0.01)
+    judges.doubt("ollama", answered=True)
+    await judges.wait_for_doubt(3600)
     await judges.close()
 
 
