@@ -23,7 +23,7 @@ from acud.types.actions import Action, Launch, WindowList
 from tests.bench.foreign.case import Answer, Case, Outcome
 from tests.daemon import Daemon
 
-PROGRAMS = Path(__file__).parent / "bench" / "foreign" / "programs"
+PROGRAMS = Path(__file__).with_name("programs")
 SYSTEM_PYTHON = "/usr/bin/python3"
 _PATIENCE_S = 60.0
 _SETTLES_S = 4.0
