@@ -318,7 +318,7 @@ CASES: tuple[Case, ...] = (
         "only an echo in vim",
         partial(
             _only_echo,
-            ("urxvt", "-fn", "xft:DejaVu Sans Mono:size=14", "-e", "vim", "-u", "NONE", "/tmp/note"),
+            ("urxvt", "-fn", "xft:DejaVu Sans Mono:size=14", "-e", "vim", "-n", "-u", "NONE", "/tmp/note"),
             ("i",),
             "all READY",
         ),
