@@ -154,6 +154,8 @@ class Sources:
         self._total_fps = total_fps
         self._max_megapixels = max_megapixels
         self._caps: dict[str, float] = {}
+        self._grabs = 0
+        """Grabs asked for, of all sources: a window whose source is new here may be known to its capture process."""
         self._counted = 0
         self._counted_from_s = monotonic_s()
         self._now = monotonic_s
@@ -207,6 +209,7 @@ class Sources:
 
     def _new(self, hello: SourceHello, link: Link) -> Source:
         source = Source(hello.source, hello.display, hello.window_id, link)
+        source.grab = self._grabs
         source.epoch, source.frame, source.run = self._left.pop(hello.source, (*self._left_floor, self._run))
         past = self.orphaned_rings.renewed(hello.source)
         source.epoch = max(source.epoch, self.orphaned_rings.epoch(hello.source))
@@ -450,7 +453,7 @@ class Sources:
             self._shown.setdefault(source.name, set()).add(look)
         if source.name not in self._grabbing:
             self._grabbing.add(source.name)
-            source.grab += 1
+            source.grab = self._grabs = self._grabs + 1
             self._demanding.add(source.name)
         return source.grab
 

@@ -426,3 +426,13 @@ def test_a_ring_with_a_frame_that_cannot_be_costs_nobody_a_number(rig: Rig, fram
     attach = next(m for m in reversed(rig.sent) if isinstance(m, Attach))
     assert attach.first_frame == 2
     assert rig.notice(2).frame == 2
+
+
+def test_the_numbers_of_grabs_go_on_where_a_source_is_said_hello_to_again(rig: Rig) -> None:
+    """Its capture process may have kept the window, and the number that was asked of it last."""
+    rig.sources.grab_now(rig.source)
+    asked = rig.demands()[0][1]
+    rig.sources.lose(rig.source, "window_closed", "nobody looks at it")
+    rig.source = rig.hello()
+    assert rig.notice(rig.source.first + 1, grab=asked).grab == asked
+    assert rig.sources.grab_now(rig.source) > asked
