@@ -432,7 +432,7 @@ def test_the_numbers_of_grabs_go_on_where_a_source_is_said_hello_to_again(rig: R
     """Its capture process may have kept the window, and the number that was asked of it last."""
     rig.sources.grab_now(rig.source)
     asked = rig.demands()[0][1]
-    rig.sources.lose(rig.source, "window_closed", "nobody looks at it")
+    rig.sources.forget(rig.source)
     rig.source = rig.hello()
     assert rig.notice(rig.source.first + 1, grab=asked).grab == asked
     assert rig.sources.grab_now(rig.source) > asked
