@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.match import letters_close
+from acud.evaluator.ocr.text_layout import are_beside
 from acud.types import NumberSeen, Rect, ScreenNumber, Verdict, WindowInfo, window_at
 from acud.waits.read_text import (
     LabelPlace,
@@ -151,7 +152,7 @@ class _Layout:
         near = [
             one.box for one in self._cells
             if self._number(one.text) is not None
-            and ((_is_in_row(one.box, box) and one.box.x > box.x) or 0 <= one.box.y - box.y <= _NEAR * box.h)
+            and ((are_beside(one.box, box) and one.box.x > box.x) or 0 <= one.box.y - box.y <= _NEAR * box.h)
             and one.box.x - box.right <= _FAR * box.h and one.box.right > box.x
         ]  # fmt: skip
         return min(near, key=lambda one: abs(one.y - box.y) + max(0, one.x - box.right), default=None)
@@ -253,7 +254,7 @@ class _Layout:
         if not over:
             return None
         first = min(over, key=lambda one: self._gap_y(one, cell))
-        row = [one for one in over if _is_in_row(one.box, first.box)]
+        row = [one for one in over if are_beside(one.box, first.box)]
         parted = self._edges is not None and self._edges.part_rows(*((cell, first) if below else (first, cell)))
         return None if len(row) > 1 or parted else first
 
@@ -262,12 +263,12 @@ class _Layout:
         return [
             one for one in self._cells
             if 4 * (min(box.right, one.box.right) - max(box.x, one.box.x)) > min(box.w, one.box.w)
-            and not _is_in_row(one.box, box)
+            and not are_beside(one.box, box)
         ]  # fmt: skip
 
     def _next_in_row(self, cell: Line) -> Line | None:
         right = [
-            one for one in self._cells if one.box.x > cell.box.x + cell.box.w // 2 and _is_in_row(one.box, cell.box)
+            one for one in self._cells if one.box.x > cell.box.x + cell.box.w // 2 and are_beside(one.box, cell.box)
         ]
         return min(right, key=lambda one: one.box.x, default=None)
 
@@ -317,14 +318,10 @@ def _steps(part: NDArray[np.int16], axis: int) -> NDArray[np.int16]:
     return found
 
 
-def _is_in_row(a: Rect, b: Rect) -> bool:
-    return 2 * (min(a.bottom, b.bottom) - max(a.y, b.y)) >= min(a.h, b.h)
-
-
 def _is_aligned(a: Line, b: Line) -> bool:
     most = _ALIGNED * min(a.box.h, b.box.h)
     middles = abs(a.box.x + a.box.right - b.box.x - b.box.right) / 2
-    return min(abs(a.box.x - b.box.x), abs(a.box.right - b.box.right), middles) <= most and not _is_in_row(a.box, b.box)
+    return min(abs(a.box.x - b.box.x), abs(a.box.right - b.box.right), middles) <= most and not are_beside(a.box, b.box)
 
 
 def _is_as_tall(a: Line, b: Line) -> bool:
