@@ -314,7 +314,8 @@ class Recorder:
             pixels = view.copy(crop if self._redactor is None else None)
             frame, epoch, mono_ns = view.frame, view.epoch, view.mono_ns
         self._seen = frame
-        if self._redactor is not None and hide is not None:  # what is hidden is found in whole frames
+        if self._redactor is not None:  # what is hidden is found in whole frames
+            assert hide is not None
             black = self._redactor.redacted(self._options.recording_id, frame, mono_ns, pixels, hide)
             if not isinstance(black, np.ndarray):
                 raise NotRedacted(f"not recorded: {black.reason}")
