@@ -214,10 +214,15 @@ def parse_verdict(reply: str) -> Verdict:
     if any(word != found.answer.value.upper() for word in _OTHERWISE.findall(_QUOTED.sub("", found.detail))):
         return unknown("unparsable", f"the judge said both YES and NO: {_quote(lines[place])}")
     beside = [line for line in lines[:place] if _DOUBTED.search(line)]
-    if found.answer is Answer.YES and (beside or _is_doubted(found.detail)):
-        return unknown(
-            "unparsable", f"the judge said YES of what it is not sure of: {_quote((beside or [found.detail])[0])}"
-        )
+    if found.answer is Answer.YES and beside:
+        return unknown("unparsable", f"the judge said YES of what it is not sure of: {_quote(beside[0])}")
+    return _check_doubt(found)
+
+
+def _check_doubt(found: Verdict) -> Verdict:
+    """Return the verdict, or `unknown(unparsable)` for a yes that is not sure of itself."""
+    if found.answer is Answer.YES and _is_doubted(found.detail):
+        return unknown("unparsable", f"the judge said YES of what it is not sure of: {_quote(found.detail)}")
     return found
 
 
@@ -257,9 +262,7 @@ def _read_object(text: str) -> Verdict:
         value for name, value in found.items() if isinstance(value, str) and name.casefold() not in _ANSWER_KEYS
     ]
     detail = _sentence(" ".join(sentences))
-    if Answer.YES in answers and _is_doubted(detail):
-        return unknown("unparsable", f"the judge said YES of what it is not sure of: {_quote(detail)}")
-    return Verdict(Answer.YES if Answer.YES in answers else Answer.NO, detail)
+    return _check_doubt(Verdict(Answer.YES if Answer.YES in answers else Answer.NO, detail))
 
 
 def _said_answer(value: object) -> Answer | None:
@@ -327,7 +330,8 @@ def _numbered(line: str) -> tuple[int | None, Verdict]:
     if match is None:
         return None, unknown("unparsable", "no number")
     verdict = _read(match[2])
-    return int(match[1]), verdict or unknown("unparsable", f"the judge did not say YES: or NO: {_quote(line)}")
+    missing = unknown("unparsable", f"the judge did not say YES: or NO: {_quote(line)}")
+    return int(match[1]), _check_doubt(verdict) if verdict is not None else missing
 
 
 def _only(found: list[Verdict], number: int) -> Verdict:

@@ -203,6 +203,7 @@ Y, N, U = Answer.YES, Answer.NO, Answer.UNKNOWN
         ("1 NO: a\nYES: b\n2 NO: b\n3 NO: c", [U, U, U]),
         ("Here is what I see.\n1 NO: a\n2 NO: b\n3 NO: c", [U, U, U]),
         ("١ YES: a", [U, U, U]),
+        ("1 YES: although a is not visible\n2 YES: probably b\n3 NO: c", [U, U, N]),
         ("", [U, U, U]),
     ],
 )
