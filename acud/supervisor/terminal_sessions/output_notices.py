@@ -22,17 +22,18 @@ class OutputNotices:
         """By watch: the targets that show its terminal."""
 
     def expect(self, pty: str, ttys: Iterable[str]) -> None:
-        """Give one notice of the next output on `ttys` ("pts/3"). Without inotify there are none, which is logged."""
-        try:
-            for tty in ttys:
-                watch = self._opened().add(f"/dev/{tty}", MODIFY | ONESHOT)
-                self._expected.setdefault(watch, set()).add(pty)
-        except FileNotFoundError:
-            return  # the terminal has just closed, as the next survey shows
-        except OSError as fault:
-            _LOG.warning("tmux.no_notices", fault=fault.strerror)
+        """Give one notice of the next output on `ttys` ("pts/3"). Where inotify gives none the log says so."""
+        for tty in ttys:
+            try:
+                watch = self._open().add(f"/dev/{tty}", MODIFY | ONESHOT)
+            except FileNotFoundError:
+                continue  # the terminal has just closed, as the next survey shows
+            except OSError as fault:
+                _LOG.warning("tmux.no_notices", fault=fault.strerror)
+                return
+            self._expected.setdefault(watch, set()).add(pty)
 
-    def _opened(self) -> Inotify:
+    def _open(self) -> Inotify:
         if self._inotify is None:
             self._inotify = Inotify(only_folders=False)
             self._loop.watch(self._inotify, self._on_readable)
