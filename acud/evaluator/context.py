@@ -152,7 +152,7 @@ class EvaluatorContext:
         """
         if self._text is None:
             return shot
-        with self.counters.timed("ocr"), suppress(Unavailable):  # whoever needs the text then hears of the fault
+        with self.counters.timed("ocr"), suppress(Unavailable):  # the question that needs the text reports the fault
             return await self._text.read_look(shot, lambda: self.rings.take(job))
         return shot
 

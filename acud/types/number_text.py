@@ -38,8 +38,9 @@ _TOKEN = re.compile(
 )
 _IN_A_DATE = re.compile(rf"[{DASHES}:_]\d|\.\d|/\d+/")
 _AFTER_A_NUMBER = re.compile(rf"(?<=\d)[{DASHES}:/_]|(?<=[<≤])\s?")
-_DASH_IN_WORD = re.compile(rf"(?<=[^\W\d_])[{DASHES}]$")
 """The second number of "57/90" is not what is counted, and that of "< 5" only a bound."""
+_DASH_IN_WORD = re.compile(rf"(?<=[^\W\d_])[{DASHES}]$")
+"""A dash right after a letter, as in "B-5"."""
 _OF_AN_ADDRESS = re.compile(r"://|[?&][\w.-]+=|\w\.[a-z]{2,}[:/?]|^[\w.-]+:\d+/", re.IGNORECASE)
 _ORDINAL, _OF_A_WORD = re.compile(r"(?:st|nd|rd|th)\b"), re.compile(r"\w")
 _GROUPS = re.compile(r"\d{1,3}(?:\.\d{3})+|\d{1,3}(?:,\d{2,3})*,\d{3}")

@@ -53,7 +53,7 @@ class Handles:
         return {"resultType": "task", **_task(shown.wait)}
 
     async def find_known(self, task_ids: Sequence[str]) -> list[str]:
-        """Return the first of `task_ids` that are tasks here: those whose end is told of."""
+        """Return the first of `task_ids` that are tasks here: those whose end is notified."""
         known: list[str] = []
         for task_id in task_ids[:_MOST_FOLLOWED]:
             with contextlib.suppress(RpcError):

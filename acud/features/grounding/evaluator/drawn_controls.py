@@ -100,9 +100,8 @@ class Edges:
                 breaks = np.flatnonzero(~self.columns[label.bottom :, x])
                 side = label.bottom + int(breaks[0]) if breaks.size else self.height
                 lines = self._lines(x, end)
-                bottom = int(
-                    max(lines[lines < side + _SIDE_PX], default=0)
-                )  # of a field inside, too: the frame's is last
+                # Fields inside have such lines, too: the frame's is the last.
+                bottom = int(max(lines[lines < side + _SIDE_PX], default=0))
                 corners = self.rows[bottom, [*range(x + 2, x + 6), *range(end - 6, end - 2)]]
                 if bottom > label.bottom + MIN_H_PX and corners.all():
                     found.append(Rect(x, y, end - x, bottom - y))
