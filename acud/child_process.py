@@ -21,10 +21,10 @@ import contextlib
 import ctypes
 import gc
 import os
+import select
 import signal
 import socket
 import sys
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, Generic, NoReturn, Self, TypeVar
@@ -50,7 +50,6 @@ FORK_FLAG = "--forks"
 FORK_SERVER_NAME = "acud-forks"
 """What `ps` calls the server, whose command line those that it forks share (proc_pid_comm(5))."""
 _MOST_BYTES = 1 << 20
-_ADOPTION_POLL_S = 0.0005
 
 
 def run(main: Callable[[Bootstrap], None]) -> NoReturn:
@@ -215,6 +214,16 @@ def serve_forks() -> bytes:
     return data
 
 
+def wait_for_end(pid: int, within_s: float | None = None) -> None:
+    """Return once that process has ended, reaped or not, or after `within_s`."""
+    with contextlib.suppress(ProcessLookupError):
+        ended = os.pidfd_open(pid)
+        poll = select.poll()
+        poll.register(ended, select.POLLIN)
+        poll.poll(None if within_s is None else 1000 * within_s)
+        os.close(ended)
+
+
 def _ordered() -> bytes:
     """Serve orders; return one in the process that was forked for it, which is not tied to any parent yet."""
     die_with_parent(os.getppid())  # one that is stopped does not read that its supervisor is gone
@@ -275,8 +284,7 @@ def _forked(supervisor: socket.socket) -> bool:
         return False
     parent = os.getpid()
     if _is_new(supervisor):
-        while os.getppid() == parent:
-            time.sleep(_ADOPTION_POLL_S)
+        wait_for_end(parent)  # from then on the kernel counts this process as its new parent's
         return True
     os._exit(0)
 
