@@ -34,6 +34,7 @@ def test_text_of_a_covered_tmux_session_is_exact(client: Client, view: DisplayIn
     titled(client, view.name, "cover")
     wait = client.wait_create(Text("O0Il1| done"), target, display=view.name, timeout_s=LONG_S).wait.wait_id
     judged(client, wait, "no")
+    until(lambda: shown(client, wait).frames_seen, "a picture of the covered window")
     tmux.type("build", "O0Il1| done")
     done = ended(client, wait)
     assert done.state is WaitState.RESOLVED
