@@ -72,13 +72,14 @@ class Scrollable(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Observed(Struct, frozen=True, forbid_unknown_fields=True):
-    """What was asked for. `unread`: why widgets could not be read ("": they were).
+    """What was asked for. `unread`: why widgets could not be read ("": they were). `is_late`: for want of time.
 
     `at`: the innermost widget at the point; `field`: the one that takes text there, or has the focus; `choice`: the
     list or combo box there. `focus`: the widget with the focus.
     """
 
     unread: str = ""
+    is_late: bool = False
     at: WidgetNow | None = None
     field: WidgetNow | None = None
     choice: WidgetNow | None = None

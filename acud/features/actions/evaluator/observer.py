@@ -83,6 +83,7 @@ class WidgetObserver:
         focus = rules.focused(widgets, ask.focused)
         return Observed(
             unread="; ".join(tree.gaps())[:1000],
+            is_late=tree.truncated == "time",
             at=reader.plain(found) if found is not None else None,
             field=await reader.field(field) if field is not None else None,
             choice=await reader.choice(choice) if choice is not None else None,

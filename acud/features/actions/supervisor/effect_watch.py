@@ -332,7 +332,7 @@ def _finish(run: InstructionRun, ending: InstructionEnding) -> None:
 
 
 class _Aftermath:
-    """Looks at what is there after an action, again where a dialog has no words yet."""
+    """Looks at what is there after an action, again where a dialog has no words yet, or a busy program was too slow."""
 
     def __init__(self, run: InstructionRun, ending: InstructionEnding) -> None:
         self._run = run
@@ -347,7 +347,9 @@ class _Aftermath:
     def _seen(self, now: Observed) -> None:
         new = {one.window_id for one in self._run.new_windows()}
         silent = next((one for one in now.dialogs if one.window_id in new and not one.texts and not one.buttons), None)
-        if silent is not None and self._looks < _MOST_LOOKS:
+        if now.is_late and self._looks == 1:
+            self.look()
+        elif silent is not None and self._looks < _MOST_LOOKS:
             again = self._run.later(lambda _: self.look())
             self._run.core.loop.call_later(_AGAIN_S, lambda: again(None))
         elif silent is not None:
