@@ -105,7 +105,7 @@ class Misdirection(Struct, frozen=True, forbid_unknown_fields=True):
     """Why input stopped: it would have gone to the window `by` (0: to none), and is for `target` (X ids).
 
     `is_kept`: `by` is a modal dialog that keeps `target` from being used. `done`: letters or chords sent before, the
-    last `unsure` of which may have reached `by` or nothing: the program was not known to have read them.
+    last `unsure` of which may have reached `by` or nothing. All of them are, where `by` is of the program of `target`.
     """
 
     target: XId

@@ -76,7 +76,7 @@ class InputGuard:
         self._with_program = False
         self.target = 0
         self.done = self.last = 0
-        """Letters or chords sent, and how many of them since the program was last known to have read all."""
+        """Letters or chords sent, and how many of them at the last time."""
 
     # ---- an act ------------------------------------------------------------------------------------------------------
 
@@ -167,7 +167,18 @@ class InputGuard:
     def _raise_for(self, fault: tuple[int, bool] | None) -> None:
         if fault is not None:
             by, is_kept = fault
-            raise Misdirected(Misdirection(self.target, by, is_kept, self.done, self.last))
+            raise Misdirected(Misdirection(self.target, by, is_kept, self.done, self._count_unsure(by)))
+
+    def _count_unsure(self, by: int) -> int:
+        """Return how many of the letters or chords sent may have reached `by`, or nothing.
+
+        What went to another program can't. But a program may hold keys and hand them to the window that it opens
+        meanwhile, and an answer to a ping does not show what it holds: Java answers in another thread than the one in
+        which it reads keys, a browser in another process.
+        """
+        target = self._info(self.target)
+        is_other = bool(by) and target is not None and not self._is_of_one_program(target, by)
+        return self.last if is_other else self.done
 
     # ---- looking -----------------------------------------------------------------------------------------------------
 

@@ -95,6 +95,7 @@ def test_keys_stop_when_another_window_takes_the_focus(
     assert (how.target, how.by) == (thief.letter.id, thief.other.id)
     assert (thief.presses[how.target], thief.presses[how.by]) == (how.done, 0)
     assert 0 < how.done < count
+    assert how.unsure == how.done  # both windows are of one program
 
 
 @pytest.mark.parametrize(

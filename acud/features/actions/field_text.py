@@ -12,6 +12,9 @@ from typing import Literal
 
 Outcome = Literal["as_wanted", "reformatted", "completed", "different", "unchanged"]
 
+CARET = ("|", "l", "I", "i")
+"""What OCR reads for the caret behind a text."""
+
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?", re.ASCII)
 _GROUPED = re.compile(r"(?<=\d)[,' ](?=\d{3}(?!\d))", re.ASCII)
 _DATE = re.compile(r"\d{1,4}([-/. ])\d{1,2}\1\d{1,4}", re.ASCII)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from acud.errors import Refused
+from acud.features.actions.field_text import CARET
 from acud.protocol.capture import Misdirection
 from acud.types import WindowInfo
 from acud.types.action_effects import OpenDialog
@@ -16,6 +17,8 @@ _BESIDE = (
     "answer the dialog (gui_do), or give the window the focus (window_focus, acud do window focus); then do the rest"
 )
 _FOCUS = "give the window the focus first (window_focus, acud do window focus), then do the rest"
+_FEWEST = 3
+"""Letters: fewer stand in many a window anyway."""
 _RAISE = "raise the window first (window_raise, acud do window raise), or act on the one that is there"
 
 
@@ -41,8 +44,33 @@ def describe_misdirection(
     hint = _ANSWER if how.is_kept else _BESIDE if dialog is not None and is_keyed else by_kind
     total = _count(action)
     return Refused(
-        f"{why}; {_describe_done(action, how, total, target)}", hint=hint, sent=how.done, of=total, by=how.by
+        f"{why}; {_describe_done(action, how, total, target)}",
+        hint=hint,
+        sent=how.done,
+        unsure=how.unsure,
+        of=total,
+        by=how.by,
     )
+
+
+def count_shown(typed: str, lines: Sequence[str]) -> int:
+    """Return how many letters of `typed`, from its first on, stand in `lines` of OCR up to the end of a line; 0 for a
+    few, which may stand there anyway. White space, case and a caret at the end do not count.
+    """
+    places = [n for n, letter in enumerate(typed, 1) if not letter.isspace()]
+    wanted = _squash(typed)
+    read, ends = "", list[int]()
+    for line in map(_squash, lines):
+        read += line
+        ends += [len(read), len(read) - 1] if line.endswith(CARET) else [len(read)]
+    starts = [n for n in range(len(read)) if read.startswith(wanted[:_FEWEST], n)]
+    found = (end - start for start in starts for end in ends if wanted.startswith(read[start:end]))
+    shown = max(found, default=0)
+    return places[shown - 1] if shown >= _FEWEST else 0
+
+
+def _squash(text: str) -> str:
+    return "".join(text.split()).casefold()
 
 
 def _describe_done(action: InputAction | None, how: Misdirection, total: int, target: str) -> str:
@@ -65,8 +93,11 @@ def _describe_done(action: InputAction | None, how: Misdirection, total: int, ta
         return f"nothing was {verb}"
     if isinstance(action, Drag):
         return "the drag was taken back to where it began"
+    rest = f"{total - how.done} were not {verb}"
+    if how.unsure and how.unsure == how.done:
+        return f"{how.done} of {total} {unit} were sent to {target} (how many of them arrived is not known), {rest}"
     unsure = f" (the last {how.unsure} may be lost, or there)" if how.unsure else ""
-    return f"{how.done} of {total} {unit} went to {target}{unsure}, {total - how.done} were not {verb}"
+    return f"{how.done} of {total} {unit} went to {target}{unsure}, {rest}"
 
 
 def _count(action: InputAction | None) -> int:

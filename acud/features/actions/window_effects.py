@@ -7,6 +7,7 @@ paint meanwhile is no effect of it: their windows are left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 
 from msgspec import Struct
 
@@ -160,18 +161,20 @@ def is_effect(
 
 def visible_middle(window: WindowInfo, windows: Sequence[WindowInfo], screen: Rect) -> Point | None:
     """Return the middle of the largest part of `window` that no other covers, on a `screen`; None where none shows."""
-    above: list[Rect] = []
-    for one in windows:
-        if one.window_id == window.window_id:
-            break
-        if one.visibility != "unmapped":
-            above.append(one.outside)
-    shown = window.bounds.intersect(screen)
-    parts = _parts(shown, above, inside=False) if shown is not None else []
-    if not parts:
-        return None
-    largest = max(parts, key=lambda part: part.area)
-    return Point(largest.x + largest.w // 2, largest.y + largest.h // 2)
+    part = max(shown_parts(window, windows, screen), key=lambda one: one.area, default=None)
+    return Point(part.x + part.w // 2, part.y + part.h // 2) if part is not None else None
+
+
+def shown_parts(window: WindowInfo, windows: Sequence[WindowInfo], box: Rect) -> list[Rect]:
+    """Return the parts of `window` inside of `box` that no other window covers, which together are all of it."""
+    shown = window.bounds.intersect(box)
+    return _parts(shown, boxes_above(window, windows), inside=False) if shown is not None else []
+
+
+def boxes_above(window: WindowInfo, windows: Sequence[WindowInfo]) -> list[Rect]:
+    """Return the boxes of the windows above `window`, with their frames."""
+    above = takewhile(lambda one: one.window_id != window.window_id, windows)
+    return [one.outside for one in above if one.visibility != "unmapped"]
 
 
 def _gives_way(window: WindowInfo, points: Sequence[Point]) -> bool:

@@ -15,7 +15,6 @@ from tests.daemon import Daemon
 _LINE = "Pack my box with five dozen liquor jugs; how vexingly quick daft zebras jump. "
 _LONG = _LINE * 5
 _LETTER, _DIALOG = "Letter3", "Interruption"
-_LOST_AT_MOST = 8
 
 
 def _thief(toolkit: str, kind: str, record: Record) -> tuple[str, ...]:
@@ -27,7 +26,7 @@ def _thief(toolkit: str, kind: str, record: Record) -> tuple[str, ...]:
 
 
 def _type_under_thief(toolkit: str, kind: str, target: str, daemon: Daemon, manager: str = "") -> Outcome:
-    """The letter is taken over while it is typed: refused, with as many letters as the letter has, none elsewhere."""
+    """The letter is taken over while it is typed: refused, with a range that holds how many letters arrived."""
     record = Record(daemon.home)
     with show(daemon, 1024, 768, manager) as screen:
         screen.launch(*_thief(toolkit, kind, record))
@@ -42,8 +41,10 @@ def _type_under_thief(toolkit: str, kind: str, target: str, daemon: Daemon, mana
         if not stated:
             return Outcome(Answer.WRONG, printed)
         missing = int(stated[1]) - len(state["letter"])
+        if "how many of them arrived is not known" in words:
+            return Outcome(Answer.UNKNOWN if missing >= 0 else Answer.WRONG, printed)
         admitted = int(found[1]) if (found := re.search(r"the last (\d+) may be lost", words)) else 0
-        is_fair = _LONG.startswith(state["letter"]) and 0 <= missing <= admitted <= _LOST_AT_MOST
+        is_fair = _LONG.startswith(state["letter"]) and 0 <= missing <= admitted
         return Outcome(Answer.RIGHT if is_fair else Answer.WRONG, printed)
 
 

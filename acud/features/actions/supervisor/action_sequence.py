@@ -12,6 +12,7 @@ from acud.errors import AcudError, NotFound
 from acud.features.actions.action_words import action_text
 from acud.features.actions.input_aim import InputAim, typed_by
 from acud.features.actions.supervisor.action_wait import FollowedWait
+from acud.features.actions.supervisor.misdirection import explain
 from acud.features.actions.supervisor.places import element_ids, fill_element_points, named_window, pressed_points
 from acud.protocol.capture import Acted
 from acud.supervisor.ports import LocatedElement
@@ -183,7 +184,9 @@ class ActionSequence:
             self._fail(outcome)
             return
         if outcome.misdirected is not None:
-            self._feature.explain(self._watched, action, outcome.misdirected, self._fail)
+            is_known = outcome.frame and outcome.epoch == self._epoch
+            before = baselines.token_at(self.progress.baseline, outcome.frame) if is_known else ""
+            explain(self._feature, self._watched, action, outcome.misdirected, self._fail, before)
             return
         self._take_frame(outcome)
         self._aim = self._aim.follow(action, outcome.window_id)

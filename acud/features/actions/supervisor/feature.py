@@ -7,12 +7,10 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from acud.errors import AcudError, DisplayDown, Unavailable
-from acud.features.actions.misdirected_words import describe_misdirection
 from acud.features.actions.supervisor import handlers as handlers  # registers them
 from acud.features.actions.supervisor import terminals as terminals
 from acud.features.actions.supervisor.instruction import RunningInstruction
 from acud.features.actions.supervisor.instruction_run import InstructionContext
-from acud.protocol.capture import Misdirection
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.observation import ObserveAsk, Observed
 from acud.protocol.questions import PictureAsk, View
@@ -27,8 +25,6 @@ from acud.supervisor.ports import InstructionCaller
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, Rect, Stable, Target, WaitSpec, WaitState
-from acud.types.action_effects import OpenDialog
-from acud.types.actions import InputAction
 
 
 class ActionsFeature(RunningFeature):
@@ -107,23 +103,6 @@ class ActionsFeature(RunningFeature):
 
         submit, lane = self.core.pool.submit, Lane.OCR if ask.read_text else Lane.JUDGE
         submit(FrameWork(submit, lane, source, fill, observed, view=View(source.name, crop)))
-
-    def explain(
-        self, watched: WatchedDisplay, action: InputAction | None, how: Misdirection, done: Callable[[AcudError], None]
-    ) -> None:
-        """Call `done` with the error for input (None: for any) that stopped as `how` tells, with the buttons of the
-        dialog in its way.
-        """
-        by = next((one for one in watched.windows if one.window_id == how.by), None)
-        if by is None or by.kind != "dialog":
-            done(describe_misdirection(action, how, watched.windows, None))
-            return
-
-        def observed(now: Observed) -> None:
-            dialog = next((one for one in now.dialogs if one.window_id == how.by), OpenDialog(by.title))
-            done(describe_misdirection(action, how, watched.windows, dialog))
-
-        self.observe(watched, ObserveAsk((by.pid,) if by.pid else ()), observed)
 
     def picture(
         self,

@@ -15,6 +15,7 @@ from acud.errors import AcudError, Refused
 from acud.features.actions.instructions import Instruction, instruction_text
 from acud.features.actions.supervisor.action_sequence import ActionSequence
 from acud.features.actions.supervisor.action_wait import FollowedWait
+from acud.features.actions.supervisor.misdirection import explain
 from acud.features.actions.supervisor.places import named_window, spot_of
 from acud.features.actions.window_effects import EffectArea, effect_area, target_area, visible_middle
 from acud.protocol.capture import Misdirection
@@ -148,7 +149,7 @@ class InstructionRun:
                 dialog = modal_over(window.window_id, self.watched.windows)
                 if dialog is not None:
                     kept = Misdirection(window.window_id, dialog.window_id, is_kept=True)
-                    self.feature.explain(self.watched, None, kept, self.later(self.end))
+                    explain(self.feature, self.watched, None, kept, self.later(self.end))
                     return
             then()
 

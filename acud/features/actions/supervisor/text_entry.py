@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from acud.features.actions.field_text import Outcome, has_content, typed_outcome
+from acud.features.actions.field_text import CARET, Outcome, has_content, typed_outcome
 from acud.features.actions.instructions import TypeInto, instruction_text
 from acud.features.actions.supervisor.effect_watch import finish, verify
 from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun, did_text
@@ -29,8 +29,6 @@ _SHORTEST = 3
 _LONGEST = 32
 """A field shows the end of a long text."""
 _RIM_PX = 4
-_CARET = "|lI"
-"""What OCR reads for the caret behind a text."""
 
 _DONE: dict[Outcome, str] = {
     "as_wanted": "the field reads what was typed",
@@ -228,7 +226,7 @@ class TextEntry:
         """What was typed was read in the field; as it replaces what stood there, nothing else may be."""
         text = " ".join(now.lines)
         read, typed = "".join(text.split()), "".join(self._instruction.text.split())
-        if len(read) == len(typed) or (len(read) == len(typed) + 1 and read[-1] in _CARET):
+        if len(read) == len(typed) or (len(read) == len(typed) + 1 and read.endswith(CARET)):
             self._recognised()
             return
         reading = FieldReading("different", text[:MAX_WORDS], method="ocr")

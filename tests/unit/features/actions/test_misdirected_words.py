@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acud.features.actions.input_aim import InputAim
-from acud.features.actions.misdirected_words import describe_misdirection
+from acud.features.actions.misdirected_words import count_shown, describe_misdirection
 from acud.protocol.capture import Misdirection
 from acud.types import Rect, WindowInfo
 from acud.types.action_effects import OpenDialog
@@ -35,6 +35,13 @@ _BOX = OpenDialog("Session", buttons=("No", "Yes"))
             '"Letter2" (the last 8 may be lost, or there), 353 were not typed',
         ),
         (
+            TypeText("a" * 408),
+            Misdirection(1, 2, done=55, unsure=55),
+            None,
+            'dialog "Session" has the focus, not "Letter2"; 55 of 408 letters were sent to "Letter2" (how many of them '
+            "arrived is not known), 353 were not typed",
+        ),
+        (
             Key("Tab Tab Return"),
             Misdirection(2, 1, done=2),
             None,
@@ -55,6 +62,22 @@ def test_the_error_names_both_windows_and_what_went_where(
     fault = describe_misdirection(action, how, _WINDOWS, dialog)
     assert fault.message == words
     assert ("window_focus" in fault.hint) is (not how.is_kept and not isinstance(action, Click | Drag))
+
+
+@pytest.mark.parametrize(
+    ("lines", "count"),
+    [
+        (("Pack my box with five", "dozen liquor"), 34),
+        (("Pack my box with|",), 16),
+        (("To Anna", "Pack mybox with ffve dozen", "Pack my box"), 11),
+        (("Pack my box, please",), 0),
+        (("five dozen liquor",), 0),
+        (("Pa",), 0),
+        ((), 0),
+    ],
+)
+def test_letters_count_that_stand_up_to_the_end_of_a_line(lines: tuple[str, ...], count: int) -> None:
+    assert count_shown("Pack my box with five dozen liquor jugs", lines) == count
 
 
 @pytest.mark.parametrize(
