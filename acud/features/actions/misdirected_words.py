@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from acud.errors import Refused
 from acud.features.actions.field_text import CARET
 from acud.protocol.capture import Misdirection
-from acud.types import WindowInfo
+from acud.types import WindowInfo, screen_cover
 from acud.types.action_effects import OpenDialog
 from acud.types.actions import Click, Drag, Hold, InputAction, Key, Scroll, TypeText, chords
 from acud.untrusted_text import quoted
@@ -19,6 +19,7 @@ _BESIDE = (
 _FOCUS = "give the window the focus first (window_focus, acud do window focus), then do the rest"
 _FEWEST = 3
 """Letters: fewer stand in many a window anyway."""
+_LOCKED = "the screen is locked or hidden (display_list names by what): it has to be unlocked first"
 _RAISE = "raise the window first (window_raise, acud do window raise), or act on the one that is there"
 
 
@@ -41,6 +42,8 @@ def describe_misdirection(
             f"; buttons: {', '.join(map(_plain, dialog.buttons))}" if dialog.buttons else "; its buttons are not known"
         )
     by_kind = _FOCUS if is_keyed else _RAISE
+    if screen_cover(windows) is not None:
+        by_kind = _LOCKED
     hint = _ANSWER if how.is_kept else _BESIDE if dialog is not None and is_keyed else by_kind
     total = _count(action)
     return Refused(
