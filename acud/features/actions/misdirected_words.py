@@ -19,7 +19,7 @@ _BESIDE = (
 _FOCUS = "give the window the focus first (window_focus, acud do window focus), then do the rest"
 _FEWEST = 3
 """Letters: fewer stand in many a window anyway."""
-_LOCKED = "the screen is locked or hidden (display_list names by what): it has to be unlocked first"
+_LOCKED = "the screen is locked or hidden: it has to be unlocked first"
 _RAISE = "raise the window first (window_raise, acud do window raise), or act on the one that is there"
 
 
