@@ -51,6 +51,26 @@ def texts(engine_or_reader: RapidEngine | ScreenReader, pixels: np.ndarray) -> l
     return [" ".join(line.text for line in row) for row in rows(reader.read(("view",), pixels))]
 
 
+CODE = [
+    "if (x !== y) return", "return a != b;", "if (x === y) go", "if (x == y) go", "xs.map(x => x + 1)", "node -> next",
+    "key = value", "x => y !== z",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("font", ["Fira Code", "DejaVuSansMono.ttf", "DejaVuSerif.ttf"])
+def test_signs_that_a_font_draws_as_one_are_spelt_by_their_width(engine: RapidEngine, font: str) -> None:
+    if font == "Fira Code":  # as Chromium shows it
+        with Image.open(Path(__file__).with_name("fira_code.png")) as image:
+            pixels = np.asarray(image.convert("RGBX")).copy()
+    else:
+        pixels = drawn(CODE, font=font, size=16)
+    read, at = ScreenReader(engine).read(("view",), pixels), Rect(0, 0, *SIZE)
+    for text in CODE:
+        assert look_for(read, Text(text), 0.5, at).answer is Answer.YES, (text, read)
+    for absent in ("x != y", "a !== b", "(x = y)", "x ==> x", "node --> next", "key == value"):
+        assert look_for(read, Text(absent), 0.5, at).answer is Answer.NO, (absent, read)
+
+
 @pytest.mark.parametrize(
     ("colours", "font", "size"),
     [

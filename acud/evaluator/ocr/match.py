@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
+from acud.evaluator.ocr.ligatures import SPELLINGS
 from acud.evaluator.ocr.text_layout import are_beside, blocks, rows
 from acud.patterns import PatternFault, compiled
 from acud.quotation_marks import plain_marks
@@ -30,8 +31,7 @@ _MIN_DISGUISED = 5
 """Characters of a text that may be found among look-alikes; shorter ones ("10", "Yes") would be found anywhere."""
 _NEAR = 0.75
 """Share of letters that a text and the nearest reading must have in common to be worth naming."""
-_SIGNS = str.maketrans({"≠": "!=", "⇒": "=>", "→": "->", "←": "<-", "≥": ">=", "≤": "<=", "≡": "===", "∥": "||"})
-"""As Fira Code and JetBrains Mono draw them, and the engine reads them."""
+_SIGNS = str.maketrans(SPELLINGS)
 _MISREAD = {"0": "o", "1": "l", "i": "l", "|": "l", ",": ".", ";": ":"}
 _COMMA_IN_NUMBER = re.compile(r"(?<=\d),(?=\d)")
 _BETWEEN_CJK = re.compile("(?<=[\u3000-\u30ff\u3400-\u9fff]) (?=[\u3000-\u30ff\u3400-\u9fff])")

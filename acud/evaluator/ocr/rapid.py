@@ -24,6 +24,7 @@ from acud.errors import Unavailable
 from acud.evaluator.ocr import bands
 from acud.evaluator.ocr.decoder import LetterDecoder, with_gaps
 from acud.evaluator.ocr.engine import Bgr, Reading
+from acud.evaluator.ocr.ligatures import with_ligatures
 from acud.evaluator.ocr.runtime import HINT, Choice, Model, Runtime, Tensor, choose_runtime
 from acud.types import Rect
 
@@ -158,7 +159,8 @@ class RapidEngine:
         resized = self._cv2.resize(crop, (wide, LINE_PX)).transpose(2, 0, 1)
         tensor[0, :, :, :wide] = resized * np.float32(2 / 255) - np.float32(1)
         chances = self._run(self._reader, tensor, "read lines")
-        return with_gaps(self._decoder.decode(chances[0], width / wide * padded / chances.shape[1]), crop)
+        reading = self._decoder.decode(chances[0], width / wide * padded / chances.shape[1])
+        return with_ligatures(with_gaps(reading, crop), crop)
 
     @staticmethod
     def _run(model: Model, tensor: Tensor, what: str) -> Tensor:

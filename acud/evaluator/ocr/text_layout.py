@@ -106,7 +106,7 @@ def columns_by_ink(line: Line, pixels: NDArray[np.uint8]) -> list[tuple[int, int
     spans = _by_ink(texts, line.box, pixels) if texts else None
     if spans is None:
         return None
-    pieces = runs(_columns(pixels[line.box.y : line.box.bottom, line.box.x : line.box.right, :3]), 0)
+    pieces = runs(letter_columns(pixels[line.box.y : line.box.bottom, line.box.x : line.box.right, :3]), 0)
     gaps = sorted((right[0] - left[1] for left, right in pairwise(pieces)), reverse=True)
     narrowest, widest_other = gaps[: len(texts) - 1][-1:], gaps[len(texts) - 1 :][:1]
     if narrowest and widest_other and widest_other[0] > _SURELY * narrowest[0]:
@@ -135,7 +135,7 @@ def _follows(above: Rect, below: Rect) -> bool:
 
 def _by_ink(texts: Sequence[str], box: Rect, pixels: NDArray[np.uint8]) -> list[tuple[int, int]] | None:
     """Return each word's columns where the widest gaps of ink part the line into as many words, of fitting widths."""
-    ink = _columns(pixels[box.y : box.bottom, box.x : box.right, :3])
+    ink = letter_columns(pixels[box.y : box.bottom, box.x : box.right, :3])
     pieces = runs(ink, 0)
     if len(pieces) < len(texts):
         return None
@@ -146,7 +146,7 @@ def _by_ink(texts: Sequence[str], box: Rect, pixels: NDArray[np.uint8]) -> list[
     return spans if _fits(texts, spans) else None
 
 
-def _columns(part: NDArray[np.uint8]) -> NDArray[np.bool_]:
+def letter_columns(part: NDArray[np.uint8]) -> NDArray[np.bool_]:
     colours = part.astype(np.int16)
     paper = np.median(np.concatenate((colours[0], colours[-1])), axis=0)  # letters fill neither edge
     found: NDArray[np.bool_] = (np.abs(colours - paper).max(axis=2) > _INK).any(axis=0)
