@@ -12,14 +12,20 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
-    ("failing", "said"),
+    ("argument", "failing", "said"),
     [
-        ((), "==> all passed\n"),
-        (("scripts/check",), "==> failed: scripts/check\n"),
-        (("scripts/site", ".venv/bin/pytest"), "==> failed: scripts/site\n==> failed: tests/unit\n"),
+        ("tests/unit", (), "==> pytest: tests/unit\n==> all passed\n"),
+        ("tests/unit", ("scripts/check",), "==> pytest: tests/unit\n==> failed: scripts/check\n"),
+        (
+            "tests/unit",
+            ("scripts/site", ".venv/bin/pytest"),
+            "==> pytest: tests/unit\n==> failed: scripts/site\n==> failed: tests/unit\n",
+        ),
+        ("-q", (), "==> unit\n==> all passed\n"),
+        ("-q", (".venv/bin/pytest",), "==> unit\n==> failed: unit\n"),
     ],
 )
-def test_it_ends_with_what_failed(tmp_path: Path, failing: tuple[str, ...], said: str) -> None:
+def test_it_ends_with_what_failed(tmp_path: Path, argument: str, failing: tuple[str, ...], said: str) -> None:
     for folder in ("scripts", ".venv/bin", "tests/unit"):
         (tmp_path / folder).mkdir(parents=True)
     shutil.copy(ROOT / "scripts" / "test", tmp_path / "scripts" / "test")
@@ -27,7 +33,7 @@ def test_it_ends_with_what_failed(tmp_path: Path, failing: tuple[str, ...], said
         (tmp_path / name).write_text(f"#!/bin/sh\nexit {int(name in failing)}\n", encoding="utf-8")
         (tmp_path / name).chmod(0o755)
     done = subprocess.run(
-        [tmp_path / "scripts" / "test", "tests/unit"],
+        [tmp_path / "scripts" / "test", argument],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -35,4 +41,4 @@ def test_it_ends_with_what_failed(tmp_path: Path, failing: tuple[str, ...], said
         timeout=60,
         check=False,
     )
-    assert (done.returncode, done.stdout) == (int(bool(failing)), f"==> pytest: tests/unit\n{said}")
+    assert (done.returncode, done.stdout) == (int(bool(failing)), said)

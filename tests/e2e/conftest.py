@@ -24,6 +24,19 @@ __all__ = ["api", "browser", "chromium", "form", "gui_daemon"]
 SCRIPTED = '[vision]\nbackend = "scripted"\nscripted = \'{"default": "no"}\'\n'
 BARE = '[evaluator]\nworkers = 1\n[display]\nwindow_manager = "none"\nsession_bus = false\n'
 PATIENT_TMUX = "[pty]\ntimeout_s = 20\n"
+LONGEST = (
+    "gui_do", "fleet_rearm", "dashboard_tasks", "dashboard_states", "readme", "faults_recordings", "faults_supervisor",
+    "action_waits", "faults_children", "wakes", "baselines_restart", "gateway_process", "fleet_wakes", "commentary",
+    "cli_daemon", "screens_replay", "agent", "waits_displays", "upkeep", "fleet", "recordings", "terminals",
+)  # fmt: skip
+"""Files that take over a minute, the longest first: a worker that gets one at the end keeps all others waiting."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest files; the others stay in their order, which is shuffled."""
+    here = Path(__file__)
+    places = {here.with_name(f"test_{name}.py").resolve(strict=True): place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
 @pytest.fixture(scope="module")
