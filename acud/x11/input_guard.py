@@ -176,8 +176,10 @@ class InputGuard:
         meanwhile, and an answer to a ping does not show what it holds: Java answers in another thread than the one in
         which it reads keys, a browser in another process.
         """
-        target = self._info(self.target)
-        is_other = bool(by) and target is not None and not self._is_of_one_program(target, by)
+        target, other = self._info(self.target), self._info(by)
+        is_one_client = self.target & self._client_bits == by & self._client_bits
+        is_one_process = target is not None and other is not None and target.pid == other.pid != 0
+        is_other = bool(by) and not is_one_client and not is_one_process  # zenity belongs to the terminal it came from
         return self.last if is_other else self.done
 
     # ---- looking -----------------------------------------------------------------------------------------------------
