@@ -50,6 +50,15 @@ _NONE = "none"
     metavar="FILE",
     help="Write a PNG of the (first) display there, with the ids drawn in.",
 )
+@click.option(
+    "--within",
+    "within_s",
+    type=click.FloatRange(0, 300),
+    default=5.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Then show what was read before; 0 waits.",
+)
 @click.option("--watch", is_flag=True, help="Go on, one after the other as they differ.")
 @task_option
 @pass_session
@@ -81,6 +90,7 @@ def scene(session: Session, *, mode: str, displays: tuple[str, ...], watch: bool
         marks=given["marks"] is not None,
         task_id=given["task_id"],
         target=given["target"],
+        within_s=given["within_s"],
     )
     if given["marks"] is not None:
         write_picture(given["marks"], reply.marks)

@@ -115,9 +115,13 @@ class AsyncClient(AsyncRequestMethods):
         """Return the scene of `displays` (none: all) as it was last seen, without looking."""
         return scene_of(await self.scene(None, displays))
 
-    async def refresh_scene(self, mode: SceneMode = SceneMode.AGENT_TURN, displays: Sequence[str] = ()) -> Scene:
-        """Return the scene of a frame grabbed after this call, looked at as `mode` says."""
-        return scene_of(await self.scene(mode, displays))
+    async def refresh_scene(
+        self, mode: SceneMode = SceneMode.AGENT_TURN, displays: Sequence[str] = (), *, within_s: float = 45.0
+    ) -> Scene:
+        """Return the scene of a frame grabbed after this call, looked at as `mode` says; what is not read `within_s`
+        stands there as it was read before, or is unknown, as its provider says.
+        """
+        return scene_of(await self.scene(mode, displays, within_s=within_s))
 
     async def subscribe_scene(self, displays: Sequence[str] = ()) -> AsyncGenerator[Scene, None]:
         """Yield the scene of `displays` (none: all) now, and each time it differs; see `Client.subscribe_scene`."""

@@ -225,6 +225,7 @@ class RequestMethods(ABC):
         self, mode: SceneMode | None = SceneMode.AGENT_TURN, displays: Sequence[str] = (), *,
         form: Literal['json', 'prompt'] = 'json', max_tokens: int = 0, since: int = 0, marks: bool = False,
         task_id: str = '', max_side_px: int = 0, target: str = '', acted: Sequence[Point] | None = None,
+        within_s: float = 5.0,
     ) -> SceneReply:
         """Return the scene of `displays` (names; empty: of all that are up).
 
@@ -235,13 +236,15 @@ class RequestMethods(ABC):
         that scene, where it is still known: with `prompt` as text instead of the whole, where that is shorter; else
         beside it. `marks`: a picture with the elements' ids drawn in, of the first of the displays, as it may leave
         this machine; its longer side at most `max_side_px` (0: as large as it is). `acted`: of what differs, as text,
-        only what an action at these points changed, in the windows that it reached and in new ones.
+        only what an action at these points changed, in the windows that it reached and in new ones. `within_s`: a look
+        that takes longer is not waited for (0: it is); what stands there then was read before, or is unknown, as its
+        provider says, and the look goes on.
 
         Raises: NotFound for a target that is not there."""
         return self.ask(
             SceneGet(
                 mode, tuple(displays), form, max_tokens, since, marks, task_id, max_side_px, target,
-                None if acted is None else tuple(acted),
+                None if acted is None else tuple(acted), within_s,
             ),
             SceneReply,
         )

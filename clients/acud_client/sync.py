@@ -123,9 +123,13 @@ class Client(RequestMethods):
         """Return the scene of `displays` (none: all) as it was last seen, without looking."""
         return scene_of(self.scene(None, displays))
 
-    def refresh_scene(self, mode: SceneMode = SceneMode.AGENT_TURN, displays: Sequence[str] = ()) -> Scene:
-        """Return the scene of a frame grabbed after this call, looked at as `mode` says."""
-        return scene_of(self.scene(mode, displays))
+    def refresh_scene(
+        self, mode: SceneMode = SceneMode.AGENT_TURN, displays: Sequence[str] = (), *, within_s: float = 45.0
+    ) -> Scene:
+        """Return the scene of a frame grabbed after this call, looked at as `mode` says; what is not read `within_s`
+        stands there as it was read before, or is unknown, as its provider says.
+        """
+        return scene_of(self.scene(mode, displays, within_s=within_s))
 
     def subscribe_scene(self, displays: Sequence[str] = ()) -> Generator[Scene, None, None]:
         """Yield the scene of `displays` (none: all) now, and each time it differs, as fast as `[scene]` allows.

@@ -56,7 +56,7 @@ async def scene_changes(
     since = min(map(call.scenes.newest, displays))
     if not since:
         return SceneChanges()
-    request = SceneGet(SceneMode.ACTIVE, displays, "prompt", _MAX_TOKENS, since, acted=points)
+    request = SceneGet(SceneMode.ACTIVE, displays, "prompt", _MAX_TOKENS, since, acted=points, within_s=0.0)
     try:
         async with asyncio.timeout(min(max(left_s + _GRACE_S, _LEAST_S), _MOST_S)):
             reply: SceneReply = await call.ask(request)

@@ -93,7 +93,7 @@ def test_what_is_gone_is_gone_and_its_id_is_not_given_again(client: Client, view
     window = desk.words(Rect(40, 60, 300, 60), "First words", title="A")
     first = client.refresh_scene(displays=[view.name])
     desk.rewrite(window, "Completely different")
-    second = client.scene(SceneMode.ACTIVE, [view.name], since=first.scene_id)
+    second = client.scene(SceneMode.ACTIVE, [view.name], since=first.scene_id, within_s=PATIENCE_S)
     assert second.scene is not None
     assert set(ids(second.scene)) == {"Completely different"}
     assert not set(ids(first).values()) & set(ids(second.scene).values())
@@ -132,7 +132,7 @@ def test_an_unknown_display_is_named(client: Client) -> None:
 def test_a_name_that_no_window_has_costs_no_reading(
     scripted: Daemon, page: DisplayInfo, reader: ScriptedReader
 ) -> None:
-    scripted.client.scene(displays=[page.name])
+    scripted.client.scene(displays=[page.name], within_s=PATIENCE_S)
     before = reader.calls()
     with pytest.raises(NotFound, match="no window or application 'window:Nothing'"):
         scripted.client.scene(displays=[page.name], target="window:Nothing")

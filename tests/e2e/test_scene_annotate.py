@@ -212,7 +212,7 @@ def test_a_model_elsewhere_sees_a_redacted_picture_and_marks_are_drawn_on_one(mo
             assert sent[304:376, 404:496].max() < 40
             assert sent[100:200, 100:200].min() > 200
 
-            marked = client.scene(SceneMode.ACTIVE, (display.name,), marks=True)
+            marked = client.scene(SceneMode.ACTIVE, (display.name,), marks=True, within_s=45.0)
             pixels = frame_of_png(marked.marks)
             assert pixels is not None
             assert pixels[300:380, 400:500, :3].max() == 0

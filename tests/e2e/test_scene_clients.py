@@ -23,7 +23,7 @@ from tests.e2e.mcp_support import fault, stdio, text, value
 
 def test_the_command_line(gui_daemon: Daemon, form: DisplayInfo) -> None:
     cli = CommandLine(gui_daemon.home)
-    said = cli.run("scene", "--display", form.name)
+    said = cli.run("scene", "--display", form.name, "--within", "0")
     assert said.splitlines()[0].startswith("scene ")
     assert any(line.startswith(f"a{form.number}-") and '"Export"' in line for line in said.splitlines())
     whole = cli.json("scene", "--mode", "none", "-d", form.name)

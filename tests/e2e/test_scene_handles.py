@@ -190,7 +190,7 @@ def test_a_picture_with_marks_shows_the_scenes_frame_and_leaves_the_elements_rea
 
 def _of_one_frame(client: Client, form: DisplayInfo) -> tuple[SceneReply, Picture] | None:
     """Return marks and the plain picture of the same frame: a window gets the focus, and a caret blinks, meanwhile."""
-    reply = client.scene(SceneMode.AGENT_TURN, (form.name,), marks=True)
+    reply = client.scene(SceneMode.AGENT_TURN, (form.name,), marks=True, within_s=45.0)
     look = client.look(display=form.name)
     return (reply, look) if look.frame == reply.marks_frame else None
 

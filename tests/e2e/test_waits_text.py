@@ -102,7 +102,8 @@ def test_text_in_cyrillic(client: Client, view: DisplayInfo, desk: Desk) -> None
     assert done.state is WaitState.RESOLVED
     assert 'reads "Загрузка завершена"' in done.verdict.detail
     assert "by tesseract rus" in done.verdict.detail
-    (line,) = (one for one in client.scene(SceneMode.ACTIVE, [view.name]).scene.ocr if one.text == "Загрузка завершена")
+    scene = client.refresh_scene(SceneMode.ACTIVE, [view.name])
+    (line,) = (one for one in scene.ocr if one.text == "Загрузка завершена")
     assert line.reader.startswith("tesseract rus")
 
 

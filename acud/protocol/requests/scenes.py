@@ -22,7 +22,8 @@ class SceneGet(Struct, frozen=True, tag="scene", forbid_unknown_fields=True):
     still known: with `prompt` as text instead of the whole, where that is shorter; else beside it. `marks`: a picture
     with the elements' ids drawn in, of the first of the displays, as it may leave this machine; its longer side at most
     `max_side_px` (0: as large as it is). `acted`: of what differs, as text, only what an action at these points
-    changed, in the windows that it reached and in new ones.
+    changed, in the windows that it reached and in new ones. `within_s`: a look that takes longer is not waited for (0:
+    it is); what stands there then was read before, or is unknown, as its provider says, and the look goes on.
     """
 
     mode: SceneMode | None = SceneMode.AGENT_TURN
@@ -35,6 +36,7 @@ class SceneGet(Struct, frozen=True, tag="scene", forbid_unknown_fields=True):
     max_side_px: Annotated[int, Meta(ge=0, le=16384)] = 0
     target: Annotated[str, Meta(max_length=500)] = ""
     acted: Annotated[tuple[Point, ...], Meta(max_length=64)] | None = None
+    within_s: Annotated[float, Meta(ge=0, le=300)] = 5.0
 
 
 class SceneReply(Struct, frozen=True, forbid_unknown_fields=True):

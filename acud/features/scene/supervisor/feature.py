@@ -38,10 +38,6 @@ from acud.types import Target
 from acud.types.scene import Remark, Scene, diff, handle_of
 from acud.types.tasks import ActionType
 
-_WITHIN_S = 45.0
-"""A screen takes 1 to 3 s; the first one, and one on a machine with a lot to do, up to 20 s (docs/scene.md says why an
-answer does not come before)."""
-
 
 class SceneFeature(RunningFeature):
     """What is on the displays, as structure."""
@@ -114,7 +110,7 @@ def answer_scene(feature: SceneFeature, request: SceneGet, call: Call) -> None:
         elif (unknown_name := _find_unknown_name(feature, request, displays)) is not None:
             fail(unknown_name)
         else:
-            feature.scenes.look(displays, request.mode, lambda: later(displays), _WITHIN_S)
+            feature.scenes.look(displays, request.mode, lambda: later(displays), request.within_s)
 
     def answer(displays: list[WatchedDisplay]) -> None:
         fault = _missing(feature, displays) if names else None

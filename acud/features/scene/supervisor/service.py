@@ -117,7 +117,7 @@ class Scenes:
                 return
             for watched in displays:
                 if watched.name in left:
-                    self.reader(watched).seen.went_old(f"not read within {within_s:g} s; the reading goes on")
+                    self.reader(watched).note_late(within_s)
             left.clear()
             self.renew(mode)
             done()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 from unittest.mock import MagicMock
 
 from acud.event_loop import EventLoop
@@ -12,34 +11,60 @@ from acud.features.scene.annotations import DisplayAnnotation
 from acud.features.scene.settings import SceneSettings
 from acud.features.scene.supervisor.service import Scenes
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import DisplayState
-from acud.types.scene import SceneMode
+from acud.types import DisplayState, Rect
+from acud.types.scene import OcrElement, ProviderState, SceneMode
 from tests.manual_clock import ManualClock
 from tests.unit.features.scene.test_display_elements import reserved_numbers, standing_elements
 
 
-def test_a_reading_that_takes_too_long_is_not_waited_for() -> None:
-    loop, given = EventLoop(time.monotonic), MagicMock()
-    watched = WatchedDisplay(":7", 3, managed=False, auth_file="")
-    watched.state = DisplayState.UP
-    given.watched_displays.by_name = {":7": watched}
-    given.sources.by_name = {":7": MagicMock(live=True)}
-    given.annotations.of.return_value = DisplayAnnotation()
-    scenes = Scenes(
-        given.pool, given.watched_displays, given.sources, given.frame_requests, given.displays, given.redaction,
-        given.journal, ManualClock(), loop, SceneSettings(), set, reserved_numbers(), standing_elements(),
-        given.annotations,
-    )  # fmt: skip
-    asked: list[Callable[[], None]] = []
-    scenes.reader(watched).ask = lambda mode, done: asked.append(done)  # type: ignore[method-assign]
-    done: list[Any] = []
+class LateScenes:
+    """Scenes of one display whose looks are `asked` for and do not end. `told`: how it was read, by answer."""
 
-    def answer() -> None:
-        done.append(scenes.reader(watched).seen.providers)
-        loop.stop()
+    def __init__(self) -> None:
+        self.loop, given = EventLoop(time.monotonic), MagicMock()
+        self.watched = WatchedDisplay(":7", 3, managed=False, auth_file="")
+        self.watched.state = DisplayState.UP
+        given.watched_displays.by_name = {":7": self.watched}
+        given.sources.by_name = {":7": MagicMock(live=True)}
+        given.annotations.of.return_value = DisplayAnnotation()
+        clock = ManualClock()
+        self.now_s = clock.monotonic_s()
+        self.scenes = Scenes(
+            given.pool, given.watched_displays, given.sources, given.frame_requests, given.displays, given.redaction,
+            given.journal, clock, self.loop, SceneSettings(), set, reserved_numbers(), standing_elements(),
+            given.annotations,
+        )  # fmt: skip
+        self.asked: list[Callable[[], None]] = []
+        self.scenes.reader(self.watched).ask = lambda mode, done: self.asked.append(done)  # type: ignore[method-assign]
+        self.told: list[ProviderState] = []
 
-    scenes.look([watched], SceneMode.AGENT_TURN, answer, 0.01)
-    loop.run()
-    assert (done[0].ocr.state, done[0].ocr.reason) == ("unavailable", "not read within 0.01 s; the reading goes on")
-    asked[0]()
-    assert len(done) == 1
+    def look(self) -> ProviderState:
+        """Look, and return how the text was read at the end of the time."""
+
+        def answer() -> None:
+            self.told.append(self.scenes.reader(self.watched).seen.ocr)
+            self.loop.stop()
+
+        self.scenes.look([self.watched], SceneMode.AGENT_TURN, answer, 0.01)
+        self.loop.run()
+        return self.told[-1]
+
+
+def test_a_first_look_that_takes_too_long_is_not_waited_for() -> None:
+    late = LateScenes()
+    told = late.look()
+    assert told.state == "unavailable"
+    assert told.reason == "not read yet: the first look takes longer than 0.01 s and goes on, ask again"
+    late.asked[0]()
+    assert len(late.told) == 1
+
+
+def test_what_was_read_before_stands_there_with_its_age() -> None:
+    late = LateScenes()
+    seen = late.scenes.reader(late.watched).seen
+    seen.texts = (OcrElement("t3-1", "Report", Rect(0, 0, 9, 9), 1.0, 3),)
+    seen.ocr_frame, seen.ocr_at_s = (1, 7), late.now_s - 12.0
+    told = late.look()
+    assert told.state == "stale"
+    assert told.reason.startswith("read 12 s ago, and the screen changed since; it is being read again")
+    assert [one.text for one in late.scenes.newest([late.watched]).ocr] == ["Report"]
