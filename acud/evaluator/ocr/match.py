@@ -16,10 +16,13 @@ from functools import reduce
 from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.ligatures import SPELLINGS
-from acud.evaluator.ocr.text_layout import are_beside, blocks, rows
+from acud.evaluator.ocr.text_layout import are_beside, blocks, level_edges, rows
 from acud.patterns import PatternFault, compiled
 from acud.quotation_marks import plain_marks
 from acud.types import Echo, Rect, Text, Verdict, no, unknown, yes
@@ -29,6 +32,8 @@ _MAX_QUOTE = 200
 _MOST_HITS = 1000
 _MIN_DISGUISED = 5
 """Characters of a text that may be found among look-alikes; shorter ones ("10", "Yes") would be found anywhere."""
+_MOST_PITCH = 4.0
+"""Rows of a list are at most so many heights of a line apart."""
 _NEAR = 0.75
 """Share of letters that a text and the nearest reading must have in common to be worth naming."""
 _SIGNS = str.maketrans(SPELLINGS)
@@ -107,10 +112,15 @@ def _quote(lines: Sequence[Line], at: Rect) -> str:
 
 
 def look_for(
-    lines: Sequence[Line], leaf: Text, min_confidence: float, at: Rect, echoes: Sequence[Echo] = ()
+    lines: Sequence[Line],
+    leaf: Text,
+    min_confidence: float,
+    at: Rect,
+    echoes: Sequence[Echo] = (),
+    pixels: NDArray[np.uint8] | None = None,
 ) -> Verdict:
     """Return the verdict on `leaf` over the `lines` of a view that lies at `at` in its source, but for `echoes` of what
-    acud typed.
+    acud typed. `pixels` (height x width x 4 uint8): of the view, where the edges of panes are looked for.
     """
     if not leaf.regex and not alike(leaf.text):
         return unknown("engine", "the text to look for is blank")
@@ -126,18 +136,38 @@ def look_for(
         times = f" {leaf.count} times, first" if leaf.count > 1 else ""
         return yes(f"reads{times} {hits[0].words(at)}", boxes, len(hits))
     if hits:
-        more = "; text goes on to the lower edge, so more may be out of view" if _goes_on(lines, hits, at) else ""
+        edge = _lower_edge(lines, hits, at, pixels)
+        more = f"; text goes on to the lower edge{edge}, so more may be out of view" if edge is not None else ""
         return no(f'"{leaf.text}" is there {len(hits)} of {leaf.count} times{more}', boxes, len(hits))
     if echoes and _found(counted, leaf):
         return no(f"{_in_none(leaf, len(counted))}, {BUT_TYPED}")
     return no(_in_none(leaf, len(counted)) + _nearest(lines, leaf, at))
 
 
-def _goes_on(lines: Sequence[Line], hits: Sequence[TextHit], at: Rect) -> bool:
-    """Tell whether the text under the last hit goes on to the lower edge of the view, as a scrolled list does."""
+def _lower_edge(
+    lines: Sequence[Line], hits: Sequence[TextHit], at: Rect, pixels: NDArray[np.uint8] | None
+) -> str | None:
+    """Return which lower edge the rows under the last hit go on to, as those of a scrolled list do: " of its pane", or
+    "" of the view; None where there is room for another row.
+    """
     last = max((hit.box for hit in hits), key=lambda box: box.bottom)
-    under = [line.box.bottom for line in lines if line.box.x < last.right and last.x < line.box.right]
-    return at.h - max(last.bottom, *under, 0) < last.h
+    column = sorted(
+        (one.box for one in lines if one.box.x < last.right and last.x < one.box.right), key=lambda box: box.y
+    )
+    pitch = min((last.y - box.y for box in column if last.y - box.y > last.h // 2), default=last.h)
+    pitch = pitch if pitch <= _MOST_PITCH * last.h else last.h
+    if at.h - max(last.bottom, *(box.bottom for box in column), 0) < last.h:
+        return ""
+    if pixels is None:
+        return None
+    end, half = last, last.h // 2
+    is_ruled = bool(level_edges(pixels, last.x, last.y + half - pitch, last.right, last.y + half))
+    for box in column:
+        if abs(box.y - end.y - pitch) <= pitch // 4 and abs(box.x - last.x) <= last.h:
+            if not is_ruled and level_edges(pixels, last.x, end.y + half, last.right, box.y + half):
+                break
+            end = box
+    return " of its pane" if level_edges(pixels, last.x, end.y + half, last.right, end.bottom + pitch) else None
 
 
 def _absent(lines: Sequence[Line], leaf: Text, hits: list[TextHit], at: Rect) -> Verdict:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.match import letters_close
-from acud.evaluator.ocr.text_layout import are_beside
+from acud.evaluator.ocr.text_layout import EDGE, are_beside, level_edges
 from acud.types import NumberSeen, Rect, ScreenNumber, Verdict, WindowInfo, window_at
 from acud.waits.read_text import (
     LabelPlace,
@@ -42,8 +42,6 @@ _NEARER = 0.6
 """A gap is surely the smaller of two when it is this part of the other."""
 _TALLER = 1.2
 """The figure of a card is set so much larger than its label; that of a table is not."""
-_EDGE = 8
-"""Levels between the two sides of a line or of the edge of a card."""
 _OWN_BOX = 2.8
 """An entry, a badge or a cell of a table around a number is at most this high, in heights of the number."""
 
@@ -287,27 +285,20 @@ class _Edges:
         reach = number.h
         middle = number.y + number.h // 2
         part = self._part(label.right, middle - reach, number.x + 1, middle + reach)
-        return part.shape[1] > 1 and bool((_steps(part, 1) > _EDGE).mean(axis=0).max(initial=0.0) > 0.8)
+        return part.shape[1] > 1 and bool((_steps(part, 1) > EDGE).mean(axis=0).max(initial=0.0) > 0.8)
 
     def part_rows(self, upper: Line, lower: Line) -> bool:
         """Tell whether a level edge runs between the two, other than that of the box around one of them."""
         left, right = min(upper.box.x, lower.box.x), max(upper.box.right, lower.box.right)
         top, bottom = upper.box.y + upper.box.h // 2, lower.box.y + lower.box.h // 2
-        rows = self._level_edges(left, top, right, bottom)
+        rows = level_edges(self._pixels, left, top, right, bottom)
         number = upper.box if is_number(upper.text) else lower.box
         around = round(_OWN_BOX * number.h)
         middle = number.y + number.h // 2
         beyond = (bottom, middle + around) if number is lower.box else (middle - around, top)
-        others = self._level_edges(number.x, *(beyond[0], number.right, beyond[1]))
+        others = level_edges(self._pixels, number.x, beyond[0], number.right, beyond[1])
         is_boxed = any(abs(one - row) <= around for row in rows for one in others)
         return bool(rows) and not (is_boxed and max(rows) - min(rows) <= 3)
-
-    def _level_edges(self, left: int, top: int, right: int, bottom: int) -> list[int]:
-        part = self._part(left, top, right, bottom)
-        if part.shape[0] < 2:
-            return []
-        found = np.flatnonzero((_steps(part, 0) > _EDGE).mean(axis=1) > 0.95)
-        return [max(0, top) + int(row) for row in found]
 
     def _part(self, left: int, top: int, right: int, bottom: int) -> NDArray[np.int16]:
         return self._pixels[max(0, top) : max(0, bottom), max(0, left) : max(0, right), :3].astype(np.int16)

@@ -366,7 +366,7 @@ class TextReading:
             parted = (Line(one.text, one.confidence, one.box) for one in segments(counted, shot.pixels))
             cells = outside_bars(list(parted), windows)
             return look_for_number(cells, leaf, self._min_confidence, shot.crop, shot.pixels)
-        verdict = look_for(lines, leaf, self._min_confidence, shot.crop, echoes)
+        verdict = look_for(lines, leaf, self._min_confidence, shot.crop, echoes, shot.pixels)
         if self._second is None or verdict.answer is not (Answer.YES if leaf.gone else Answer.NO):
             return verdict
         reason = await asyncio.to_thread(self._second.cannot_read, leaf.text)

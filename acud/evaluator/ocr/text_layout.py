@@ -18,6 +18,9 @@ from acud.evaluator.ocr.changes import runs, union
 from acud.evaluator.ocr.engine import Line
 from acud.types import Rect
 
+EDGE = 8
+"""Levels between the two sides of a line, or of the edge of a card or pane."""
+_WHOLE = 0.95
 _INK = 48
 """A pixel this far from the line's background, in its strongest channel, is ink."""
 _SEGMENT_GAP = 0.6
@@ -125,6 +128,15 @@ def are_beside(a: Rect, b: Rect) -> bool:
     """Tell whether two boxes are of one row."""
     common = min(a.bottom, b.bottom) - max(a.y, b.y)
     return 2 * common >= min(a.h, b.h)
+
+
+def level_edges(pixels: NDArray[np.uint8], left: int, top: int, right: int, bottom: int) -> list[int]:
+    """Return the rows of a picture (height x width x 4 uint8) after which a level edge runs through a part of it."""
+    part = pixels[max(0, top) : max(0, bottom), max(0, left) : max(0, right), :3].astype(np.int16)
+    if part.shape[0] < 2:
+        return []
+    steps = np.abs(np.diff(part, axis=0)).max(axis=2)
+    return [max(0, top) + int(row) for row in np.flatnonzero((steps > EDGE).mean(axis=1) > _WHOLE)]
 
 
 def _follows(above: Rect, below: Rect) -> bool:

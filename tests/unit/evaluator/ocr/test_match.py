@@ -3,6 +3,7 @@
 import re
 import signal
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -252,6 +253,15 @@ def test_a_text_is_counted_in_places_apart() -> None:
     assert (fewer.answer, fewer.detail) == (Answer.NO, '"done" is there 3 of 4 times')
     on = verdict([*lines, line("more", 300, 470)], "done", count=5)
     assert on.detail == '"done" is there 4 of 5 times; text goes on to the lower edge, so more may be out of view'
+    rows, pixels = [line(f"job {n} done", 40, 100 + 24 * n) for n in range(3)], np.full((480, 640, 4), 255, np.uint8)
+    pixels[172, 20:300] = 120  # the lower edge of a pane, with a button below
+    below = [*rows, line("Close", 40, 174)]
+    pane = look_for(below, Text("done", count=5), 0.5, AT, pixels=pixels)
+    assert (
+        pane.detail
+        == '"done" is there 3 of 5 times; text goes on to the lower edge of its pane, so more may be out of view'
+    )
+    assert look_for(rows, Text("done", count=5), 0.5, AT, pixels=np.roll(pixels, 24, 0)).detail.endswith("5 times")
     assert verdict(lines, r"\bdone\b", regex=True, count=3).answer is Answer.YES
     assert verdict(lines, r"\bdone\b", regex=True, count=4).answer is Answer.NO
 
