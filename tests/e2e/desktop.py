@@ -29,19 +29,21 @@ from tests.daemon import Daemon
 
 PATIENCE_S = 100.0
 """Only a test that fails waits so long; the limit of a test is 300 s."""
-_POLL_S = 0.02
+_SHORTEST_POLL_S, _LONGEST_POLL_S = 0.01, 0.06
+"""Ask less often the longer it takes: each question costs processor time that the answer needs."""
 _FONT = "DejaVuSans.ttf"
 
 Pixels = npt.NDArray[np.uint8]
 Thing = TypeVar("Thing")
 
 
-def until(found: Callable[[], Thing], what: str = "it", patience_s: float = PATIENCE_S) -> Thing:
+def until(found: Callable[[], Thing | None], what: str = "it", patience_s: float = PATIENCE_S) -> Thing:
     """Return the first true value of `found()`, asked again and again; fail when none comes."""
-    give_up_s = time.monotonic() + patience_s
+    give_up_s, pause_s = time.monotonic() + patience_s, _SHORTEST_POLL_S
     while not (value := found()):
         assert time.monotonic() < give_up_s, f"{what} did not come in {patience_s:g} s"
-        time.sleep(_POLL_S)
+        time.sleep(pause_s)
+        pause_s = min(1.5 * pause_s, _LONGEST_POLL_S)
     return value
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from acud import child_process
 from acud.errors import AcudError
@@ -17,25 +16,12 @@ from acud.protocol.events import Event
 from acud.protocol.requests.daemon import ChildStatus
 from acud.types import Criteria, DisplayInfo, WaitInfo
 from tests.daemon import Daemon
+from tests.e2e.desktop import PATIENCE_S as PATIENCE_S
+from tests.e2e.desktop import until as until
 from tests.fixtures.painter import GREEN, LAMP
 from tests.numbers import own_number
 
-PATIENCE_S = 100.0
-"""A bound for what takes a second at most: results must not depend on how loaded the machine is."""
 LAMP_IS_GREEN = Criteria("the lamp is green")
-
-T = TypeVar("T")
-
-
-def until(found: Callable[[], T | None], what: str, within_s: float = PATIENCE_S) -> T:
-    """Return what `found` returns as soon as it is true; fail naming `what`."""
-    end_s = time.monotonic() + within_s
-    while True:
-        value = found()
-        if value:
-            return value
-        assert time.monotonic() < end_s, f"not within {within_s:g} s: {what}"
-        time.sleep(0.03)
 
 
 class Judge:

@@ -118,4 +118,4 @@ async def until(holds: Any, seconds: float = 100.0) -> None:
     end_s = asyncio.get_running_loop().time() + seconds
     while not holds():
         assert asyncio.get_running_loop().time() < end_s, "it did not happen"
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.05)

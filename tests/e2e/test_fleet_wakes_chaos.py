@@ -61,4 +61,4 @@ def _wake(daemon: Daemon, wait_id: str) -> WakeInfo:
     def found() -> WakeInfo | None:
         return next(iter(daemon.client.wake_list(seen=True, wait_id=wait_id).wakes), None)
 
-    return faults.until(found, f"the wake of {wait_id}", within_s=90)
+    return faults.until(found, f"the wake of {wait_id}", patience_s=90)

@@ -14,6 +14,7 @@ from acud.protocol.web import Scope, digest_of, new_secret
 from acud_web.application import ROWS
 from acud_web.route_table import Row
 from tests.daemon import Daemon
+from tests.e2e.desktop import until
 from tests.e2e.gateway_support import SETTINGS, Browser, code, served, token
 
 GUARDED = [row for row in ROWS if row.scope is not None]
@@ -83,6 +84,11 @@ def status(row: Row, bench: Bench, bearer: str = "", head: dict[str, str] | None
     return asked(row, path_of(row, bench), bench, bearer, head)[0]
 
 
+def refusal(row: Row, bench: Bench, bearer: str = "", head: dict[str, str] | None = None) -> int:
+    """Return the status of a wrong try, once it may be made: a fast machine makes more than the throttle takes."""
+    return until(lambda: (found := status(row, bench, bearer, head)) != 429 and found, "a try")
+
+
 def asked(row: Row, path: str, bench: Bench, bearer: str = "", head: dict[str, str] | None = None) -> tuple[int, bytes]:
     given = {"Authorization": f"Bearer {bearer}"} if bearer else {}
     with Browser(bench.url) as browser:
@@ -108,11 +114,11 @@ def test_no_route_is_there_twice() -> None:
 
 @pytest.mark.parametrize("row", GUARDED, ids=IDS)
 def test_no_pass_that_is_good(bench: Bench, row: Row) -> None:
-    assert status(row, bench) == 401
+    assert refusal(row, bench) == 401
     for kind in ("wrong", "expired", "revoked", "session"):  # the secret of a session is no token
-        assert status(row, bench, bench.passes[kind]) == 401, kind
+        assert refusal(row, bench, bench.passes[kind]) == 401, kind
     as_cookie = {"Cookie": f"acud_session={bench.passes['admin']}", "X-Acud": "1", "Origin": bench.url}
-    assert status(row, bench, head=as_cookie) == 401  # nor a token a session
+    assert refusal(row, bench, head=as_cookie) == 401  # nor a token a session
 
 
 @pytest.mark.parametrize("row", GUARDED, ids=IDS)

@@ -26,8 +26,9 @@ _PATIENCE_S = 550.0
 _FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 FORM = (
-    f"{{ {SYSTEM_PYTHON} {PROGRAM} form & }}; until acud gui find 'the Export button' >/dev/null 2>&1; do :; done; "
-    "until acud wait --text Export --stable 0.3 --timeout 60 >/dev/null 2>&1; do :; done"
+    f"{{ {SYSTEM_PYTHON} {PROGRAM} form & }}; "
+    "until acud wait --widget 'button \"Export\" enabled' --text Export --stable 0.3 --timeout 60 >/dev/null; "
+    "do :; done"
 )
 """Shows a window with an Export button, a Name field and a Colour list, and returns when it is painted."""
 CLICK = 'acud gui do "click the Export button"'
