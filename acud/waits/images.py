@@ -28,6 +28,12 @@ _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 _DEPTHS = {0: (1, 2, 4, 8), 2: (8,), 3: (1, 2, 4, 8), 4: (8,), 6: (8,)}
 _ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
 """Of each pass: first column and row, and the steps between columns and rows (PNG 1.2, 2.6)."""
+_BITS_WITH_ALPHA = (16, 32)
+_OPAQUE = 128
+"""The least alpha of a pixel that counts, as the search has it."""
+_PAETH = 4
+_MOST_UNFILTERED = 128 * 128
+"""Pixels, which take some 40 ms where all are looked at."""
 _AGAIN = "give the bytes of a PNG file of 8 bits a channel, cut out of a picture of the screen"
 
 
@@ -97,6 +103,11 @@ def _checked(png: bytes) -> _Header:
         raise InvalidRequest(
             "the image is of one colour, which is found anywhere", hint="take in more of what is around it"
         )
+    if _has_one_opaque_colour(unpacked, header):
+        raise InvalidRequest(
+            "what is opaque of the image is of one colour, which is found anywhere: what is transparent does not count",
+            hint="take in more of what is around it, opaque",
+        )
     return header
 
 
@@ -161,6 +172,39 @@ def _is_of_one_colour(rows: bytes, header: _Header) -> bool:
         if rows[at] >= len(expected) or rows[at + 1 : at + 1 + width] != expected[rows[at]]:
             return False
     return True
+
+
+def _has_one_opaque_colour(rows: bytes, header: _Header) -> bool:
+    """Tell whether all opaque pixels of a picture with alpha are equal, or none is. Of large and interlaced ones the
+    search finds that out.
+    """
+    if header.interlaced or header.bits not in _BITS_WITH_ALPHA or header.width * header.height > _MOST_UNFILTERED:
+        return False
+    unit, colour = header.bits // 8, None
+    if max(rows[:: 1 + header.width * unit]) > _PAETH:
+        return False
+    for row in _unfiltered(rows, unit, header.width * unit):
+        for x in range(0, len(row), unit):
+            if row[x + unit - 1] < _OPAQUE:
+                continue
+            shown = row[x : x + unit - 1]
+            if colour is not None and shown != colour:
+                return False
+            colour = shown
+    return True
+
+
+def _unfiltered(rows: bytes, unit: int, width: int) -> Iterator[bytes]:
+    """Yield each row of pixels of `unit` bytes (PNG 1.2, section 6)."""
+    above = bytes(unit + width)
+    for at in range(0, len(rows), width + 1):
+        kind, row = rows[at], bytearray(unit)  # a pixel before the first, of zeros
+        for x, byte in enumerate(rows[at + 1 : at + 1 + width]):
+            left, up, corner = row[x], above[x + unit], above[x]
+            paeth = min((left, up, corner), key=lambda one: abs(left + up - corner - one)) if kind == _PAETH else 0
+            row.append((byte + (0, left, up, (left + up) // 2, paeth)[kind]) % 256)
+        above = bytes(row)
+        yield above[unit:]
 
 
 def _passes(header: _Header) -> Iterator[tuple[int, int]]:

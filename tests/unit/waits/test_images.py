@@ -139,3 +139,14 @@ def test_a_picture_of_one_colour_is_refused_and_one_other_pixel_is_enough(filter
         other = [list(one) for one in flat]
         other[row][byte] += 1
         assert checked_image(ScreenImage(made(9, 8, 8, 2, 0, 0, 0, rows=_filtered(filters, other, 3)))).width == 9
+
+
+@pytest.mark.parametrize("filters", [(0,), (4, 3, 2, 1, 0)])
+def test_a_picture_whose_opaque_part_is_of_one_colour_is_refused(filters: tuple[int, ...]) -> None:
+    clear, shape, other = [7, 90, 3, 127], [200, 20, 20, 255], [200, 21, 20, 128]
+    rows = [(clear * 3 + shape * n + clear * 9)[:36] for n in range(8)]
+    with pytest.raises(InvalidRequest, match="opaque of the image is of one colour"):
+        checked_image(ScreenImage(made(9, 8, 8, 6, 0, 0, 0, rows=_filtered(filters, rows, 4))))
+    rows[5][20:24] = other
+    assert checked_image(ScreenImage(made(9, 8, 8, 6, 0, 0, 0, rows=_filtered(filters, rows, 4)))).width == 9
+    assert checked_image(ScreenImage(made(9, 8, 8, 6, 0, 0, 0, rows=bytes([9] * 296)))).width == 9
