@@ -77,11 +77,14 @@ class Desk:
 
     # ---- windows ---------------------------------------------------------------------------------------------------
 
-    def window(self, box: Rect, colour: int = 0xFFFFFF, title: str = "", *, popup: bool = False) -> int:
-        """Map a window and return its id; the server itself repaints its colour. A `popup` is no manager's business."""
+    def window(self, box: Rect, colour: int | None = 0xFFFFFF, title: str = "", *, popup: bool = False) -> int:
+        """Map a window and return its id; the server itself repaints its colour (None: nobody paints it). A `popup` is
+        no manager's business.
+        """
+        ground = {"background_pixmap": X.NONE} if colour is None else {"background_pixel": colour}
         window = self._x.root.create_window(
             box.x, box.y, box.w, box.h, 0, X.CopyFromParent, X.InputOutput, X.CopyFromParent,
-            background_pixel=colour, override_redirect=popup,
+            override_redirect=popup, **ground,
         )  # fmt: skip
         window.set_wm_class("desk", "Desk")
         if title:

@@ -77,6 +77,20 @@ def test_texts_windows_and_their_places(client: Client, view: DisplayInfo, desk:
     assert providers.ax.reason
 
 
+def test_a_window_that_is_not_painted_yet_shows_nothing_of_those_beneath(
+    client: Client, view: DisplayInfo, desk: Desk
+) -> None:
+    desk.words(Rect(40, 60, 400, 80), "Export the report", title="Editor")
+    known(client, view, Rect(40, 60, 400, 80))
+    assert "Export the report" in ids(client.refresh_scene(displays=[view.name]))
+    box = Rect(20, 50, 440, 100)
+    fresh = desk.window(box, None, title="Fresh")
+    known(client, view, box)
+    assert "Export the report" not in ids(client.refresh_scene(displays=[view.name]))
+    desk.rewrite(fresh, "Choose a format")
+    assert "Choose a format" in ids(client.refresh_scene(displays=[view.name]))
+
+
 def test_a_moved_window_takes_its_ids_along(client: Client, view: DisplayInfo, desk: Desk) -> None:
     window = desk.words(Rect(40, 60, 300, 60), "Quarterly numbers", title="A")
     desk.words(Rect(40, 300, 300, 60), "Another thing", title="B")

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from acud.errors import AcudError, Unavailable
 from acud.features.scene.element_ids import SeenElement
 from acud.features.scene.settings import SceneSettings
+from acud.features.scene.supervisor.unpainted_windows import UnpaintedWindows, is_beneath
 from acud.features.scene.tables import ReservedNumbers, StandingElements
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.questions import Hide
@@ -25,7 +26,7 @@ from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.fresh_frames import FrameRequests
 from acud.supervisor.job_queues import FrameWork, Lane, Work
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import DisplayState, Rect
+from acud.types import DisplayState, Rect, WindowInfo
 from acud.types.scene import (
     AxElement,
     ChangeTiers,
@@ -49,6 +50,7 @@ class Needs(NamedTuple):
 class ReaderPorts(Struct, frozen=True):
     """What every look needs. `hidden` returns what rules hide of a source; `looked` is called as a look ends."""
 
+    unpainted: UnpaintedWindows
     sources: Sources
     frame_requests: FrameRequests
     settings: SceneSettings
@@ -71,6 +73,8 @@ class DisplayReader:
         self._served: list[Callable[[], None]] = []
         self._running = False
         self._windows: object = None
+        self._beneath: tuple[int, tuple[WindowInfo, ...], frozenset[int]] = 0, (), frozenset()
+        """The frame that is read, the windows then, and those of them that were not painted yet."""
         self._hidden: object = None
         """What was hidden of the pixels that the text was read of."""
 
@@ -126,6 +130,7 @@ class DisplayReader:
     def _read(self, source: Source, needs: Needs) -> None:
         def fill(job: Job) -> Job:
             hide = self._parts.hidden(source)
+            self._beneath = source.frame, self.watched.windows, self._parts.unpainted.find(self.watched)
             if needs.ocr:
                 self._hidden = _places(hide)
             return replace(job, scene=self._ask(needs), hide=hide)
@@ -155,10 +160,25 @@ class DisplayReader:
         elif outcome.scene is None or outcome.epoch != source.epoch or not source.live:
             self._unread("the display began anew while it was read")
         else:
-            self.seen.take(outcome, outcome.scene, (source.width, source.height), self._parts.now_s())
+            parts = self._leave_out_beneath(outcome, outcome.scene)
+            self.seen.take(outcome, parts, (source.width, source.height), self._parts.now_s())
             if self.seen.ocr_frame == (source.epoch, source.frame):
                 self.seen.text_stands(source.compared_mono_ns / 1e9)
         self._end()
+
+    def _leave_out_beneath(self, outcome: JobResult, parts: SceneParts) -> SceneParts:
+        """Return what was read without the texts of windows beneath one that was not painted yet."""
+        frame, windows, unpainted = self._beneath
+        if parts.ocr is None or outcome.frame != frame:  # a newer frame was read: it may show what was painted since
+            return parts
+        kept = tuple(one for one in parts.lines if not is_beneath(one, windows, unpainted))
+        left_out = len(parts.lines) - len(kept)
+        if not left_out:
+            return parts
+        told = ProviderState(
+            parts.ocr.name, "incomplete", f"{left_out} lines lie under a window that is not painted yet"
+        )
+        return replace(parts, ocr=told, lines=kept, lines_total=parts.lines_total - left_out)
 
     def _unread(self, reason: str) -> None:
         """Say that what is known is old; of a display without pixels nothing is known."""

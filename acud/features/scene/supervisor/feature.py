@@ -68,6 +68,7 @@ class SceneFeature(RunningFeature):
             numbers,
             StandingElements(core.journal, SceneNumbers(core.journal.store), core.loop),
             self.annotations,
+            core.waits.targets,
         )
         self.scenes.shown.add(core.daemon_events.scene_made, Order.CORE)
         self.subscriptions = SceneSubscriptions(

@@ -24,6 +24,7 @@ from acud.features.scene.supervisor.assembly import (
     part_of,
 )
 from acud.features.scene.supervisor.display_reader import DisplayElements, DisplayReader, ReaderPorts
+from acud.features.scene.supervisor.unpainted_windows import UnpaintedWindows
 from acud.features.scene.tables import ReservedNumbers, StandingElements
 from acud.ids import new_id
 from acud.protocol.capture import Notice
@@ -35,6 +36,7 @@ from acud.supervisor.fresh_frames import FrameRequests
 from acud.supervisor.journal import Journal
 from acud.supervisor.observers import Observers, Order
 from acud.supervisor.redaction import Redaction
+from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import Rect, WindowInfo
 from acud.types.scene import Redacted, Scene, SceneMode, is_same
@@ -61,6 +63,7 @@ class Scenes:
         numbers: ReservedNumbers,
         standing: StandingElements,
         annotations: SceneAnnotations,
+        targets: TargetTracker,
     ) -> None:
         self._watched_displays = watched_displays
         self._sources = sources
@@ -76,6 +79,7 @@ class Scenes:
         self._programs = DisplayPrograms(clock.monotonic_s, display_pids)
         self._readers: dict[int, DisplayReader] = {}
         self._ports = ReaderPorts(
+            UnpaintedWindows(watched_displays, sources, targets, clock.monotonic_s),
             sources,
             frame_requests,
             settings,

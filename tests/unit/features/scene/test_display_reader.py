@@ -50,6 +50,7 @@ class Rig:
         self.fails = False
         self.sources = self.frame_requests = cast("Any", self)
         self.by_name = {":7": self.source}
+        self.unpainted, self.new_windows = cast("Any", self), frozenset[int]()
         self.seen = DisplayElements(3, reserved_numbers(), standing_elements())
         self.reader = DisplayReader(cast("Any", self), self.screen, self.seen)
 
@@ -59,6 +60,9 @@ class Rig:
     def fresh(self, source: Source, done: Any) -> None:
         source.compared_mono_ns = int(self.now_s() * 1e9)
         done(source)
+
+    def find(self, screen: WatchedDisplay) -> frozenset[int]:
+        return self.new_windows
 
     def hidden(self, source: Source) -> Hide | None:
         return self.hide
@@ -115,6 +119,18 @@ def test_text_that_the_screen_showed_just_now_stays_as_stale_when_it_cannot_be_r
     assert (rig.seen.ocr.state, len(rig.seen.texts)) == ("stale", 1)
     rig.look(SceneMode.AGENT_TURN, after_s=31)
     assert (rig.seen.ocr.state, len(rig.seen.texts)) == ("unavailable", 0)
+
+
+def test_texts_under_a_window_that_is_not_painted_yet_are_left_out_and_read_again() -> None:
+    rig = Rig()
+    rig.screen.windows = (WindowInfo(2, "Fresh", BOX), WindowInfo(1, "Editor", BOX))
+    rig.new_windows = frozenset({2})
+    rig.look()
+    assert (rig.seen.texts, rig.seen.ocr.state) == ((), "incomplete")
+    assert rig.seen.ocr.reason == "1 lines lie under a window that is not painted yet"
+    rig.new_windows = frozenset()
+    rig.look()
+    assert ([one.text for one in rig.seen.texts], rig.seen.ocr.state) == (["Save"], "ready")
 
 
 def test_the_same_pixels_are_read_again_once_other_places_are_hidden() -> None:

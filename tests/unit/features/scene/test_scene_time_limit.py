@@ -32,7 +32,7 @@ class LateScenes:
         self.scenes = Scenes(
             given.pool, given.watched_displays, given.sources, given.frame_requests, given.displays, given.redaction,
             given.journal, clock, self.loop, SceneSettings(), set, reserved_numbers(), standing_elements(),
-            given.annotations,
+            given.annotations, given.targets,
         )  # fmt: skip
         self.asked: list[Callable[[], None]] = []
         self.scenes.reader(self.watched).ask = lambda mode, done: self.asked.append(done)  # type: ignore[method-assign]

@@ -1,0 +1,72 @@
+"""Windows that are on the screen before their programs have painted them: they show the pixels of those beneath."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from acud.protocol.scene_parts import TextPart
+from acud.supervisor.frame_sources import Sources
+from acud.supervisor.observers import Order
+from acud.supervisor.waits.target_tracker import TargetTracker
+from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
+from acud.types import WindowInfo
+from acud.waits.tiles import Grid
+
+_YET_S = 15.0
+"""A window that changes no pixel for longer has none of its own: it lets those beneath show through."""
+
+
+class UnpaintedWindows:
+    """Knows by display since which frame each window is new: capture sends the list of windows before a frame that
+    shows them. A window is painted once a pixel in it has changed since then.
+    """
+
+    def __init__(
+        self, watched_displays: WatchedDisplays, sources: Sources, targets: TargetTracker, now_s: Callable[[], float]
+    ) -> None:
+        self._now_s = now_s
+        self._sources = sources
+        self._targets = targets
+        self._new: dict[int, dict[int, tuple[str, float]]] = {}
+        """By the display's number and window: the baseline of the newest frame before it, and when it came."""
+        self._listed: dict[int, frozenset[int]] = {}
+        """By the display's number: the windows of its newest list."""
+        watched_displays.watchers.add(self, Order.FEATURES)
+        watched_displays.removed.add(self._forget, Order.FEATURES)
+
+    def windows_seen(self, watched: WatchedDisplay) -> None:
+        """Take a new list of windows."""
+        source = self._sources.by_name.get(watched.name)
+        listed = frozenset(one.window_id for one in watched.windows if one.visibility != "unmapped")
+        came = listed - self._listed.get(watched.number, listed)
+        new = {one: since for one, since in self._new.get(watched.number, {}).items() if one in listed}
+        if came and source is not None and source.up:
+            new |= dict.fromkeys(came, (self._targets.token(source, source.frame), self._now_s()))
+        self._new[watched.number], self._listed[watched.number] = new, listed
+
+    def _forget(self, watched: WatchedDisplay) -> None:
+        self._new.pop(watched.number, None)
+        self._listed.pop(watched.number, None)
+
+    def find(self, watched: WatchedDisplay) -> frozenset[int]:
+        """Return the windows that are not painted in the newest frame."""
+        source, new = self._sources.by_name.get(watched.name), self._new.get(watched.number, {})
+        if source is None or not new:
+            return frozenset()
+        grid = Grid(source.width, source.height)
+        for window in [one for one in watched.windows if one.window_id in new]:
+            baseline, came_s = new[window.window_id]
+            changed = self._targets.touched(source, baseline)
+            is_late = self._now_s() - came_s > _YET_S
+            if is_late or changed is None or changed & grid.touched(window.bounds):
+                del new[window.window_id]
+        return frozenset(new)
+
+
+def is_beneath(text: TextPart, windows: tuple[WindowInfo, ...], unpainted: frozenset[int]) -> bool:
+    """Return whether a text stands where an unpainted window is topmost and another is beneath. With none beneath, the
+    window has painted the pixels that were there: it took the place of one like it.
+    """
+    x, y = text.bbox.x + text.bbox.w // 2, text.bbox.y + text.bbox.h // 2
+    there = [one.window_id for one in windows if one.visibility != "unmapped" and one.outside.holds(x, y)]
+    return len(there) > 1 and there[0] in unpainted
