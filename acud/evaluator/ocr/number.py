@@ -44,6 +44,8 @@ _TALLER = 1.2
 """The figure of a card is set so much larger than its label; that of a table is not."""
 _OWN_BOX = 2.8
 """An entry, a badge or a cell of a table around a number is at most this high, in heights of the number."""
+_BETWEEN_PX = 6
+"""Rows between the edges of two cells of a table: the border of each, and the space of 2 px between them."""
 
 
 _BARS_PX = 140
@@ -298,7 +300,7 @@ class _Edges:
         beyond = (bottom, middle + around) if number is lower.box else (middle - around, top)
         others = level_edges(self._pixels, number.x, beyond[0], number.right, beyond[1])
         is_boxed = any(abs(one - row) <= around for row in rows for one in others)
-        return bool(rows) and not (is_boxed and max(rows) - min(rows) <= 3)
+        return bool(rows) and not (is_boxed and max(rows) - min(rows) <= _BETWEEN_PX)
 
     def _part(self, left: int, top: int, right: int, bottom: int) -> NDArray[np.int16]:
         return self._pixels[max(0, top) : max(0, bottom), max(0, left) : max(0, right), :3].astype(np.int16)

@@ -100,6 +100,10 @@ def test_a_number_of_the_next_card_is_not_meant() -> None:
     assert number(lines, "Errors >= 5").answer is Answer.YES
     assert number(lines, "Errors >= 5", cards).answer is Answer.UNKNOWN
     assert number(lines, "Errors >= 5", (Rect(174, 36, 80, 24),)).answer is Answer.YES, "an entry around it is its own"
+    lines = [line("Failed", 110, 40), line("7", 110, 76)]
+    head, cell, far = Rect(100, 31, 80, 34), Rect(100, 67, 80, 34), Rect(100, 71, 80, 34)
+    assert number(lines, "Failed >= 5", (head, cell)).answer is Answer.YES, "cells of a table are 2 px apart"
+    assert number(lines, "Failed >= 5", (head, far)).answer is Answer.UNKNOWN
 
 
 def test_an_ambiguous_label_names_regions_that_settle_it() -> None:
