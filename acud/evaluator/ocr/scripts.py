@@ -60,6 +60,8 @@ SCRIPTS = tuple(
         ("Tibetan", "", "bod"),
     )
 )
+_DRAWN_AS_LATIN = frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧνορАВЕЅІЈКМНОРСТУХаеѕіјорсух")
+"""Greek and Cyrillic letters that look as Latin ones do (Unicode's confusables)."""
 _BY_NAME = {script.name: script for script in SCRIPTS}
 _OTHER_NAMES = {"Korean": "Hangul", "Hangul_vert": "Hangul"}
 
@@ -86,6 +88,11 @@ def share(text: str, script: WritingScript) -> float:
     """Return which part of the letters in `text` are of `script`; 0 where there is none."""
     letters = [letter for letter in text if letter.isalpha()]
     return sum(_begins(letter).startswith(script.letters) for letter in letters) / max(1, len(letters))
+
+
+def shows(text: str, script: WritingScript) -> bool:
+    """Tell whether `text` has a letter of `script` that is not drawn as a Latin one is."""
+    return any(_begins(letter).startswith(script.letters) for letter in set(text) - _DRAWN_AS_LATIN)
 
 
 @lru_cache(4096)

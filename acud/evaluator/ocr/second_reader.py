@@ -307,6 +307,8 @@ def stands(first: Reading, second: Reading, script: WritingScript, *, met: bool)
     part = scripts.share(second.text, script)
     if part < _MAIN_SHARE:
         return first.confidence < 0.5 and second.confidence >= _ACCEPTED_LATIN and letters >= 3 and part == 0
+    if not met and not scripts.shows(second.text, script):
+        return False
     if first.text and first.confidence >= SURE and scripts.share(first.text, script) == 0:
         return met and first.confidence < CERTAIN and second.confidence >= _OVERRULES and part == 1
     pure = met and part == 1

@@ -87,6 +87,15 @@ def test_a_long_greek_word_stands_however_unsure_once_greek_was_met() -> None:
     assert not stands(first, second, GREEK, met=False)
 
 
+def test_letters_that_look_as_latin_ones_do_are_no_sign_of_their_script() -> None:
+    assert GREEK is not None
+    assert CYRILLIC is not None
+    spaced, code = Reading("NOTABLE", 0.85), Reading("x == y", 0.8)
+    assert not stands(spaced, Reading("ΝΟΤΑΒΙ Ε", 0.9), GREEK, met=False)
+    assert not stands(code, Reading("х = у", 0.82), CYRILLIC, met=False)
+    assert stands(Reading("APXH", 0.7), Reading("ΑΡΧΗ Λ", 0.9), GREEK, met=False)
+
+
 class FakeProgram:
     """Reads every crop as `texts` says for the first of the languages; counts calls."""
 
