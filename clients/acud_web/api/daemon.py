@@ -34,6 +34,7 @@ class UsageQuery(Struct, frozen=True, forbid_unknown_fields=True):
 class SceneQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """`display`: several may be given; none: all that are up. `form` `prompt`: as text of at most `max_tokens` (0: all
     of it). Without a `mode`, as the scene was made last. `target`: an element's id, or words of a window's title.
+    `within_s`: a look that takes longer is not waited for (0: it is).
     """
 
     display: Annotated[tuple[str, ...], Meta(max_length=256)] = ()
@@ -42,6 +43,7 @@ class SceneQuery(Struct, frozen=True, forbid_unknown_fields=True):
     max_tokens: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
     since: Annotated[int, Meta(ge=0, le=2**53)] = 0
     target: Annotated[str, Meta(max_length=500)] = ""
+    within_s: Annotated[float, Meta(ge=0, le=300)] = 5.0
 
 
 class Seen(Struct, frozen=True):
@@ -124,7 +126,9 @@ async def scene(asked: ApiRequest[SceneQuery, Nothing]) -> Seen:
     displays = query.display or access_token.displays
     if not displays:
         asked.must_be_unlimited("a scene of no named display")
-    request = SceneGet(query.mode, displays, query.form, query.max_tokens, query.since, target=query.target)
+    request = SceneGet(
+        query.mode, displays, query.form, query.max_tokens, query.since, target=query.target, within_s=query.within_s
+    )
     found = await asked.ask(request, SceneReply)
     return Seen(found.scene, found.text, found.diff, found.left_out)
 

@@ -154,7 +154,7 @@ class NewWait {
     this.scene = null;
     fill(this.offers, el("p.muted", { class: "muted small" }, "Reading what is there…"));
     try {
-      const { scene } = await api.get(query("/api/scene", { display: name, mode: "active" }), undefined, READ_MS);
+      const { scene } = await api.get(query("/api/scene", { display: name, mode: "active", within_s: 45 }), undefined, READ_MS);
       if (name === this.display.name && !this.ended) this.scene = scene;
     } catch (fault) {
       if (fault.status === undefined) throw fault;
