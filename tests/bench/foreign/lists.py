@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from functools import partial
 
-from acud.types import Text
+from acud.types import Answer as VerdictAnswer
+from acud.types import Text, WaitInfo
 from acud.types.actions import WaitIdle
 from tests.bench.foreign.case import Answer, Case, Outcome
 from tests.bench.foreign.screen import SYSTEM_PYTHON, Pages, need, show, unseen
 from tests.daemon import Daemon
 
 _SAID = "out of view"
+
+
+def _compare(wait: WaitInfo, goes_on: bool) -> Outcome:
+    said = _SAID in wait.verdict.detail
+    answer = Answer.RIGHT if said is goes_on else Answer.WRONG
+    is_judged = wait.verdict.answer != VerdictAnswer.UNKNOWN
+    return Outcome(answer if is_judged else Answer.UNKNOWN, f"{wait.state}: {wait.verdict.detail}")
 
 
 def _judge(command: tuple[str, ...], title: str, goes_on: bool, daemon: Daemon, module: str = "") -> Outcome:
@@ -21,8 +29,7 @@ def _judge(command: tuple[str, ...], title: str, goes_on: bool, daemon: Daemon, 
         screen.find_window(title)
         screen.act(WaitIdle(1.0, 6.0))
         wait = screen.judge(Text("done", count=60), timeout_s=4.0)
-        said = _SAID in wait.verdict.detail
-        return Outcome(Answer.RIGHT if said is goes_on else Answer.WRONG, f"{wait.state}: {wait.verdict.detail}")
+        return _compare(wait, goes_on)
 
 
 def _page(goes_on: bool, rows: int, daemon: Daemon) -> Outcome:
@@ -32,8 +39,7 @@ def _page(goes_on: bool, rows: int, daemon: Daemon) -> Outcome:
         screen.browse(pages.url, title="Page")
         screen.judge(Text("End of page"), timeout_s=40.0)
         wait = screen.judge(Text("done", count=60), timeout_s=4.0)
-        said = _SAID in wait.verdict.detail
-        return Outcome(Answer.RIGHT if said is goes_on else Answer.WRONG, f"{wait.state}: {wait.verdict.detail}")
+        return _compare(wait, goes_on)
 
 
 def _yad(rows: int) -> tuple[str, ...]:
