@@ -214,16 +214,6 @@ def serve_forks() -> bytes:
     return data
 
 
-def wait_for_end(pid: int, within_s: float | None = None) -> None:
-    """Return once that process has ended, reaped or not, or after `within_s`."""
-    with contextlib.suppress(ProcessLookupError):
-        ended = os.pidfd_open(pid)
-        poll = select.poll()
-        poll.register(ended, select.POLLIN)
-        poll.poll(None if within_s is None else 1000 * within_s)
-        os.close(ended)
-
-
 def _ordered() -> bytes:
     """Serve orders; return one in the process that was forked for it, which is not tied to any parent yet."""
     die_with_parent(os.getppid())  # one that is stopped does not read that its supervisor is gone
@@ -284,9 +274,17 @@ def _forked(supervisor: socket.socket) -> bool:
         return False
     parent = os.getpid()
     if _is_new(supervisor):
-        wait_for_end(parent)  # from then on the kernel counts this process as its new parent's
+        _wait_for_end(parent)  # from then on the kernel counts this process as its new parent's
         return True
     os._exit(0)
+
+
+def _wait_for_end(pid: int) -> None:
+    """Return once that process has ended, reaped or not."""
+    with contextlib.suppress(ProcessLookupError):
+        ended = os.pidfd_open(pid)
+        select.select([ended], [], [])
+        os.close(ended)
 
 
 def _is_new(supervisor: socket.socket) -> bool:

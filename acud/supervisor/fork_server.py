@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import socket
 import subprocess
 import sys
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import IO
 
 from acud import log
-from acud.child_process import FORK_FLAG, wait_for_end
+from acud.child_process import FORK_FLAG
 from acud.event_loop import EventLoop, Timer
 
 _LOG = log.logger("forking")
@@ -20,6 +22,7 @@ _PAUSE_S = 10.0
 """From its end to its next start; processes are executed meanwhile."""
 KILLED_S = 2.0
 """How long a child that was killed is waited for: its end takes milliseconds, unless another process traces it."""
+_REAP_EACH_S = 0.002
 _MOST_BYTES = 32
 
 Born = Callable[[int], None]
@@ -49,11 +52,10 @@ def reap(process: subprocess.Popen[bytes] | ForkedChild, within_s: float = 0.0) 
 
     Never waits without a limit: a debugger or a crash handler holds the status of what it traces as long as it likes.
     """
-    code = process.poll()
-    if code is not None or not within_s:
-        return code
-    wait_for_end(process.pid, within_s)
-    return process.poll()
+    until_s = time.monotonic() + within_s
+    while (code := process.poll()) is None and time.monotonic() < until_s:
+        select.select((), (), (), _REAP_EACH_S)  # a pidfd would tell it, but there may be no descriptor left
+    return code
 
 
 class ForkServer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -16,7 +17,7 @@ from acud.event_loop import EventLoop
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap, CaptureOptions
 from acud.supervisor.displays.watched_process import spawn
-from acud.supervisor.fork_server import ForkServer
+from acud.supervisor.fork_server import ForkServer, reap
 
 _LATE_S = 45.0
 _START_S = 100.0
@@ -94,6 +95,18 @@ libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_
 print(libc.ptrace(0x4206, int(sys.argv[1]), None, None), flush=True)  # PTRACE_SEIZE
 sys.stdin.read()
 """
+
+
+def test_a_killed_child_is_reaped_without_a_descriptor() -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    process = subprocess.Popen(["sleep", "600"])
+    process.kill()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
+    try:
+        code = reap(process, _START_S)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert code == -signal.SIGKILL
 
 
 def test_a_child_whose_status_a_tracer_holds_holds_nothing_up(tmp_path: Path) -> None:
