@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.match import letters_close
-from acud.evaluator.ocr.text_layout import EDGE, are_beside, level_edges
+from acud.evaluator.ocr.text_layout import EDGE, are_beside, level_edges, steps
 from acud.types import NumberSeen, Rect, ScreenNumber, Verdict, WindowInfo, window_at
 from acud.waits.read_text import (
     LabelPlace,
@@ -287,7 +287,7 @@ class _Edges:
         reach = number.h
         middle = number.y + number.h // 2
         part = self._part(label.right, middle - reach, number.x + 1, middle + reach)
-        return part.shape[1] > 1 and bool((_steps(part, 1) > EDGE).mean(axis=0).max(initial=0.0) > 0.8)
+        return part.shape[1] > 1 and bool((steps(part, 1) > EDGE).mean(axis=0).max(initial=0.0) > 0.8)
 
     def part_rows(self, upper: Line, lower: Line) -> bool:
         """Tell whether a level edge runs between the two, other than that of the box around one of them."""
@@ -304,11 +304,6 @@ class _Edges:
 
     def _part(self, left: int, top: int, right: int, bottom: int) -> NDArray[np.int16]:
         return self._pixels[max(0, top) : max(0, bottom), max(0, left) : max(0, right), :3].astype(np.int16)
-
-
-def _steps(part: NDArray[np.int16], axis: int) -> NDArray[np.int16]:
-    found: NDArray[np.int16] = np.abs(np.diff(part, axis=axis)).max(axis=2)
-    return found
 
 
 def _is_aligned(a: Line, b: Line) -> bool:

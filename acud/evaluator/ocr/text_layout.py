@@ -135,8 +135,15 @@ def level_edges(pixels: NDArray[np.uint8], left: int, top: int, right: int, bott
     part = pixels[max(0, top) : max(0, bottom), max(0, left) : max(0, right), :3].astype(np.int16)
     if part.shape[0] < 2:
         return []
-    steps = np.abs(np.diff(part, axis=0)).max(axis=2)
-    return [max(0, top) + int(row) for row in np.flatnonzero((steps > EDGE).mean(axis=1) > _WHOLE)]
+    return [max(0, top) + int(row) for row in np.flatnonzero((steps(part, 0) > EDGE).mean(axis=1) > _WHOLE)]
+
+
+def steps(part: NDArray[np.int16], axis: int) -> NDArray[np.int16]:
+    """Return how far neighbours along an axis of `part` (height x width x channels) differ, in the strongest channel:
+    one less along that axis.
+    """
+    found: NDArray[np.int16] = np.abs(np.diff(part, axis=axis)).max(axis=2)
+    return found
 
 
 def _follows(above: Rect, below: Rect) -> bool:
@@ -159,6 +166,7 @@ def _by_ink(texts: Sequence[str], box: Rect, pixels: NDArray[np.uint8]) -> list[
 
 
 def letter_columns(part: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Return which columns of a line (height x width x 3 uint8) have ink, by the colour of its upper and lower edge."""
     colours = part.astype(np.int16)
     paper = np.median(np.concatenate((colours[0], colours[-1])), axis=0)  # letters fill neither edge
     found: NDArray[np.bool_] = (np.abs(colours - paper).max(axis=2) > _INK).any(axis=0)
