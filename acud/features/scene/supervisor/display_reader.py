@@ -191,12 +191,14 @@ class DisplayReader:
     def note_late(self, within_s: float) -> None:
         """Mark what is known as old, with its age, because a look takes longer than `within_s`; the look goes on."""
         seen, source = self.seen, self._parts.sources.by_name.get(self.watched.name)
-        if seen.ocr_at_s == float("-inf"):
+        never = float("-inf")
+        read_s, frame = (seen.ocr_at_s, seen.ocr_frame) if seen.ocr_at_s > never else (seen.ax_at_s, seen.ax_frame)
+        if read_s == never:
             self._unread(f"not read yet: the first look takes longer than {within_s:g} s and goes on, ask again")
             return
-        is_same = source is not None and seen.ocr_frame == (source.epoch, source.frame)
+        is_same = source is not None and frame == (source.epoch, source.frame)
         since = "has not changed" if is_same else "changed"
-        age_s = self._parts.now_s() - seen.ocr_at_s
+        age_s = self._parts.now_s() - read_s
         self._unread(
             f"read {age_s:.0f} s ago, and the screen {since} since; it is being read again, which takes longer than "
             f"{within_s:g} s, ask again"

@@ -59,6 +59,12 @@ def test_a_first_look_that_takes_too_long_is_not_waited_for() -> None:
     assert len(late.told) == 1
 
 
+def test_widgets_count_as_read_where_no_text_can_be() -> None:
+    late = LateScenes()
+    late.scenes.reader(late.watched).seen.ax_at_s = late.now_s - 12.0
+    assert late.look().reason.startswith("read 12 s ago")
+
+
 def test_what_was_read_before_stands_there_with_its_age() -> None:
     late = LateScenes()
     seen = late.scenes.reader(late.watched).seen
