@@ -105,7 +105,7 @@ class Misdirection(Struct, frozen=True, forbid_unknown_fields=True):
     """Why input stopped: it would have gone to the window `by` (0: to none), and is for `target` (X ids).
 
     `is_kept`: `by` is a modal dialog that keeps `target` from being used. `done`: letters or chords sent before, the
-    last `unsure` of which may have reached `by` or nothing. All of them are, where `by` is of the program of `target`.
+    last `unsure` of which may have reached `by` or nothing; all are unsure where `by` and `target` are of one program.
     """
 
     target: XId

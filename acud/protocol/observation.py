@@ -72,7 +72,7 @@ class Scrollable(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Observed(Struct, frozen=True, forbid_unknown_fields=True):
-    """What was asked for. `unread`: why widgets could not be read ("": they were). `is_late`: for want of time.
+    """What was asked for. `unread`: why widgets could not be read ("": they were). `is_late`: its time was over first.
 
     `at`: the innermost widget at the point; `field`: the one that takes text there, or has the focus; `choice`: the
     list or combo box there. `focus`: the widget with the focus.

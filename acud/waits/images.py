@@ -183,7 +183,7 @@ def _has_one_opaque_colour(rows: bytes, header: _Header) -> bool:
     unit, colour = header.bits // 8, None
     if max(rows[:: 1 + header.width * unit]) > _PAETH:
         return False
-    for row in _unfiltered(rows, unit, header.width * unit):
+    for row in _undo_filters(rows, unit, header.width * unit):
         for x in range(0, len(row), unit):
             if row[x + unit - 1] < _OPAQUE:
                 continue
@@ -194,7 +194,7 @@ def _has_one_opaque_colour(rows: bytes, header: _Header) -> bool:
     return True
 
 
-def _unfiltered(rows: bytes, unit: int, width: int) -> Iterator[bytes]:
+def _undo_filters(rows: bytes, unit: int, width: int) -> Iterator[bytes]:
     """Yield each row of pixels of `unit` bytes (PNG 1.2, section 6)."""
     above = bytes(unit + width)
     for at in range(0, len(rows), width + 1):

@@ -76,7 +76,7 @@ class InputGuard:
         self._with_program = False
         self.target = 0
         self.done = self.last = 0
-        """Letters or chords sent, and how many of them at the last time."""
+        """Letters or chords sent in this act, and how many of them were sent last."""
 
     # ---- an act ------------------------------------------------------------------------------------------------------
 

@@ -57,7 +57,7 @@ _NONE = "none"
     default=5.0,
     show_default=True,
     metavar="SECONDS",
-    help="Then show what was read before; 0 waits.",
+    help="Show what was read before if a look takes longer; 0 waits for it.",
 )
 @click.option("--watch", is_flag=True, help="Go on, one after the other as they differ.")
 @task_option

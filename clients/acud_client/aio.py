@@ -118,8 +118,8 @@ class AsyncClient(AsyncRequestMethods):
     async def refresh_scene(
         self, mode: SceneMode = SceneMode.AGENT_TURN, displays: Sequence[str] = (), *, within_s: float = 45.0
     ) -> Scene:
-        """Return the scene of a frame grabbed after this call, looked at as `mode` says; what is not read `within_s`
-        stands there as it was read before, or is unknown, as its provider says.
+        """Return the scene of a frame grabbed after this call, looked at as `mode` says. What is not read after
+        `within_s` seconds stands there as it was read before, or is unknown, as its provider says.
         """
         return scene_of(await self.scene(mode, displays, within_s=within_s))
 

@@ -236,9 +236,9 @@ class RequestMethods(ABC):
         that scene, where it is still known: with `prompt` as text instead of the whole, where that is shorter; else
         beside it. `marks`: a picture with the elements' ids drawn in, of the first of the displays, as it may leave
         this machine; its longer side at most `max_side_px` (0: as large as it is). `acted`: of what differs, as text,
-        only what an action at these points changed, in the windows that it reached and in new ones. `within_s`: a look
-        that takes longer is not waited for (0: it is); what stands there then was read before, or is unknown, as its
-        provider says, and the look goes on.
+        only what an action at these points changed, in the windows that it reached and in new ones. `within_s`: the
+        answer comes by then, in seconds (0: at the end of the look). What is not read again by then stands there as it
+        was read before, or is unknown, as its provider says; the look goes on.
 
         Raises: NotFound for a target that is not there."""
         return self.ask(

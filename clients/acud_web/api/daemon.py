@@ -34,7 +34,7 @@ class UsageQuery(Struct, frozen=True, forbid_unknown_fields=True):
 class SceneQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """`display`: several may be given; none: all that are up. `form` `prompt`: as text of at most `max_tokens` (0: all
     of it). Without a `mode`, as the scene was made last. `target`: an element's id, or words of a window's title.
-    `within_s`: a look that takes longer is not waited for (0: it is).
+    `within_s`: the answer comes by then, in seconds, with what was read before (0: at the end of the look).
     """
 
     display: Annotated[tuple[str, ...], Meta(max_length=256)] = ()

@@ -40,27 +40,27 @@ def explain(
     looked for ("": they are not).
     """
 
-    def counted(known: Misdirection) -> None:
+    def describe(known: Misdirection) -> None:
         by = next((one for one in watched.windows if one.window_id == how.by), None)
         if by is None or by.kind != "dialog":
             done(describe_misdirection(action, known, watched.windows, None))
             return
 
-        def observed(now: Observed) -> None:
+        def name_buttons(now: Observed) -> None:
             dialog = next((one for one in now.dialogs if one.window_id == how.by), OpenDialog(by.title))
             done(describe_misdirection(action, known, watched.windows, dialog))
 
-        feature.observe(watched, ObserveAsk((by.pid,) if by.pid else ()), observed)
+        feature.observe(watched, ObserveAsk((by.pid,) if by.pid else ()), name_buttons)
 
     if isinstance(action, TypeText) and before and how.done and how.unsure == how.done:
-        _LetterCount(feature, watched, action.text, how, counted).begin(before)
+        _LetterCount(feature, watched, action.text, how, describe).begin(before)
     else:
-        counted(how)
+        describe(how)
 
 
 class _LetterCount:
-    """Counts the letters in what changed in their window, where no other window covers it. `counted` gets `how` with
-    those that are not shown as its unsure ones.
+    """Counts the letters in what changed in their window, where no other window covers it. Calls `done` with `how`, in
+    which the letters that do not show are unsure.
     """
 
     def __init__(
@@ -69,19 +69,19 @@ class _LetterCount:
         watched: WatchedDisplay,
         text: str,
         how: Misdirection,
-        counted: Callable[[Misdirection], None],
+        done: Callable[[Misdirection], None],
     ) -> None:
         self._feature, self._watched = feature, watched
         self._typed = text.replace("\r\n", "\n")[: how.done]
         self._how = how
-        self._counted = counted
+        self._done = done
 
     def begin(self, before: str) -> None:
         """Wait until what changed since `before` is quiet, and read it."""
         target, screen = self._find_window(), self._find_screen()
         box = target.bounds.intersect(screen) if target is not None and screen is not None else None
         if target is None or box is None:
-            self._counted(self._how)
+            self._done(self._how)
             return
         area = without(EffectArea(box), *boxes_above(target, self._watched.windows))
         spec = WaitSpec(
@@ -99,7 +99,7 @@ class _LetterCount:
     def _read_parts(self, left: Sequence[Rect], count: int) -> None:
         """Read the parts that are `left`, one after the other; `count`: the most letters that one showed so far."""
         if not left:
-            self._counted(replace(self._how, unsure=self._how.done - count))
+            self._done(replace(self._how, unsure=self._how.done - count))
             return
 
         def read(now: Observed) -> None:

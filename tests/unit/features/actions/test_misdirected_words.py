@@ -64,7 +64,7 @@ def test_the_error_names_both_windows_and_what_went_where(
     assert ("window_focus" in fault.hint) is (not how.is_kept and not isinstance(action, Click | Drag))
 
 
-def test_input_under_a_lock_screen_is_told_to_unlock_it() -> None:
+def test_under_a_lock_screen_the_hint_is_to_unlock_it() -> None:
     lock = WindowInfo(3, "i3lock", Rect(0, 0, 99, 99), kind="popup", hides_screen=True)
     fault = describe_misdirection(TypeText("no"), Misdirection(1, 3), (lock, *_WINDOWS), None)
     assert "unlocked first" in fault.hint
