@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from acud import paths as places
+from acud.base import paths as places
 from acud.features.recording.replay.recording import RecordedSegment, VideoReader, load
 from acud.types import Comparison, DisplayInfo, ScreenNumber, Text
 from acud.types.actions import Launch

@@ -23,7 +23,7 @@ import click
 import msgspec
 from msgspec import inspect as shapes
 
-from acud import errors
+from acud.base import errors
 from acud.metrics.catalogue import FAMILIES
 from acud.protocol import capture, children, delivery, envelope, evaluation, events
 from acud.protocol.requests import REQUESTS, Command, declared

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from acud.errors import DaemonDown
-from acud.paths import Paths, resolve
+from acud.base.errors import DaemonDown
+from acud.base.paths import Paths, resolve
 from acud_client import Client
 
 _READY_S = 60.0

@@ -9,8 +9,8 @@ import asyncio
 import subprocess
 import sys
 
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
-from acud.fleet import FleetSettings
 from acud_fleet.wakes import AgentWakes
 
 ACK_WAIT_S = 1.0

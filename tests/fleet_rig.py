@@ -14,8 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from acud.errors import Unavailable
-from acud.paths import resolve
+from acud.base.errors import Unavailable
+from acud.base.paths import resolve
 from acud_client import Client
 from acud_fleet.access import Grants
 from tests.daemon import Daemon

@@ -10,10 +10,10 @@ from typing import Any, Self, TypeVar
 
 from msgspec.structs import replace
 
+from acud.base.errors import Unavailable
 from acud.config import JobSettings
-from acud.errors import Unavailable
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
-from acud.fleet import FleetSettings
 from acud_fleet import initialisation
 from acud_fleet.access import Grants
 from acud_fleet.initialisation import FleetRoles, PartState

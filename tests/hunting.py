@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from msgspec import Struct
 
-from acud.errors import Conflict
+from acud.base.errors import Conflict
 from acud.types import Change, DisplayInfo, Rect, Stable, Text, WaitInfo, WaitState
 from acud_client import Client
 from tests.daemon import Daemon

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.clock import Instant
+from acud.base.clock import Instant
 
 
 class ManualClock:

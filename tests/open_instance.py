@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from acud.paths import Paths, resolve
+from acud.base.paths import Paths, resolve
 
 
 @contextmanager

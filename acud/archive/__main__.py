@@ -8,13 +8,13 @@ import time
 
 import msgspec
 
-from acud import paths
 from acud.archive import backup, restore
-from acud.child_process import die_with_parent
-from acud.errors import AcudError, InvalidRequest, Unavailable
+from acud.base import paths
+from acud.base.errors import AcudError, InvalidRequest, Unavailable
+from acud.base.typed_values import decode_json
+from acud.base.value_errors import describe_decode_fault
+from acud.process.child_process import die_with_parent
 from acud.protocol.archive import ArchiveAnswer, ArchiveAsk, ArchiveFault, BackupAsk, RestoreAsk
-from acud.typed_values import decode_json
-from acud.value_errors import describe_decode_fault
 
 
 def main() -> None:

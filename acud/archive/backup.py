@@ -16,8 +16,8 @@ from typing import IO
 import msgspec
 
 from acud import __version__
-from acud.errors import Conflict, InvalidRequest, NotFound, Unavailable
-from acud.paths import Paths, free_bytes, sync
+from acud.base.errors import Conflict, InvalidRequest, NotFound, Unavailable
+from acud.base.paths import Paths, free_bytes, sync
 from acud.protocol.archive import MANIFEST, BackupAsk, BackupMade, BackupManifest, FileInBackup
 from acud.store import backup
 

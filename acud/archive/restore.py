@@ -12,15 +12,15 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from acud import private_files
 from acud.archive.backup import DATABASE, VERSION, check_room, copy, files_below, named
-from acud.errors import InvalidRequest, NotFound
-from acud.paths import Paths, make_private, sync
+from acud.base import private_files
+from acud.base.errors import InvalidRequest, NotFound
+from acud.base.paths import Paths, make_private, sync
+from acud.base.typed_values import decode_json
+from acud.base.value_errors import describe_decode_fault
 from acud.protocol.archive import MANIFEST, BackupManifest, Compacted, FileInBackup, RestoreAsk, Restored
 from acud.store import backup
 from acud.supervisor.instance import InstanceLock
-from acud.typed_values import decode_json
-from acud.value_errors import describe_decode_fault
 
 _CHECKING = ".checking-"
 _FOLDERS = ("evidence", "recordings")

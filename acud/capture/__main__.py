@@ -6,10 +6,10 @@ from contextlib import closing
 
 import zmq
 
-from acud import child_process
+from acud.base.errors import ProtocolError
 from acud.capture.service import CaptureService
-from acud.child_process import SyncChild
-from acud.errors import ProtocolError
+from acud.process import child_process
+from acud.process.child_process import SyncChild
 from acud.protocol.bootstrap import Bootstrap, CaptureOptions
 from acud.protocol.capture import ToCapture
 from acud.x11.connection import Connection, translated

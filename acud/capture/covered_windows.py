@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
+from acud.base.errors import Refused
+from acud.base.log import logger
 from acud.capture.frame_rate import GrabSchedule
 from acud.capture.source import CaptureSource
-from acud.errors import Refused
-from acud.log import logger
 from acud.protocol.capture import SourceGone
 from acud.types import WindowInfo
 from acud.x11.connection import Connection

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
-from acud.errors import InvalidRequest, NotFound, ProtocolError
+from acud.base.errors import InvalidRequest, NotFound, ProtocolError
 from acud.protocol.capture import Act
 from acud.types import actions
 from acud.types.actions import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
+from acud.base.errors import AcudError, Refused
 from acud.capture.input_actions import InputActions
-from acud.errors import AcudError, Refused
 from acud.protocol.capture import Act, Acted, DropActs
 from acud.x11.input_guard import Misdirected
 from acud.x11.input_steps import ActOutcome, Rest, Steps

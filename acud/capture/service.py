@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 import zmq
 
+from acud.base.log import logger
 from acud.capture.covered_windows import CoveredWindows
 from acud.capture.frame_rate import CaptureCounters, GrabSchedule, painted_ns
 from acud.capture.input_actions import InputActions
 from acud.capture.input_queue import InputQueue
 from acud.capture.source import CaptureSource
-from acud.child_process import SyncChild, next_beat_s, rss_mb
-from acud.event_loop import EventLoop, Timer
-from acud.log import logger
+from acud.process.child_process import SyncChild, next_beat_s, rss_mb
+from acud.process.event_loop import EventLoop, Timer
 from acud.protocol import codec
 from acud.protocol.bootstrap import CaptureOptions
 from acud.protocol.capture import (

@@ -10,11 +10,11 @@ import numpy.typing as npt
 from msgspec import Struct
 from msgspec.structs import replace
 
+from acud.base.errors import ProtocolError
+from acud.base.log import logger
 from acud.capture.frame_rate import CaptureCounters, GrabSchedule, PaintEffect, QuietWatch
-from acud.errors import ProtocolError
 from acud.frames.ring import FrameGone, Ring
 from acud.frames.writer import FrameWriter
-from acud.log import logger
 from acud.pixels.tiles import Mask, TileCompare, bitmap, blackout, identity, tile_looks
 from acud.protocol.capture import Attach, LookAsk, Notice, PartLook
 from acud.types import TILE_PX, Rect

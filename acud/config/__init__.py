@@ -21,8 +21,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_origin
 import msgspec
 from msgspec import Struct
 
-from acud.backends import PREDEFINED, SECRETS, AnyBackend, Price, predefined
+from acud.base.errors import ConfigError, InvalidRequest, suggest
+from acud.base.typed_values import convert, decode_json
+from acud.base.value_errors import value_fault
 from acud.config import named_backends, setting_errors
+from acud.config.backends import PREDEFINED, SECRETS, AnyBackend, Price, predefined
+from acud.config.fleet import FleetSettings
+from acud.config.http_listeners import ListenerSettings, WebSettings
 from acud.config.limits import HostConditionSettings as HostConditionSettings
 from acud.config.limits import PtySettings as PtySettings
 from acud.config.limits import WaitSettings as WaitSettings
@@ -46,12 +51,7 @@ from acud.config.vision import VisionSettings as VisionSettings
 from acud.config.wake import COMMAND_PLACEHOLDERS as COMMAND_PLACEHOLDERS
 from acud.config.wake import WakeSettings as WakeSettings
 from acud.config.wake import secret as secret
-from acud.errors import ConfigError, InvalidRequest, suggest
-from acud.fleet import FleetSettings
-from acud.http_listeners import ListenerSettings, WebSettings
-from acud.typed_values import convert, decode_json
 from acud.types import JudgeName, RouteName
-from acud.value_errors import value_fault
 
 Section = TypeVar("Section", bound=Struct)
 

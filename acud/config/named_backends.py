@@ -9,7 +9,11 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import fields
 
-from acud.backends import (
+from acud.base.errors import ConfigError
+from acud.base.typed_values import convert
+from acud.base.value_errors import ValueFault, value_fault
+from acud.config import setting_errors
+from acud.config.backends import (
     KINDS,
     PREDEFINED,
     AnthropicSettings,
@@ -20,12 +24,8 @@ from acud.backends import (
     OpenRouterSettings,
     predefined,
 )
-from acud.config import setting_errors
 from acud.config.setting_errors import SettingsText
-from acud.errors import ConfigError
-from acud.typed_values import convert
 from acud.types import JUDGE_NAME, JudgeName
-from acud.value_errors import ValueFault, value_fault
 
 _TYPES: Mapping[str, type[AnyBackend]] = {
     "openai": OpenAiSettings,

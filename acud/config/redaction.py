@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.patterns import MAX_PATTERN, PatternFault, compiled
+from acud.base.patterns import MAX_PATTERN, PatternFault, compiled
 from acud.types import Positive
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from acud.errors import ConfigError, suggest
-from acud.value_errors import ValueFault
+from acud.base.errors import ConfigError, suggest
+from acud.base.value_errors import ValueFault
 
 _NAMED = re.compile(r"\[([\w.-]+)\] (\w+)")
 _PLACE = re.compile(r"(\w+)(?:\.(\w+))?")

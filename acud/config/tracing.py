@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from acud.http_listeners import is_loopback
+from acud.config.http_listeners import is_loopback
 
 _TRACES_PATH = "/v1/traces"
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.backends import AnyBackend, OllamaSettings, OpenRouterSettings
+from acud.config.backends import AnyBackend, OllamaSettings, OpenRouterSettings
 from acud.types import Count, Positive
 
 ClaudeTool = Literal["auto", "computer_20241022", "computer_20250124", "computer_20251124", "computer_toolset_20260801"]

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Meta, Struct
 
-from acud.errors import ConfigError
+from acud.base.errors import ConfigError
 from acud.types import Count, Positive, RouteName
 
 COMMAND_PLACEHOLDERS = ("{id}", "{kind}", "{wait_id}")

@@ -6,11 +6,11 @@ import asyncio
 import os
 from contextlib import AsyncExitStack
 
-from acud import child_process
-from acud.async_child import AsyncChild
+from acud.base.errors import ProtocolError, Unavailable
 from acud.delivery import service
 from acud.delivery.service import DeliveryService, SendPush, ShowNotification
-from acud.errors import ProtocolError, Unavailable
+from acud.process import child_process
+from acud.process.async_child import AsyncChild
 from acud.protocol.bootstrap import Bootstrap, DeliveryOptions
 from acud.protocol.delivery import Notified, Notify, Push, Pushed, ToDelivery
 

@@ -13,8 +13,8 @@ from dbus_fast import Message, MessageType, Variant
 from dbus_fast.aio import MessageBus
 from dbus_fast.errors import AuthError, InvalidAddressError
 
+from acud.base.errors import Unavailable
 from acud.config import NotifySettings
-from acud.errors import Unavailable
 
 _NAME = "org.freedesktop.Notifications"
 _PATH = "/org/freedesktop/Notifications"

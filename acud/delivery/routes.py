@@ -22,12 +22,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from acud.base.errors import Unavailable
+from acud.base.tls import authorities
+from acud.base.typed_values import convert, decode_json
 from acud.config import WakeSettings
-from acud.errors import Unavailable
-from acud.http_listeners import is_loopback
+from acud.config.http_listeners import is_loopback
 from acud.protocol.delivery import Deliver
-from acud.tls import authorities
-from acud.typed_values import convert, decode_json
 from acud.types import WakeKind
 from acud.waits.wake_text import bare_text
 

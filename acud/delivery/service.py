@@ -8,9 +8,10 @@ import signal
 import time
 from collections.abc import Awaitable, Callable, Mapping
 
-from acud import child_process, log
-from acud.async_child import AsyncChild
+from acud.base import log
 from acud.delivery.routes import CommandRoute, DeliveryOutcome, OpenClawCliRoute, OpenClawRoute, Route, WebhookRoute
+from acud.process import child_process
+from acud.process.async_child import AsyncChild
 from acud.protocol.bootstrap import DeliveryOptions
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.delivery import Deliver, Delivered, DeliveryHello, Notified, Notify, Push, Pushed, ToDelivery

@@ -6,12 +6,12 @@ import asyncio
 import sys
 from contextlib import AsyncExitStack
 
-from acud import child_process
-from acud.async_child import AsyncChild
-from acud.errors import ProtocolError
+from acud.base.errors import ProtocolError
 from acud.evaluator.memory import keep_freed_memory
 from acud.evaluator.service import EvaluatorService, Incoming
 from acud.features.evaluators import build_context
+from acud.process import child_process
+from acud.process.async_child import AsyncChild
 from acud.protocol.bootstrap import Bootstrap, EvaluatorOptions
 
 _SWITCH_S = 0.0005

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.expression_time_limit import TookTooLong
 from acud.evaluator.judges.judge import JudgePicture

@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.evidence import EncodedView, encoded_view, keep_views, record_of
 from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeReply

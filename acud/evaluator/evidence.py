@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 from PIL import Image
 
-from acud import ids, png
-from acud.errors import NotFound, ProtocolError, Unavailable
+from acud.base import ids, png
+from acud.base.errors import NotFound, ProtocolError, Unavailable
+from acud.base.ids import is_id
+from acud.base.paths import sync
 from acud.evaluator.element_marks import draw_marks, scaled
 from acud.evaluator.judges.picture_format import encode_for_judge, resized_pixels, scaled_size
 from acud.evaluator.view_pixels import ViewPixels
-from acud.ids import is_id
-from acud.paths import sync
 from acud.protocol.questions import DiffAsk, PictureAsk, display_of
 from acud.types import Evidence
 

@@ -2,7 +2,7 @@
 
 The engine looks for pending signals while it searches (CPython, `_sre/sre_lib.h`: `MAYBE_CHECK_SIGNALS`), so a timer on
 the CPU time of this process ends a search that runs away. Signal handlers run in the main thread only, and so must
-this. Expressions that others bring are searched by `acud.patterns`, which needs no such end.
+this. Expressions that others bring are searched by `acud.base.patterns`, which needs no such end.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 
 
 class TookTooLong(AcudError):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from acud.errors import AcudError, ProtocolError, Unavailable
+from acud.base.errors import AcudError, ProtocolError, Unavailable
 from acud.evaluator.chat import ChatTurn, think
 from acud.evaluator.context import Encoded, EvaluatorContext
 from acud.evaluator.evidence import write_difference, write_picture

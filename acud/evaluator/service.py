@@ -8,11 +8,12 @@ import signal
 import time
 from typing import NamedTuple
 
-from acud import child_process, log
-from acud.async_child import AsyncChild
+from acud.base import log
 from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.job import find_readers, run_job
 from acud.evaluator.memory import MemoryTrim
+from acud.process import child_process
+from acud.process.async_child import AsyncChild
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.evaluation import EvaluatorHello, Job, JobResult, WaitsOver
 from acud.protocol.widgets import WidgetMessage

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
 from acud.evaluator.ocr.engine import Line
 from acud.frames.reader import FrameGone, FrameView, RingReader
 from acud.pixels.tiles import identity

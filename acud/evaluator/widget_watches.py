@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import Node, Tree
+from acud.base.errors import Unavailable
 from acud.config import AccessibilitySettings
-from acud.errors import Unavailable
 from acud.evaluator.accessibility.provider import MAX_AGE_S, AtSpiProvider, display_limits
 from acud.evaluator.expression_time_limit import TookTooLong
 from acud.evaluator.ports import Redactor

@@ -14,7 +14,7 @@ import platform
 
 from msgspec import Struct
 
-from acud.errors import ProtocolError, Refused
+from acud.base.errors import ProtocolError, Refused
 from acud.types import MAX_NUMBER, MAX_SIDE_PX, TILE_PX
 
 WORD = 8

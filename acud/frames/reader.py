@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.frames.layout import BYTES_PER_PIXEL
 from acud.frames.ring import FrameGone, Ring, Slot
 from acud.types import Rect

@@ -18,10 +18,10 @@ from typing import ClassVar, Self
 
 from msgspec import Struct
 
-from acud.errors import AcudError, Conflict, ProtocolError, ShmFull
+from acud.base.errors import AcudError, Conflict, ProtocolError, ShmFull
+from acud.base.paths import free_bytes
 from acud.frames import layout as place
 from acud.frames.layout import Layout
-from acud.paths import free_bytes
 from acud.types import MAX_NUMBER, Rect
 
 _MAX_NS = 2**63 - 1

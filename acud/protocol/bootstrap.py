@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from acud.api_keys import ApiKey
-from acud.backends import AnyBackend, Price, predefined
 from acud.config import (
     AccessibilitySettings,
     FeatureSettings,
@@ -20,8 +18,10 @@ from acud.config import (
     VisionSettings,
     WakeSettings,
 )
-from acud.fleet import FleetSettings
-from acud.http_listeners import ListenerSettings, WebSettings
+from acud.config.api_keys import ApiKey
+from acud.config.backends import AnyBackend, Price, predefined
+from acud.config.fleet import FleetSettings
+from acud.config.http_listeners import ListenerSettings, WebSettings
 
 
 class CaptureOptions(Struct, frozen=True, tag="capture", forbid_unknown_fields=True):

@@ -116,7 +116,7 @@ class Misdirection(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Acted(Struct, frozen=True, tag="acted", forbid_unknown_fields=True):
-    """An `Act` ended. `code` "": it was done; else it failed with that code of `acud.errors`, `message` and `hint`.
+    """An `Act` ended. `code` "": it was done; else it failed with that code of `acud.base.errors`, `message`, `hint`.
 
     `epoch`, `frame`: the newest frame before the first event went out, with all that was painted until then; its
     notice precedes this message, and so does whatever was grabbed since. `cursor`: where the pointer is now.

@@ -32,7 +32,7 @@ class Heartbeat(Struct, frozen=True, tag="heartbeat", forbid_unknown_fields=True
 
 
 class Fault(Struct, frozen=True, tag="fault", forbid_unknown_fields=True):
-    """The child cannot go on, and says why before it exits; `code` as in `acud.errors`."""
+    """The child cannot go on, and says why before it exits; `code` as in `acud.base.errors`."""
 
     code: str
     message: str

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 import msgpack
 import msgspec
 
-from acud import typed_values
-from acud.errors import InvalidRequest
-from acud.value_errors import value_fault
+from acud.base import typed_values
+from acud.base.errors import InvalidRequest
+from acud.base.value_errors import value_fault
 
 MAX_MESSAGE_BYTES = 1 << 20
 """Largest message that the daemon reads on any socket (ZMQ MAXMSGSIZE)."""

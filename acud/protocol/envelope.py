@@ -30,7 +30,7 @@ class RequestEnvelope(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ErrorBody(Struct, frozen=True, forbid_unknown_fields=True):
-    """A typed error: see `acud.errors`."""
+    """A typed error: see `acud.base.errors`."""
 
     code: str
     message: str

@@ -6,10 +6,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from acud.fleet import Labels
 from acud.protocol.children import Fault, Heartbeat, Stop
 from acud.protocol.delivery import Deliver, Delivered
 from acud.protocol.requests.fleet import DisplayRecipe
+from acud.types import Labels
 
 
 class HostState(Struct, frozen=True, forbid_unknown_fields=False):

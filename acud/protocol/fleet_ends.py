@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from acud.ids import same_id
+from acud.base.ids import same_id
 from acud.protocol.requests.fleet import LostWait
 from acud.protocol.wakes import SharedWake
 from acud.types import WaitInfo, WaitState, WakeKind, unknown

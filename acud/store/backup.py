@@ -15,12 +15,12 @@ import apsw
 import msgspec
 from msgspec import Struct
 
-from acud.errors import StoreUnavailable
-from acud.paths import sync
+from acud.base.errors import StoreUnavailable
+from acud.base.paths import sync
+from acud.base.typed_values import decode_json
 from acud.store import migration, rows
 from acud.store.database_file import APPLICATION_ID, refuse_damaged_log
 from acud.store.faults import translated, unavailable
-from acud.typed_values import decode_json
 
 _SQL = rows.load("migrations")
 _BUSY_MS = 10_000

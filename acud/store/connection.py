@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import apsw
 
-from acud.errors import AcudError, InvalidRequest, NotFound, StoreUnavailable
-from acud.ids import FEWEST_OF_ENDING
+from acud.base.errors import AcudError, InvalidRequest, NotFound, StoreUnavailable
+from acud.base.ids import FEWEST_OF_ENDING
 from acud.store import database_file
 from acud.store.faults import from_sqlite, translated
 from acud.store.rows import Row, RowCodec, T, Value

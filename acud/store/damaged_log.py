@@ -17,10 +17,10 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from acud.clock import utc_iso
-from acud.paths import free_bytes, sync
+from acud.base.clock import utc_iso
+from acud.base.paths import free_bytes, sync
+from acud.base.typed_values import decode_json
 from acud.store.faults import unavailable
-from acud.typed_values import decode_json
 
 _MAGIC = 0x377F0682
 """Of a log whose checksums are of little-endian words; one more: of big-endian ones."""

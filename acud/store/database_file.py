@@ -10,7 +10,7 @@ from pathlib import Path
 
 import apsw
 
-from acud.errors import StoreUnavailable
+from acud.base.errors import StoreUnavailable
 from acud.store import damaged_log, migration, rows
 from acud.store.faults import translated, unavailable
 

@@ -7,12 +7,11 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from acud.clock import Instant
-from acud.errors import Conflict, NotFound
-from acud.fleet import Labels
+from acud.base.clock import Instant
+from acud.base.errors import Conflict, NotFound
 from acud.store.connection import Table
 from acud.store.rows import Row, RowCodec, load
-from acud.types import DisplayState
+from acud.types import DisplayState, Labels
 from acud.types.actions import Launch
 
 _SQL = load("displays")

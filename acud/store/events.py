@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from acud.base.typed_values import decode_json
 from acud.protocol.events import Event
 from acud.store.connection import Database, Table
 from acud.store.rows import Row, RowCodec, load
-from acud.typed_values import decode_json
 
 _SQL = load("events")
 _EVENT = RowCodec(Event)

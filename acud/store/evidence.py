@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from acud.errors import InternalError, InvalidRequest, NotFound, StoreUnavailable
-from acud.ids import is_id
+from acud.base.errors import InternalError, InvalidRequest, NotFound, StoreUnavailable
+from acud.base.ids import is_id
 from acud.store.connection import Database, Table
 from acud.store.rows import Row, RowCodec, load
 

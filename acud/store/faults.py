@@ -9,8 +9,8 @@ from pathlib import Path
 
 import apsw
 
-from acud.errors import AcudError, Conflict, InternalError, StoreUnavailable
-from acud.paths import free_bytes
+from acud.base.errors import AcudError, Conflict, InternalError, StoreUnavailable
+from acud.base.paths import free_bytes
 
 _NO_ROOM_BYTES = 64 * 1024
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import apsw
 from msgspec import Struct
 
-from acud.errors import StoreUnavailable
-from acud.paths import free_bytes, sync
+from acud.base.errors import StoreUnavailable
+from acud.base.paths import free_bytes, sync
 from acud.store import rows
 from acud.store.faults import from_sqlite, unavailable
 

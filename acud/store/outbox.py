@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
 from acud.store.connection import IdQueries, Table
 from acud.store.rows import Row, RowCodec, load
 from acud.types import WakeInfo, WakeState

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.errors import Conflict, OutcomeUnknown
+from acud.base.errors import Conflict, OutcomeUnknown
 from acud.store.connection import Table
 from acud.store.rows import Row, load
 

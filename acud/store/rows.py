@@ -12,8 +12,8 @@ from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 import msgspec
 from msgspec import Struct
 
-from acud.errors import StoreUnavailable
-from acud.typed_values import convert, json_decoder
+from acud.base.errors import StoreUnavailable
+from acud.base.typed_values import convert, json_decoder
 
 SQL = Path(__file__).parent / "sql"
 """The core's statements; a feature's stand in `tables.sql` in its folder."""

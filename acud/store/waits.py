@@ -7,13 +7,13 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from acud.clock import Instant
-from acud.errors import Conflict, InvalidRequest, NotFound
+from acud.base.clock import Instant
+from acud.base.errors import Conflict, InvalidRequest, NotFound
+from acud.base.typed_values import convert, decode_json
 from acud.protocol.requests.daemon import Purpose, UsageRow
 from acud.protocol.requests.waits import Evaluation, WaitFacets
 from acud.store.connection import IdQueries, Table
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list, load, load_of_features
-from acud.typed_values import convert, decode_json
 from acud.types import Budget, Evidence, Rearmed, Spent, Stage, Verdict, WaitFilter, WaitSpec, WaitState, unknown
 from acud.types.waits import searched_words, words_of_wait
 from acud.waits.machine import StoredBaseline

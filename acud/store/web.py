@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
 from acud.protocol.web import AccessToken, Scope
 from acud.store.connection import IdQueries, Table
 from acud.store.rows import RowCodec, load, load_of_features

@@ -18,11 +18,13 @@ from typing import IO
 
 import msgspec
 
-from acud import config, http_listeners, log, paths, private_files
-from acud.child_process import become_subreaper
-from acud.clock import SystemClock
-from acud.errors import AcudError, Unavailable
+from acud import config
+from acud.base import log, paths, private_files
+from acud.base.clock import SystemClock
+from acud.base.errors import AcudError, Unavailable
+from acud.config import http_listeners
 from acud.features.supervisors import FEATURES, redaction
+from acud.process.child_process import become_subreaper
 from acud.store import backup
 from acud.supervisor import instance, logfile
 from acud.supervisor.app import App

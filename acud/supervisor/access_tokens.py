@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from acud.errors import InvalidRequest, NotFound
-from acud.ids import new_id
+from acud.base.errors import InvalidRequest, NotFound
+from acud.base.ids import new_id
 from acud.protocol.requests.web import WebLogin, WebTokenCreate
 from acud.protocol.web import AccessToken
 from acud.store.web import LoginCode

@@ -9,10 +9,10 @@ from functools import partial
 from threading import Thread
 from typing import IO, Any
 
-from acud import log
-from acud.clock import Clock
+from acud.base import log
+from acud.base.clock import Clock
+from acud.base.paths import Paths
 from acud.config import Settings
-from acud.paths import Paths
 from acud.protocol.requests import REQUESTS
 from acud.supervisor.control import Control
 from acud.supervisor.core import Core, RedactionMaker

@@ -15,12 +15,12 @@ from typing import IO, Protocol
 import msgspec
 import zmq
 
-from acud import log
-from acud.child_process import EXIT_FAULT
+from acud.base import log
+from acud.base.errors import AcudError, InvalidRequest, ProtocolError
 from acud.config import DaemonSettings
-from acud.errors import AcudError, InvalidRequest, ProtocolError
-from acud.event_loop import EventLoop, Timer
 from acud.metrics.counters import Tally, Totals
+from acud.process.child_process import EXIT_FAULT
+from acud.process.event_loop import EventLoop, Timer
 from acud.protocol import codec
 from acud.protocol.bootstrap import (
     Bootstrap,

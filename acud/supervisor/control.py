@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from acud import log
-from acud.errors import AcudError, Conflict, InternalError, InvalidRequest, Refused, StoreUnavailable
-from acud.event_loop import EventLoop
+from acud.base import log
+from acud.base.errors import AcudError, Conflict, InternalError, InvalidRequest, Refused, StoreUnavailable
 from acud.metrics.counters import Summaries, Tally
+from acud.process.event_loop import EventLoop
 from acud.protocol import VERSION, codec, zmtp
 from acud.protocol.display_names import canonical
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope

@@ -10,13 +10,13 @@ from typing import IO, Any
 
 import zmq
 
-from acud import api_keys
-from acud.clock import Clock
-from acud.config import CaptureSettings, Settings
-from acud.event_loop import EventLoop
+from acud.base.clock import Clock
+from acud.base.paths import Paths
+from acud.config import CaptureSettings, Settings, api_keys
 from acud.metrics.catalogue import QUICK_S
 from acud.metrics.counters import Histogram
-from acud.paths import Paths
+from acud.process.event_loop import EventLoop
+from acud.process.systemd_notify import SystemdNotifier
 from acud.protocol import codec
 from acud.protocol.events import Event
 from acud.store.store import Store
@@ -49,7 +49,6 @@ from acud.supervisor.waits.wait_runtime import WaitRuntime
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplays
 from acud.supervisor.web import ListenerSockets, Web
-from acud.systemd_notify import SystemdNotifier
 from acud.types import Evidence, WaitInfo
 
 RedactionMaker = Callable[[Settings, WatchedDisplays, Sources], Redaction]

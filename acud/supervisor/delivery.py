@@ -13,11 +13,11 @@ from statistics import median
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud import log
+from acud.base import log
 from acud.config import Settings, secret
-from acud.event_loop import EventLoop
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.counters import Histograms, Tally
+from acud.process.event_loop import EventLoop
 from acud.protocol.bootstrap import DeliveryOptions
 from acud.protocol.delivery import Deliver, Delivered, DeliveryHello, Notified, Notify, Push, Pushed
 from acud.protocol.requests.wakes import RouteHealth

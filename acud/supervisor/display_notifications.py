@@ -8,17 +8,17 @@ from collections.abc import Callable, Hashable
 
 from msgspec.structs import replace
 
-from acud.clock import Clock
-from acud.errors import NotFound, Unavailable
-from acud.event_loop import EventLoop
-from acud.patterns import compiled
-from acud.rate_limits import TokenBucket
+from acud.base.clock import Clock
+from acud.base.errors import NotFound, Unavailable
+from acud.base.patterns import compiled
+from acud.base.rate_limits import TokenBucket
+from acud.base.untrusted_text import quoted
+from acud.process.event_loop import EventLoop
 from acud.supervisor.displays.notification_server import CloseReason, NotificationServer
 from acud.supervisor.journal import Journal
 from acud.supervisor.observers import Observers
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayNotification, DisplayState, NotificationText, Verdict, no, unknown, yes
-from acud.untrusted_text import quoted
 from acud.waits.read_text import comparable
 
 _MARKUP = re.compile(r"</?[biu]>|</?a\b[^<>]*>|<img\b[^<>]*>")

@@ -8,13 +8,12 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from acud import log
-from acud.clock import Clock
+from acud.base import log
+from acud.base.clock import Clock
+from acud.base.errors import AcudError, Conflict, DisplayDown, NotFound, Refused
+from acud.base.paths import Paths
 from acud.config import Settings
-from acud.errors import AcudError, Conflict, DisplayDown, NotFound, Refused
-from acud.event_loop import EventLoop
-from acud.fleet import NO_LABELS, Labels
-from acud.paths import Paths
+from acud.process.event_loop import EventLoop
 from acud.protocol.requests.fleet import DisplayRecipe
 from acud.store.displays import LaunchedCommand, StoredDisplay, Takeover
 from acud.supervisor.display_notifications import DisplayNotifications
@@ -23,7 +22,7 @@ from acud.supervisor.displays.managed_displays import NO_WINDOW_MANAGER
 from acud.supervisor.journal import Journal
 from acud.supervisor.program_launcher import inherited_environment
 from acud.supervisor.watched_displays import Outcome, WatchedDisplay, WatchedDisplays, server_listens
-from acud.types import DisplayInfo, DisplayState, display_name
+from acud.types import NO_LABELS, DisplayInfo, DisplayState, Labels, display_name
 from acud.types.actions import Launch
 from acud.x11.auth import NOBODY_ELSE
 

@@ -13,14 +13,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from acud import log
-from acud.api_keys import ApiKey
-from acud.backends import without_secrets
+from acud.base import log
+from acud.base.errors import ProtocolError
+from acud.base.paths import Paths
 from acud.config import Settings
-from acud.errors import ProtocolError
-from acud.event_loop import EventLoop
+from acud.config.api_keys import ApiKey
+from acud.config.backends import without_secrets
 from acud.metrics.counters import Tally
-from acud.paths import Paths
+from acud.process.event_loop import EventLoop
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.children import Heartbeat
 from acud.protocol.evaluation import EvaluatorHello, JobResult, JudgeHealth, Judges, WaitsOver

@@ -1,4 +1,4 @@
-"""Children forked from a process that has imported everything (`acud.child_process`), instead of executed each."""
+"""Children forked from a process that has imported everything, instead of executed each."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import IO
 
-from acud import log
-from acud.child_process import FORK_FLAG
-from acud.event_loop import EventLoop, Timer
+from acud.base import log
+from acud.process.child_process import FORK_FLAG
+from acud.process.event_loop import EventLoop, Timer
 
 _LOG = log.logger("forking")
 _PAUSE_S = 10.0

@@ -9,8 +9,8 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from acud import log
-from acud.errors import AcudError, ProtocolError, Refused, ShmFull
+from acud.base import log
+from acud.base.errors import AcudError, ProtocolError, Refused, ShmFull
 from acud.frames.layout import Layout
 from acud.frames.ring import Ring, newest_frame
 from acud.metrics.catalogue import QUICK_S

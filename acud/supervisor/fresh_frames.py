@@ -9,9 +9,9 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
-from acud.event_loop import EventLoop
-from acud.ids import new_id
+from acud.base.errors import AcudError, DisplayDown, NotFound, Unavailable
+from acud.base.ids import new_id
+from acud.process.event_loop import EventLoop
 from acud.protocol.capture import Notice
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.frame_sources import Source, Sources

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Literal
 
 import zmq
 
-from acud import __version__, private_files
+from acud import __version__
+from acud.base import private_files
 from acud.config import key_variable
-from acud.http_listeners import is_loopback
+from acud.config.http_listeners import is_loopback
 from acud.protocol.requests.daemon import Finding
 from acud.store import damaged_log
 from acud.supervisor import metrics, security_checks

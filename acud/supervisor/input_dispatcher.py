@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from acud.errors import AcudError, DisplayDown, OutcomeUnknown, Unavailable, from_wire
-from acud.event_loop import EventLoop
-from acud.ids import new_id
+from acud.base.errors import AcudError, DisplayDown, OutcomeUnknown, Unavailable, from_wire
+from acud.base.ids import new_id
+from acud.process.event_loop import EventLoop
 from acud.protocol.capture import Act, Acted, DropActs
 from acud.supervisor.observers import Order, ParkedCalls
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays

@@ -8,9 +8,9 @@ import os
 import shutil
 from pathlib import Path
 
-from acud import private_files
-from acud.errors import Conflict
-from acud.paths import Paths, make_private
+from acud.base import private_files
+from acud.base.errors import Conflict
+from acud.base.paths import Paths, make_private
 
 
 class InstanceLock:

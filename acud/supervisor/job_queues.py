@@ -20,8 +20,8 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Generic, Protocol, TypeVar
 
-from acud.errors import Unavailable
-from acud.ids import new_id
+from acud.base.errors import Unavailable
+from acud.base.ids import new_id
 from acud.protocol.evaluation import MOST_READINGS_HELD, Job, JobResult, JudgeHealth
 from acud.protocol.questions import View
 from acud.supervisor.children import Child

@@ -12,11 +12,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from acud import log
-from acud.errors import AcudError, StoreUnavailable
-from acud.event_loop import EventLoop
+from acud.base import log
+from acud.base.errors import AcudError, StoreUnavailable
 from acud.metrics.catalogue import QUICK_S
 from acud.metrics.counters import Histogram, Tally
+from acud.process.event_loop import EventLoop
 from acud.protocol.events import Event
 from acud.store.store import Store
 

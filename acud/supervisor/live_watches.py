@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from acud.event_loop import EventLoop, Timer
-from acud.ids import new_id
+from acud.base.ids import new_id
+from acud.process.event_loop import EventLoop, Timer
 from acud.protocol.capture import Notice
 from acud.protocol.events import Event
 from acud.protocol.requests.looks import LiveWatched

@@ -10,9 +10,9 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from acud import log, private_files
+from acud.base import log, private_files
 from acud.config import DaemonSettings
-from acud.event_loop import EventLoop
+from acud.process.event_loop import EventLoop
 
 _LOG = log.logger("logfile")
 _CHECK_S = 10.0

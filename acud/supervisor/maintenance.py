@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from acud import config, log
-from acud.backends import PREDEFINED
+from acud import config
+from acud.base import log
+from acud.base.errors import AcudError, Conflict, Refused, Unavailable
 from acud.config import Settings
-from acud.errors import AcudError, Conflict, Refused, Unavailable
-from acud.event_loop import EventLoop, Timer
+from acud.config.backends import PREDEFINED
+from acud.process.event_loop import EventLoop, Timer
 from acud.protocol.requests.command import Command
 from acud.protocol.requests.daemon import DaemonDrain, DaemonDrainReply, DaemonReloadReply, EvaluatorRestarted
 from acud.store.retention import STEP_ROWS, TrimResult, trim

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acud import __version__
-from acud.child_process import rss_mb
 from acud.config import OtelSettings
 from acud.metrics.catalogue import BY_NAME, SLOW_S
 from acud.metrics.counters import Histograms, Tally
+from acud.process.child_process import rss_mb
 from acud.protocol import VERSION
 from acud.protocol.evaluation import Described, JobResult, LeafAnswer, Thought
 from acud.supervisor import health

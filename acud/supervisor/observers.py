@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from enum import IntEnum
 from typing import Generic, TypeVar
 
-from acud.event_loop import EventLoop
+from acud.process.event_loop import EventLoop
 
 Observer = TypeVar("Observer")
 Key = TypeVar("Key")

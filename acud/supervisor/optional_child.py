@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
-from acud.event_loop import EventLoop
+from acud.process.event_loop import EventLoop
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message, Options
 
 _AGAIN_S = 10.0

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from acud import log
-from acud.errors import ProtocolError
+from acud.base import log
+from acud.base.errors import ProtocolError
 from acud.frames.layout import Layout
 from acud.frames.ring import FrameGone, Ring, Slot
 from acud.types import MAX_NUMBER

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from msgspec import Struct
 
-from acud.errors import AcudError, NotEnabled
+from acud.base.errors import AcudError, NotEnabled
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.frame_sources import Source
 from acud.supervisor.fresh_frames import FreshTarget

@@ -8,14 +8,14 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from acud import log, private_files
-from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
-from acud.event_loop import EventLoop
+from acud.base import log, private_files
+from acud.base.errors import AcudError, InvalidRequest, NotFound, Unavailable
+from acud.base.untrusted_text import quoted
+from acud.process.event_loop import EventLoop
 from acud.supervisor.displays import ManagedDisplay, processes
 from acud.supervisor.displays.watched_process import WELL, WatchedProcess, spawn
 from acud.supervisor.watched_displays import WatchedDisplay, check_server
 from acud.types.actions import Launch
-from acud.untrusted_text import quoted
 
 _LOG = log.logger("launching")
 _LIFE_S = 0.5

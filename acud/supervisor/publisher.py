@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from acud.event_loop import EventLoop
+from acud.process.event_loop import EventLoop
 from acud.protocol import codec, zmtp
 from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.events import Beat, Event

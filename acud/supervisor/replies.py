@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from acud.errors import AcudError, InvalidRequest, Refused
-from acud.paths import kept_secret
+from acud.base.errors import AcudError, InvalidRequest, Refused
+from acud.base.paths import kept_secret
 from acud.protocol.envelope import ErrorBody, ReplyEnvelope
 from acud.supervisor.socket_server.connection import ServerConnection
 

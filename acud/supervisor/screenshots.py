@@ -9,10 +9,10 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud import private_files
-from acud.errors import AcudError, Refused, Unavailable
-from acud.event_loop import EventLoop
-from acud.ids import is_id
+from acud.base import private_files
+from acud.base.errors import AcudError, Refused, Unavailable
+from acud.base.ids import is_id
+from acud.process.event_loop import EventLoop
 from acud.protocol.codec import MAX_REPLY_BYTES
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.questions import DiffAsk, PictureAsk, View

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from acud import http_listeners
-from acud.config import Settings
+from acud.config import Settings, http_listeners
 from acud.protocol.requests.daemon import Finding
 from acud.types import RouteName
 

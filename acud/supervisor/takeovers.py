@@ -5,9 +5,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 
-from acud.clock import Clock, utc_iso
-from acud.errors import Conflict, Refused, Unavailable
-from acud.event_loop import EventLoop
+from acud.base.clock import Clock, utc_iso
+from acud.base.errors import Conflict, Refused, Unavailable
+from acud.process.event_loop import EventLoop
 from acud.store.displays import Takeover
 from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.journal import Journal

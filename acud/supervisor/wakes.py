@@ -8,21 +8,21 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from acud import log
-from acud.clock import Clock
+from acud.base import log
+from acud.base.clock import Clock
+from acud.base.errors import Conflict, InvalidRequest
+from acud.base.ids import new_id, same_id
+from acud.base.untrusted_text import own_words, wake_words
 from acud.config import Settings
-from acud.errors import Conflict, InvalidRequest
-from acud.event_loop import EventLoop, Timer
-from acud.ids import new_id, same_id
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.counters import Histograms
+from acud.process.event_loop import EventLoop, Timer
 from acud.protocol.delivery import Deliver, Delivered
 from acud.store.waits import StoredWait
 from acud.supervisor.delivery import DeliveryProcess, Undone
 from acud.supervisor.journal import Journal
 from acud.types import RouteName, WakeAddress, WakeInfo, WakeKind, WakeState
 from acud.types.agent_runs import RunInfo
-from acud.untrusted_text import own_words, wake_words
 from acud.waits import wake_text
 from acud.waits import wakes as rules
 from acud.waits.effects import FleetEnd

@@ -12,11 +12,11 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from acud import log
+from acud.base import log
+from acud.base.errors import AcudError, Conflict, DisplayDown, NotFound, ProtocolError, ShmFull, from_wire
+from acud.base.paths import Paths
 from acud.config import Settings
-from acud.errors import AcudError, Conflict, DisplayDown, NotFound, ProtocolError, ShmFull, from_wire
-from acud.event_loop import EventLoop, Timer
-from acud.paths import Paths
+from acud.process.event_loop import EventLoop, Timer
 from acud.protocol.bootstrap import CaptureOptions
 from acud.protocol.capture import (
     Act,

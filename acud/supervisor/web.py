@@ -11,16 +11,16 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from acud import http_listeners, log
-from acud.config import Settings
-from acud.errors import Refused
-from acud.event_loop import EventLoop
-from acud.http_listeners import ListenerSettings, WebSettings, taken_by_another
+from acud.base import log
+from acud.base.errors import Refused
+from acud.config import Settings, http_listeners
+from acud.config.http_listeners import ListenerSettings, WebSettings, taken_by_another
+from acud.process.event_loop import EventLoop
+from acud.process.systemd_notify import SystemdNotifier
 from acud.protocol.bootstrap import WebOptions
 from acud.protocol.children import Stop, WebHello
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.optional_child import OptionalChild
-from acud.systemd_notify import SystemdNotifier
 
 _PEER = struct.Struct("3i")  # pid, uid, gid: unix(7), SO_PEERCRED
 _SECTIONS = {"gateway": "web", "relay": "http_endpoints"}

@@ -201,3 +201,7 @@ __all__ = [
     "x_number",
     "yes",
 ]
+
+Labels = dict[str, str]
+"""Of a host or a task: plain words and their values."""
+NO_LABELS: Labels = {}

@@ -9,8 +9,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from acud.base.untrusted_text import quoted
 from acud.types.displays import XId
-from acud.untrusted_text import quoted
 
 MAX_WORDS = 200
 """Characters of a text of a dialog."""

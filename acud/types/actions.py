@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 
 MAX_TYPED = 10_000
 MAX_CLIPBOARD = 500_000

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from acud.errors import Conflict
+from acud.base.errors import Conflict
 from acud.types import JudgeChoice, JudgeName, ShortText, Until, WakeAddress
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.types.conditions import (
     AllOf,
     AnyOf,

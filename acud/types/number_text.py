@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from acud.quotation_marks import DASHES
+from acud.base.quotation_marks import DASHES
 
 _SPACES = "\u0020\u00a0\u2009\u202f'’"
 """What stands between thousands, beside commas and points."""

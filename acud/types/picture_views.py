@@ -14,7 +14,7 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.types import Rect
 from acud.types.actions import Point
 

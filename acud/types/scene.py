@@ -13,7 +13,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from msgspec import Struct
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
 from acud.types import DisplayNotification, Rect
 
 _NAMES = {"display_id": "displayId", "scale_factor": "scaleFactor"}

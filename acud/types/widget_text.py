@@ -6,8 +6,8 @@ import re
 
 from msgspec.structs import replace
 
-from acud.errors import InvalidRequest
-from acud.quotation_marks import CLOSING
+from acud.base.errors import InvalidRequest
+from acud.base.quotation_marks import CLOSING
 from acud.types.conditions import NameMatch, ValueComparison, Widget, WidgetState
 
 OPPOSITES = {

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.patterns import compiled
+from acud.base.patterns import compiled
 from acud.types import (
     AllOf,
     Answer,

@@ -13,7 +13,7 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.types import AllOf, AnyOf, Change, NotOf, Rect, Then, Until
 from acud.waits.events import BaselineIdentified, FrameSeen
 from acud.waits.view_state import (

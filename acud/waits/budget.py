@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from acud.rate_limits import RollingWindow
+from acud.base.rate_limits import RollingWindow
 from acud.types import Budget, JudgeName, OnBudget, Spent
 
 _ROUNDING = 1e-12

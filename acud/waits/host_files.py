@@ -14,7 +14,7 @@ from unicodedata import normalize
 
 from msgspec import Struct
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.types import FileState, Verdict, no, yes
 from acud.waits.partial_names import final_names, is_unnamed_partial
 from acud.waits.read_text import comparable

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.types import Leaf, ScreenImage, Until
 from acud.waits.conditions import leaves, map_leaves
 

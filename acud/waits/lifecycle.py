@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from msgspec.structs import replace
 
-from acud.errors import Conflict
+from acud.base.errors import Conflict
 from acud.types import Answer, Evidence, Verdict, WaitState, WindowInfo, no
 from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED
 from acud.waits.effects import (

@@ -13,7 +13,7 @@ from operator import or_
 
 from msgspec.structs import replace
 
-from acud.patterns import is_found
+from acud.base.patterns import is_found
 from acud.types import (
     Answer,
     Change,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.types import Change, FileState, ProcessExit, Rearmed, ScreenImage, Target, Then, Until
 from acud.waits.conditions import leaves
 from acud.waits.targets import window_number

@@ -6,7 +6,7 @@ import re
 
 from msgspec import Struct
 
-from acud.quotation_marks import MARKS, QUOTED, quoted_words
+from acud.base.quotation_marks import MARKS, QUOTED, quoted_words
 
 _MOST_CHARS = 400
 """Of a sentence without its quoted words; whoever writes more means more than a local condition says."""

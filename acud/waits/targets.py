@@ -6,7 +6,7 @@ import re
 
 from msgspec import Struct
 
-from acud.errors import InvalidRequest, suggest
+from acud.base.errors import InvalidRequest, suggest
 from acud.types import MAX_SIDE_PX, MonitorInfo, Rect, Target, Verdict, WindowInfo, display_name, screen_cover, unknown
 from acud.waits.conditions import NOT_LOCATED
 from acud.waits.read_text import comparable

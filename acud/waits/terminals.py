@@ -12,8 +12,8 @@ from zlib import crc32
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.errors import InvalidRequest, NotFound
-from acud.patterns import compiled, count_matches
+from acud.base.errors import InvalidRequest, NotFound
+from acud.base.patterns import compiled, count_matches
 from acud.types import Answer, Echo, Leaf, ScreenNumber, Text, TextLeaf, Verdict, WindowInfo, no, unknown, yes
 from acud.waits.read_text import (
     BUT_TYPED,

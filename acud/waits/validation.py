@@ -10,8 +10,9 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from acud.accessibility.roles import WORDS, roles_of
-from acud.errors import InvalidRequest, Refused, suggest
-from acud.patterns import MAX_PATTERN, MAX_SIZE, PatternFault, compiled
+from acud.base.errors import InvalidRequest, Refused, suggest
+from acud.base.patterns import MAX_PATTERN, MAX_SIZE, PatternFault, compiled
+from acud.base.untrusted_text import is_visible
 from acud.types import (
     AllOf,
     AnyOf,
@@ -41,7 +42,6 @@ from acud.types import (
     WindowTitle,
 )
 from acud.types.widget_text import OPPOSITES, as_number, state_word
-from acud.untrusted_text import is_visible
 from acud.waits import baselines, conditions
 from acud.waits.conditions import leaves
 from acud.waits.host_files import host_path

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from acud.base.untrusted_text import own_words, with_seen
 from acud.types import WaitSpec, WakeInfo, WakeKind, WakeState, condition_text
-from acud.untrusted_text import own_words, with_seen
 
 MAX_TEXT = 8000
 """Characters of a wait's wake: a receiver may have limits of its own, and an argument of a command has 128 KiB."""

@@ -14,7 +14,7 @@ from typing import Literal, assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.errors import Conflict
+from acud.base.errors import Conflict
 from acud.types import RouteName, RouteTry, WakeInfo, WakeKind, WakeState
 
 TRYING = (WakeState.PENDING, WakeState.REMINDING)

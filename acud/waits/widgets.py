@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from acud.accessibility.labels import implied_names
 from acud.accessibility.nodes import PASSWORD, TEXT_INPUT, Node, State, Tree
 from acud.accessibility.roles import WORDS, roles_of
-from acud.patterns import is_found
+from acud.base.patterns import is_found
 from acud.types import (
     Answer,
     NameMatch,

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from acud.errors import DisplayDown
+from acud.base.errors import DisplayDown
 
 FOLDER = Path("/tmp/.X11-unix")  # noqa: S108 - where X servers listen (Xserver(1), FILES)
 NOBODY_ELSE = -1

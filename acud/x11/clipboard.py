@@ -12,7 +12,7 @@ from msgspec import Struct
 from Xlib import X, Xatom
 from Xlib.protocol import event, request
 
-from acud.errors import NotFound, Refused, Unavailable
+from acud.base.errors import NotFound, Refused, Unavailable
 from acud.types.actions import MAX_CLIPBOARD
 from acud.x11.connection import Connection
 from acud.x11.events import PropertyTouched, SelectionAsked, SelectionGiven, SelectionLost, Translator

@@ -14,8 +14,8 @@ from Xlib import X, error
 from Xlib.protocol import request
 from Xlib.support import connect
 
-from acud.errors import DisplayDown, Refused
-from acud.log import logger
+from acud.base.errors import DisplayDown, Refused
+from acud.base.log import logger
 from acud.x11 import auth
 from acud.x11.wire import Wire
 

@@ -9,7 +9,7 @@ from Xlib import X, error
 from Xlib.ext.composite import RedirectAutomatic
 from Xlib.ext.damage import DamageReportBoundingBox, DamageReportDeltaRectangles
 
-from acud.errors import Refused
+from acud.base.errors import Refused
 from acud.x11.connection import Connection
 from acud.x11.grab import Area, PixelsGone
 from acud.x11.wire import PackedRequest

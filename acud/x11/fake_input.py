@@ -16,7 +16,7 @@ from msgspec import Struct
 from Xlib import X, Xatom
 from Xlib.protocol import request
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.x11.connection import Connection
 from acud.x11.window_tree import WindowTree, words
 from acud.x11.wire import PackedRequest

@@ -20,7 +20,7 @@ from msgspec import Struct
 from Xlib import X, error
 from Xlib.protocol import request
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.x11.connection import Connection
 from acud.x11.wire import PackedQuery, PackedRequest
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from acud.errors import Refused
+from acud.base.errors import Refused
 from acud.protocol.capture import Misdirection
 from acud.types import WindowInfo, family_of, modal_over
 from acud.types.actions import Point

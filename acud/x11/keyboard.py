@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 from Xlib.protocol import request
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.x11.connection import Connection
 from acud.x11.fake_input import InputTrace, InputTraceProperty, XTest
 from acud.x11.input_guard import InputGuard

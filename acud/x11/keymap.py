@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 from Xlib import keysymdef
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 
 UNICODE = 0x01000000
 _LATIN_1 = ((0x20, 0x7E), (0xA0, 0xFF))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from Xlib import X, Xutil
 from Xlib.protocol import event, request
 
-from acud.errors import InvalidRequest, NotFound, Refused
+from acud.base.errors import InvalidRequest, NotFound, Refused
 from acud.types.actions import Point, WindowDo, WindowVerb
 from acud.x11.connection import Connection
 from acud.x11.input_steps import ActOutcome, Steps, rest_for

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import click
 
-from acud.errors import AcudError, suggest
+from acud.base.errors import AcudError, suggest
 from acud_cli import exit_codes
 from acud_cli.app import cli
 from acud_cli.exit_codes import Exit

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from acud.errors import suggest
+from acud.base.errors import suggest
 from acud_cli.exit_codes import MEANINGS
 
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {

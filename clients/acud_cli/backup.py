@@ -11,7 +11,8 @@ from typing import TypeVar
 import click
 import msgspec
 
-from acud.errors import Unavailable, from_wire
+from acud.base.errors import Unavailable, from_wire
+from acud.base.typed_values import decode_json
 from acud.protocol.archive import (
     ArchiveAnswer,
     ArchiveAsk,
@@ -23,7 +24,6 @@ from acud.protocol.archive import (
     RestoreAsk,
     Restored,
 )
-from acud.typed_values import decode_json
 from acud_cli.formatting import count
 from acud_cli.session import Session, pass_session, say, warn
 

@@ -12,9 +12,9 @@ from typing import Any, NoReturn
 import click
 
 from acud import config as settings
-from acud import private_files
-from acud.errors import DaemonDown, Unavailable
-from acud.paths import Paths
+from acud.base import private_files
+from acud.base.errors import DaemonDown, Unavailable
+from acud.base.paths import Paths
 from acud.protocol.requests.daemon import DaemonDrainReply, StatusReply
 from acud.types import DisplayState
 from acud_cli import daemon_process

@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from acud import private_files
-from acud.errors import AcudError, DaemonDown, Unavailable
-from acud.http_listeners import receive_sockets
-from acud.paths import Paths, make_private
+from acud.base import private_files
+from acud.base.errors import AcudError, DaemonDown, Unavailable
+from acud.base.paths import Paths, make_private
+from acud.config.http_listeners import receive_sockets
 from acud.protocol.requests.daemon import StatusReply
 from acud_cli.logs import tail
 from acud_client.daemon_socket import SocketState

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import click
 
-from acud import paths as places
-from acud.errors import Unavailable
+from acud.base import paths as places
+from acud.base.errors import Unavailable
 from acud.protocol.requests.waits import WaitShowReply
 from acud.types import DisplayInfo, WaitInfo, WaitState
 from acud_cli.formatting import count, duration, milliseconds, shortened

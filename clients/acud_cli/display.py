@@ -7,10 +7,10 @@ import shlex
 
 import click
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
+from acud.base.untrusted_text import quoted
 from acud.protocol.requests.displays import DisplayListReply, DisplayReply, TakeReply
 from acud.types import DisplayInfo, DisplayNotification, MonitorInfo, WindowInfo, display_name
-from acud.untrusted_text import quoted
 from acud_cli.formatting import FittedTable, count, duration, local_moment, plain, shortened
 from acud_cli.options import DURATION, SIZE, WholeNumber, complete_displays, label_option, labels_of
 from acud_cli.session import Session, pass_session, print_table, say, warn

@@ -12,8 +12,8 @@ import click
 import msgspec
 from msgspec.structs import replace
 
+from acud.base.typed_values import convert
 from acud.protocol.requests.actions import ActionReply
-from acud.typed_values import convert
 from acud.types.action_effects import effect_lines
 from acud.types.actions import (
     Action,

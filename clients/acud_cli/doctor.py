@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from acud import __version__, config, private_files
+from acud import __version__, config
+from acud.base import private_files
+from acud.base.errors import ConfigError, DaemonDown
+from acud.base.paths import Paths
 from acud.config import Settings
-from acud.errors import ConfigError, DaemonDown
-from acud.paths import Paths
 from acud.protocol.requests.daemon import Finding
 from acud_cli.formatting import in_words, plain
 from acud_cli.session import Session, console, pass_session

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from acud.ids import short_id
+from acud.base.ids import short_id
+from acud.base.untrusted_text import between_marks
 from acud.protocol.events import Event
-from acud.untrusted_text import between_marks
 from acud_cli.formatting import local_time, milliseconds
 
 _WAITS = {

@@ -8,7 +8,7 @@ from shutil import get_terminal_size
 
 import click
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.protocol.events import Event
 from acud_cli.event_words import event_words
 from acud_cli.exit_codes import Exit

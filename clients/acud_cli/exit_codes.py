@@ -6,7 +6,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from acud.errors import AcudError
+    from acud.base.errors import AcudError
     from acud.types import WaitState
 
 

@@ -12,7 +12,7 @@ import click
 import msgspec
 from msgspec import Struct
 
-from acud.fleet import FleetSettings
+from acud.config.fleet import FleetSettings
 from acud.protocol.wakes import SharedWake
 from acud.protocol.worker import WorkerAsk
 from acud_cli.fleet_access import fleet_settings, grant, grants, init, revoke
@@ -235,7 +235,7 @@ def status(session: Session) -> None:
     \b
     acud fleet status
     """
-    from acud.errors import AcudError
+    from acud.base.errors import AcudError
 
     told: dict[str, object] = {}
     try:

@@ -12,8 +12,8 @@ import click
 from msgspec.structs import replace
 
 from acud import config
-from acud.errors import ConfigError
-from acud.fleet import FleetSettings
+from acud.base.errors import ConfigError
+from acud.config.fleet import FleetSettings
 from acud_cli.exit_codes import Exit
 from acud_cli.session import Session, pass_session, say_all
 

@@ -11,7 +11,7 @@ import time
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from acud.ids import short_id
+from acud.base.ids import short_id
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult

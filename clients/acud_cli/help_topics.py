@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from acud.errors import suggest
+from acud.base.errors import suggest
 from acud_cli.session import Session, console, pass_session, say_all
 from acud_cli.wait import wait
 from acud_cli.wait_options import Wanted

@@ -12,7 +12,7 @@ from typing import Any
 import click
 import msgspec
 
-from acud.typed_values import decode_json
+from acud.base.typed_values import decode_json
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import plain, plain_json
 from acud_cli.options import limit_option

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from acud.errors import ConfigError
+from acud.base.errors import ConfigError
 from acud_cli.options import Duration, WholeNumber
 from acud_cli.session import Session, pass_session, say, session_of
 from acud_mcp.selection import DEFAULT_PORT, Selection, workspace_of

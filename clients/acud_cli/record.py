@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 from msgspec import Struct
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.protocol.recordings import RecordingInfo
 from acud.protocol.requests.recordings import RecordListReply, RecordReply
 from acud_cli.formatting import FittedTable, count, duration, moment, plain, shortened

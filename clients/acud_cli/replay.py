@@ -12,7 +12,8 @@ from typing import Any
 import click
 import msgspec
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
+from acud.base.typed_values import decode_json
 from acud.protocol.replay import (
     ReplayAsk,
     ReplayBegan,
@@ -23,7 +24,6 @@ from acud.protocol.replay import (
     ReplayRow,
     ReplayRun,
 )
-from acud.typed_values import decode_json
 from acud.types import JudgeName
 from acud_cli.exit_codes import Exit, of_code
 from acud_cli.formatting import FittedTable, count, plain, shortened

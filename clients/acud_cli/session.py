@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from acud.errors import AcudError, DaemonDown, UsageError
-from acud.ids import short_id
+from acud.base.errors import AcudError, DaemonDown, UsageError
+from acud.base.ids import short_id
 from acud_cli.formatting import plain, plain_json
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.text import Text
 
-    from acud.paths import Paths
+    from acud.base.paths import Paths
     from acud_client.own_display import OwnDisplay
     from acud_client.sync import Client
 
@@ -50,7 +50,7 @@ class Session:
     @property
     def home(self) -> Paths:
         """The daemon's places that ACU_HOME and HOME name, with a fleet or without."""
-        from acud.paths import resolve
+        from acud.base.paths import resolve
 
         return resolve(os.environ)
 

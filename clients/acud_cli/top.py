@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import msgspec
 
-from acud.errors import AcudError, DaemonDown
-from acud.ids import short_id
+from acud.base.errors import AcudError, DaemonDown
+from acud.base.ids import short_id
 from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.requests.daemon import ChildStatus, StatusReply
 from acud.protocol.requests.waits import WaitListReply

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import click
 from click.shell_completion import CompletionItem
 
-from acud.errors import suggest
+from acud.base.errors import suggest
 from acud.protocol.requests.waits import EvidencePart, WaitListReply
 from acud.types import WaitState, display_name
 from acud_cli.exit_codes import Exit, of_state

@@ -9,10 +9,11 @@ import click
 import msgspec
 from click.shell_completion import CompletionItem
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
+from acud.base.typed_values import convert, decode_json
+from acud.base.value_errors import describe_decode_fault, value_fault
 from acud.protocol import codec
 from acud.protocol.requests.waits import WaitCreate, WaitReply
-from acud.typed_values import convert, decode_json
 from acud.types import (
     AllOf,
     AnyOf,
@@ -46,7 +47,6 @@ from acud.types import (
     target_text,
     widget_condition,
 )
-from acud.value_errors import describe_decode_fault, value_fault
 from acud_cli.formatting import time_given
 from acud_cli.options import (
     BOX,

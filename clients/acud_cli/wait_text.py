@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from acud.errors import DaemonDown
+from acud.base.errors import DaemonDown
+from acud.base.untrusted_text import between_marks, own_words
 from acud.protocol.requests.waits import ActionWait, Evaluation, WaitCreate, WaitResultReply, WaitShowReply
 from acud.types import Budget, ConditionWords, Then, Verdict, WaitInfo, WaitState, condition_text
-from acud.untrusted_text import between_marks, own_words
 from acud_cli.exit_codes import Exit, of_state
 from acud_cli.formatting import (
     FittedTable,

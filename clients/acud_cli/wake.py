@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from acud.base.untrusted_text import wake_words
 from acud.types import RouteName, WakeInfo, WakeState
-from acud.untrusted_text import wake_words
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import FittedTable, duration, in_words, local_time, milliseconds, moment, plain, shortened
 from acud_cli.options import EnumChoice, limit_option, read_list

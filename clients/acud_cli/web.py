@@ -14,14 +14,14 @@ import click
 import msgspec
 
 from acud import config
-from acud.errors import Unavailable, UsageError
-from acud.http_listeners import ListenerSettings, WebSettings
-from acud.ids import is_id
-from acud.paths import Paths
-from acud.private_files import open_regular
+from acud.base.errors import Unavailable, UsageError
+from acud.base.ids import is_id
+from acud.base.paths import Paths
+from acud.base.private_files import open_regular
+from acud.base.typed_values import convert
+from acud.base.value_errors import value_fault
+from acud.config.http_listeners import ListenerSettings, WebSettings
 from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
-from acud.typed_values import convert
-from acud.value_errors import value_fault
 from acud_cli.formatting import FittedTable, local_moment, moment, plain
 from acud_cli.options import DURATION, Command, EnumChoice, WholeNumber, complete_displays, complete_tasks, together
 from acud_cli.session import Session, pass_session, print_table, say, say_all, warn

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from acud.errors import AcudError, DaemonDown
+    from acud.base.errors import AcudError, DaemonDown
     from acud.types import (
         AllOf,
         AnyOf,
@@ -75,8 +75,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AcudError": "acud.errors",
-    "DaemonDown": "acud.errors",
+    "AcudError": "acud.base.errors",
+    "DaemonDown": "acud.base.errors",
     "AsyncClient": "acud_client.aio",
     "AsyncEventStream": "acud_client.stream",
     "Client": "acud_client.sync",

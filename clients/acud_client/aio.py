@@ -15,8 +15,8 @@ import msgspec
 import zmq
 import zmq.asyncio
 
-from acud import paths as places
-from acud.errors import AcudError, Conflict
+from acud.base import paths as places
+from acud.base.errors import AcudError, Conflict
 from acud.protocol.requests.displays import DisplayReply
 from acud.protocol.requests.scenes import Annotation, SceneAnnotated, SceneSubscribed
 from acud.protocol.requests.waits import WaitResultReply

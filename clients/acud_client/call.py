@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from acud import ids
-from acud.errors import AcudError, DaemonDown, InvalidRequest, ProtocolError, from_wire
+from acud.base import ids
+from acud.base.errors import AcudError, DaemonDown, InvalidRequest, ProtocolError, from_wire
 from acud.protocol import VERSION, codec
 from acud.protocol.envelope import ErrorBody, ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests import BY_NAME

@@ -8,7 +8,7 @@ from typing import Any, Generic, Self, TypeVar
 
 import zmq
 
-from acud.errors import UsageError
+from acud.base.errors import UsageError
 from acud.protocol import codec
 from acud_client.daemon_socket import DaemonSocket, SocketState, SocketStatus
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from acud.errors import DaemonDown
+from acud.base.errors import DaemonDown
 
 START_HINT = "start it with: acud daemon start"
 FLEET_HINT = "start it with: acud fleet serve"

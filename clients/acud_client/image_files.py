@@ -9,8 +9,8 @@ import io
 import re
 from pathlib import Path
 
-from acud import private_files
-from acud.errors import InvalidRequest
+from acud.base import private_files
+from acud.base.errors import InvalidRequest
 from acud.types import Rect
 
 _PNG = b"\x89PNG\r\n\x1a\n"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 from msgspec.structs import replace
 
-from acud.errors import AcudError, from_wire
+from acud.base.errors import AcudError, from_wire
 from acud.protocol.requests.displays import DisplayAdd, DisplayListReply
 from acud.types import DisplayState
 

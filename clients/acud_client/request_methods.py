@@ -12,7 +12,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
 import msgspec
 
-from acud.fleet import Labels
+from acud.types import Labels
 from acud.protocol.push import PushTarget
 from acud.protocol.requests.actions import ActionReply, DesktopAction, LaunchStatus, LaunchStatusReply
 from acud.protocol.requests.agents import (

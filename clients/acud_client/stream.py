@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 import zmq
 
-from acud.errors import AcudError, InvalidRequest
+from acud.base.errors import AcudError, InvalidRequest
 from acud.protocol import codec
 from acud.protocol.events import Beat, Event, Told
 from acud.protocol.requests.daemon import EventsSinceReply

@@ -12,8 +12,8 @@ from typing import Any, Self, TypeVar
 import msgspec
 import zmq
 
-from acud import paths as places
-from acud.errors import AcudError, Conflict
+from acud.base import paths as places
+from acud.base.errors import AcudError, Conflict
 from acud.protocol.requests.displays import DisplayReply
 from acud.protocol.requests.scenes import Annotation, SceneAnnotated, SceneSubscribed
 from acud.protocol.requests.waits import WaitResultReply
@@ -34,7 +34,8 @@ class Client(RequestMethods):
 
     `timeout_s` bounds plain requests; requests that ask for time get it on top. `patience_s` is how long a call waits
     for a daemon that is not there (it may be restarting); 0 reports it at once. Every method raises `DaemonDown` when
-    nothing answers and otherwise the error that the daemon answered with (`acud.errors`). Making one touches nothing.
+    nothing answers and otherwise the error that the daemon answered with (`acud.base.errors`). Creating one has no
+    side effect.
     With `fleet` it speaks to the endpoint of a fleet there (`acud fleet serve`): all its hosts as one. `here`: the
     display that requests mean which name none (None: the daemon's default).
     """

@@ -13,7 +13,8 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import Struct
 
-from acud.errors import AcudError, NotFound, Unavailable
+from acud.base.errors import AcudError, NotFound, Unavailable
+from acud.base.typed_values import decode_json
 from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, RecordingInfo, RecordingState, SegmentHead, file_name
 from acud.protocol.requests.agents import AgentList, AgentListReply, AgentResult, AgentResultReply
 from acud.protocol.requests.recordings import RecordList, RecordListReply
@@ -29,7 +30,6 @@ from acud.protocol.requests.tasks import (
 )
 from acud.protocol.requests.waits import EvidenceGet, EvidenceReply, WaitList, WaitListReply, WaitShow, WaitShowReply
 from acud.protocol.requests.wakes import WakeList, WakeListReply
-from acud.typed_values import decode_json
 from acud.types import WaitInfo
 from acud.types.agent_runs import RunInfo
 from acud.types.tasks import Detail, TaskView

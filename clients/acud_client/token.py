@@ -5,8 +5,8 @@ from __future__ import annotations
 import secrets
 from pathlib import Path
 
-from acud.errors import Refused
-from acud.paths import kept_secret
+from acud.base.errors import Refused
+from acud.base.paths import kept_secret
 
 _LENGTH = 32
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from acud import child_process
-from acud.errors import ProtocolError
+from acud.base.errors import ProtocolError
 from acud.features.fleet import require_nats
+from acud.process import child_process
 from acud.protocol.bootstrap import Bootstrap, FleetOptions
 
 

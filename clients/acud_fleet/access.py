@@ -17,12 +17,12 @@ import nkeys
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.errors import Conflict, InvalidRequest, NotFound
+from acud.base.errors import Conflict, InvalidRequest, NotFound
+from acud.base.typed_values import decode_json
+from acud.base.value_errors import describe_decode_fault
+from acud.config.fleet import HOST
 from acud.features.fleet.names import ENDPOINT, KEY_LIST, KEYS, FleetNames, key_of
 from acud.features.fleet.signatures import KeyList, MemberKeys
-from acud.fleet import HOST
-from acud.typed_values import decode_json
-from acud.value_errors import describe_decode_fault
 from acud_fleet.initialisation import FleetRoles
 
 _KEY = re.compile(r"U[A-Z2-7]{55}")

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from acud.child_process import guarded_async
-from acud.errors import AcudError, Conflict, Refused
+from acud.base.errors import AcudError, Conflict, Refused
+from acud.process.child_process import guarded_async
 from acud_fleet import envelopes
 from acud_fleet.envelopes import ReadRequest
 from acud_fleet.message_socket import MessageConnection, MessageServer

@@ -9,8 +9,8 @@ from typing import Self
 
 import msgspec
 
-from acud.paths import Paths
-from acud.typed_values import msgpack_decoder
+from acud.base.paths import Paths
+from acud.base.typed_values import msgpack_decoder
 from acud_client.call import ATTEMPT_S, DEFAULT_S, DEFERRED_ATTEMPT_S, PAUSE_S, total_s
 from acud_client.daemon_socket import DaemonSocket
 from acud_fleet.envelopes import ReadRequest

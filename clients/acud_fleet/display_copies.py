@@ -10,8 +10,8 @@ import asyncio
 
 from msgspec.structs import replace
 
-from acud import ids, log
-from acud.errors import AcudError, NotFound, Refused
+from acud.base import ids, log
+from acud.base.errors import AcudError, NotFound, Refused
 from acud.protocol.requests.actions import DesktopAction
 from acud.protocol.requests.displays import DisplayCreate, DisplayRemove
 from acud.protocol.requests.fleet import DisplayRecipe

@@ -18,16 +18,16 @@ import uvloop
 import zmq
 from nats.aio.msg import Msg
 
-from acud import log
-from acud.errors import AcudError, Conflict
+from acud.base import log
+from acud.base.errors import AcudError, Conflict
+from acud.base.paths import Paths, make_private
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.signatures import Identity, Signatures, Signed
-from acud.fleet import FleetSettings
-from acud.paths import Paths, make_private
+from acud.process.systemd_notify import SystemdNotifier
 from acud.protocol.bootstrap import Bootstrap, EndpointOptions
 from acud.protocol.requests.daemon import EventsSince, Shutdown, ShutdownReply
 from acud.protocol.requests.fleet import FleetHostsReply
-from acud.systemd_notify import SystemdNotifier
 from acud_fleet import envelopes
 from acud_fleet.control_server import ControlServer
 from acud_fleet.endpoint_parts import EndpointParts

@@ -15,7 +15,7 @@ from typing import Self
 
 import msgspec
 
-from acud import log
+from acud.base import log
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap
 from acud_fleet.message_socket import given

@@ -13,10 +13,11 @@ import socket
 import sys
 from functools import partial
 
-from acud import child_process, paths
-from acud.errors import ProtocolError
+from acud.base import paths
+from acud.base.errors import ProtocolError
+from acud.base.paths import Paths
 from acud.features.fleet.connection import NatsConnection
-from acud.paths import Paths
+from acud.process import child_process
 from acud.protocol.bootstrap import Bootstrap, EndpointOptions
 from acud.protocol.requests.command import FleetRoute
 from acud.protocol.requests.daemon import Doctor, Status

@@ -11,13 +11,13 @@ from typing import Any
 
 import msgspec
 
-from acud.errors import AcudError, InvalidRequest, ProtocolError
+from acud.base.errors import AcudError, InvalidRequest, ProtocolError
+from acud.base.typed_values import msgpack_decoder
 from acud.protocol import VERSION, codec
 from acud.protocol.display_names import renamed
 from acud.protocol.envelope import ErrorBody, ReplyEnvelope, RequestEnvelope, RequestId
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.command import Command
-from acud.typed_values import msgpack_decoder
 
 PART = "Acud-Part"
 """Header of a reply that comes in several messages: `2/3`."""

@@ -20,8 +20,8 @@ import msgspec
 import nats.js.errors
 from msgspec import Struct
 
-from acud import log
-from acud.errors import AcudError, InvalidRequest, Unavailable
+from acud.base import log
+from acud.base.errors import AcudError, InvalidRequest, Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.signatures import Identity, Signed
 from acud.protocol import codec

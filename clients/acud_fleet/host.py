@@ -17,11 +17,13 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from acud import __version__, child_process, log, paths
-from acud.async_child import AsyncChild
-from acud.errors import AcudError, ConfigError
+from acud import __version__
+from acud.base import log, paths
+from acud.base.errors import AcudError, ConfigError
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.names import own_host
+from acud.process import child_process
+from acud.process.async_child import AsyncChild
 from acud.protocol import VERSION
 from acud.protocol.bootstrap import Bootstrap, FleetOptions
 from acud.protocol.children import Heartbeat

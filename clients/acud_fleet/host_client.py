@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from nats.aio.msg import Msg
 
-from acud import ids
-from acud.errors import AcudError, DaemonDown, InvalidRequest, ProtocolError, Unavailable
+from acud.base import ids
+from acud.base.errors import AcudError, DaemonDown, InvalidRequest, ProtocolError, Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.names import sender_of
 from acud.features.fleet.signatures import Identity, Signatures, Signed

@@ -10,11 +10,11 @@ from typing import Any
 
 from nats.aio.msg import Msg
 
-from acud import log
-from acud.child_process import guarded_async
-from acud.errors import AcudError, Refused, Unavailable
+from acud.base import log
+from acud.base.errors import AcudError, Refused, Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.signatures import Identity, Signed
+from acud.process.child_process import guarded_async
 from acud.protocol.requests import declared
 from acud.protocol.requests.command import FleetRoute
 from acud.types import DisplayState

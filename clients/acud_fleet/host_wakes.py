@@ -16,8 +16,9 @@ import msgspec
 import nats.errors
 from nats.aio.msg import Msg
 
-from acud import log
-from acud.errors import AcudError, InvalidRequest, Unavailable
+from acud.base import log
+from acud.base.errors import AcudError, InvalidRequest, Unavailable
+from acud.base.typed_values import convert, decode_json
 from acud.features.fleet.cancellation import cancellation_kept
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.names import sender_of
@@ -28,7 +29,6 @@ from acud.protocol.fleet import ObjectPlace
 from acud.protocol.fleet_ends import wake_of_lost
 from acud.protocol.requests.wakes import WakeCarryReply
 from acud.protocol.wakes import SeenWake, SharedWake
-from acud.typed_values import convert, decode_json
 from acud.types import WaitInfo
 from acud_client.aio import AsyncClient
 from acud_fleet import streams

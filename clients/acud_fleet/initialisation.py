@@ -16,16 +16,16 @@ import nats.js.errors
 from msgspec import Struct
 from nats.js.api import AckPolicy, ConsumerConfig, StoreCompression, StreamConfig
 
+from acud.base.errors import ConfigError, InvalidRequest
+from acud.base.typed_values import decode_json
 from acud.config import JobSettings
-from acud.errors import ConfigError, InvalidRequest
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.job_queue import jobs_consumer, jobs_stream
 from acud.features.fleet.names import KEYS, FleetNames, bucket_stream, differences, with_wanted_settings
 from acud.features.fleet.server_policy import own_seed
 from acud.features.fleet.signatures import KeyList, SignedKeys, Signer, read_keys, sign_keys
-from acud.fleet import FleetSettings
 from acud.protocol import codec
-from acud.typed_values import decode_json
 from acud_fleet import streams
 from acud_fleet.wakes import ACK_WAIT_S
 

@@ -16,8 +16,8 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from acud import ids, log
-from acud.errors import AcudError, Unavailable
+from acud.base import ids, log
+from acud.base.errors import AcudError, Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.names import ENDPOINT
 from acud.protocol import codec

@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from acud import __version__, ids
-from acud.child_process import rss_mb
-from acud.errors import AcudError, InvalidRequest
+from acud import __version__
+from acud.base import ids
+from acud.base.errors import AcudError, InvalidRequest
+from acud.process.child_process import rss_mb
 from acud.protocol import VERSION
 from acud.protocol.requests.agents import AgentList, AgentListReply
 from acud.protocol.requests.command import name_of

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from acud import log
+from acud.base import log
 from acud.protocol import codec, zmtp
 
 _LOG = log.logger("fleet")

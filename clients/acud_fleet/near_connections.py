@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 from nats.aio.msg import Msg
 
-from acud import log
-from acud.errors import AcudError
+from acud.base import log
+from acud.base.errors import AcudError
 from acud.features.fleet.connection import NatsConnection
 
 _LOG = log.logger("fleet")

@@ -14,11 +14,10 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from acud import ids
-from acud.errors import AcudError, Conflict, InvalidRequest, NotFound, OutcomeUnknown, Refused, Unavailable
+from acud.base import ids
+from acud.base.errors import AcudError, Conflict, InvalidRequest, NotFound, OutcomeUnknown, Refused, Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.names import LOST, key_of, name_in
-from acud.fleet import Labels
 from acud.protocol import codec
 from acud.protocol.fleet import ObjectPlace
 from acud.protocol.fleet_ends import REARMED
@@ -28,7 +27,7 @@ from acud.protocol.requests.fleet import DisplayRecipe
 from acud.protocol.requests.recordings import RecordShow
 from acud.protocol.requests.tasks import TaskRegister, TaskThread
 from acud.protocol.requests.waits import WaitShow
-from acud.types import DisplayInfo, WaitInfo, WaitState
+from acud.types import DisplayInfo, Labels, WaitInfo, WaitState
 from acud.types.tasks import TaskView
 from acud_fleet.host_client import HostClient
 from acud_fleet.registry import Life, Member, Roster

@@ -12,8 +12,8 @@ from enum import StrEnum
 
 import msgspec
 
-from acud import log
-from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
+from acud.base import log
+from acud.base.errors import AcudError, InvalidRequest, NotFound, Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.signatures import FRESH_S
 from acud.protocol import VERSION, codec

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from acud import ids
-from acud.errors import AcudError, Conflict, InvalidRequest, NotFound, Refused, Unavailable
+from acud.base import ids
+from acud.base.errors import AcudError, Conflict, InvalidRequest, NotFound, Refused, Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.protocol.fleet import ObjectPlace
 from acud.protocol.fleet_ends import HOST_LOST

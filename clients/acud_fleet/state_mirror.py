@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import msgspec
 
-from acud import log
-from acud.errors import AcudError, NotFound, Unavailable
+from acud.base import log
+from acud.base.errors import AcudError, NotFound, Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.signatures import Signed
 from acud.protocol import codec

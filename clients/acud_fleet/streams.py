@@ -18,12 +18,12 @@ from msgspec import Struct
 from nats.js.api import DiscardPolicy, Header, RawStreamMsg, StreamConfig
 from nats.js.kv import KV_OP, KeyValue
 
-from acud import log
-from acud.errors import AcudError, Unavailable
+from acud.base import log
+from acud.base.errors import AcudError, Unavailable
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.names import ENDPOINT, LOST, FleetNames
 from acud.features.fleet.signatures import Identity, Signed
-from acud.fleet import FleetSettings
 
 _DAY_S = 86_400.0
 PUBLISH_S = 3.0

@@ -14,14 +14,14 @@ import nats.errors
 from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 
-from acud import log
-from acud.errors import AcudError, InvalidRequest, Unavailable
+from acud.base import log
+from acud.base.errors import AcudError, InvalidRequest, Unavailable
+from acud.base.typed_values import decode_json
 from acud.features.fleet.cancellation import cancellation_kept
 from acud.features.fleet.connection import NatsConnection, end_subscription
 from acud.features.fleet.names import ENDPOINT, sender_of
 from acud.features.fleet.signatures import Identity, Signed
 from acud.protocol.wakes import SeenWake, SharedWake
-from acud.typed_values import decode_json
 from acud_fleet import streams
 from acud_fleet.events import ID
 

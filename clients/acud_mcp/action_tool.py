@@ -12,11 +12,12 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
+from acud.base.typed_values import convert
+from acud.base.value_errors import value_fault
 from acud.protocol.requests.actions import ActionReply, DesktopAction, LaunchStatus, LaunchStatusReply
 from acud.protocol.requests.displays import NotificationAnswer, NotificationReply
 from acud.protocol.requests.waits import WaitCreate
-from acud.typed_values import convert
 from acud.types.action_effects import effect_lines
 from acud.types.actions import (
     Action,
@@ -41,7 +42,6 @@ from acud.types.actions import (
     WindowList,
     WindowVerb,
 )
-from acud.value_errors import value_fault
 from acud_mcp import look_tools
 from acud_mcp.look_tools import ChangeArguments, ChangeView, LookArguments, PictureView, WindowView
 from acud_mcp.scene_changes import SceneChanges, scene_changes

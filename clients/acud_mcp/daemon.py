@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import anyio.to_thread
 import msgspec
 
-from acud.errors import DaemonDown
-from acud.paths import Paths
+from acud.base.errors import DaemonDown
+from acud.base.paths import Paths
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.daemon import Doctor, DoctorReply, Finding, Status, StatusReply
 from acud_mcp.tool import Tool, ToolCall

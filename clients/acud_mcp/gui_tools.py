@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.protocol.requests.agents import AgentCancel, AgentResult, AgentResultReply, GuiAgent, RunReply
 from acud.protocol.requests.gui import DoReply, FindReply, GuiDo, GuiFind
 from acud.types import Criteria, Rect, ShortText, Text

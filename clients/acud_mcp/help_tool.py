@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud_client.help_tables import CONDITIONS, OPTIONS, TARGETS, WORDS
 from acud_mcp.action_help import ACTIONS
 from acud_mcp.tool import Schema, TextResult, Tool, ToolCall, argument_schemas, argument_words

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.protocol.recordings import VIDEO_SUFFIX, RecordingInfo, RecordingState, file_name
 from acud.protocol.requests.commentary import (
     AnalysisConfigReply,

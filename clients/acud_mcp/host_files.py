@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from acud.errors import Refused
+from acud.base.errors import Refused
 
 NAME = "acud"
 _BY_HAND = "add what --dry-run prints by hand"

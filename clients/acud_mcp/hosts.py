@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from acud.errors import Refused
+from acud.base.errors import Refused
 from acud_mcp import host_files
 
 TIMEOUT_MS = 60_000

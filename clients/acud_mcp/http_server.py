@@ -7,9 +7,9 @@ from pathlib import Path
 
 from starlette.responses import PlainTextResponse, Response
 
-from acud.errors import Refused
-from acud.http_listeners import ListenerSettings
-from acud.paths import Paths
+from acud.base.errors import Refused
+from acud.base.paths import Paths
+from acud.config.http_listeners import ListenerSettings
 from acud_client.token import kept_token
 from acud_mcp.daemon import Starter
 from acud_mcp.sdk_server import build

@@ -12,9 +12,9 @@ from typing import Annotated, Literal, TypeVar
 import msgspec
 from msgspec import Meta
 
-from acud.errors import Refused
-from acud.ids import new_id
-from acud.paths import Paths, make_private
+from acud.base.errors import Refused
+from acud.base.ids import new_id
+from acud.base.paths import Paths, make_private
 from acud.protocol.requests.displays import DisplayCreate, DisplayList, DisplayListReply, DisplayReply
 from acud.protocol.requests.looks import Baseline, BaselineReply, Look, Picture
 from acud.protocol.requests.scenes import SceneGet, SceneReply

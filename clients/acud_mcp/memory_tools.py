@@ -15,7 +15,7 @@ import anyio.to_thread
 import msgspec
 from msgspec import Meta
 
-from acud.errors import NotFound, Refused
+from acud.base.errors import NotFound, Refused
 from acud.protocol.requests.command import Effect
 from acud_mcp.tool import Tool, ToolCall
 

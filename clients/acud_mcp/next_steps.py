@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 
 COMMANDS = (
     "wait", "waits", "wake", "task", "usage", "look", "scene", "annotate", "baseline", "display", "analysis", "record",

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.protocol.events import Event
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.waits import WaitList, WaitListReply, WaitShow, WaitShowReply

@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.protocol.requests.scenes import SceneGet, SceneReply
 from acud.types.actions import Point
 from acud.types.scene import SceneMode

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
-from acud.errors import ConfigError, InvalidRequest
+from acud.base.errors import ConfigError, InvalidRequest
 
 DEFAULT_PORT = 18794
 """Beside the ports that OpenClaw takes (18789 and the next)."""

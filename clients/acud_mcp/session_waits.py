@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from acud.errors import AcudError, NotFound
+from acud.base.errors import AcudError, NotFound
 from acud.protocol.requests.waits import ActionWait, WaitCancel, WaitCreate, WaitReply, WaitResult, WaitResultReply
 from acud_mcp.tool import ToolCall
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from acud.errors import AcudError, Conflict, NotFound
+from acud.base.errors import AcudError, Conflict, NotFound
 from acud.protocol.requests.waits import WaitCancel, WaitResult, WaitResultReply, WaitShow
 from acud.types import ConditionWords, WaitInfo, WaitState, condition_text
 from acud_mcp.daemon import Daemon

@@ -13,12 +13,12 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-from acud.errors import InvalidRequest, suggest
-from acud.paths import Paths
+from acud.base.errors import InvalidRequest, suggest
+from acud.base.paths import Paths
+from acud.base.typed_values import convert
+from acud.base.value_errors import value_fault
 from acud.protocol.requests import Command, declared
 from acud.protocol.requests.command import Effect
-from acud.typed_values import convert
-from acud.value_errors import value_fault
 from acud_client.own_display import OwnDisplay
 from acud_mcp.scene_changes import ScenesTold
 from acud_mcp.selection import Selection

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from acud.errors import AcudError, NotFound
-from acud.untrusted_text import visible
+from acud.base.errors import AcudError, NotFound
+from acud.base.untrusted_text import visible
 from acud_mcp.block_limits import block_limit_s
 from acud_mcp.daemon import Daemon
 from acud_mcp.handshake import McpClient

@@ -10,7 +10,10 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
+from acud.base.typed_values import convert, decode_json
+from acud.base.untrusted_text import own_words
+from acud.base.value_errors import describe_decode_fault, value_fault
 from acud.protocol.requests.looks import Look, Picture
 from acud.protocol.requests.tasks import TaskUpdate
 from acud.protocol.requests.waits import (
@@ -27,7 +30,6 @@ from acud.protocol.requests.waits import (
     WaitShowReply,
     WaitUpdate,
 )
-from acud.typed_values import convert, decode_json
 from acud.types import (
     AllOf,
     Answer,
@@ -64,8 +66,6 @@ from acud.types import (
     widget_condition,
 )
 from acud.types.tasks import Content
-from acud.untrusted_text import own_words
-from acud.value_errors import describe_decode_fault, value_fault
 from acud_client.help_tables import WORDS
 from acud_client.image_files import part_of, png_of
 from acud_mcp.tool import GLOSSARY, Tool, ToolCall

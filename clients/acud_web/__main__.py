@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from acud import child_process
-from acud.errors import ProtocolError
+from acud.base.errors import ProtocolError
+from acud.process import child_process
 from acud.protocol.bootstrap import Bootstrap, WebOptions
 from acud_web import process
 

@@ -15,11 +15,11 @@ from starlette.requests import HTTPConnection
 from starlette.types import Scope as AsgiScope
 from starlette.websockets import WebSocket
 
-from acud.errors import AcudError, NotFound
+from acud.base.errors import AcudError, NotFound
+from acud.base.rate_limits import TokenBucket
 from acud.protocol.events import Event
 from acud.protocol.requests.web import WebPass, WebPassReply
 from acud.protocol.web import AccessToken, Scope, digest_of
-from acud.rate_limits import TokenBucket
 from acud_client.aio import AsyncClient
 from acud_web.daemon_gateway import DaemonGateway
 from acud_web.errors import wrong

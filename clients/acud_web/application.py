@@ -9,8 +9,8 @@ from typing import Any
 
 from starlette.applications import Starlette
 
-from acud.http_listeners import ListenerSettings, WebSettings
-from acud.paths import Paths
+from acud.base.paths import Paths
+from acud.config.http_listeners import ListenerSettings, WebSettings
 from acud_client.aio import AsyncClient
 from acud_web import api, http_endpoints, pages, tools
 from acud_web.access import Authenticator, Revocations

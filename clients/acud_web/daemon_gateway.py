@@ -12,8 +12,8 @@ from weakref import WeakValueDictionary
 import msgspec
 from msgspec import Struct
 
-from acud.errors import NotFound
-from acud.paths import Paths
+from acud.base.errors import NotFound
+from acud.base.paths import Paths
 from acud.protocol.events import Event
 from acud.protocol.requests import declared
 from acud.protocol.requests.recordings import RecordReply, RecordShow

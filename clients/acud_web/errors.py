@@ -12,8 +12,8 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.websockets import WebSocket, WebSocketState
 
-from acud import errors
-from acud.errors import AcudError
+from acud.base import errors
+from acud.base.errors import AcudError
 
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 

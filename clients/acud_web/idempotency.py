@@ -9,7 +9,7 @@ from typing import TypeVar
 from msgspec import Struct
 from starlette.requests import HTTPConnection
 
-from acud.errors import Conflict, InvalidRequest
+from acud.base.errors import Conflict, InvalidRequest
 from acud.protocol.requests import declared
 from acud.protocol.web import AccessToken
 from acud_web.daemon_gateway import DaemonGateway

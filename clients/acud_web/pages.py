@@ -15,7 +15,7 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
 from acud.protocol.requests.web import WebLoginRedeem, WebPassReply, WebTokenListReply, WebTokenRevoke
 from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
 from acud_web.access import COOKIE, UNKNOWN_AT_ONCE, LoginThrottle, access_token_of, address_of, wrong_try

@@ -12,11 +12,12 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from acud import child_process, log, paths
-from acud.async_child import AsyncChild
-from acud.errors import AcudError, ConfigError
-from acud.http_listeners import ListenerSettings, WebSettings, check_token
-from acud.paths import Paths
+from acud.base import log, paths
+from acud.base.errors import AcudError, ConfigError
+from acud.base.paths import Paths
+from acud.config.http_listeners import ListenerSettings, WebSettings, check_token
+from acud.process import child_process
+from acud.process.async_child import AsyncChild
 from acud.protocol.bootstrap import Bootstrap, WebOptions
 from acud.protocol.children import Heartbeat, ToWeb, WebHello
 from acud_client.token import kept_token

@@ -15,8 +15,8 @@ from msgspec import Struct
 from starlette.requests import ClientDisconnect, Request
 from starlette.routing import BaseRoute, Match, Route, WebSocketRoute
 
+from acud.base.typed_values import decode_json
 from acud.protocol.web import Scope
-from acud.typed_values import decode_json
 from acud_web.access import Authenticator, need
 from acud_web.errors import bad_json, fault, wrong
 from acud_web.request_filter import values

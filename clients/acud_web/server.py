@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from acud.http_listeners import ListenerSettings, WebSettings, bind, url_of
+from acud.config.http_listeners import ListenerSettings, WebSettings, bind, url_of
 from acud_web.request_filter import Surface
 
 

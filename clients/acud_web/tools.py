@@ -10,7 +10,7 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from acud.errors import InvalidRequest, NotFound, Unavailable
+from acud.base.errors import InvalidRequest, NotFound, Unavailable
 from acud.protocol.requests import declared
 from acud.protocol.requests.command import Command, Effect
 from acud.protocol.web import Scope

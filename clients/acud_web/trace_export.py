@@ -27,9 +27,10 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.sdk.trace.id_generator import IdGenerator, RandomIdGenerator
 from opentelemetry.trace import NonRecordingSpan, SpanContext, Status, StatusCode, TraceFlags, set_span_in_context
 
-from acud import __version__, log
-from acud.errors import AcudError, NotFound
-from acud.paths import Paths
+from acud import __version__
+from acud.base import log
+from acud.base.errors import AcudError, NotFound
+from acud.base.paths import Paths
 from acud.protocol.events import Event
 from acud.types import WaitInfo, WaitState, WakeInfo
 from acud_client.aio import AsyncClient

@@ -9,8 +9,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
-from acud.fleet import FleetSettings
 from acud.protocol.delivery import Deliver
 from acud.types import RouteName, WakeInfo, WakeKind, WakeState
 from acud_fleet.host_wakes import WakePublisher

@@ -8,8 +8,8 @@ from collections import Counter
 
 from nats.aio.msg import Msg
 
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
-from acud.fleet import FleetSettings
 from acud.types import WindowTitle
 from acud_client import Client
 from tests.fleet_rig import Fleet

@@ -19,7 +19,7 @@ from typing import Any
 
 import zmq
 
-from acud.paths import resolve
+from acud.base.paths import resolve
 from acud.protocol import codec
 from acud.protocol.capture import Notice
 

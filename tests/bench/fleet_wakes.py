@@ -9,8 +9,8 @@ import asyncio
 import time
 from typing import Any
 
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
-from acud.fleet import FleetSettings
 from acud.protocol.delivery import Deliver
 from acud.types import RouteName, WakeKind
 from acud_fleet.host_wakes import WakePublisher

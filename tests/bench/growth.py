@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from acud.child_process import rss_mb as own_rss_mb
 from acud.evaluator.memory import give_back, keep_freed_memory
 from acud.evaluator.ocr.engine import Bgr
 from acud.evaluator.ocr.reader import RapidEngine
+from acud.process.child_process import rss_mb as own_rss_mb
 from acud.types import Criteria, WindowTitle
 from acud_client import Client
 from tests.bench._model import scripted_settings

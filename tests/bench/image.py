@@ -21,7 +21,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from acud import png
+from acud.base import png
 from acud.evaluator.image_search import ImageSearch
 from acud.evaluator.view_pixels import ViewPixels
 from acud.types import Answer, Rect, ScreenImage

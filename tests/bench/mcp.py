@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from acud.paths import resolve
+from acud.base.paths import resolve
 from acud_mcp.server import described, selected
 from acud_mcp.tool import Options
 from tests.bench._tokens import STATE, counter, installed

@@ -27,11 +27,11 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from acud.child_process import rss_mb
 from acud.evaluator.memory import give_back, keep_freed_memory
 from acud.evaluator.ocr.engine import Bgr, Line
 from acud.evaluator.ocr.reader import RapidEngine, ScreenReader
 from acud.evaluator.ocr.text_layout import rows
+from acud.process.child_process import rss_mb
 from tests.bench._text_desktop import BITMAP_BOX, DIALOG_BOX, TextDesktop
 from tests.e2e.text_page import ENGLISH
 from tests.ocr_set import closed as closed_half

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from acud import png
+from acud.base import png
 from acud.evaluator.judges.picture_format import encode_for_judge, resized_pixels
 from tests.bench import encode
 from tests.bench._model import ModelProcess

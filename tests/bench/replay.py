@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from acud.base.ids import new_id
 from acud.evaluator.ocr.reader import RapidEngine, ScreenReader
 from acud.features.recording.recorder.frame_copy import FrameCopier
 from acud.features.recording.recorder.segment import SegmentWriter
 from acud.features.recording.replay.frame_source import APART
 from acud.features.recording.replay.recording import VideoReader, load
-from acud.ids import new_id
 from tests.bench._text_desktop import BITMAP_BOX, TextDesktop
 from tests.bench.ocr import accuracy, words_of
 

@@ -20,7 +20,7 @@ import msgpack
 import msgspec
 import zmq
 
-from acud.paths import resolve
+from acud.base.paths import resolve
 from acud.types import Stable
 from acud_client import Client
 from tests.bench.displays import supervisor_us_per_judgement

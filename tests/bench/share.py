@@ -18,8 +18,8 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.backends import PREDEFINED, predefined
 from acud.config import VisionSettings
+from acud.config.backends import PREDEFINED, predefined
 from acud.evaluator.context import Counters
 from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeQuestion, JudgeReply
 from acud.evaluator.judges.picture_format import encode_for_judge

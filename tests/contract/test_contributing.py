@@ -24,7 +24,7 @@ PAGE = ROOT / "docs" / "contributing.md"
 PARTS = ("acud", "clients", "scripts", "docs", "conf")
 CLIENTS = """
 import asyncio, json, os
-from acud.paths import resolve
+from acud.base.paths import resolve
 from acud_client import AsyncClient, Client
 
 async def ask():
@@ -39,7 +39,7 @@ with Client(resolve(os.environ)) as client:
 FLEET = """
 import asyncio, json, os
 from types import SimpleNamespace
-from acud.paths import resolve
+from acud.base.paths import resolve
 from acud.protocol.requests import declared
 from acud.protocol.requests.daemon import DaemonClock
 from acud_client import AsyncClient

@@ -1,4 +1,4 @@
-"""The supervisor opens no file that could hold it up: by `acud.private_files` alone, but for those of the kernel."""
+"""The supervisor opens files that could block it through `acud.base.private_files` alone, except the kernel's."""
 
 from __future__ import annotations
 
@@ -41,5 +41,5 @@ def test_every_file_is_opened_without_waiting() -> None:
         allowed = OF_THE_KERNEL.get(name, set())
         for line, called in opened(ast.parse(path.read_text(encoding="utf-8"))):
             if called not in OTHERS | allowed and called.rpartition(".")[2] not in allowed:
-                found.append(f"acud/supervisor/{name}:{line}: {called}: use acud.private_files (or see OTHERS)")
+                found.append(f"acud/supervisor/{name}:{line}: {called}: use acud.base.private_files (or see OTHERS)")
     assert not found, "\n".join(found)

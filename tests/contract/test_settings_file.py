@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from acud import config
-from acud.backends import BackendSettings
+from acud.config.backends import BackendSettings
 from tests.contract.named_in_texts import BACKENDS
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from acud.errors import Conflict
+from acud.base.errors import Conflict
 from acud.types import DisplayInfo
 from acud_client import Client
 from tests.daemon import Daemon

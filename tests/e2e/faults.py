@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from acud import child_process
-from acud.errors import AcudError
-from acud.paths import Paths
+from acud.base.errors import AcudError
+from acud.base.paths import Paths
+from acud.process import child_process
 from acud.protocol.events import Event
 from acud.protocol.requests.daemon import ChildStatus
 from acud.types import Criteria, DisplayInfo, WaitInfo

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import nats.js.errors
 
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
-from acud.fleet import FleetSettings
 from acud.protocol.events import Event
 from acud.types import WaitInfo, WakeInfo, WakeState, WindowTitle
 from acud_client.stream import Trimmed

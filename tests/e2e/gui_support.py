@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
 from acud.types import DisplayInfo, Text
 from acud.types.actions import Launch
 from acud_client import Client

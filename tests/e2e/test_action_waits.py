@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from acud.errors import InvalidRequest, NotFound
+from acud.base.errors import InvalidRequest, NotFound
 from acud.protocol.requests.actions import ActionReply
 from acud.protocol.requests.waits import WaitCreate
 from acud.types import Change, DisplayInfo, Policy, Stable, Text, WaitState, WindowTitle

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from acud.errors import InvalidRequest, NotFound
+from acud.base.errors import InvalidRequest, NotFound
 from acud.protocol.requests.actions import ActionReply
 from acud.types import DisplayInfo, Rect, picture_views
 from acud.types.actions import (

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import AcudError, DisplayDown, OutcomeUnknown, Unavailable
+from acud.base.errors import AcudError, DisplayDown, OutcomeUnknown, Unavailable
 from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.types import DisplayInfo
 from acud.types.actions import Click, Drag, Launch, Point, WaitIdle

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import AcudError, Conflict, NotFound, Refused
+from acud.base.errors import AcudError, Conflict, NotFound, Refused
 from acud.types import Change, DisplayInfo, WaitState
 from acud.types.actions import Click, Drag, Hold, Point, TypeText, WindowList
 from acud.types.tasks import TaskStatus

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from acud.errors import Conflict, InvalidRequest, NotFound, Refused
+from acud.base.errors import Conflict, InvalidRequest, NotFound, Refused
 from acud.types import Criteria, DisplayInfo, JudgeName, Text, WakeKind
 from acud.types.agent_runs import RunInfo, RunLimits, RunState
 from acud.types.tasks import Detail, TaskStatus

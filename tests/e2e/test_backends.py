@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.protocol.requests.daemon import Finding
 from acud.types import Budget, Criteria, DisplayInfo, JudgeName, Policy, Spent, WaitInfo
 from tests.daemon import Daemon

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 import zmq
 
-from acud.errors import AcudError, Conflict, InternalError, InvalidRequest, NotFound, Refused
+from acud.base.errors import AcudError, Conflict, InternalError, InvalidRequest, NotFound, Refused
 from acud.protocol import codec
 from acud.protocol.envelope import ReplyEnvelope
 from acud.protocol.requests import REQUESTS

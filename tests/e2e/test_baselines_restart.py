@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 import pytest
 from msgspec import Struct
 
-from acud.errors import Conflict
+from acud.base.errors import Conflict
 from acud.types import Change, Rect, Text, WaitInfo, WaitState
 from tests.daemon import Daemon
 from tests.e2e import faults

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from acud import __version__
-from acud.paths import resolve
+from acud.base.paths import resolve
 from acud_client import Client
 from tests.e2e.cli_support import PATIENCE_S, CommandLine, settings
 

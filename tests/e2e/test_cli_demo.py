@@ -9,8 +9,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from acud.errors import DaemonDown
-from acud.paths import resolve
+from acud.base.errors import DaemonDown
+from acud.base.paths import resolve
 from acud_client import Client
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.protocol.requests.commentary import AnalysisConfigReply, AnalysisConfigure, FeedList, FeedPost, SensePost
 from acud.types import Rect
 from acud.types.commentary import FEED_KEPT, SENSE_KEPT, SenseEvent, SenseMeta

@@ -12,8 +12,8 @@ import av
 import pytest
 from playwright.sync_api import Browser, Route, expect
 
-from acud import png
-from acud.errors import NotFound
+from acud.base import png
+from acud.base.errors import NotFound
 from acud.types import Change, Criteria, DisplayInfo, Rect, ScreenImage, Text, WaitState
 from acud.types.tasks import ActionType, ItemStatus, TaskStatus
 from acud.types.wakes import RouteName, WakeAddress

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from acud.paths import Paths
+from acud.base.paths import Paths
 from acud.protocol.requests.daemon import Finding
 from acud_cli import doctor
 from tests.daemon import Daemon

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from acud.errors import Refused, Unavailable
+from acud.base.errors import Refused, Unavailable
 from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.supervisor.displays import processes
 from acud.types import DisplayInfo, DisplayState

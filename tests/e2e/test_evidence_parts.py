@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
 from acud.pixels.tiles import identity
 from acud.types import Cadence, Change, Criteria, DisplayInfo, Policy, Rect, WindowTitle
 from acud_client import Client

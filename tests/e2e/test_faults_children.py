@@ -13,7 +13,7 @@ import msgpack
 import pytest
 import zmq
 
-from acud.errors import DisplayDown, Unavailable
+from acud.base.errors import DisplayDown, Unavailable
 from acud.frames.layout import S_FRAME
 from acud.frames.ring import Ring
 from acud.types import MAX_NUMBER

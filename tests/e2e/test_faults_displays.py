@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import AcudError, DisplayDown, Refused
+from acud.base.errors import AcudError, DisplayDown, Refused
 from acud.types import Change, DisplayInfo, OnDisplayLost, Policy, Stable, WaitInfo
 from acud.types.actions import Launch, TypeText
 from tests.daemon import Daemon

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import ShmFull
+from acud.base.errors import ShmFull
 from acud.types import Change, Rect, WaitState
 from tests.daemon import Daemon
 from tests.e2e import faults

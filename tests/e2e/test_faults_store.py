@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import StoreUnavailable, Unavailable
-from acud.paths import Paths
+from acud.base.errors import StoreUnavailable, Unavailable
+from acud.base.paths import Paths
 from acud.types import Criteria, DisplayInfo, WaitInfo
 from acud.types.actions import CursorPosition, Move, Point
 from acud_client import Client
@@ -48,7 +48,7 @@ class _Inside(Daemon):
 
 
 def _shm(home: Path) -> Path:
-    from acud.paths import resolve
+    from acud.base.paths import resolve
 
     return resolve({"ACU_HOME": str(home)}).shm
 

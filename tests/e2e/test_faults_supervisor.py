@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import Conflict, DaemonDown
+from acud.base.errors import Conflict, DaemonDown
 from acud.types import Change, Criteria, FileState, OnDisplayLost, Policy, Stable, WindowTitle
 from acud.types.scene import SceneMode
 from acud_client import Client

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from acud.errors import NotEnabled
+from acud.base.errors import NotEnabled
 from acud.features.supervisors import FEATURES
 from acud.protocol.requests import REQUESTS
 from acud.types import Change, WaitState
@@ -72,8 +72,9 @@ def test_a_person_is_told_what_to_do() -> None:
 
 _LOADED = """
 import os, sys
-from acud import config, paths
-from acud.clock import SystemClock
+from acud import config
+from acud.base import paths
+from acud.base.clock import SystemClock
 from acud.features.supervisors import FEATURES, redaction
 from acud.supervisor import instance
 from acud.supervisor.app import App

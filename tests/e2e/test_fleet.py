@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from acud.errors import Conflict, InvalidRequest, NotFound, Refused
+from acud.base.errors import Conflict, InvalidRequest, NotFound, Refused
 from acud.protocol.requests.tasks import TaskRegister, TaskReply
 from acud.types import Change, Rect, WaitState
 from acud_client import Client

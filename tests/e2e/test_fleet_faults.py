@@ -9,8 +9,8 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from acud import ids
-from acud.errors import AcudError, Unavailable
+from acud.base import ids
+from acud.base.errors import AcudError, Unavailable
 from acud.protocol import VERSION, codec
 from acud.protocol.fleet import HostState
 from acud.types import Answer, Rect, WaitInfo, WaitState
@@ -180,8 +180,8 @@ def test_an_orderly_end_is_not_a_loss() -> None:
 def _claim_to_be(fleet: Fleet, state: HostState) -> None:
     import asyncio
 
+    from acud.config.fleet import FleetSettings
     from acud.features.fleet.connection import NatsConnection
-    from acud.fleet import FleetSettings
     from acud_fleet.registry import Registry
     from tests.fleet_rig import LEASE_S
 
@@ -197,8 +197,8 @@ def _claim_to_be(fleet: Fleet, state: HostState) -> None:
 def _leader(nats: Nats, url: str):  # type: ignore[no-untyped-def]
     import asyncio
 
+    from acud.config.fleet import FleetSettings
     from acud.features.fleet.connection import NatsConnection
-    from acud.fleet import FleetSettings
 
     async def ask() -> str:
         async with NatsConnection(FleetSettings(url=url), "test") as connection:

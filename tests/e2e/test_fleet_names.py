@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
-from acud.fleet import FleetSettings
 from acud.protocol import codec
 from acud.protocol.fleet import HostState
 from acud_client import Client

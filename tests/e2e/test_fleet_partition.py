@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from acud.fleet import FleetSettings
+from acud.config.fleet import FleetSettings
 from acud.protocol.events import Event
 from acud.types import WaitInfo, WaitState
 from tests.e2e import faults

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import pytest
 
-from acud.errors import Refused
+from acud.base.errors import Refused
 from acud.types import Change, WaitState
 from acud_client import Client
 from tests.e2e.fleet_waits import armed, heard

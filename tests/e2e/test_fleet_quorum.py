@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.types import WaitInfo
 from tests.e2e.fleet_waits import armed, paint
 from tests.fleet_rig import LONG_S, Fleet, until

@@ -16,10 +16,10 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from acud.errors import InvalidRequest, Refused
+from acud.base.errors import InvalidRequest, Refused
+from acud.base.ids import new_id
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
-from acud.fleet import FleetSettings
-from acud.ids import new_id
 from acud.protocol import codec
 from acud.protocol.fleet import ObjectPlace
 from acud.protocol.fleet_ends import end_rearmed

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.protocol.events import Event
 from acud.types import RouteName, WakeAddress, WakeState
 from acud_client.stream import Trimmed

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
-from acud.fleet import FleetSettings
 from acud.protocol.events import Event
 from acud.types import Criteria, WaitInfo, WaitState
 from tests.e2e import faults

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.child_process import FORK_SERVER_NAME
+from acud.process.child_process import FORK_SERVER_NAME
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.integration.xserver import XServer

@@ -19,7 +19,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from acud import http_listeners
+from acud.config import http_listeners
 from acud.protocol.web import Scope
 from acud_client import Client
 from tests.daemon import Daemon

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from acud.errors import Refused
+from acud.base.errors import Refused
 from acud.types import DisplayInfo
 from acud.types.actions import WindowDo, WindowVerb
 from acud_client import Client

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import AcudError, InvalidRequest, OutcomeUnknown, Refused
-from acud.ids import new_id
+from acud.base.errors import AcudError, InvalidRequest, OutcomeUnknown, Refused
+from acud.base.ids import new_id
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.types import Criteria, DisplayInfo, Rect, Text
 from acud.types.action_effects import ActionEffects

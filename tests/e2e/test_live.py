@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from acud.http_listeners import WebSettings
+from acud.config.http_listeners import WebSettings
 from acud.protocol.requests.daemon import ChildStatus
 from acud.protocol.requests.looks import LiveWatch, LiveWatched
 from acud.types import DisplayInfo, Rect

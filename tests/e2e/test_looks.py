@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from acud.errors import InvalidRequest, NotFound
+from acud.base.errors import InvalidRequest, NotFound
 from acud.types import Change, DisplayInfo, Rect, WaitState
 from acud_client import Client
 from acud_client.exposition import text

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from acud.paths import resolve
+from acud.base.paths import resolve
 from acud.types import DisplayInfo
 from acud_mcp.server import TOOLS, described, selected
 from acud_mcp.tool import Options

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from mcp.client import Client
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
 from acud.types import WaitState
 from tests.daemon import Daemon
 from tests.e2e.mcp_support import ERAS, fault, stdio, value

@@ -19,7 +19,7 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from PIL import Image
 
-from acud.errors import Conflict
+from acud.base.errors import Conflict
 from acud.types import Budget, Criteria, DisplayInfo, Policy, Priority, Rect, Stable, WaitState, WakeState, WindowTitle
 from acud_mcp.look_tools import MAX_IMAGE_BYTES
 from tests.daemon import Daemon

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.metrics.catalogue import FAMILIES
 from acud.types import DisplayInfo, WakeState
 from tests.daemon import Daemon

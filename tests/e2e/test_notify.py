@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from acud.errors import InvalidRequest, Unavailable
+from acud.base.errors import InvalidRequest, Unavailable
 from acud.types import Rect, WindowTitle
 from acud.types.tasks import TaskStatus
 from tests.daemon import Daemon

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.paths import Paths, resolve
+from acud.base.paths import Paths, resolve
 from acud.store import migration
 from acud.store.database_file import open_database
 from tests.e2e.cli_support import PATIENCE_S, settings

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from acud.errors import NotEnabled
+from acud.base.errors import NotEnabled
 from acud.protocol.push import PushTarget
 from acud.protocol.web import Scope
 from acud.types import Rect, WindowTitle

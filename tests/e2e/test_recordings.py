@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from acud.errors import Conflict, NotFound
+from acud.base.errors import Conflict, NotFound
 from acud.features.recording.recorder.frame_copy import FrameCopier
 from acud.protocol.recordings import RecordingInfo, RecordingState
 from acud.types import DisplayInfo, Rect

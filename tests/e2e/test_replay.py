@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from acud import png
+from acud.base import png
 from acud.protocol.recordings import FRAMES_SUFFIX, FrameRow, RecordingInfo, file_name
 from acud.types import (
     Change,

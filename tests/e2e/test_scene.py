@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from Xlib.error import ConnectionClosedError
 
-from acud.errors import AcudError, NotFound
+from acud.base.errors import AcudError, NotFound
 from acud.types import DisplayInfo, Rect
 from acud.types.scene import Scene, SceneMode, local_to_global
 from acud_client import Client

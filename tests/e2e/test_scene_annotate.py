@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import simplejpeg
 
-from acud.errors import InvalidRequest, NotFound, Unavailable
+from acud.base.errors import InvalidRequest, NotFound, Unavailable
 from acud.protocol.requests.scenes import Annotation
 from acud.types import DisplayInfo, Rect
 from acud.types.scene import Scene, SceneMode

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from acud.errors import Conflict, DisplayDown, InvalidRequest, NotFound
+from acud.base.errors import Conflict, DisplayDown, InvalidRequest, NotFound
 from acud.protocol.requests.looks import Picture
 from acud.protocol.requests.scenes import SceneReply
 from acud.types import DisplayInfo

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import Conflict
+from acud.base.errors import Conflict
 from acud.types import DisplayInfo
 from acud.types.actions import Click
 from acud.types.scene import Scene, SceneMode

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
-from acud.errors import Refused
+from acud.base.errors import Refused
 from acud.protocol.web import Scope
 from acud.types import DisplayInfo
 from acud.types.actions import Click, ClipboardGet, ClipboardSet, Launch, Point, TypeText

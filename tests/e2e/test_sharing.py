@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from acud.errors import Refused
+from acud.base.errors import Refused
 from acud.protocol.events import Event
 from acud.types import Cadence, Criteria, DisplayInfo, GateKind, Policy, Priority, Rect
 from acud_client import Client

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.paths import Paths, resolve
+from acud.base.paths import Paths, resolve
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine, settings
 from tests.e2e.conftest import BARE

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from acud.errors import AcudError, NotFound
+from acud.base.errors import AcudError, NotFound
 from acud.types import Change, MonitorInfo, Rect, WaitState
 from acud_client import Client
 from tests.daemon import Daemon

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
 from acud.types import AllOf, Change, DisplayInfo, Rect, Stable, Text, WaitState, WindowTitle
 from acud_client import Client
 from tests.daemon import Daemon

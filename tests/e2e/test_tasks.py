@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import AcudError, Conflict, DisplayDown, InvalidRequest, NotFound
+from acud.base.errors import AcudError, Conflict, DisplayDown, InvalidRequest, NotFound
 from acud.types import AnyOf, Change, Rect, Stable, Text, WaitState, WindowTitle
 from acud.types.tasks import ActionStatus, ActionType, Detail, ItemStatus, Task, TaskStatus, TaskView
 from acud_client import Client

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import Conflict, InvalidRequest, NotFound, Refused, Unavailable
+from acud.base.errors import Conflict, InvalidRequest, NotFound, Refused, Unavailable
 from acud.protocol.requests.terminals import TerminalReply
 from acud.protocol.requests.waits import WaitCreate
 from acud.protocol.web import Scope

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from acud.base.errors import ConfigError, Refused
 from acud.config import StoreSettings
-from acud.errors import ConfigError, Refused
 from acud.protocol.requests.daemon import EvaluatorsRestartReply
 from acud.protocol.requests.waits import WaitCreate
 from acud.store.store import Store

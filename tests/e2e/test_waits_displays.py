@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import AcudError, Conflict, NotFound
+from acud.base.errors import AcudError, Conflict, NotFound
 from acud.types import Change, DisplayInfo, DisplayState, Rect, Stable, WaitState
 from acud_client import Client
 from tests.daemon import Daemon

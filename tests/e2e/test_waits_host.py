@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from acud.errors import InvalidRequest, NotFound, Refused, Unavailable
+from acud.base.errors import InvalidRequest, NotFound, Refused, Unavailable
+from acud.base.untrusted_text import quoted
 from acud.protocol.requests.actions import LaunchStatusReply
 from acud.types import (
     AllOf,
@@ -34,7 +35,6 @@ from acud.types import (
     WindowTitle,
 )
 from acud.types.actions import Launch
-from acud.untrusted_text import quoted
 from acud.waits.host_files import CLOCK_S
 from acud_client import Client
 from tests.daemon import Daemon

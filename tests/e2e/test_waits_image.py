@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from acud import png
-from acud.errors import InvalidRequest
+from acud.base import png
+from acud.base.errors import InvalidRequest
 from acud.types import AllOf, AnyOf, DisplayInfo, NotOf, Rect, ScreenImage, Text, WaitState, appears_then_goes
 from acud.types.actions import Click, CursorPosition, Point
 from acud_client import Client

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from acud.errors import Conflict, InvalidRequest, NotFound
+from acud.base.errors import Conflict, InvalidRequest, NotFound
+from acud.base.untrusted_text import with_seen
 from acud.pixels.tiles import identity
 from acud.types import Change, Criteria, DisplayInfo, Policy, Rect, Stable, Until, WaitState, WindowTitle
-from acud.untrusted_text import with_seen
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import PATIENCE_S, Desk, Pixels, decoded, ended, judged, shown, timed_out, titled, until

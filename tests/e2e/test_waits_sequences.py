@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
 from acud.types import Change, Rect, Text, Then, WaitInfo, WaitState, appears_then_goes
 from acud_client import Client
 from tests.daemon import Daemon

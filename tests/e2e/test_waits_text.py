@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import NoJudge
+from acud.base.errors import NoJudge
 from acud.protocol.requests.waits import WaitCreate
 from acud.types import (
     AllOf,

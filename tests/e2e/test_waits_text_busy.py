@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from acud.errors import Conflict
+from acud.base.errors import Conflict
 from acud.types import DisplayInfo, Rect, Text, WaitInfo, WaitState
 from acud_client import Client
 from tests.daemon import Daemon

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from acud.errors import AcudError, Conflict, InvalidRequest
+from acud.base.errors import AcudError, Conflict, InvalidRequest
+from acud.base.untrusted_text import SEEN
 from acud.protocol.requests.waits import WaitCreate
 from acud.types import RouteName, WaitInfo, WakeAddress, WakeInfo, WakeState, WindowTitle
 from acud.types.actions import CursorPosition
-from acud.untrusted_text import SEEN
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e import faults

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.types import WaitInfo, WakeInfo, WakeState, WindowTitle
 from acud_client import Client
 from tests.daemon import Daemon

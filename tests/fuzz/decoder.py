@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 
 CORPUS = Path(__file__).parent / "corpus"
 """A folder for each decoder; each file in it broke that decoder once, or nearly."""

@@ -11,14 +11,14 @@ import msgspec
 import numpy as np
 
 from acud import config
-from acud.errors import AcudError
+from acud.base.errors import AcudError
+from acud.base.ids import new_id
 from acud.features.recording.replay import recording
 from acud.features.recording.supervisor.files import describe_segment, mend_video
 from acud.frames.layout import Layout
 from acud.frames.reader import RingReader
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
-from acud.ids import new_id
 from acud.protocol.recordings import FRAMES_SUFFIX, FrameRow, SegmentHead, file_name
 from acud.supervisor.terminal_sessions import processes
 from acud.types import Rect

@@ -9,7 +9,8 @@ from typing import Any, get_args
 import msgspec
 import nkeys
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
+from acud.config.fleet import FleetSettings
 from acud.features.fleet import job_worker
 from acud.features.fleet.names import FleetNames
 from acud.features.fleet.signatures import (
@@ -22,7 +23,6 @@ from acud.features.fleet.signatures import (
     read_stamp,
     sign_keys,
 )
-from acud.fleet import FleetSettings
 from acud.protocol import codec
 from acud.protocol.envelope import ErrorBody
 from acud.protocol.events import Event

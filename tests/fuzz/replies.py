@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 from dbus_fast import Message, MessageType, Variant
 
-from acud.backends import PREDEFINED
+from acud.base.errors import AcudError
 from acud.config import VisionSettings
-from acud.errors import AcudError
+from acud.config.backends import PREDEFINED
 from acud.evaluator.accessibility.bus import BusConnection, NoAnswer
 from acud.evaluator.accessibility.listener import DoubtfulWidgets
 from acud.evaluator.accessibility.widget import Ref, WidgetClient

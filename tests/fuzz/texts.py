@@ -9,8 +9,8 @@ import click
 import msgspec
 
 from acud.archive import restore
-from acud.errors import AcudError
-from acud.patterns import compiled
+from acud.base.errors import AcudError
+from acud.base.patterns import compiled
 from acud.protocol.archive import BackupManifest, FileInBackup
 from acud.protocol.events import Beat, Event
 from acud.store import backup

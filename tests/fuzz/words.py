@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from acud import ids
-from acud.errors import AcudError
+from acud.base import ids
+from acud.base.errors import AcudError
 from acud.evaluator.judges import http
 from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.ollama import OllamaProvider

@@ -14,7 +14,7 @@ from typing import Any, Self
 import msgspec
 import zmq
 
-from acud.paths import Paths, make_private, resolve
+from acud.base.paths import Paths, make_private, resolve
 from acud.protocol import codec
 from acud.protocol.envelope import ErrorBody, ReplyEnvelope, RequestEnvelope
 from acud.protocol.events import Beat, Event

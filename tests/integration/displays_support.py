@@ -12,11 +12,11 @@ from typing import Self
 
 import msgspec
 
-from acud import paths
-from acud.clock import SystemClock
+from acud.base import paths
+from acud.base.clock import SystemClock
+from acud.base.errors import AcudError
 from acud.config import DaemonSettings, DisplaySettings, Settings
-from acud.errors import AcudError
-from acud.event_loop import EventLoop
+from acud.process.event_loop import EventLoop
 from acud.store.displays import StoredDisplay
 from acud.supervisor.displays import ManagedDisplay, ManagedDisplays, processes
 from acud.types import DisplayState

@@ -15,14 +15,14 @@ import zmq
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from acud.api_keys import ApiKey
-from acud.backends import PREDEFINED, AnyBackend, predefined
+from acud.base.ids import new_id
 from acud.config import PRICES, JobSettings, OcrSettings, RedactionSettings, VisionSettings
-from acud.fleet import FleetSettings
+from acud.config.api_keys import ApiKey
+from acud.config.backends import PREDEFINED, AnyBackend, predefined
+from acud.config.fleet import FleetSettings
 from acud.frames.layout import Layout
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
-from acud.ids import new_id
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap, EvaluatorOptions
 from acud.protocol.children import Heartbeat, Stop

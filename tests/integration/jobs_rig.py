@@ -19,11 +19,11 @@ import numpy as np
 from nats.js.errors import NotFoundError
 
 from acud.config import JobSettings, VisionSettings
+from acud.config.fleet import FleetSettings
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion
 from acud.evaluator.judges.picture_format import encode_for_judge
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.evaluator import FleetJudge
-from acud.fleet import FleetSettings
 from acud.protocol.worker import WorkerAsk
 
 LONG_S = 60.0

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from acud.base.ids import new_id
+from acud.base.paths import Paths
 from acud.config import Settings, VisionSettings
 from acud.features.recording.recorder.frame_copy import FrameCopier
 from acud.features.recording.recorder.segment import SegmentWriter
 from acud.features.recording.replay.session import ReplaySession
-from acud.ids import new_id
-from acud.paths import Paths
 from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, file_name
 from acud.protocol.replay import ReplayAsk, ReplayBegan, ReplayFault, ReplayLine, ReplayPair, ReplayRow, ReplayRun
 from acud.types import Until

@@ -11,8 +11,8 @@ from typing import Any
 import nats
 from nats.aio.client import Client as NatsClient
 
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
-from acud.fleet import FleetSettings
 from acud.protocol import VERSION
 from acud.protocol.fleet import HostState
 from acud.protocol.requests.daemon import DoctorReply, Finding

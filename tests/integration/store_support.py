@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from acud.base.ids import new_id
 from acud.config import StoreSettings
-from acud.ids import new_id
 from acud.protocol.requests.waits import Evaluation
 from acud.store.store import Store
 from acud.store.waits import StoredWait

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from acud.base.errors import Conflict, InvalidRequest, NotFound
 from acud.config import StoreSettings
-from acud.errors import Conflict, InvalidRequest, NotFound
-from acud.event_loop import EventLoop
 from acud.features.notifications.tables import PushSubscriptions, Subscription
+from acud.process.event_loop import EventLoop
 from acud.protocol.events import Event
 from acud.protocol.requests.web import WebLogin, WebTokenCreate
 from acud.protocol.web import Scope, digest_of

@@ -10,13 +10,13 @@ import pytest
 
 from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import AccessibleApp, Limits, Tree
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.evaluator.accessibility.provider import AccessibilityChain, AtSpiProvider, installed
 
 _CODE = """
 import asyncio
 from acud.accessibility.nodes import App, Node, Tree
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 
 class Provider:
     name, priority = {name!r}, {priority}

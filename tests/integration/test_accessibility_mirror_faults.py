@@ -18,7 +18,7 @@ import pytest
 
 from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import Limits, Tree
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.evaluator.accessibility import mirror as mirror_module
 from acud.evaluator.accessibility import provider as provider_module
 from acud.evaluator.accessibility.bus import AccessibilityBus, connect

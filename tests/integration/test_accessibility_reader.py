@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from acud.accessibility.nodes import Limits, Node, State, Tree
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBus
 from acud.evaluator.accessibility.reader import TreeReader
 from acud.features.grounding.widget_match import match

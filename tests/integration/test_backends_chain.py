@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace
 from PIL import Image
 
-from acud.api_keys import ApiKey
 from acud.config import VisionSettings
+from acud.config.api_keys import ApiKey
 from acud.protocol.evaluation import JobResult, Judges, LeafAnswer
 from acud.types import Answer as Said
 from acud.types import Criteria, yes

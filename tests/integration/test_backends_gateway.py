@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from acud import api_keys, config
+from acud import config
+from acud.config import api_keys
 from acud.evaluator.judges.picture_format import encode_for_judge
 from acud.evaluator.judges.provider import ChatRequest
 from acud.evaluator.judges.registry import make_models

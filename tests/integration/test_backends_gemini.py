@@ -10,7 +10,7 @@ from google import genai
 from google.genai import types
 from pydantic import TypeAdapter
 
-from acud.backends import Price
+from acud.config.backends import Price
 from acud.evaluator.judges.judge import JudgeReply
 from acud.evaluator.judges.provider import ChatReply, ChatRequest
 from acud.types import yes

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from acud import api_keys, config
+from acud import config
+from acud.config import api_keys
 from acud.evaluator.judges.judge import JudgeReply
 from acud.evaluator.judges.model import Model
 from acud.evaluator.judges.registry import make_models

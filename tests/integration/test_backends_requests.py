@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from acud.backends import PREDEFINED
+from acud.config.backends import PREDEFINED
 from acud.delivery.routes import DeliveryOutcome, Poster
 from acud.evaluator.judges.judge import JudgeQuestion
 from acud.evaluator.judges.provider import ChatRequest

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from acud.child_process import EXIT_FAULT
 from acud.frames.reader import FrameGone
 from acud.frames.ring import Ring, newest_frame
+from acud.process.child_process import EXIT_FAULT
 from acud.protocol.capture import Demand, Notice, SourceHello
 from acud.protocol.children import Fault
 from acud.types import Rect

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 import zmq
 
-from acud.async_child import AsyncChild
-from acud.child_process import next_beat_s
 from acud.config import DaemonSettings
-from acud.event_loop import EventLoop
+from acud.process.async_child import AsyncChild
+from acud.process.child_process import next_beat_s
+from acud.process.event_loop import EventLoop
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap, CaptureOptions
 from acud.protocol.capture import Demand

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import zmq
 
-from acud.errors import Conflict, DaemonDown, InvalidRequest, NotFound, ProtocolError, UsageError
-from acud.paths import Paths
+from acud.base.errors import Conflict, DaemonDown, InvalidRequest, NotFound, ProtocolError, UsageError
+from acud.base.paths import Paths
 from acud.protocol import codec
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests.displays import DisplayListReply

@@ -18,7 +18,7 @@ import msgspec
 import pytest
 from click.shell_completion import ShellComplete
 
-from acud.paths import Paths
+from acud.base.paths import Paths
 from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.events import Event
 from acud.protocol.requests.daemon import DoctorReply, EventsSinceReply, Finding, StatusReply

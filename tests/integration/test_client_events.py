@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from acud.errors import DaemonDown, UsageError
-from acud.paths import Paths
+from acud.base.errors import DaemonDown, UsageError
+from acud.base.paths import Paths
 from acud.protocol import codec
 from acud.protocol.envelope import RequestEnvelope
 from acud.protocol.events import Beat, Event

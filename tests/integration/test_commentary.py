@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from acud.event_loop import EventLoop
 from acud.features.commentary.prompt import NOTHING
 from acud.features.commentary.settings import AnalysisSettings
 from acud.features.commentary.supervisor.service import MARK, Commentary
 from acud.features.redaction.text_rules import redact
+from acud.process.event_loop import EventLoop
 from acud.protocol.evaluation import Thought
 from acud.protocol.events import Event
 from acud.store.store import Store

@@ -10,9 +10,9 @@ import msgspec
 import pytest
 import zmq
 
+from acud.base.errors import StoreUnavailable
 from acud.config import StoreSettings
-from acud.errors import StoreUnavailable
-from acud.event_loop import EventLoop
+from acud.process.event_loop import EventLoop
 from acud.protocol import VERSION, codec
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply

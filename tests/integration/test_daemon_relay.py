@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from acud.errors import DaemonDown
-from acud.paths import Paths
+from acud.base.errors import DaemonDown
+from acud.base.paths import Paths
 from acud.protocol.envelope import RequestEnvelope
 from acud.protocol.requests.displays import DisplayList, DisplayListReply
 from acud_fleet import daemon_relay, envelopes

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from acud.base.errors import Unavailable
 from acud.config import NotifySettings
 from acud.delivery.desktop_notifications import DesktopNotifier, session_bus
-from acud.errors import Unavailable
 from tests.notification_server import NotificationServer, Shown
 
 pytestmark = pytest.mark.asyncio

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from Xlib import display as xdisplay
 
-from acud.errors import DisplayDown, InvalidRequest, NotFound, Refused, Unavailable
+from acud.base.errors import DisplayDown, InvalidRequest, NotFound, Refused, Unavailable
 from acud.supervisor.displays import ManagedDisplay, numbers, processes
 from acud.supervisor.displays.stop import ProcessEnd
 from tests.integration.displays_support import Host, environ, traces, xdpyinfo

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from acud.base.ids import is_id
 from acud.evaluator.evidence import pixels_of
 from acud.evaluator.judges.picture_format import encode_for_judge
-from acud.ids import is_id
 from acud.protocol.children import Heartbeat
 from acud.protocol.evaluation import Job, JobResult, Judges
 from acud.protocol.questions import PictureAsk

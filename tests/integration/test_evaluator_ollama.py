@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
-from acud.backends import OllamaSettings
 from acud.config import VisionSettings
+from acud.config.backends import OllamaSettings
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply
 from acud.evaluator.judges.model import Model
 from acud.evaluator.judges.registry import make_models

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from acud.errors import NotFound, ProtocolError, Unavailable
+from acud.base.errors import NotFound, ProtocolError, Unavailable
 from acud.evaluator import evidence as pictures
 from acud.evaluator import view_pixels as rings_module
 from acud.evaluator.memory import keep_freed_memory

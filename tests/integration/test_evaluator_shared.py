@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from acud.backends import PREDEFINED, predefined
+from acud.config.backends import PREDEFINED, predefined
 from acud.protocol.evaluation import JobResult, LeafAnswer
 from acud.protocol.questions import Ask
 from acud.types import AnyOf, Criteria, Rect

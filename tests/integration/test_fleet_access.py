@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.signatures import SIGNATURE, Identity, Signed
-from acud.fleet import FleetSettings
 from acud_fleet import streams
 from tests.e2e.cli_support import CommandLine
 from tests.nats_servers import Nats

@@ -12,9 +12,9 @@ from typing import Self
 import pytest
 from msgspec.structs import replace
 
-from acud.errors import ConfigError, Unavailable
+from acud.base.errors import ConfigError, Unavailable
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
-from acud.fleet import FleetSettings
 from acud.protocol import VERSION
 from acud.protocol.fleet import HostState
 from acud.types import DisplayInfo, DisplayState, WaitInfo, WaitState

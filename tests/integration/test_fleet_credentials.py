@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from acud.base.errors import ConfigError, Unavailable
 from acud.config import JobSettings
-from acud.errors import ConfigError, Unavailable
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.server_policy import rejection
-from acud.fleet import FleetSettings
 from acud_fleet import initialisation
 from acud_fleet.initialisation import FleetRoles
 from acud_fleet.streams import PLACES_KEPT_S, Bucket

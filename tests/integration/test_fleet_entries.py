@@ -18,8 +18,8 @@ from nats.aio.client import Client as NatsClient
 from nats.js.api import RawStreamMsg
 from nats.js.errors import NotFoundError
 
-from acud import ids
-from acud.errors import Unavailable
+from acud.base import ids
+from acud.base.errors import Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.signatures import SIGNATURE, Signed, Signer
 from acud.protocol import VERSION, codec

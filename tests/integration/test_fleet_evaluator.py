@@ -67,7 +67,7 @@ def test_an_evaluator_loads_nats_only_when_it_is_to_ask() -> None:
         "import sys, asyncio, acud.evaluator.__main__\n"
         "from acud.config import JobSettings, VisionSettings\n"
         "from acud.features.fleet.evaluator import FleetJudge\n"
-        "from acud.fleet import FleetSettings\n"
+        "from acud.config.fleet import FleetSettings\n"
         "judge = FleetJudge(FleetSettings(), JobSettings(), VisionSettings())\n"
         "print(asyncio.run(judge.check_health()).state, 'nats' in sys.modules)"
     )

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from acud.base.errors import Unavailable
 from acud.config import JobSettings
-from acud.errors import Unavailable
 from acud.evaluator.judges.judge import JudgeQuestion, JudgeReply, first_answer
 from acud.features.fleet import evaluator as fleet_evaluator
 from acud.features.fleet.connection import NatsConnection

@@ -12,9 +12,9 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 from msgspec.structs import replace
 
-from acud import ids
+from acud.base import ids
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
-from acud.fleet import FleetSettings
 from acud.protocol import VERSION, codec
 from acud.protocol.delivery import Deliver
 from acud.protocol.fleet import HostState, ObjectPlace

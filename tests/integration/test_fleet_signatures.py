@@ -17,13 +17,13 @@ from msgspec.structs import replace
 from nats.aio.client import Client as NatsClient
 from nats.aio.msg import Msg
 
+from acud.base.errors import Unavailable
+from acud.base.ids import new_id
 from acud.config import JobSettings
-from acud.errors import Unavailable
 from acud.features.fleet.job_client import JobClient
 from acud.features.fleet.job_worker import JobWorker
 from acud.features.fleet.names import ENDPOINT
 from acud.features.fleet.signatures import SIGNATURE, Identity, Signed, Signer
-from acud.ids import new_id
 from acud.protocol import codec
 from acud.protocol.delivery import Deliver
 from acud.protocol.jobs import JobQuestion, VisionAnswer, VisionJob

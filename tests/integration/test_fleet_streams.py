@@ -17,11 +17,11 @@ import nats.errors
 import pytest
 from nats.js.api import RePublish, StreamConfig
 
+from acud.base.errors import Unavailable
 from acud.config import JobSettings
-from acud.errors import Unavailable
+from acud.config.fleet import FleetSettings
 from acud.features.fleet import names
 from acud.features.fleet.connection import NatsConnection
-from acud.fleet import FleetSettings
 from acud.protocol.delivery import Deliver
 from acud.protocol.wakes import SharedWake
 from acud.types import RouteName, WakeKind

@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 import msgspec
 import pytest
 
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
-from acud.fleet import FleetSettings
 from acud.protocol.delivery import Deliver, Delivered
 from acud.protocol.requests.wakes import WakeCarryReply
 from acud.protocol.wakes import SharedWake

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.event_loop import EventLoop
+from acud.process.event_loop import EventLoop
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap, CaptureOptions
 from acud.supervisor.displays.watched_process import spawn
@@ -25,7 +25,7 @@ _START_S = 100.0
 _KILLED_IN_BETWEEN = """
 import os, signal, socket, sys
 from pathlib import Path
-from acud import child_process
+from acud.process import child_process
 
 class Socket(socket.socket):
     def send(self, data, flags=0):

@@ -14,9 +14,9 @@ import simplejpeg
 from PIL import Image
 
 from acud import config
-from acud.api_keys import ApiKey
-from acud.backends import PREDEFINED
 from acud.config import GroundingSettings
+from acud.config.api_keys import ApiKey
+from acud.config.backends import PREDEFINED
 from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.provider import Backend
 from acud.evaluator.judges.registry import make_models

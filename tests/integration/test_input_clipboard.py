@@ -12,7 +12,7 @@ import pytest
 from Xlib import X
 from Xlib.protocol import event
 
-from acud.png import encode
+from acud.base.png import encode
 from acud.types.actions import ClipboardGet, ClipboardSet, Move, Point
 from tests.integration.capture_rig import program_after
 from tests.integration.input_rig import HandsRig, Witness

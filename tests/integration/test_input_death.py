@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from Xlib import X
 
-from acud.child_process import EXIT_FAULT
+from acud.process.child_process import EXIT_FAULT
 from acud.protocol.children import Fault
 from acud.types.actions import Click, Drag, Hold, Key, Point, TypeText
 from tests.integration.halting import go_on

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from acud.base.errors import Conflict, StoreUnavailable
 from acud.config import StoreSettings
-from acud.errors import Conflict, StoreUnavailable
-from acud.event_loop import EventLoop
+from acud.process.event_loop import EventLoop
 from acud.protocol.events import Event
 from acud.store.store import Store
 from acud.supervisor.journal import Journal

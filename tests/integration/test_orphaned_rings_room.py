@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import ShmFull
+from acud.base.errors import ShmFull
 from acud.protocol.capture import Notice
 from tests.integration.tmpfs import tmpfs
 from tests.unit.supervisor.test_orphaned_rings import LAYOUT, Host, left, ring

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from acud import private_files
-from acud.errors import Refused
-from acud.paths import Paths, resolve
+from acud.base import private_files
+from acud.base.errors import Refused
+from acud.base.paths import Paths, resolve
 from acud_cli import daemon_process, doctor
 from tests.open_instance import open_instance, put
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import zmq
 
-from acud.child_process import SyncChild
+from acud.base.ids import new_id
 from acud.config import RedactionSettings
 from acud.features.recording.recorder.disk_thread import Disk
 from acud.features.recording.recorder.service import Recorder
 from acud.frames.layout import Layout
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
-from acud.ids import new_id
+from acud.process.child_process import SyncChild
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap, RecorderOptions
 from acud.protocol.children import Heartbeat, Stop

@@ -8,11 +8,11 @@ from pathlib import Path
 import av
 import numpy as np
 
+from acud.base.ids import new_id
 from acud.features.recording.recorder.frame_copy import CopiedFrame, FrameCopier
 from acud.features.recording.recorder.segment import SegmentWriter
 from acud.features.recording.replay import recording
 from acud.features.recording.supervisor.files import RecordingFiles
-from acud.ids import new_id
 from acud.protocol.recordings import RecordingInfo, RecordingState, Segment
 
 WIDTH, HEIGHT = 131, 97

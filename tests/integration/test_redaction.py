@@ -19,8 +19,8 @@ import simplejpeg
 from msgspec.structs import replace
 from PIL import Image
 
+from acud.base.errors import Unavailable
 from acud.config import OcrSettings, RedactionSettings
-from acud.errors import Unavailable
 from acud.evaluator.evidence import pixels_of
 from acud.evaluator.ocr.engine import Bgr, Reading
 from acud.evaluator.ocr.reader import RapidEngine, ScreenReader, TextReading

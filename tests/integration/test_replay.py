@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from acud.backends import OpenRouterSettings, predefined
+from acud.base.errors import Conflict, InvalidRequest, NotFound
 from acud.config import HiddenWindow, RedactionSettings
-from acud.errors import Conflict, InvalidRequest, NotFound
+from acud.config.backends import OpenRouterSettings, predefined
 from acud.features.recording.replay import recording as tapes
 from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX
 from acud.types import (

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from acud.errors import InvalidRequest, Refused
+from acud.base.errors import InvalidRequest, Refused
 from acud.supervisor.replies import RequestDigest
 
 BODY = {"type": "desktop_action", "actions": [{"type": "type", "text": "1234"}]}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import zmq
 
-from acud.event_loop import EventLoop
+from acud.process.event_loop import EventLoop
 from acud.protocol import zmtp
 from acud.supervisor.socket_server.connection import ServerConnection
 from acud.supervisor.socket_server.server import ServerLimits, SocketServer

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import StoreUnavailable
+from acud.base.errors import StoreUnavailable
 from tests.integration.store_support import NOW_S, open_store, wait
 from tests.integration.tmpfs import tmpfs
 

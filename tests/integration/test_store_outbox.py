@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from acud.base.errors import Conflict, InvalidRequest, NotFound
+from acud.base.ids import new_id
 from acud.config import StoreSettings
-from acud.errors import Conflict, InvalidRequest, NotFound
-from acud.ids import new_id
 from acud.store.retention import trim
 from acud.store.store import Store
 from acud.types import RouteName, WaitState, WakeAddress, WakeInfo, WakeKind, WakeState

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from acud.base.errors import Conflict, InternalError, InvalidRequest, NotFound, OutcomeUnknown
 from acud.config import StoreSettings
-from acud.errors import Conflict, InternalError, InvalidRequest, NotFound, OutcomeUnknown
 from acud.features.scene.tables import SceneNumbers
 from acud.protocol.requests.waits import WaitFacets
 from acud.store.displays import StoredDisplay, StoredProcess

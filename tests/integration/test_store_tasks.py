@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from acud.base.errors import Conflict, InvalidRequest, NotFound
+from acud.base.ids import new_id
 from acud.config import StoreSettings
-from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.features.tasks.tables import ActionTable, DeletedTasks, ForgottenRows, TaskTable
-from acud.ids import new_id
 from acud.protocol.requests.daemon import Purpose
 from acud.store.retention import trim
 from acud.store.store import Store

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from acud.base.ids import new_id
 from acud.features.recording.tables import Timeline, TimelineSpan
 from acud.features.tasks.tables import TaskTable
-from acud.ids import new_id
 from acud.protocol.requests.recordings import Mark
 from acud.store.store import Store
 from acud.types.tasks import Message, Task, TaskStatus

@@ -6,7 +6,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from acud.errors import Conflict, StoreUnavailable
+from acud.base.errors import Conflict, StoreUnavailable
 from acud.store.store import Store
 from tests.integration.store_support import NOW_S, open_store, wait
 

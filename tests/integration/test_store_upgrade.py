@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from acud.errors import StoreUnavailable
+from acud.base.errors import StoreUnavailable
 from acud.store import migration
 from acud.store.database_file import open_database
 from tests.integration.store_support import NOW_S, open_store
@@ -93,7 +93,7 @@ def test_without_room_for_the_copy_nothing_begins(tmp_path: Path) -> None:
 
 UPGRADE = """
 import pathlib, sys
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.store.database_file import open_database
 try:
     open_database(pathlib.Path(sys.argv[1], "data.db"), busy_timeout_s=1, now_utc_s=0)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import StoreUnavailable
+from acud.base.errors import StoreUnavailable
 from acud.store import backup, damaged_log
 from tests.integration.store_support import open_store
 from tests.integration.test_store_faults import run_python

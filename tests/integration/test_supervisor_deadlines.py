@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from acud import paths
-from acud.backends import PREDEFINED, predefined
-from acud.clock import Instant
+from acud.base import paths
+from acud.base.clock import Instant
+from acud.base.errors import Conflict, NoJudge
+from acud.base.ids import new_id
 from acud.config import EvaluatorSettings, Settings, VisionSettings, WakeSettings
+from acud.config.backends import PREDEFINED, predefined
+from acud.config.fleet import FleetSettings
 from acud.config.limits import HostConditionSettings
-from acud.errors import Conflict, NoJudge
 from acud.features.supervisors import FEATURES, redaction
-from acud.fleet import FleetSettings
-from acud.ids import new_id
 from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.requests.fleet import FleetLostWaits, FleetLostWaitsReply, FleetRearm, LostWait
 from acud.protocol.requests.waits import WaitUpdate

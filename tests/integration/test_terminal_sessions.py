@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from acud.config import PtySettings
-from acud.event_loop import EventLoop
+from acud.process.event_loop import EventLoop
 from acud.supervisor.observers import Order
 from acud.supervisor.terminal_sessions import Sessions
 from acud.supervisor.terminal_sessions.program_call import ProgramCall, Said

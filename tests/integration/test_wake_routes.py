@@ -16,13 +16,13 @@ from pathlib import Path
 import pytest
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
+from acud.base.untrusted_text import with_seen
 from acud.config import WakeSettings
 from acud.delivery import service
 from acud.delivery.routes import DeliveryOutcome, WebhookRoute, retry_after_s, signature, signing_key
 from acud.protocol.bootstrap import DeliveryOptions
 from acud.protocol.delivery import Deliver
 from acud.types import RouteName, WakeKind
-from acud.untrusted_text import with_seen
 from tests.ports import free_port
 from tests.wake_receiver import TOKEN, Manner, Receiver, Taken
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from acud.config import Settings, StoreSettings, WakeSettings
-from acud.event_loop import EventLoop
+from acud.process.event_loop import EventLoop
 from acud.protocol.delivery import Deliver, Delivered, DeliveryHello
 from acud.store.store import Store
 from acud.supervisor.delivery import DeliveryProcess

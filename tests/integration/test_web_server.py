@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
-from acud.http_listeners import bind
+from acud.config.http_listeners import bind
 from acud_web.server import ConnectionLimit, Patience, Server
 
 MOST, EACH = 40, 30

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import DisplayDown, Refused
+from acud.base.errors import DisplayDown, Refused
 from acud.x11 import auth as xauth
 from acud.x11 import auth as xsockets
 from acud.x11.connection import Connection, translated

@@ -18,9 +18,9 @@ from openai.types.chat.completion_create_params import CompletionCreateParamsNon
 from pydantic import TypeAdapter
 
 from acud import config
-from acud.api_keys import ApiKey
-from acud.backends import PREDEFINED, AnyBackend, GeminiSettings
 from acud.config import VisionSettings
+from acud.config.api_keys import ApiKey
+from acud.config.backends import PREDEFINED, AnyBackend, GeminiSettings
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion
 from acud.evaluator.judges.model import Model
 from acud.evaluator.judges.registry import make_models

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import signal
 
-from acud import child_process
-from acud.child_process import SyncChild
+from acud.process import child_process
+from acud.process.child_process import SyncChild
 from acud.protocol.bootstrap import Bootstrap, CaptureOptions
 from acud.protocol.capture import ToCapture
 from acud.protocol.children import Heartbeat

@@ -19,8 +19,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from acud.base.errors import Unavailable
 from acud.config import GroundingSettings
-from acud.errors import Unavailable
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.evaluator import omniparser

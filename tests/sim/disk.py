@@ -20,10 +20,10 @@ from typing import NamedTuple
 import msgspec
 from nats.aio.msg import Msg
 
-from acud import ids
+from acud.base import ids
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.signatures import SIGNATURE
-from acud.fleet import FleetSettings
 from acud.types import WindowTitle
 from acud_client import Client
 from tests.fleet_rig import Fleet

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from acud import __version__
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.protocol import VERSION
 from acud.protocol.fleet import HostState

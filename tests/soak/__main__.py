@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from tests.e2e.faults import nothing_left
 from tests.soak.calm import WARM_ROUNDS, judge_growth, warm_up
 from tests.soak.namespace import enter, prepare

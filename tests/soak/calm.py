@@ -6,7 +6,7 @@ import contextlib
 import itertools
 from collections.abc import Callable
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.types import Criteria
 from tests.soak.ledger import now_s
 from tests.soak.plan import CALM_FROM, STEPS_A_ROUND, Step

@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw, ImageFont
 from Xlib import X
 from Xlib.error import ConnectionClosedError, DisplayError, XError
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.types import Rect
 from acud.x11.connection import Connection
 

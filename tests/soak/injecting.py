@@ -15,7 +15,7 @@ from pathlib import Path
 import msgpack
 import zmq
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.types import Criteria
 from tests.soak.canvas import Canvas, CanvasGone
 from tests.soak.ledger import now_s

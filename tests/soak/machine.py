@@ -8,8 +8,8 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
-from acud.child_process import FORK_SERVER_NAME
-from acud.paths import Paths
+from acud.base.paths import Paths
+from acud.process.child_process import FORK_SERVER_NAME
 from tests.soak.oracle import END_STATES, Rest, Stored, Wake
 
 _KINDS = {

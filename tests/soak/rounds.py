@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from msgspec import structs
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.types import WakeState
 from acud.types.tasks import TaskStatus
 from tests.soak import oracle

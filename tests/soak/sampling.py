@@ -10,7 +10,7 @@ from collections import defaultdict
 from types import TracebackType
 from typing import Self
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.protocol.events import Event
 from acud_client import Client
 from tests.soak.ledger import Ledger, now_s

@@ -6,7 +6,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.types import WaitState, WakeState
 from acud.types.metrics import Sample
 from acud_client import Client

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.types import Change, Criteria, OnDisplayLost, Policy, Stable, Text, Until, WindowTitle
 from acud.types.actions import Click, Move, Point
 from acud.types.scene import SceneMode

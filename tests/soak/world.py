@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.types import DisplayInfo
 from acud_client import Client
 from tests.daemon import Daemon

@@ -10,10 +10,11 @@ from keyring.backend import KeyringBackend
 from keyring.errors import PasswordDeleteError
 from msgspec.structs import replace
 
-from acud import api_keys, config
-from acud.api_keys import ApiKey
-from acud.backends import PREDEFINED, without_secrets
-from acud.errors import ConfigError
+from acud import config
+from acud.base.errors import ConfigError
+from acud.config import api_keys
+from acud.config.api_keys import ApiKey
+from acud.config.backends import PREDEFINED, without_secrets
 from acud.protocol.bootstrap import EvaluatorOptions
 
 SECRET = "sk-ant-0123456789abcdef"

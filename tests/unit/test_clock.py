@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.clock import Instant, SystemClock, utc_iso
+from acud.base.clock import Instant, SystemClock, utc_iso
 from tests.manual_clock import ManualClock
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from acud import api_keys, config
-from acud.backends import PREDEFINED, AnthropicSettings, GeminiSettings, OpenAiSettings, Price
-from acud.errors import ConfigError, InvalidRequest
+from acud import config
+from acud.base.errors import ConfigError, InvalidRequest
+from acud.config import api_keys
+from acud.config.backends import PREDEFINED, AnthropicSettings, GeminiSettings, OpenAiSettings, Price
 
 SECRET = "hush-0123456789"
 AZURE = """

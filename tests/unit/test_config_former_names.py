@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from acud import config
-from acud.errors import ConfigError
-from acud.paths import resolve
+from acud.base.errors import ConfigError
+from acud.base.paths import resolve
 from acud_cli import doctor
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from acud import config
-from acud.errors import ConfigError
+from acud.base.errors import ConfigError
 
 
 def refused(folder: Path, text: str, **env: str) -> tuple[str, str]:

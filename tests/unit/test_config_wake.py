@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from acud import config
-from acud.errors import ConfigError
+from acud.base.errors import ConfigError
 from acud.types import RouteName
 
 SECRET = "whsec_c2VjcmV0LW9mLXRoZS10ZXN0"

@@ -7,7 +7,7 @@ from typing import Any, get_type_hints
 import msgspec
 import pytest
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.protocol import codec
 from acud.protocol.display_names import canonical, renamed
 from acud.protocol.requests import REQUESTS, Command

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import time
 
-from acud.event_loop import EventLoop, Timer
+from acud.process.event_loop import EventLoop, Timer
 from tests.manual_clock import ManualClock
 
 

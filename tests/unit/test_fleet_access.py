@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import Conflict, InvalidRequest, NotFound
+from acud.base.errors import Conflict, InvalidRequest, NotFound
+from acud.config.fleet import HOST
 from acud.features.fleet.names import ENDPOINT, FleetNames
-from acud.fleet import HOST
 from acud_fleet import access
 from acud_fleet.access import Grant, Grants, Role
 from acud_fleet.initialisation import FleetRoles

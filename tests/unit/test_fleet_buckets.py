@@ -11,7 +11,7 @@ from typing import Any
 import nats.errors
 import pytest
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.features.fleet.names import FleetNames
 from acud_fleet import streams
 from acud_fleet.streams import Bucket

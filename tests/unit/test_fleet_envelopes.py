@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.protocol import VERSION, codec
 from acud.protocol.requests.waits import WaitResult
 from acud_fleet import envelopes

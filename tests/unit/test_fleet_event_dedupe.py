@@ -11,7 +11,7 @@ from typing import Any
 import nats.js.errors
 import pytest
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.features.fleet.names import FleetNames
 from acud.protocol.events import Event
 from acud_fleet.events import ID, EventDedupe, EventForwarder, is_gap

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from acud.errors import AcudError, DaemonDown, InvalidRequest, ProtocolError, StoreUnavailable, Unavailable
+from acud.base.errors import AcudError, DaemonDown, InvalidRequest, ProtocolError, StoreUnavailable, Unavailable
 from acud.features.fleet.names import key_of, own_host
 from acud.protocol import VERSION
 from acud.protocol.events import Event
@@ -300,7 +300,7 @@ def test_keys_hold_what_names_hold() -> None:
     assert key_of("wait-0123") == "wait-0123"
     assert key_of(":100") == "=3a313030"
     assert key_of("a.b") != "a.b"
-    from acud.fleet import FleetSettings
+    from acud.config.fleet import FleetSettings
 
     assert own_host(FleetSettings(host="h1")) == "h1"
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from acud import config
-from acud.fleet import FleetSettings
+from acud.config.fleet import FleetSettings
 
 
 def _made(**given: object) -> FleetSettings:

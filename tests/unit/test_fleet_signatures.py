@@ -12,10 +12,10 @@ import nkeys
 import pytest
 from msgspec.structs import replace
 
-from acud.errors import AcudError, InvalidRequest, Unavailable
+from acud.base.errors import AcudError, InvalidRequest, Unavailable
+from acud.config.fleet import FleetSettings
 from acud.features.fleet import signatures as signing
 from acud.features.fleet.signatures import SIGNATURE, Identity, KeyList, MemberKeys, Signatures, Signed, Signer
-from acud.fleet import FleetSettings
 
 SUBJECT, BODY = "acud.wake.main.h1", b"it is done"
 HOST, ENDPOINT = Identity("host", "h1"), Identity("endpoint")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.protocol import codec
 from acud.protocol.fleet import ObjectPlace
 from acud.types import AllOf, Change, DisplayInfo, NotOf, Text, Then, WaitInfo, WindowTitle

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acud import patterns
-from acud.patterns import PatternFault, compiled
+from acud.base import patterns
+from acud.base.patterns import PatternFault, compiled
 
 ALPHABET = "aAbz_19 -\n\tßẞäÄöéÉИиЖжж日本語가٣५๓²½Ⅷⅷ\u00a0\u2003\x1f\u3000İıiIſsSKkKµμςσΣﬅﬆ\u0345ͅιΐΐǅǆǄ🙂①\u200b"
 TEXTS = st.text(ALPHABET, max_size=12) | st.text(max_size=8)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acud import config
-from acud.backends import Price, cost_usd
-from acud.errors import ConfigError
+from acud.base.errors import ConfigError
+from acud.config.backends import Price, cost_usd
 
 PRICES = {"paid": Price(0.10, 0.40, "2026-11-21"), "free": Price(0, 0, "2026-11-21")}
 TOKENS = st.none() | st.integers(0, 10_000_000)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.rate_limits import RollingWindow, TokenBucket
+from acud.base.rate_limits import RollingWindow, TokenBucket
 
 
 def test_a_bucket_gives_its_burst_at_once_and_the_rest_in_time() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from acud.errors import ConfigError, Unavailable
+from acud.base.errors import ConfigError, Unavailable
 from acud.evaluator.judges.judge import JudgeReply
 from acud.features.fleet.settings import RaySettings
 from acud.features.fleet.worker import ray_pool

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from acud.base.untrusted_text import SEEN, own_words, quoted, with_seen
 from acud.features.agent.supervisor.service import text as run_text
 from acud.features.notifications.notice import notice_of
 from acud.features.scene.prompt import prompt_text
@@ -40,7 +41,6 @@ from acud.types import (
 from acud.types.agent_runs import RunInfo, RunSpec, RunState
 from acud.types.commentary import AnalysisContext, AnalysisResult
 from acud.types.scene import SceneApp, SceneWindow
-from acud.untrusted_text import SEEN, own_words, quoted, with_seen
 from acud.waits import effects
 from acud.waits.wake_text import bare_text, one_line, sent_text, wait_text
 from acud_cli.wait_text import ending_lines, show_lines

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from acud.typed_values import convert, decode_json, json_decoder, msgpack_decoder
+from acud.base.typed_values import convert, decode_json, json_decoder, msgpack_decoder
 
 JSON, MSGPACK = b'{"inner": {"number": 1}}', b"\x81\xa5inner\x81\xa6number\x01"
 WAYS: tuple[Callable[[Any], Any], ...] = (

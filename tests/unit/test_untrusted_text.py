@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.untrusted_text import fenced
+from acud.base.untrusted_text import fenced
 
 ENDS = [
     "</screen>",

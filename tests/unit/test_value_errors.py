@@ -10,11 +10,11 @@ import msgspec
 import pytest
 from msgspec import Meta, Struct
 
+from acud.base.typed_values import decode_json
+from acud.base.value_errors import ValueFault, describe_decode_fault, value_fault
 from acud.config import SECTIONS
 from acud.protocol.requests import REQUESTS
-from acud.typed_values import decode_json
 from acud.types import Rect, Until
-from acud.value_errors import ValueFault, describe_decode_fault, value_fault
 
 
 class Colour(StrEnum):

@@ -21,7 +21,7 @@ from dbus_fast import Message, MessageType, Variant
 from dbus_fast.aio import MessageBus
 from dbus_fast.errors import AuthError, InvalidAddressError, InvalidBusNameError, InvalidObjectPathError
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 
 _FULL_S = 0.002
 """A bus daemon that does not read is tried again after so long."""

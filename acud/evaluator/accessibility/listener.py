@@ -14,7 +14,7 @@ from typing import Any
 from dbus_fast import Message
 from msgspec import Struct, field
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.evaluator.accessibility.bus import BusConnection, NoAnswer
 
 ROOT = "/org/a11y/atspi/accessible/root"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from acud.accessibility.nodes import AccessibleApp, Limits, Tree
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBus, BusConnection, NoAnswer
 from acud.evaluator.accessibility.listener import AccessibilityListener, DoubtfulWidgets
 from acud.evaluator.accessibility.reader import AppReading, applications, tree_of

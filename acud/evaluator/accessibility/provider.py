@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from acud import log
 from acud.accessibility.ask import AccessibilityAsk, AccessibilityProvider, ProvidedTree, ProviderFault
 from acud.accessibility.nodes import Limits, Tree
+from acud.base import log
+from acud.base.errors import AcudError, Unavailable
 from acud.config import AccessibilitySettings
-from acud.errors import AcudError, Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBus
 from acud.evaluator.accessibility.mirror import Mirror
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from acud.accessibility.nodes import AccessibleApp, FailedApp, Limits, Node, Tree
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.evaluator.accessibility.browsers import silent_browsers
 from acud.evaluator.accessibility.bus import AccessibilityBus, BusConnection, NoAnswer
 from acud.evaluator.accessibility.walk import AppWalk, WalkBudget, in_document_order

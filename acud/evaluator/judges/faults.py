@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 
 MAX_REASON = 300
 """Characters of a reason; it ends in events, records and the wake's text."""

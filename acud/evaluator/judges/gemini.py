@@ -13,10 +13,10 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Raw, Struct
 
+from acud.base.typed_values import decode_json
 from acud.evaluator.judges.faults import CallFailed, TokenUsage
 from acud.evaluator.judges.http import HttpExchange
 from acud.evaluator.judges.provider import ChatRequest, ProviderAnswer, ProviderHealth, Tokens, absent, last_user
-from acud.typed_values import decode_json
 from acud.types.chat import ChatCall, ChatMessage, ChatTool
 
 _VERSION = "v1beta"

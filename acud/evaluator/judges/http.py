@@ -18,13 +18,13 @@ import httpx
 import msgspec
 from msgspec import Struct
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
+from acud.base.tls import authorities
+from acud.base.typed_values import decode_json
+from acud.base.value_errors import describe_decode_fault
+from acud.config.http_listeners import is_loopback
 from acud.evaluator.judges.faults import FREE, CallFailed, KeyFilter, TokenUsage
 from acud.evaluator.judges.plain_http import PlainTransport
-from acud.http_listeners import is_loopback
-from acud.tls import authorities
-from acud.typed_values import decode_json
-from acud.value_errors import describe_decode_fault
 
 _LATER = frozenset({408, 409, 425, 429})
 """Statuses below 500 that say "not now" (RFC 9110, RFC 6585, RFC 8470)."""

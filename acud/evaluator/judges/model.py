@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from acud.api_keys import ApiKey
-from acud.backends import BackendSettings, Price, cost_usd
 from acud.config import VisionSettings, key_variable
+from acud.config.api_keys import ApiKey
+from acud.config.backends import BackendSettings, Price, cost_usd
 from acud.evaluator.judges.faults import CallFailed, KeyFilter, TokenUsage, added
 from acud.evaluator.judges.http import HttpExchange
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply, split

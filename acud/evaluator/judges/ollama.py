@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
+from acud.base.typed_values import decode_json
 from acud.evaluator.judges.faults import CallFailed, TokenUsage
 from acud.evaluator.judges.http import HttpExchange
 from acud.evaluator.judges.openai import tool
 from acud.evaluator.judges.provider import ChatRequest, ProviderAnswer, ProviderHealth, Tokens, last_user
-from acud.typed_values import decode_json
 from acud.types.chat import ChatCall, ChatMessage
 
 

@@ -11,12 +11,12 @@ from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 
-from acud.backends import OpenRouterSettings
+from acud.base.typed_values import decode_json
+from acud.config.backends import OpenRouterSettings
 from acud.evaluator.judges import http
 from acud.evaluator.judges.faults import CallFailed, TokenUsage
 from acud.evaluator.judges.http import AnyObject, HttpExchange
 from acud.evaluator.judges.provider import ChatRequest, ProviderAnswer, ProviderHealth, Tokens, absent, last_user
-from acud.typed_values import decode_json
 from acud.types.chat import ChatCall, ChatMessage, ChatTool
 
 _SAID = ("text", "output_text")

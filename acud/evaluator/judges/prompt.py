@@ -27,10 +27,10 @@ from typing import Any
 
 import msgspec
 
+from acud.base.typed_values import decode_json
+from acud.base.untrusted_text import fenced
 from acud.evaluator.judges.judge import JudgeQuestion
-from acud.typed_values import decode_json
 from acud.types import Answer, Verdict, unknown
-from acud.untrusted_text import fenced
 
 SYSTEM = """\
 You check screenshots of a computer desktop. For each one you are given a condition, and you decide whether the \

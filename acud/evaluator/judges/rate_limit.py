@@ -17,7 +17,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from acud.rate_limits import TokenBucket
+from acud.base.rate_limits import TokenBucket
 
 _MINUTE_S = 60.0
 HELD_S = 60.0

@@ -11,9 +11,9 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from acud.api_keys import ApiKey
-from acud.backends import AnthropicSettings, AnyBackend, GeminiSettings, OllamaSettings, OpenAiSettings, Price
 from acud.config import VisionSettings
+from acud.config.api_keys import ApiKey
+from acud.config.backends import AnthropicSettings, AnyBackend, GeminiSettings, OllamaSettings, OpenAiSettings, Price
 from acud.evaluator.judges.claude import ClaudeProvider
 from acud.evaluator.judges.gemini import GeminiProvider
 from acud.evaluator.judges.judge import Judge, PassthroughJudge

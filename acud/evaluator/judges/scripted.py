@@ -23,14 +23,14 @@ import simplejpeg
 from msgspec import Meta, Struct
 from numpy.typing import NDArray
 
-from acud.backends import Price, cost_usd
-from acud.errors import ConfigError
+from acud.base.errors import ConfigError
+from acud.base.typed_values import decode_json
+from acud.base.value_errors import describe_decode_fault
+from acud.config.backends import Price, cost_usd
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply, split
 from acud.evaluator.judges.prompt import parse_verdict, parse_verdicts
 from acud.protocol.evaluation import JudgeHealth
-from acud.typed_values import decode_json
 from acud.types import Verdict, unknown
-from acud.value_errors import describe_decode_fault
 
 Colour = Annotated[str, Meta(pattern="^#[0-9a-fA-F]{6}$", description="a colour such as #00ff00")]
 _GARBAGE = "Yesterday's report says that the answer may be found on the screen."

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.evaluator.ocr import bands
 from acud.evaluator.ocr.decoder import LetterDecoder, with_gaps
 from acud.evaluator.ocr.engine import Bgr, Reading

@@ -23,8 +23,8 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from acud.base.errors import AcudError, Unavailable
 from acud.config import OcrSettings
-from acud.errors import AcudError, Unavailable
 from acud.evaluator.ocr import bands
 from acud.evaluator.ocr.changes import REACH_Y_PX, apart, around, changed_boxes, on_grid, plan_reading
 from acud.evaluator.ocr.engine import Bgr, Engine, EngineOnDemand, Line, Reading

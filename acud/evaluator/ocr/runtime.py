@@ -18,7 +18,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 
 Tensor = NDArray[np.float32]
 Model = Callable[[Tensor], Tensor]

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.evaluator.ocr import scripts
 from acud.evaluator.ocr.bands import glyph_widths, word_spans
 from acud.evaluator.ocr.engine import Bgr, Reading

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.evaluator.ocr.engine import Bgr, Reading
 
 PROGRAM = "tesseract"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from acud.errors import Refused
+from acud.base.errors import Refused
+from acud.base.untrusted_text import quoted
 from acud.features.actions.field_text import CARET
 from acud.protocol.capture import Misdirection
 from acud.types import WindowInfo, screen_cover
 from acud.types.action_effects import OpenDialog
 from acud.types.actions import Click, Drag, Hold, InputAction, Key, Scroll, TypeText, chords
-from acud.untrusted_text import quoted
 
 _ANSWER = 'answer the dialog first (gui_do "click …"), then do the rest'
 _BESIDE = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.features.agent import prompt
 from acud.types.agent_runs import RunSpec, RunSpent, RunState, RunStep
 from acud.types.chat import ChatCall, ChatMessage

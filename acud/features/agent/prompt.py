@@ -10,12 +10,12 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from acud.errors import InvalidRequest
-from acud.typed_values import decode_json
+from acud.base.errors import InvalidRequest
+from acud.base.typed_values import decode_json
+from acud.base.untrusted_text import fenced
+from acud.base.value_errors import describe_decode_fault
 from acud.types.agent_runs import RunSpec, RunStep
 from acud.types.chat import ChatCall, ChatMessage, ChatTool
-from acud.untrusted_text import fenced
-from acud.value_errors import describe_decode_fault
 
 SYSTEM = """\
 You operate a computer desktop for somebody, one action at a time, with the tools given.

@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
+from acud.base.untrusted_text import fenced
 from acud.types.commentary import AudioChunk, ContextWindow, FeedItem, ScreenMoment, SenseEvent
-from acud.untrusted_text import fenced
 
 AUDIO_KEPT = 5
 SCREEN_KEPT = 10

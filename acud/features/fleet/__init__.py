@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 
 
 def require_nats() -> None:

@@ -14,13 +14,13 @@ from nats.js import JetStreamContext
 from nats.js.api import ConsumerInfo, StreamConfig
 from nats.js.kv import KeyValue
 
-from acud import log
-from acud.errors import ConfigError, Unavailable
+from acud.base import log
+from acud.base.errors import ConfigError, Unavailable
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.cancellation import cancel_until_done, cancellation_kept
 from acud.features.fleet.names import KEYS, FleetNames, bucket_stream, differences
 from acud.features.fleet.server_policy import CheckedClient, credential_options, fault_text, own_seed
 from acud.features.fleet.signatures import Signatures
-from acud.fleet import FleetSettings
 
 _LOG = log.logger("fleet")
 _CONNECT_S = 3

@@ -10,13 +10,13 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
+from acud.base.errors import AcudError, ConfigError, ProtocolError, Refused, Unavailable
 from acud.config import JobSettings, VisionSettings
-from acud.errors import AcudError, ConfigError, ProtocolError, Refused, Unavailable
+from acud.config.fleet import FleetSettings
 from acud.evaluator.judges.faults import CONTINUES, FREE, CallFailed, KeyFilter, TokenUsage
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply
 from acud.evaluator.judges.retry import CallClock, CallLimits, RetriedCalls
 from acud.features.fleet import require_nats
-from acud.fleet import FleetSettings
 from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.jobs import MAX_QUESTIONS, JobQuestion, VisionAnswer, VisionJob
 from acud.types import JudgeName, unknown

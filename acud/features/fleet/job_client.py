@@ -10,17 +10,17 @@ import nats.js.errors
 from msgspec.structs import replace
 from nats.aio.msg import Msg
 
-from acud import log
+from acud.base import log
+from acud.base.errors import AcudError, InvalidRequest, ProtocolError, Refused, Unavailable
+from acud.base.ids import new_id
 from acud.config import JobSettings
-from acud.errors import AcudError, InvalidRequest, ProtocolError, Refused, Unavailable
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.cancellation import cancellation_kept
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.job_queue import JobQueue
 from acud.features.fleet.names import own_host
 from acud.features.fleet.server_policy import fault_text
 from acud.features.fleet.signatures import SIGNATURE, Identity, Signed
-from acud.fleet import FleetSettings
-from acud.ids import new_id
 from acud.protocol import codec
 from acud.protocol.jobs import (
     ToAsker,

@@ -12,9 +12,9 @@ import nats.errors
 import nats.js.errors
 from nats.aio.msg import Msg
 
-from acud import log
+from acud.base import log
+from acud.base.errors import AcudError, InvalidRequest, Unavailable
 from acud.config import JobSettings
-from acud.errors import AcudError, InvalidRequest, Unavailable
 from acud.features.fleet.cancellation import cancellation_kept
 from acud.features.fleet.connection import NatsConnection, end_subscription
 from acud.features.fleet.job_queue import JobQueue

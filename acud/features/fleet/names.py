@@ -8,8 +8,8 @@ import socket
 import msgspec
 from nats.js.api import DiscardPolicy, StreamConfig
 
-from acud.errors import ConfigError
-from acud.fleet import HOST, FleetSettings
+from acud.base.errors import ConfigError
+from acud.config.fleet import HOST, FleetSettings
 
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _SAME = (

@@ -20,10 +20,10 @@ import nkeys
 from nats.aio.msg import Msg
 from nats.aio.transport import TcpTransport
 
-from acud.errors import ConfigError
+from acud.base.errors import ConfigError
+from acud.config.fleet import FleetSettings
+from acud.config.http_listeners import is_loopback
 from acud.features.fleet.cancellation import cancel_until_done
-from acud.fleet import FleetSettings
-from acud.http_listeners import is_loopback
 
 _CLOSE_S = 1.0
 """What the other side may take to end TLS in good order."""

@@ -22,12 +22,12 @@ import nacl.signing
 import nkeys
 from msgspec import Struct
 
-from acud import log
-from acud.errors import AcudError, InvalidRequest, Unavailable
+from acud.base import log
+from acud.base.errors import AcudError, InvalidRequest, Unavailable
+from acud.base.typed_values import decode_json
+from acud.config.fleet import FleetSettings
 from acud.features.fleet.names import key_of
-from acud.fleet import FleetSettings
 from acud.protocol import codec
-from acud.typed_values import decode_json
 
 SIGNATURE = "Acud-Signature"
 """Header of a signed message, base64 of 79 bytes: a part of the public key, the time, and the Ed25519 signature. It is

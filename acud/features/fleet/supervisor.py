@@ -9,11 +9,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from acud import log
+from acud.base import log
+from acud.base.errors import NotFound, Refused
 from acud.config import Settings
-from acud.errors import NotFound, Refused
-from acud.event_loop import EventLoop
-from acud.fleet import not_the_endpoint
+from acud.config.fleet import not_the_endpoint
+from acud.process.event_loop import EventLoop
 from acud.protocol.bootstrap import FleetOptions
 from acud.protocol.delivery import Delivered
 from acud.protocol.fleet import FleetHello, FleetNews

@@ -7,10 +7,10 @@ from collections.abc import Sequence, Set
 
 from msgspec import Struct
 
+from acud.base.quotation_marks import QUOTED, quoted_words
 from acud.features.grounding.icon_words import icon_table
 from acud.features.grounding.widget_words import WORDS
 from acud.features.grounding.word_likeness import normal
-from acud.quotation_marks import QUOTED, quoted_words
 
 
 def _words(text: str) -> frozenset[str]:

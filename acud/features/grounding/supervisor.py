@@ -10,8 +10,8 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from acud.base.errors import AcudError, Unavailable
 from acud.config import Settings
-from acud.errors import AcudError, Unavailable
 from acud.features.grounding import search_progress
 from acud.features.grounding.visible_words import coordinates
 from acud.protocol.evaluation import Job, JobResult

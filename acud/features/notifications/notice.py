@@ -10,9 +10,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from acud.base.rate_limits import RollingWindow
+from acud.base.untrusted_text import quoted
 from acud.config.notify import NoticeKind
-from acud.rate_limits import RollingWindow
-from acud.untrusted_text import quoted
 
 _TITLE = 100
 _BODY = 300

@@ -21,11 +21,11 @@ import av
 import numpy as np
 from msgspec import Struct
 
-from acud.child_process import die_with_parent
+from acud.base.typed_values import decode_json
 from acud.features.recording.recorder.frame_copy import PIXEL_FORMAT
 from acud.features.recording.recorder.segment import TICKS_PER_S, video_stream
+from acud.process.child_process import die_with_parent
 from acud.protocol.recordings import Chapter, DownloadAsk, DownloadPart
-from acud.typed_values import decode_json
 
 _MS = Fraction(1, 1000)
 _TICK = Fraction(1, TICKS_PER_S)

@@ -9,12 +9,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
+from acud.base.typed_values import convert, decode_json
 from acud.protocol.recordings import RecordingInfo
 from acud.protocol.requests.recordings import Mark, WaitSpan
 from acud.store.connection import IdQueries, Table
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, Value, load
-from acud.typed_values import convert, decode_json
 from acud.types import Verdict, WaitSpec, condition_text
 from acud.types.actions import Point
 

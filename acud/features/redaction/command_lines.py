@@ -12,10 +12,10 @@ from functools import cache
 
 from msgspec import Struct
 
+from acud.base.typed_values import convert
 from acud.features.redaction.rule_data import rule_data
 from acud.features.redaction.spans import RedactedSpan, Rule, looks_random
 from acud.features.redaction.values import is_example
-from acud.typed_values import convert
 
 _MASKED = r"(?!\[REDACTED_)"
 _BARE = r"[^\s\"'|;&<>,]|,(?!\w{1,30}=)|&(?=[^\s&|;])(?!\w{1,30}=)"

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import Limits, Node, Tree
+from acud.base.errors import Unavailable
 from acud.config import AccessibilitySettings, RedactionSettings
-from acud.errors import Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBuses
 from acud.evaluator.accessibility.provider import MAX_AGE_S, AtSpiProvider
 from acud.evaluator.accessibility.reader import TreeReader

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from acud.base.patterns import Pattern, compiled
 from acud.features.redaction.spans import Rule
-from acud.patterns import Pattern, compiled
 from acud.types import HiddenBox, Rect, WindowInfo
 
 _TITLE_CHARS = 300

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from acud.base.patterns import Pattern, compiled
 from acud.features.redaction.answers import find_answers
 from acud.features.redaction.command_lines import find_in_commands
 from acud.features.redaction.identity_numbers import find_emails, find_ibans, find_ids, find_phones
@@ -21,7 +22,6 @@ from acud.features.redaction.seed_phrases import find_seeds
 from acud.features.redaction.spans import USUAL_TEXT_RULES, RedactedSpan, Rule, looks_random, merge_spans
 from acud.features.redaction.text_tables import find_in_inserts, find_in_tables
 from acud.features.redaction.values import looks_chosen
-from acud.patterns import Pattern, compiled
 from acud.types import RedactedText, redaction_mark
 
 

@@ -8,9 +8,9 @@ from functools import cache
 
 from msgspec import Struct
 
+from acud.base.typed_values import convert
 from acud.features.redaction.rule_data import rule_data
 from acud.features.redaction.spans import RedactedSpan, Rule
-from acud.typed_values import convert
 
 
 class TokenForm(Struct, frozen=True, forbid_unknown_fields=True):

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 
 from msgspec import Struct
 
-from acud.errors import Conflict, NotFound
+from acud.base.errors import Conflict, NotFound
 from acud.features.scene.element_ids import shared
 from acud.types import Rect, WindowInfo
 from acud.types.scene import AxElement, ElementHandle, ElementMark, OcrElement, Scene

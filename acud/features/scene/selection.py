@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
 from acud.features.scene.elements import gone, named
 from acud.features.scene.outline import WindowContents, WindowLines
 from acud.types import Rect

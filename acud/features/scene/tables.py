@@ -13,13 +13,13 @@ from pathlib import Path
 
 import msgspec
 
-from acud.event_loop import EventLoop
+from acud.base.typed_values import msgpack_decoder
 from acud.features.scene.element_ids import ElementIds, StoredElements
+from acud.process.event_loop import EventLoop
 from acud.store.connection import Table
 from acud.store.rows import load
 from acud.supervisor.journal import Journal
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.typed_values import msgpack_decoder
 
 _SQL = load("tables", Path(__file__).parent)
 _ELEMENTS = ("t", "a", "v")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from acud import untrusted_text
 from acud.accessibility.nodes import PAGES
 from acud.accessibility.roles import WORDS
+from acud.base import untrusted_text
 from acud.types.scene import AxElement
 
 MAX_WORDS = 300

@@ -14,7 +14,7 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.errors import Conflict
+from acud.base.errors import Conflict
 from acud.types.tasks import Action, ActionStatus, ItemStatus, PlanItem, Task, TaskStatus
 
 _T, _I, _A = TaskStatus, ItemStatus, ActionStatus

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
 from acud.store.connection import IdQueries, Table
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list, load
 from acud.types.tasks import Action, ActionLog, ActionView, Message, PlanItem, Task, TaskStatus

@@ -97,7 +97,7 @@ class Command(Struct, frozen=True):
     `tool`, `rest`: the MCP tool and the REST operation that are made from it. Tools and operations of several requests,
     and the words of the CLI, are written by hand; both Python clients have every request.
     `positional`: how many of its fields the Python clients' methods take by position (None: those without a default).
-    `errors`: those to expect of it in particular, each after its class in acud.errors, with `; ` between them.
+    `errors`: those to expect of it in particular, each after its class in acud.base.errors, with `; ` between them.
     """
 
     request: type[Struct]

@@ -6,10 +6,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from acud.fleet import Labels
 from acud.protocol.requests.command import DISPLAY_S, FIRST_USE_S, Command, FleetRoute, RestOperation
 from acud.protocol.web import Scope
-from acud.types import DisplayInfo, DisplayNotification
+from acud.types import DisplayInfo, DisplayNotification, Labels
 
 
 class DisplayList(Struct, frozen=True, tag="display_list", forbid_unknown_fields=True):

@@ -6,11 +6,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.fleet import Labels
 from acud.protocol.requests.command import DISPLAY_S, Command, FleetRoute
 from acud.protocol.requests.displays import DisplayName
 from acud.protocol.requests.waits import WaitReply
-from acud.types import WaitSpec
+from acud.types import Labels, WaitSpec
 from acud.types.actions import Launch
 
 

@@ -6,10 +6,9 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from acud.fleet import Labels
 from acud.protocol.requests.command import DISPLAY_S, Command, FleetRoute, McpTool, RestOperation
 from acud.protocol.web import Scope
-from acud.types import Budget
+from acud.types import Budget, Labels
 from acud.types.displays import MAX_NUMBER
 from acud.types.tasks import (
     Action,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from acud.errors import DisplayDown
-from acud.event_loop import EventLoop
-from acud.paths import Paths
+from acud.base.errors import DisplayDown
+from acud.base.paths import Paths
+from acud.process.event_loop import EventLoop
 from acud.store.displays import StoredDisplay, StoredProcess
 from acud.supervisor.displays import folders, processes
 from acud.supervisor.displays.managed_display import ManagedDisplay

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from acud import private_files
-from acud.paths import Paths, make_private
+from acud.base import private_files
+from acud.base.paths import Paths, make_private
 from acud.supervisor.displays import numbers, processes
 
 _FAMILY_LOCAL = 256

@@ -10,12 +10,12 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from acud import log
-from acud.clock import Clock
+from acud.base import log
+from acud.base.clock import Clock
+from acud.base.errors import AcudError, DisplayDown, NotFound, Refused, Unavailable
+from acud.base.paths import Paths
 from acud.config import Settings
-from acud.errors import AcudError, DisplayDown, NotFound, Refused, Unavailable
-from acud.event_loop import EventLoop
-from acud.paths import Paths
+from acud.process.event_loop import EventLoop
 from acud.store.displays import StoredDisplay
 from acud.supervisor.displays import adoption, folders, numbers
 from acud.supervisor.displays import processes as proc

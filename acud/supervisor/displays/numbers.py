@@ -9,8 +9,8 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-from acud import private_files
-from acud.errors import Refused
+from acud.base import private_files
+from acud.base.errors import Refused
 from acud.supervisor.displays import processes
 from acud.x11 import auth
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
-from acud import log
+from acud.base import log
+from acud.base.errors import Refused
 from acud.config import DisplaySettings
-from acud.errors import Refused
-from acud.event_loop import EventLoop, Timer
+from acud.process.event_loop import EventLoop, Timer
 from acud.supervisor.displays import processes
 from acud.supervisor.displays.managed_display import ManagedDisplay
 

@@ -12,7 +12,7 @@ from jeepney import DBusAddress, HeaderFields, Message, MessageType, Parser, new
 from jeepney.auth import Authenticator
 from jeepney.bus import get_connectable_addresses
 
-from acud.event_loop import EventLoop
+from acud.process.event_loop import EventLoop
 
 BUS = DBusAddress("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesktop.DBus")
 _READ_BYTES = 262_144

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from acud import private_files
-from acud.errors import AcudError, DisplayDown, Unavailable
-from acud.event_loop import EventLoop
+from acud.base import private_files
+from acud.base.errors import AcudError, DisplayDown, Unavailable
+from acud.process.event_loop import EventLoop
 from acud.supervisor.displays import numbers
 from acud.supervisor.displays.folders import DisplayFolders
 from acud.supervisor.displays.managed_display import DEPTH, ManagedDisplay

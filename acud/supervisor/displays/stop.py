@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterable
 
-from acud.event_loop import EventLoop
+from acud.process.event_loop import EventLoop
 from acud.supervisor.displays import processes as proc
 from acud.supervisor.displays.folders import DisplayFolders
 from acud.supervisor.displays.watched_process import WatchedProcess, ignore_exit

@@ -9,9 +9,9 @@ import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from acud import private_files
-from acud.errors import Unavailable
-from acud.event_loop import EventLoop
+from acud.base import private_files
+from acud.base.errors import Unavailable
+from acud.process.event_loop import EventLoop
 from acud.supervisor.displays import processes
 
 _TRACED_S = 1.0

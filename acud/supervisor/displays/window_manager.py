@@ -7,8 +7,8 @@ import shutil
 from collections import deque
 from collections.abc import Callable, Mapping
 
-from acud.errors import InvalidRequest, Unavailable
-from acud.event_loop import EventLoop, Timer
+from acud.base.errors import InvalidRequest, Unavailable
+from acud.process.event_loop import EventLoop, Timer
 from acud.supervisor.displays.folders import DisplayFolders
 from acud.supervisor.displays.watched_process import WatchedProcess, spawn
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from acud import __version__
-from acud.child_process import rss_mb
+from acud.process.child_process import rss_mb
 from acud.protocol import VERSION
 from acud.protocol.requests.daemon import (
     ChildStatus,

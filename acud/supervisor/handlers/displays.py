@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from acud.errors import Conflict
-from acud.fleet import check_host_labels, not_the_endpoint
+from acud.base.errors import Conflict
+from acud.config.fleet import check_host_labels, not_the_endpoint
 from acud.protocol.requests.displays import (
     DisplayAdd,
     DisplayCreate,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.looks import Baseline, BaselineReply, LiveWatch, LiveWatched, Look, Picture
 from acud.supervisor.app import App

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from acud import private_files
-from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
+from acud.base import private_files
+from acud.base.errors import AcudError, InvalidRequest, NotFound, Unavailable
 from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.looks import Picture
 from acud.protocol.requests.waits import (

@@ -6,8 +6,8 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from acud.errors import InvalidRequest, NotFound
-from acud.ids import is_id
+from acud.base.errors import InvalidRequest, NotFound
+from acud.base.ids import is_id
 from acud.protocol.delivery import Deliver, Delivered
 from acud.protocol.requests.wakes import (
     RouteTest,

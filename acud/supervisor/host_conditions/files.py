@@ -10,8 +10,8 @@ import os
 from collections.abc import Callable, Hashable, Iterator
 from pathlib import PurePosixPath
 
-from acud.errors import Refused
-from acud.event_loop import EventLoop
+from acud.base.errors import Refused
+from acud.process.event_loop import EventLoop
 from acud.supervisor.host_conditions.folders import Entry, FolderContent, FolderFollower, FollowedFolder
 from acud.supervisor.host_conditions.writers import FileWriters
 from acud.types import FileState, Verdict, unknown

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
-from acud import private_files
-from acud.event_loop import EventLoop, Timer
+from acud.base import private_files
+from acud.process.event_loop import EventLoop, Timer
 from acud.supervisor.host_conditions import inotify
 from acud.supervisor.host_conditions.inotify import Inotify, InotifyEvent
 from acud.types import Verdict, unknown

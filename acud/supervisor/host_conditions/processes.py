@@ -6,7 +6,7 @@ import os
 import select
 from collections.abc import Callable, Hashable
 
-from acud.event_loop import EventLoop
+from acud.process.event_loop import EventLoop
 from acud.supervisor.displays.processes import start_ticks
 from acud.supervisor.program_launcher import LaunchedProgram
 from acud.supervisor.terminal_sessions import OwnTerminals

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from acud.errors import AcudError
-from acud.event_loop import EventLoop
+from acud.base.errors import AcudError
+from acud.process.event_loop import EventLoop
 from acud.supervisor.display_notifications import DisplayNotifications
 from acud.supervisor.displays.processes import start_ticks
 from acud.supervisor.host_conditions.files import AllowedFolders, FileConditions

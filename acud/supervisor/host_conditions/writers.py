@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from acud import private_files
+from acud.base import private_files
 from acud.supervisor.displays.processes import comm
 from acud.waits.host_files import FileUse
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from acud import log
-from acud.event_loop import EventLoop, Timer
+from acud.base import log
+from acud.process.event_loop import EventLoop, Timer
 from acud.protocol import zmtp
 from acud.supervisor.socket_server.connection import SMALL_BYTES, ServerConnection
 

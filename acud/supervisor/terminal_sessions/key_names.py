@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 
 _MODIFIERS = {"ctrl": "C", "control": "C", "c": "C", "alt": "M", "meta": "M", "m": "M", "shift": "S", "s": "S"}
 _NAMED = {

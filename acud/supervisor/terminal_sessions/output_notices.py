@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from acud import log
-from acud.event_loop import EventLoop
+from acud.base import log
+from acud.process.event_loop import EventLoop
 from acud.supervisor.host_conditions.inotify import MODIFY, ONESHOT, Inotify
 
 _LOG = log.logger("sessions")

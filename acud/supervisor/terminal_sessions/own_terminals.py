@@ -10,12 +10,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from acud import log
+from acud.base import log
+from acud.base.errors import AcudError, Conflict, NotFound, Refused, Unavailable
+from acud.base.ids import new_id
+from acud.base.paths import make_private
 from acud.config import PtySettings
-from acud.errors import AcudError, Conflict, NotFound, Refused, Unavailable
-from acud.event_loop import EventLoop
-from acud.ids import new_id
-from acud.paths import make_private
+from acud.process.event_loop import EventLoop
 from acud.supervisor.displays.processes import start_ticks
 from acud.supervisor.displays.watched_process import WatchedProcess
 from acud.supervisor.terminal_sessions import own_tmux, tmux

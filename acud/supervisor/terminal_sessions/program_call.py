@@ -10,8 +10,8 @@ from typing import IO
 
 from msgspec import Struct
 
-from acud.errors import Unavailable
-from acud.event_loop import EventLoop
+from acud.base.errors import Unavailable
+from acud.process.event_loop import EventLoop
 from acud.supervisor.displays.watched_process import WatchedProcess
 
 _MAX_BYTES = 4 << 20

@@ -16,11 +16,11 @@ from typing import NamedTuple, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud import log
+from acud.base import log
+from acud.base.errors import Unavailable
+from acud.base.ids import new_id
 from acud.config import PtySettings
-from acud.errors import Unavailable
-from acud.event_loop import EventLoop, Timer
-from acud.ids import new_id
+from acud.process.event_loop import EventLoop, Timer
 from acud.supervisor.observers import Observers
 from acud.supervisor.terminal_sessions import own_tmux, processes, tmux
 from acud.supervisor.terminal_sessions.output_notices import OutputNotices

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from acud.event_loop import Timer
+from acud.process.event_loop import Timer
 from acud.protocol.evaluation import Answered
 from acud.store.waits import StoredWait
 from acud.types import Evidence, Rect, WaitSpec, WaitState, WakeInfo

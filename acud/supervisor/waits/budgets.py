@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec.structs import replace
 
+from acud.base.errors import Refused
 from acud.config import WaitSettings
-from acud.errors import Refused
 from acud.protocol.evaluation import LeafAnswer
 from acud.protocol.requests.daemon import Purpose
 from acud.store.store import Store

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from acud.errors import AcudError, DisplayDown, Refused
+from acud.base.errors import AcudError, DisplayDown, Refused
 from acud.protocol.requests.waits import WaitCreate, WaitReply
 from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.watched_displays import WatchedDisplay

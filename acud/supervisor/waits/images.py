@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 
-from acud import log
-from acud.errors import InvalidRequest, StoreUnavailable
+from acud.base import log
+from acud.base.errors import InvalidRequest, StoreUnavailable
 from acud.store.waits import ImageTable
 from acud.types import Until
 from acud.waits.images import image_digests, without_bytes

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from acud.ids import new_id
+from acud.base.ids import new_id
 from acud.protocol.evaluation import Answered, Job, JobResult, LeafAnswer
 from acud.protocol.questions import Ask, LaterAsk, LeafAsk, View, display_of
 from acud.supervisor.evaluator_pool import EvaluatorPool

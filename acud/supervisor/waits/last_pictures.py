@@ -7,8 +7,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from acud.event_loop import EventLoop
-from acud.ids import new_id
+from acud.base.ids import new_id
+from acud.process.event_loop import EventLoop
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.questions import Ask, View
 from acud.supervisor.evaluator_pool import EvaluatorPool

@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from acud.clock import Instant, utc_iso
+from acud.base.clock import Instant, utc_iso
+from acud.base.untrusted_text import with_seen
 from acud.protocol.evaluation import Answered
 from acud.protocol.requests.waits import Evaluation
 from acud.store.waits import StoredWait
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.types import ConditionWords, Evidence, Then, Verdict, WaitInfo, WaitState, condition_text
-from acud.untrusted_text import with_seen
 from acud.waits import effects as out
 from acud.waits.rearmable import rearmed_text
 from acud.waits.stages import stage_condition, stage_count

@@ -9,11 +9,11 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from acud.clock import Clock
+from acud.base.clock import Clock
+from acud.base.errors import Conflict, InvalidRequest, NoJudge, NotFound
+from acud.base.ids import new_id
 from acud.config import Settings
-from acud.errors import Conflict, InvalidRequest, NoJudge, NotFound
-from acud.event_loop import EventLoop, Timer
-from acud.ids import new_id
+from acud.process.event_loop import EventLoop, Timer
 from acud.protocol.requests.fleet import FleetRearm
 from acud.protocol.requests.waits import WaitList, WaitListReply, WaitUpdate
 from acud.store.rows import OwnerFilter

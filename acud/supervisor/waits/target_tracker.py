@@ -8,8 +8,8 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from acud import log
-from acud.event_loop import EventLoop
+from acud.base import log
+from acud.process.event_loop import EventLoop
 from acud.protocol.capture import Notice
 from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.host_conditions import HostConditions

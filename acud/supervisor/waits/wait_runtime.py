@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from acud import log
-from acud.api_keys import ApiKey
-from acud.backends import NEEDING_KEY, PREDEFINED
-from acud.clock import Clock
+from acud.base import log
+from acud.base.clock import Clock
+from acud.base.errors import AcudError, Conflict, InvalidRequest, NotFound, StoreUnavailable
+from acud.base.ids import new_id
 from acud.config import Settings, key_variable
-from acud.errors import AcudError, Conflict, InvalidRequest, NotFound, StoreUnavailable
-from acud.event_loop import EventLoop
-from acud.ids import new_id
+from acud.config.api_keys import ApiKey
+from acud.config.backends import NEEDING_KEY, PREDEFINED
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.counters import Histogram, Tally
+from acud.process.event_loop import EventLoop
 from acud.protocol.capture import LookAsk
 from acud.store.waits import StoredWait
 from acud.supervisor.evaluator_pool import EvaluatorPool

@@ -12,8 +12,8 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud import log
-from acud.event_loop import EventLoop, Timer
+from acud.base import log
+from acud.process.event_loop import EventLoop, Timer
 from acud.protocol.capture import Notice
 from acud.protocol.widgets import (
     DisplayWidgets,

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
 from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.protocol.requests.displays import (
     DisplayList,

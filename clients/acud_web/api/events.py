@@ -15,7 +15,7 @@ from starlette.types import Receive, Send
 from starlette.types import Scope as AsgiScope
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from acud.errors import AcudError, InvalidRequest
+from acud.base.errors import AcudError, InvalidRequest
 from acud.protocol.events import Event
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud.protocol.web import AccessToken, Scope

@@ -15,9 +15,9 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
+from acud.base.typed_values import decode_json, json_decoder
 from acud.protocol.recordings import SegmentHead
-from acud.typed_values import decode_json, json_decoder
 
 _CHUNK = 256 * 1024
 _RANGE = re.compile(r"bytes=(?P<first>[0-9]{0,18})-(?P<last>[0-9]{0,18})", re.ASCII)

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import msgspec
 from msgspec import Struct
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.protocol.events import Event
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud_client.stream import PAGE, AsyncEventStream, Trimmed

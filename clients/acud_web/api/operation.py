@@ -10,11 +10,11 @@ from msgspec import Struct, inspect
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
-from acud.errors import InvalidRequest, NotFound
+from acud.base.errors import InvalidRequest, NotFound
+from acud.base.typed_values import convert
+from acud.base.value_errors import value_fault
 from acud.protocol import codec
 from acud.protocol.web import AccessToken, Scope
-from acud.typed_values import convert
-from acud.value_errors import value_fault
 from acud_web.access import SAFE, first_of
 from acud_web.daemon_gateway import DaemonGateway
 from acud_web.errors import HttpFault, answer, wrong

@@ -12,7 +12,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from starlette.responses import Response
 
-from acud.errors import Conflict, NotFound
+from acud.base.errors import Conflict, NotFound
 from acud.protocol.recordings import (
     FRAMES_SUFFIX,
     VIDEO_SUFFIX,

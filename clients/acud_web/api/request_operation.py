@@ -8,12 +8,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import FieldInfo, replace
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
+from acud.base.typed_values import convert
+from acud.base.value_errors import value_fault
 from acud.protocol.requests.command import Command, RestOperation
 from acud.protocol.requests.waits import ActionWait
-from acud.typed_values import convert
 from acud.types import DisplayInfo
-from acud.value_errors import value_fault
 from acud_web.access import need
 from acud_web.api.operation import ApiRequest, Nothing, Operation
 from acud_web.api.ownership import bound, check_path

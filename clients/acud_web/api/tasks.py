@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Send
 from starlette.types import Scope as AsgiScope
 
-from acud.errors import AcudError, NotFound
+from acud.base.errors import AcudError, NotFound
 from acud.protocol.requests.tasks import (
     TaskActions,
     TaskActionsReply,

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.protocol.recordings import Chapter, DownloadAsk, DownloadPart
 from acud.protocol.requests.recordings import Mark
 from acud.types import WaitState

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
 from acud.protocol.push import PushTarget
 from acud.protocol.requests.notifications import PushList, PushListReply, PushReply, PushSubscribe, PushUnsubscribe
 from acud.protocol.requests.wakes import WakeList, WakeListReply, WakeRetry, WakeRetryReply

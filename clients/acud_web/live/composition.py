@@ -16,7 +16,7 @@ import numpy.typing as npt
 from msgspec import Struct
 from PIL import Image
 
-from acud import png
+from acud.base import png
 from acud.frames.reader import FrameGone, FrameView, RingReader
 from acud.types import TILE_PX, Rect
 from acud_web.live import picture_parts

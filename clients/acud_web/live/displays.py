@@ -16,14 +16,14 @@ import msgspec
 import zmq
 import zmq.asyncio
 
-from acud.errors import AcudError, InvalidRequest, NotFound
+from acud.base.errors import AcudError, InvalidRequest, NotFound
+from acud.base.paths import Paths
+from acud.base.typed_values import convert
+from acud.config.http_listeners import WebSettings, is_loopback
 from acud.frames.reader import FrameGone
-from acud.http_listeners import WebSettings, is_loopback
-from acud.paths import Paths
 from acud.protocol import codec
 from acud.protocol.events import Event
 from acud.protocol.requests.looks import LiveWatch, LiveWatched
-from acud.typed_values import convert
 from acud_web.daemon_gateway import DaemonGateway
 from acud_web.errors import wrong
 from acud_web.live.composition import Known, OpenRing

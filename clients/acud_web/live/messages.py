@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from acud.typed_values import json_decoder
+from acud.base.typed_values import json_decoder
 
 MAX_MESSAGE_BYTES = 4096
 """Largest message that a viewer may send."""

@@ -21,7 +21,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from acud.errors import Unavailable, UsageError
+from acud.base.errors import Unavailable, UsageError
 from acud.frames.reader import FrameGone
 from acud.protocol.requests.looks import LiveWatch, LiveWatched
 from acud.protocol.web import Scope

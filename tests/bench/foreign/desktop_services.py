@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
 from acud.types import DisplayInfo, NotificationText
 from acud.types.actions import ClipboardGet
 from tests.bench.foreign.case import Answer, Case, Outcome, compare, compare_verdict

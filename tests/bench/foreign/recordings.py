@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
 from acud.protocol.recordings import RecordingInfo, RecordingState
 from acud.types import DisplayInfo
 from acud.types.actions import Launch

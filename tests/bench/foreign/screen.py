@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, TypeVar
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.protocol.requests.gui import DoReply
 from acud.types import Policy, Until, WaitInfo
 from acud.types.actions import Action, Launch, WindowList

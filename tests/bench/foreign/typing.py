@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from acud.errors import Refused
+from acud.base.errors import Refused
 from acud.protocol.requests.waits import WaitCreate
 from acud.types import DisplayInfo, Policy, Stable, Text, Until, WaitInfo, WaitState, WindowInfo, number_condition
 from acud.types.actions import (

@@ -10,7 +10,7 @@ from functools import partial
 
 from PIL import Image
 
-from acud.errors import AcudError, NotFound
+from acud.base.errors import AcudError, NotFound
 from acud.types import Criteria, NotificationText, Text, Until, WaitState, Widget, WindowTitle
 from acud.types.actions import ClipboardGet, ClipboardSet, Key, WaitIdle
 from tests.bench.foreign.case import Answer, Case, Outcome

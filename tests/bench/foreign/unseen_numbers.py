@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.types import Criteria, Text, Until, WaitState, number_condition
 from acud.types.actions import WaitIdle
 from tests.bench.foreign.case import Answer, Case, Outcome

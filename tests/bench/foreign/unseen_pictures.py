@@ -7,7 +7,7 @@ from functools import partial
 
 from PIL import Image, ImageChops, ImageDraw
 
-from acud.errors import AcudError, InvalidRequest
+from acud.base.errors import AcudError, InvalidRequest
 from acud.types import ScreenImage, Text, WaitState
 from acud.types.actions import WaitIdle
 from tests.bench.foreign.case import Answer, Case, Outcome

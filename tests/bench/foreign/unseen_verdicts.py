@@ -13,7 +13,7 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.types import Criteria, WaitInfo, WaitState
 from tests.bench.foreign.case import Answer, Case, Outcome
 from tests.bench.foreign.screen import show, unseen

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from acud.errors import DaemonDown, InvalidRequest
-from acud.paths import resolve
+from acud.base.errors import DaemonDown, InvalidRequest
+from acud.base.paths import resolve
 from acud.protocol import codec
 from acud.protocol.envelope import ErrorBody, RequestEnvelope
 from acud.protocol.requests.daemon import Status

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from acud.paths import Paths, resolve
+from acud.base.paths import Paths, resolve
 from acud_cli import doctor
 
 

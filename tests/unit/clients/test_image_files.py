@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from acud import png
-from acud.errors import InvalidRequest
+from acud.base import png
+from acud.base.errors import InvalidRequest
 from acud_client.image_files import part_of, png_of
 
 LOOK = np.random.default_rng(1).integers(0, 255, (60, 80, 4), np.uint8)

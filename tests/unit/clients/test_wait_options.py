@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.types import (
     AllOf,
     AnyOf,

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFont
 
-from acud import png
+from acud.base import png
 from acud.evaluator.image_match import Template, places, similarity_at, templates
 from acud.evaluator.image_search import ImageSearch, search_parts
 from acud.evaluator.view_pixels import ViewPixels

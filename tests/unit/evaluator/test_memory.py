@@ -12,7 +12,7 @@ SCRIPT = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from acud.evaluator import memory
-from acud.child_process import rss_mb
+from acud.process.child_process import rss_mb
 
 memory.keep_freed_memory()
 blocks = []

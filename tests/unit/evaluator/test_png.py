@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 import pytest
 
-from acud import png
+from acud.base import png
 from acud.pixels.gates import dhash
 from tests.png_frames import MAX_PIXELS, frame_of_png, png_size
 

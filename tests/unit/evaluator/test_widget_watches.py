@@ -8,8 +8,8 @@ from typing import Any
 
 from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import AccessibleApp, Node, State, Tree
+from acud.base.errors import Unavailable
 from acud.config import AccessibilitySettings
-from acud.errors import Unavailable
 from acud.evaluator.ports import PassthroughRedactor
 from acud.evaluator.widget_watches import WidgetWatches
 from acud.protocol.widgets import DisplayWidgets, WidgetAnswer, WidgetAsk, WidgetLook, WidgetQuestion, WidgetsPainted

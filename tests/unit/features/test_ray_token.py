@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.features.fleet.settings import RaySettings
 from acud.features.fleet.worker.ray_pool import RayPool
 

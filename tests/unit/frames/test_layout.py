@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.errors import ProtocolError, Refused
+from acud.base.errors import ProtocolError, Refused
 from acud.frames import layout as place
 from acud.frames.layout import Layout
 from acud.types import MAX_NUMBER

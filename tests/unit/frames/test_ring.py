@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from acud.errors import Conflict, InvalidRequest, ProtocolError, ShmFull
+from acud.base.errors import Conflict, InvalidRequest, ProtocolError, ShmFull
 from acud.frames import layout as place
 from acud.frames.layout import HEADER_BYTES, S_SEQUENCE, Layout
 from acud.frames.reader import FrameGone, RingReader

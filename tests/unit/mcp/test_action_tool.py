@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.types.actions import (
     Action,
     Button,

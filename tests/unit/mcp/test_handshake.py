@@ -17,8 +17,8 @@ from mcp import types
 from mcp.shared._context_streams import create_context_streams
 from mcp.shared.message import SessionMessage
 
-from acud.errors import InvalidRequest
-from acud.paths import resolve
+from acud.base.errors import InvalidRequest
+from acud.base.paths import resolve
 from acud_mcp.handshake import MODERN, TASKS, VERSIONS, Handshake
 from acud_mcp.sdk_server import build
 from acud_mcp.selection import Selection

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from acud.errors import Refused
+from acud.base.errors import Refused
 from acud_mcp.http_server import listening_on
 
 

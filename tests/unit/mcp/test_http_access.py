@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from acud.errors import Refused
-from acud.http_listeners import ListenerSettings
-from acud.paths import resolve
+from acud.base.errors import Refused
+from acud.base.paths import resolve
+from acud.config.http_listeners import ListenerSettings
 from acud_mcp import look_tools
 from acud_mcp.http_server import SURFACE, token, token_path
 from acud_web.request_filter import RequestFilter, values

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import AcudError, DaemonDown, InvalidRequest, NotFound
+from acud.base.errors import AcudError, DaemonDown, InvalidRequest, NotFound
 from acud_cli.app import cli
 from acud_client.daemon_socket import START_HINT
 from acud_mcp.next_steps import COMMANDS, error_words

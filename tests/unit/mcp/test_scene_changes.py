@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acud.errors import AcudError, DisplayDown
+from acud.base.errors import AcudError, DisplayDown
 from acud.protocol.requests.scenes import SceneReply
 from acud_mcp.scene_changes import SceneChanges, ScenesTold, scene_changes
 

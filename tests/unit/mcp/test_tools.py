@@ -15,8 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from acud.errors import InvalidRequest
-from acud.paths import resolve
+from acud.base.errors import InvalidRequest
+from acud.base.paths import resolve
 from acud.protocol.requests import BY_NAME, declared
 from acud.types import (
     AllOf,

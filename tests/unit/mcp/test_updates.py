@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import pytest
 
-from acud.errors import AcudError, DaemonDown
+from acud.base.errors import AcudError, DaemonDown
 from acud.protocol.events import Event
 from acud_mcp import resources
 from acud_mcp.resources import Updates

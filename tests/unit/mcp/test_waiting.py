@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from acud import png
-from acud.errors import InvalidRequest, NotFound
+from acud.base import png
+from acud.base.errors import InvalidRequest, NotFound
 from acud.protocol.requests.looks import Look, Picture
 from acud.protocol.requests.waits import WaitCreate, WaitReply, WaitResult, WaitResultReply
 from acud.types import (

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acud.errors import AcudError, NotFound, Refused
+from acud.base.errors import AcudError, NotFound, Refused
 from acud_mcp.memory_tools import MAX_FILE_BYTES, Workspace
 
 

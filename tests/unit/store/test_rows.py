@@ -5,7 +5,7 @@ from enum import StrEnum
 import msgspec
 import pytest
 
-from acud.errors import StoreUnavailable
+from acud.base.errors import StoreUnavailable
 from acud.store.rows import RowCodec
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from acud.base.paths import Paths
 from acud.config import EvaluatorSettings, OcrSettings, Settings
-from acud.event_loop import EventLoop
-from acud.paths import Paths
+from acud.process.event_loop import EventLoop
 from acud.protocol.children import Heartbeat
 from acud.protocol.evaluation import EvaluatorHello, Job, JobResult, WaitsOver
 from acud.protocol.questions import View

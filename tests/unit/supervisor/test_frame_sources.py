@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from msgspec import Struct
 
-from acud.errors import ProtocolError, Refused, ShmFull
-from acud.event_loop import EventLoop
+from acud.base.errors import ProtocolError, Refused, ShmFull
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
+from acud.process.event_loop import EventLoop
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
 from acud.supervisor import frame_sources as room
 from acud.supervisor.frame_sources import Source, Sources

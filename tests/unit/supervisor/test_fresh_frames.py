@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
-from acud.event_loop import EventLoop
+from acud.base.errors import AcudError, DisplayDown, NotFound, Unavailable
+from acud.process.event_loop import EventLoop
 from acud.supervisor.fresh_frames import FreshFrameResolver, FreshTarget, WindowListReady
 from acud.supervisor.observers import Observers
 from acud.supervisor.watched_displays import WatchedDisplay

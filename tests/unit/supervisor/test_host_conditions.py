@@ -15,10 +15,10 @@ from typing import cast
 
 import pytest
 
-from acud.clock import SystemClock
+from acud.base.clock import SystemClock
+from acud.base.errors import Refused
 from acud.config import PtySettings
-from acud.errors import Refused
-from acud.event_loop import EventLoop
+from acud.process.event_loop import EventLoop
 from acud.supervisor.display_notifications import DisplayNotifications
 from acud.supervisor.host_conditions import HostConditions, ProgramEnds, inotify, writers
 from acud.supervisor.host_conditions.inotify import Inotify

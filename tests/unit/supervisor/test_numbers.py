@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from acud import private_files
+from acud.base import private_files
 from acud.supervisor.displays import numbers
 from tests.numbers import own_number
 

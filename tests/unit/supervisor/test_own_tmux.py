@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.supervisor.terminal_sessions import own_tmux
 from acud.supervisor.terminal_sessions.key_names import tmux_key
 from acud.waits.terminals import OutputMark, line_check, output_mark, session_name

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
+from acud.base.errors import AcudError, Unavailable
 from acud.config import RedactionSettings
-from acud.errors import AcudError, Unavailable
 from acud.features.redaction.supervisor import RedactionPolicy
 from acud.protocol.evaluation import JobResult
 from acud.protocol.questions import PictureAsk

@@ -6,7 +6,7 @@ import itertools
 from types import SimpleNamespace
 from typing import Any
 
-from acud.event_loop import EventLoop
+from acud.process.event_loop import EventLoop
 from acud.supervisor.observers import Observers
 from acud.supervisor.terminal_sessions.service import TerminalText
 from acud.supervisor.waits.active_waits import ActiveWait

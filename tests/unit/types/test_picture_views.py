@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.features.actions.supervisor.places import to_display_pixels
 from acud.types import Rect
 from acud.types.actions import Click, Drag, Move, Point, TypeText, WindowDo, WindowVerb

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.types import ConditionWords, NameMatch, ValueComparison, Widget, WidgetState, condition_text, widget_condition
 
 S = WidgetState

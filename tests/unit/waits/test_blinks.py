@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.types import Answer, Change, Rect, Stable, Target
 from acud.waits import events as happened
 from acud.waits.blinks import LEAST_LOOK_S

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.types import Answer, FileState, Rect, Verdict, WindowInfo
 from acud.waits.host_files import (
     WRITER_AGAIN_S,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.evaluator.image_match import templates
 from acud.types import AllOf, AnyOf, NotOf, ScreenImage, Text, Until
 from acud.waits.images import MAX_PNG_BYTES, checked_image, image_digests, without_bytes

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.types import Answer, ScreenNumber, number_condition, numbers_in
 from acud.waits.read_text import comparable, is_whole, judge_places, label_places, only_number
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.types import AllOf, Change, NotOf, Stable
 from acud.waits.baselines import BaselineToken, encode_token, parse_token, tokens_of
 from acud.waits.model import CACHE_SIZE, VerdictCache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.patterns import is_found
+from acud.base.patterns import is_found
 from acud.protocol.questions import display_of
 from acud.types import MonitorInfo, Rect, Target, WindowInfo, WindowTitle, unknown
 from acud.waits.events import TargetLocated

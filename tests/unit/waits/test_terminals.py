@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acud.patterns import count_matches
+from acud.base.patterns import count_matches
 from acud.types import AllOf, Answer, NotOf, Rect, Text, TextLeaf, Then, Verdict, WindowInfo, number_condition, unknown
 from acud.waits import events as happened
 from acud.waits.terminals import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acud.errors import AcudError, InvalidRequest, Refused
+from acud.base.errors import AcudError, InvalidRequest, Refused
 from acud.types import (
     AllOf,
     AnyOf,

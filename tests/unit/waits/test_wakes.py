@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from acud.errors import Conflict
+from acud.base.errors import Conflict
+from acud.base.untrusted_text import SEEN
 from acud.types import RouteName, RouteTry, WakeAddress, WakeInfo, WakeKind, WakeState
-from acud.untrusted_text import SEEN
 from acud.waits import wake_text, wakes
 from acud.waits import wakes as rules
 from acud.waits.wakes import (

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from acud.accessibility.nodes import AccessibleApp, FailedApp, Node, State, Tree
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.types import Answer, Rect, Verdict, WaitState, Widget, WindowInfo, no, unknown, widget_condition, yes
 from acud.waits import effects as out
 from acud.waits import events as happened

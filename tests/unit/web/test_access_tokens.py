@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.requests import HTTPConnection
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
 from acud.protocol.requests.web import WebPass, WebPassReply
 from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
 from acud_web.access import Authenticator, Credential, LoginThrottle, credentials_of, wrong_try

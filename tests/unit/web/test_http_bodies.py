@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from starlette.requests import Request
 
-from acud import errors
+from acud.base import errors
 from acud.protocol.requests.commentary import AnalysisStatusReply
 from acud.types.commentary import AnalysisConfig, AnalysisContext, AnalysisResult
 from acud_web import http_endpoints

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from acud import http_listeners
-from acud.errors import Refused
-from acud.systemd_notify import SystemdNotifier
+from acud.base.errors import Refused
+from acud.config import http_listeners
+from acud.process.systemd_notify import SystemdNotifier
 
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
 

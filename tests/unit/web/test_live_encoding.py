@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from acud import png
+from acud.base import png
 from acud_web.live import picture_parts
 
 Pixels = npt.NDArray[np.uint8]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.errors import InvalidRequest, NotFound
+from acud.base.errors import InvalidRequest, NotFound
 from acud_web.api.events import last_number
 from acud_web.api.files import ByteRange, Unsatisfiable, open_below, span_of
 

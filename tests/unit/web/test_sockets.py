@@ -11,9 +11,9 @@ import msgspec
 import pytest
 from starlette.websockets import WebSocket
 
-from acud.errors import NotFound
-from acud.http_listeners import WebSettings
-from acud.paths import resolve
+from acud.base.errors import NotFound
+from acud.base.paths import resolve
+from acud.config.http_listeners import WebSettings
 from acud.protocol.web import Scope
 from acud_web.application import gateway_state, router
 from acud_web.daemon_gateway import DaemonGateway

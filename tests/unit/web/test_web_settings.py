@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from acud import config
-from acud.errors import ConfigError
-from acud.http_listeners import WebSettings
+from acud.base.errors import ConfigError
+from acud.config.http_listeners import WebSettings
 
 
 def load(tmp_path: Path, text: str) -> WebSettings:

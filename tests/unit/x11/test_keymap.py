@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.x11.fake_input import InputTrace
 from acud.x11.keymap import LINGER_S, UNICODE, Keymap, SpareKeycodes, Stroke, keysym_of_character, keysym_of_name
 

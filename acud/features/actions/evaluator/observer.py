@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from acud.accessibility.nodes import Limits, Node, State, Tree
+from acud.base.errors import Unavailable
 from acud.config import AccessibilitySettings
-from acud.errors import Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBuses, BusConnection, NoAnswer
 from acud.evaluator.accessibility.reader import TreeReader
 from acud.evaluator.accessibility.widget import ACCESSIBLE, TEXT, VALUE, Ref, WidgetClient

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.errors import AcudError, NotFound
+from acud.base.errors import AcudError, NotFound
 from acud.features.actions.action_words import action_text
 from acud.features.actions.input_aim import InputAim, typed_by
 from acud.features.actions.supervisor.action_wait import FollowedWait

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from acud.errors import AcudError, Conflict
+from acud.base.errors import AcudError, Conflict
 from acud.protocol.requests.waits import ActionWait, WaitCreate, WaitReply
 from acud.supervisor.control import Call
 from acud.supervisor.core import Core

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from acud.errors import AcudError, DisplayDown, Unavailable
+from acud.base.errors import AcudError, DisplayDown, Unavailable
 from acud.features.actions.supervisor import handlers as handlers  # registers them
 from acud.features.actions.supervisor import terminals as terminals
 from acud.features.actions.supervisor.instruction import RunningInstruction

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.features.actions.action_words import actions_text
 from acud.features.actions.supervisor.action_sequence import ActionSequence
 from acud.features.actions.supervisor.action_wait import FollowedWait, beside

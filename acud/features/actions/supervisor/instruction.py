@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from acud.errors import AcudError, Refused
+from acud.base.errors import AcudError, Refused
 from acud.features.actions import instructions
 from acud.features.actions.instructions import Instruction
 from acud.features.actions.supervisor import instruction_verbs

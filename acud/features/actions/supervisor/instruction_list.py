@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec.structs import replace
 
 from acud.accessibility.nodes import TEXT_INPUT
-from acud.errors import AcudError, InvalidRequest
+from acud.base.errors import AcudError, InvalidRequest
 from acud.features.actions import instructions
 from acud.features.actions.instructions import ClickOn, Instruction, PressKeys, instruction_text
 from acud.features.actions.supervisor.action_wait import FollowedWait, beside

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.errors import AcudError, Refused
+from acud.base.errors import AcudError, Refused
 from acud.features.actions.instructions import Instruction, instruction_text
 from acud.features.actions.supervisor.action_sequence import ActionSequence
 from acud.features.actions.supervisor.action_wait import FollowedWait

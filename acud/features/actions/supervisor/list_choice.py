@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from acud.base.quotation_marks import unquote
 from acud.features.actions.field_text import chosen
 from acud.features.actions.instructions import SelectIn, instruction_text
 from acud.features.actions.supervisor.effect_watch import conclude, finish, verify
@@ -16,7 +17,6 @@ from acud.features.actions.supervisor.scroll_search import WheelSearch, is_out_o
 from acud.features.actions.widget_effects import toggled
 from acud.features.actions.window_effects import EffectArea
 from acud.protocol.observation import Observed, Scrollable
-from acud.quotation_marks import unquote
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
 from acud.types import Answer, JudgeName, Rect, Text, WaitSpec, WindowInfo, no, unknown, yes
 from acud.types.action_effects import FieldReading

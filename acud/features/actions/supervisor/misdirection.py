@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from acud.errors import AcudError
+from acud.base.errors import AcudError
 from acud.features.actions.misdirected_words import count_shown, describe_misdirection
 from acud.features.actions.window_effects import EffectArea, boxes_above, shown_parts, without
 from acud.protocol.capture import Misdirection

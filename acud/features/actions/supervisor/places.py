@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from acud.errors import Conflict, InvalidRequest, NotFound
+from acud.base.errors import Conflict, InvalidRequest, NotFound
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Target, WindowInfo
 from acud.types.actions import Action, Click, Drag, InputAction, Move, Place, Point, Scroll, WindowDo, WindowVerb

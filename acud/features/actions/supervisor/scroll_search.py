@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from acud.base.quotation_marks import unquote
 from acud.features.actions.instructions import ScrollBy, ScrollUntil, instruction_text
 from acud.features.actions.supervisor.effect_watch import finish, verify
 from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun
 from acud.features.actions.window_effects import EffectArea, on_tiles
 from acud.protocol.observation import Observed, Scrollable
-from acud.quotation_marks import unquote
 from acud.supervisor.waits.active_waits import ChangedShare
 from acud.types import Rect, Verdict, yes
 from acud.types.actions import Direction, Point, Scroll

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec.structs import replace
 
-from acud.errors import AcudError, Conflict, InvalidRequest
+from acud.base.errors import AcudError, Conflict, InvalidRequest
 from acud.features.actions.supervisor.action_wait import FollowedWait
 from acud.protocol.requests.terminals import (
     Moment,

@@ -9,13 +9,13 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud import log
+from acud.base import log
+from acud.base.errors import AcudError, Unavailable
 from acud.config import Settings
-from acud.errors import AcudError, Unavailable
-from acud.event_loop import EventLoop, Timer
 from acud.features.agent import machine, prompt
 from acud.features.agent.machine import Await, Check, Checked, Did, End, Run, RunInstruction, Stopped, Think
 from acud.features.agent.settings import GuiAgentSettings
+from acud.process.event_loop import EventLoop, Timer
 from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.protocol.questions import ThinkAsk, View
 from acud.protocol.requests.daemon import Purpose

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.errors import InvalidRequest, Refused
+from acud.base.errors import InvalidRequest, Refused
 from acud.features.agent.settings import GuiAgentSettings
 from acud.features.agent.supervisor.driver import Tools
 from acud.features.agent.supervisor.service import Agents

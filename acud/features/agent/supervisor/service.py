@@ -7,11 +7,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from acud.errors import Conflict, NotFound
-from acud.event_loop import Timer
+from acud.base.errors import Conflict, NotFound
+from acud.base.ids import new_id
 from acud.features.agent import prompt
 from acud.features.agent.supervisor.driver import Driver, Tools
-from acud.ids import new_id
+from acud.process.event_loop import Timer
 from acud.store.connection import IdQueries, Table
 from acud.store.rows import RowCodec, load
 from acud.supervisor.journal import Journal

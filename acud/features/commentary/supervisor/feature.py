@@ -8,7 +8,9 @@ from typing import Any
 
 import msgspec
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
+from acud.base.typed_values import convert
+from acud.base.value_errors import value_fault
 from acud.features.commentary.prompt import user_prompt
 from acud.features.commentary.settings import AnalysisSettings
 from acud.features.commentary.supervisor.senses import SceneEvents, SenseOutput, WindowEvents
@@ -36,10 +38,8 @@ from acud.supervisor.core import Core
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.observers import Order
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.typed_values import convert
 from acud.types import WindowInfo
 from acud.types.commentary import AnalysisConfig, SenseEvent
-from acud.value_errors import value_fault
 
 
 class CommentaryFeature(RunningFeature):

@@ -11,9 +11,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from acud.clock import Clock
-from acud.event_loop import EventLoop
+from acud.base.clock import Clock
 from acud.features.commentary.prompt import VISUAL_SSIM, NewText, alike
+from acud.process.event_loop import EventLoop
 from acud.supervisor.observers import Order
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import WindowInfo

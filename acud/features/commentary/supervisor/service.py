@@ -11,15 +11,15 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from acud import log
-from acud.clock import Clock
-from acud.errors import StoreUnavailable
-from acud.event_loop import EventLoop, Timer
+from acud.base import log
+from acud.base.clock import Clock
+from acud.base.errors import StoreUnavailable
 from acud.features.commentary import prompt
 from acud.features.commentary.prompt import AGENT, AUDIO_CHARACTERS, SYSTEM, analysis_of, context_window, user_prompt
 from acud.features.commentary.schedule import Analyse, AnalysisSchedule, FeedText
 from acud.features.commentary.settings import AnalysisSettings
 from acud.features.commentary.tables import AnalysisInputs, AnalysisTable, MessageFeed, SenseEventTable
+from acud.process.event_loop import EventLoop, Timer
 from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.protocol.questions import ThinkAsk, View
 from acud.protocol.requests.commentary import AnalysisStatusReply

@@ -10,15 +10,16 @@ from contextlib import AsyncExitStack
 
 import msgspec
 
-from acud import api_keys, config, log, paths
-from acud.config import Settings
-from acud.errors import AcudError, ConfigError
+from acud import config
+from acud.base import log, paths
+from acud.base.errors import AcudError, ConfigError
+from acud.base.typed_values import convert, decode_json
+from acud.base.value_errors import value_fault
+from acud.config import Settings, api_keys
 from acud.features.fleet import require_nats
 from acud.features.fleet.settings import RaySettings
 from acud.features.fleet.worker.judge_chain import JobJudge, backend_chain
 from acud.protocol.worker import WorkerAsk
-from acud.typed_values import convert, decode_json
-from acud.value_errors import value_fault
 
 _LOG = log.logger("worker")
 _EXIT = 1

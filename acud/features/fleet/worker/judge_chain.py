@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from acud.api_keys import ApiKey
+from acud.base.errors import ConfigError
 from acud.config import Settings
-from acud.errors import ConfigError
+from acud.config.api_keys import ApiKey
 from acud.evaluator.judges import registry
 from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeQuestion, JudgeReply, first_answer
 from acud.protocol.jobs import VisionJob

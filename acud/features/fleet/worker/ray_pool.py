@@ -14,12 +14,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self, cast
 
-from acud import api_keys, config, log, paths
-from acud.child_process import guarded
-from acud.errors import ConfigError, Unavailable
+from acud import config
+from acud.base import log, paths
+from acud.base.errors import ConfigError, Unavailable
+from acud.config import api_keys
 from acud.evaluator.judges.judge import Judge, JudgeReply
 from acud.features.fleet.settings import RaySettings
 from acud.features.fleet.worker.judge_chain import STARTING, BackendChain, backend_chain
+from acud.process.child_process import guarded
 from acud.protocol import codec
 from acud.protocol.jobs import VisionJob
 

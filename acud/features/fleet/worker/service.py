@@ -6,12 +6,13 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from acud import child_process, log
+from acud.base import log
+from acud.base.errors import Unavailable
 from acud.config import JobSettings
-from acud.errors import Unavailable
 from acud.evaluator.judges.judge import JudgeReply
 from acud.features.fleet.job_worker import JobWorker, TakenJob
 from acud.features.fleet.worker.judge_chain import STARTING, JobJudge
+from acud.process import child_process
 from acud.protocol.jobs import VisionAnswer, VisionOpen
 from acud.types import Answer, unknown
 

@@ -7,8 +7,8 @@ import time
 from collections.abc import Mapping
 
 from acud.accessibility.nodes import Limits, Tree
+from acud.base.errors import Unavailable
 from acud.config import AccessibilitySettings
-from acud.errors import Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBuses
 from acud.evaluator.accessibility.reader import TreeReader
 from acud.features.grounding.evaluator.icon_shapes import shape_meanings

@@ -8,9 +8,9 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from acud.backends import AnyBackend, OllamaSettings
+from acud.base.errors import Unavailable
 from acud.config import GroundingSettings
-from acud.errors import Unavailable
+from acud.config.backends import AnyBackend, OllamaSettings
 from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.judges import registry
 from acud.evaluator.judges.provider import Backend

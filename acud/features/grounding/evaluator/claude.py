@@ -16,8 +16,10 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from acud.base.errors import Unavailable
+from acud.base.typed_values import decode_json
+from acud.base.untrusted_text import fenced
 from acud.config import ClaudeTool, GroundingSettings
-from acud.errors import Unavailable
 from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.picture_format import Size, Spot, encode_sized, holds, rescale, resized
 from acud.evaluator.judges.provider import Backend, ChatReply, ChatRequest
@@ -33,10 +35,8 @@ from acud.features.grounding.evaluator.method import (
     unavailable,
 )
 from acud.protocol.questions import FindAsk
-from acud.typed_values import decode_json
 from acud.types.chat import ChatCall, ChatMessage
 from acud.types.grounding import GroundingMethod
-from acud.untrusted_text import fenced
 
 TOOLSET = "computer_toolset_20260801"
 _BETAS = {

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from acud.accessibility.labels import INPUTS
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.match import alike, caseless

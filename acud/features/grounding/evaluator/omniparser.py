@@ -27,8 +27,9 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
+from acud.base.errors import Unavailable
+from acud.base.untrusted_text import fenced
 from acud.config import GroundingSettings
-from acud.errors import Unavailable
 from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.picture_format import encode_for_judge
 from acud.evaluator.judges.provider import Backend, ChatReply, ChatRequest
@@ -48,7 +49,6 @@ from acud.protocol.questions import FindAsk
 from acud.types import Rect
 from acud.types.chat import ChatMessage
 from acud.types.grounding import Candidate, GroundingMethod
-from acud.untrusted_text import fenced
 
 Bgr = NDArray[np.uint8]
 """Height x width x 3, BGR, C-contiguous."""

@@ -12,8 +12,8 @@ import asyncio
 import re
 from typing import Literal, NamedTuple
 
+from acud.base.errors import Unavailable
 from acud.config import GroundingSettings
-from acud.errors import Unavailable
 from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.picture_format import Corners, Size, encode_sized, holds, rescale, rescale_corners
 from acud.evaluator.judges.provider import Backend, ChatReply, ChatRequest

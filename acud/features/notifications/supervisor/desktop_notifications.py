@@ -8,10 +8,10 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud import log
+from acud.base import log
 from acud.config import NotifySettings
-from acud.event_loop import EventLoop, Timer
 from acud.features.notifications.notice import Rate, notice_of
+from acud.process.event_loop import EventLoop, Timer
 from acud.protocol.delivery import Notified, Notify
 from acud.protocol.events import Event
 from acud.supervisor.delivery import DeliveryProcess, Undone

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from acud.errors import InvalidRequest, Unavailable
+from acud.base.errors import InvalidRequest, Unavailable
 from acud.features.notifications.supervisor.desktop_notifications import DesktopNotifications
 from acud.features.notifications.supervisor.web_push import WebPush, key_pair
 from acud.protocol.delivery import Notified

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud import log
+from acud.base import log
 from acud.config import NotifySettings
-from acud.event_loop import EventLoop, Timer
+from acud.process.event_loop import EventLoop, Timer
 from acud.protocol.delivery import Push, Pushed
 from acud.protocol.push import PushTarget, origin_of
 from acud.supervisor.delivery import DeliveryProcess, Undone

@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 import msgspec
 
-from acud import log
+from acud.base import log
+from acud.base.errors import Conflict, InvalidRequest, NotEnabled, NotFound, Refused, StoreUnavailable
+from acud.base.ids import new_id
+from acud.base.paths import Paths, kept_secret
 from acud.config import NotifySettings
-from acud.errors import Conflict, InvalidRequest, NotEnabled, NotFound, Refused, StoreUnavailable
-from acud.event_loop import EventLoop
 from acud.features.notifications.notice import Notification, Rate, notice_of
 from acud.features.notifications.supervisor.push_queue import PushQueue
 from acud.features.notifications.tables import PushSubscriptions, Subscription
-from acud.ids import new_id
-from acud.paths import Paths, kept_secret
+from acud.process.event_loop import EventLoop
 from acud.protocol.events import Event
 from acud.protocol.push import PushInfo, PushTarget, is_service
 from acud.supervisor.delivery import DeliveryProcess

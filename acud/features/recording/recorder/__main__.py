@@ -6,11 +6,11 @@ from pathlib import Path
 
 import zmq
 
-from acud import child_process
-from acud.child_process import SyncChild
-from acud.errors import ProtocolError, Unavailable
+from acud.base.errors import ProtocolError, Unavailable
 from acud.features.recording.recorder.disk_thread import Disk
 from acud.features.recording.recorder.service import Recorder
+from acud.process import child_process
+from acud.process.child_process import SyncChild
 from acud.protocol.bootstrap import Bootstrap, RecorderOptions
 from acud.protocol.recordings import ToRecorder
 

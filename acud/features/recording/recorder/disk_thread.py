@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.paths import free_bytes
+from acud.base.paths import free_bytes
 from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, file_name
 
 _MAX_WAITING = 32

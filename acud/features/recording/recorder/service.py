@@ -14,14 +14,14 @@ import numpy as np
 import zmq
 from msgspec.structs import replace
 
-from acud.child_process import SyncChild, rss_mb
-from acud.errors import AcudError, ProtocolError
-from acud.event_loop import EventLoop
+from acud.base.errors import AcudError, ProtocolError
+from acud.base.log import logger
 from acud.features.recording.recorder.disk_thread import Disk
 from acud.features.recording.recorder.frame_copy import CopiedFrame, FrameCopier, TileChanges
 from acud.features.recording.recorder.segment import SegmentWriter
 from acud.frames.reader import FrameGone, FrameView, RingReader
-from acud.log import logger
+from acud.process.child_process import SyncChild, rss_mb
+from acud.process.event_loop import EventLoop
 from acud.protocol.bootstrap import RecorderOptions
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.questions import Hide

@@ -11,14 +11,15 @@ import sys
 
 import msgspec
 
-from acud import config, log, paths
-from acud.child_process import die_with_parent
-from acud.errors import AcudError, InvalidRequest
+from acud import config
+from acud.base import log, paths
+from acud.base.errors import AcudError, InvalidRequest
+from acud.base.typed_values import decode_json
+from acud.base.value_errors import describe_decode_fault
 from acud.evaluator.memory import keep_freed_memory
 from acud.features.recording.replay.session import ReplaySession
+from acud.process.child_process import die_with_parent
 from acud.protocol.replay import ReplayAsk, ReplayDone, ReplayFault, ReplayLine
-from acud.typed_values import decode_json
-from acud.value_errors import describe_decode_fault
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from acud.errors import NotFound, Unavailable
+from acud.base.errors import NotFound, Unavailable
 from acud.evaluator.view_pixels import ViewPixels, hiding, ignored, paint
 from acud.features.recording.replay.recording import RecordedFrame, RecordedSegment, VideoReader
 from acud.protocol.evaluation import Job

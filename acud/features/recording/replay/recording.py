@@ -14,11 +14,11 @@ from av.video.reformatter import Colorspace, VideoReformatter
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from acud.errors import Conflict, NotFound, Unavailable
-from acud.ids import FEWEST_OF_ENDING, is_id
+from acud.base.errors import Conflict, NotFound, Unavailable
+from acud.base.ids import FEWEST_OF_ENDING, is_id
+from acud.base.typed_values import decode_json
+from acud.base.value_errors import describe_decode_fault
 from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, FrameRow, SegmentHead, file_name
-from acud.typed_values import decode_json
-from acud.value_errors import describe_decode_fault
 from acud.waits.tiles import from_bytes
 
 NOUN = "rec"

@@ -10,17 +10,16 @@ from itertools import combinations
 
 from msgspec.structs import replace
 
-from acud import api_keys
-from acud.backends import without_secrets
-from acud.config import RedactionSettings, Settings
-from acud.errors import ConfigError, InvalidRequest
+from acud.base.errors import ConfigError, InvalidRequest
+from acud.base.paths import Paths
+from acud.config import RedactionSettings, Settings, api_keys
+from acud.config.backends import without_secrets
 from acud.evaluator.context import EvaluatorContext
 from acud.features.evaluators import build_context
 from acud.features.recording.replay import recording as recordings
 from acud.features.recording.replay.frame_source import FrameSource
 from acud.features.recording.replay.recording import RecordedFrames
 from acud.features.recording.replay.simulation import ReplayReport, Simulation
-from acud.paths import Paths
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.questions import Hide
 from acud.protocol.replay import ReplayAsk, ReplayBegan, ReplayFault, ReplayLine, ReplayPair, ReplayRow

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
+from acud.base.ids import new_id
 from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.job import run_job
 from acud.features.recording.replay.frame_source import FrameSource
 from acud.features.recording.replay.recording import RecordedFrame, RecordedFrames, RecordedSegment
-from acud.ids import new_id
 from acud.protocol.evaluation import Answered, Job, JobResult
 from acud.protocol.questions import Ask, LaterAsk, LeafAsk, View
 from acud.protocol.replay import Gate, ReplayAsk, ReplayRow, ReplayRun

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from acud import log
+from acud.base import log
 from acud.config import Settings
 from acud.features.recording.settings import RecordingSettings
 from acud.features.recording.supervisor import handlers as handlers  # registers them

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import msgspec
 
-from acud import log, private_files
-from acud.errors import InvalidRequest
-from acud.ids import is_id
+from acud.base import log, private_files
+from acud.base.errors import InvalidRequest
+from acud.base.ids import is_id
+from acud.base.typed_values import decode_json
 from acud.protocol.recordings import (
     FRAMES_SUFFIX,
     VIDEO_SUFFIX,
@@ -21,7 +22,6 @@ from acud.protocol.recordings import (
     SegmentHead,
     file_name,
 )
-from acud.typed_values import decode_json
 
 NOUN = "rec"
 _TASK_NOUN = "task"

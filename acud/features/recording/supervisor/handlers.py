@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from acud.errors import DisplayDown, InvalidRequest
+from acud.base.errors import DisplayDown, InvalidRequest
 from acud.protocol.recordings import RecordingInfo
 from acud.protocol.requests.recordings import (
     RecordDelete,

@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from acud import log
-from acud.errors import Conflict, Refused
+from acud.base import log
+from acud.base.errors import Conflict, Refused
+from acud.base.ids import new_id
 from acud.features.recording.settings import RecordingSettings
 from acud.features.recording.supervisor.files import NOUN, RecordingFiles
 from acud.features.recording.tables import RecordingTable, Timeline, TimelineSpan
-from acud.ids import new_id
 from acud.metrics.counters import Tally
 from acud.protocol.bootstrap import RecorderOptions
 from acud.protocol.capture import Notice

@@ -14,6 +14,8 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from acud.base.typed_values import decode_json
+from acud.base.value_errors import describe_decode_fault
 from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.model import Model
@@ -23,11 +25,9 @@ from acud.evaluator.ports import Withheld
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.evaluation import Described
 from acud.protocol.questions import DescribeAsk
-from acud.typed_values import decode_json
 from acud.types import Rect
 from acud.types.chat import ChatMessage
 from acud.types.scene import Remark
-from acud.value_errors import describe_decode_fault
 
 MAX_ELEMENTS = 200
 

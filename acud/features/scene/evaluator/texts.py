@@ -19,13 +19,13 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from acud.child_process import guarded
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.evaluator.expression_time_limit import TookTooLong
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.text_layout import words_of
 from acud.evaluator.ports import Redactor
 from acud.evaluator.view_pixels import ViewPixels
+from acud.process.child_process import guarded
 from acud.protocol.scene_parts import TextPart
 from acud.types import HiddenBox, Rect, RedactedText, redaction_mark
 from acud.types.scene import ProviderState

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from acud.accessibility.ask import AccessibilityAsk, ProvidedTree
 from acud.accessibility.nodes import AccessibleApp, Node, State
+from acud.base.errors import Unavailable
 from acud.config import AccessibilitySettings
-from acud.errors import Unavailable
 from acud.evaluator.accessibility.provider import (
     MAX_AGE_S,
     AccessibilityChain,

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from acud.base.errors import AcudError, InvalidRequest, NotFound, Unavailable
 from acud.config import Settings
-from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
 from acud.features.scene.annotations import ChangedSince, DisplayAnnotation, numbered, standing
 from acud.features.scene.element_ids import ElementIds
 from acud.features.scene.tables import ReservedNumbers

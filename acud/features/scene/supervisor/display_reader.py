@@ -14,7 +14,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.errors import AcudError, Unavailable
+from acud.base.errors import AcudError, Unavailable
 from acud.features.scene.element_ids import SeenElement
 from acud.features.scene.settings import SceneSettings
 from acud.features.scene.supervisor.unpainted_windows import UnpaintedWindows, is_beneath

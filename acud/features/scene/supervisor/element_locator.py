@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from acud.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
+from acud.base.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
 from acud.features.scene.elements import NamedElement, gone, middle, named, visible_part
 from acud.features.scene.supervisor.service import Scenes
 from acud.supervisor.observers import Order

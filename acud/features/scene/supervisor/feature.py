@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
+from acud.base.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
 from acud.features.scene.elements import marks_of
 from acud.features.scene.prompt import acted_text, difference_text, prompt_text
 from acud.features.scene.selection import narrowed

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from acud.clock import Clock
-from acud.event_loop import EventLoop, Timer
+from acud.base.clock import Clock
+from acud.base.ids import new_id
 from acud.features.scene.settings import SceneSettings
 from acud.features.scene.supervisor.annotations import SceneAnnotations
 from acud.features.scene.supervisor.assembly import (
@@ -26,7 +26,7 @@ from acud.features.scene.supervisor.assembly import (
 from acud.features.scene.supervisor.display_reader import DisplayElements, DisplayReader, ReaderPorts
 from acud.features.scene.supervisor.unpainted_windows import UnpaintedWindows
 from acud.features.scene.tables import ReservedNumbers, StandingElements
-from acud.ids import new_id
+from acud.process.event_loop import EventLoop, Timer
 from acud.protocol.capture import Notice
 from acud.supervisor.display_notifications import DisplayNotifications
 from acud.supervisor.display_registry import DisplayRegistry

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud import log
-from acud.event_loop import Timer
+from acud.base import log
 from acud.features.tasks.rules import SteadyTimes, StuckRule, TaskFacts, current_item, stuck_tasks
 from acud.features.tasks.settings import TasksSettings
 from acud.features.tasks.summary import PACKET_ACTIONS, PACKET_MESSAGES, TaskTree, resume_packet, resume_text
 from acud.features.tasks.supervisor import handlers as handlers  # registers them
 from acud.features.tasks.supervisor.service import Tasks
 from acud.features.tasks.tables import ActionTable, DeletedTasks, ForgottenRows, TaskTable
+from acud.process.event_loop import Timer
 from acud.store.retention import STEP_ROWS
 from acud.supervisor.core import Core
 from acud.supervisor.feature import RunningFeature

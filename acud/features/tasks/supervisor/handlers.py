@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acud.base.ids import new_id
+from acud.config.fleet import check_host_labels
 from acud.features.tasks.summary import summarise
 from acud.features.tasks.supervisor.service import check_data
-from acud.fleet import check_host_labels
-from acud.ids import new_id
 from acud.protocol.requests.tasks import (
     TaskActions,
     TaskActionsReply,

@@ -11,12 +11,12 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from acud import log
-from acud.errors import AcudError, Conflict, DisplayDown, InvalidRequest, NotFound
+from acud.base import log
+from acud.base.errors import AcudError, Conflict, DisplayDown, InvalidRequest, NotFound
+from acud.base.ids import new_id
 from acud.features.tasks.rules import has_task_ended, move_action, move_item, move_task
 from acud.features.tasks.summary import TaskTree
 from acud.features.tasks.tables import ActionTable, DeletedTasks, TaskTable
-from acud.ids import new_id
 from acud.protocol.requests.tasks import TaskItemUpdate, TaskLogAction, TaskPlanAppend, TaskRegister, TaskUpdate
 from acud.store.waits import StoredWait
 from acud.supervisor.core import Core

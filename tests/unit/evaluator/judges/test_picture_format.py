@@ -6,7 +6,7 @@ import simplejpeg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acud import png
+from acud.base import png
 from acud.evaluator.evidence import pixels_of
 from acud.evaluator.judges.picture_format import encode_for_judge, scaled_size
 

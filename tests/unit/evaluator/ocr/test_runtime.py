@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pytest
 
+from acud.base.errors import Unavailable
 from acud.config import OcrSettings
-from acud.errors import Unavailable
 from acud.evaluator.ocr import rapid, runtime
 from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.ocr.runtime import Runtime, choose_runtime

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.evaluator.ocr.engine import Bgr, Reading
 from acud.evaluator.ocr.scripts import named, packages
 from acud.evaluator.ocr.second_reader import Doubt, SecondReader, ViewScripts, is_doubtful, stands, without_icons

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.features.actions.action_words import actions_text
 from acud.features.actions.supervisor.places import element_ids, fill_element_points, pressed_points, to_display_pixels
 from acud.types.actions import Action, Click, Direction, Drag, InputAction, Key, Move, Point, Scroll

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 from acud.features.agent import prompt
 from acud.features.agent.machine import (
     MAX_CHECKS,

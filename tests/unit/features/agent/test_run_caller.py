@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from acud.errors import AcudError, Refused
+from acud.base.errors import AcudError, Refused
 from acud.features.agent.supervisor.driver import RunCaller
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.event_loop import EventLoop
 from acud.features.commentary.supervisor.senses import SCENE_PAUSE_S, SceneEvents, SenseOutput
+from acud.process.event_loop import EventLoop
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect, WindowInfo
 from acud.types.commentary import SenseEvent

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from acud.event_loop import EventLoop
 from acud.features.commentary.supervisor.senses import WINDOW_PAUSE_S, SenseOutput, WindowEvents
+from acud.process.event_loop import EventLoop
 from acud.supervisor.observers import Observers
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import Rect, WindowInfo

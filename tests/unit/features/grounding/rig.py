@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.evaluator.judges.provider import Backend
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.evaluator.method import SearchView

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.text_layout import segments, words_of
 from acud.evaluator.view_pixels import ViewPixels

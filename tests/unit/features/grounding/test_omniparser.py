@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from acud.backends import PREDEFINED
+from acud.base.errors import Unavailable
 from acud.config import GroundingSettings
-from acud.errors import Unavailable
+from acud.config.backends import PREDEFINED
 from acud.evaluator.judges.provider import Backend, ChatReply
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.view_pixels import ViewPixels

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from msgspec.structs import replace
 
-from acud.errors import AcudError, Conflict, DisplayDown, InvalidRequest, NotFound, Unavailable
+from acud.base.errors import AcudError, Conflict, DisplayDown, InvalidRequest, NotFound, Unavailable
 from acud.features.scene.supervisor.element_locator import ElementLocator, LocatedElement
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect, WindowInfo

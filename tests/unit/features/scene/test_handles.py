@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acud.errors import Conflict
+from acud.base.errors import Conflict
 from acud.features.scene.elements import NamedElement, gone, middle, named, visible_part
 from acud.types import Rect, WindowInfo
 from acud.types.scene import AxElement, ElementHandle, OcrElement, Scene, SceneDisplay, SceneMode, VlmElement, handle_of

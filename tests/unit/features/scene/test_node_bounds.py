@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acud.accessibility.nodes import AccessibleApp, Node, State, Tree
-from acud.errors import Conflict
+from acud.base.errors import Conflict
 from acud.features.scene.elements import NamedElement, marks_of, visible_part
 from acud.features.scene.evaluator.reader import first_nodes
 from acud.protocol.scene_parts import NodePart

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
 from acud.types import Rect
 from acud.types.scene import SceneDisplay, local_to_global, position
 

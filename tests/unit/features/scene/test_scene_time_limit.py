@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable
 from unittest.mock import MagicMock
 
-from acud.event_loop import EventLoop
 from acud.features.scene.annotations import DisplayAnnotation
 from acud.features.scene.settings import SceneSettings
 from acud.features.scene.supervisor.service import Scenes
+from acud.process.event_loop import EventLoop
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, Rect
 from acud.types.scene import OcrElement, ProviderState, SceneMode

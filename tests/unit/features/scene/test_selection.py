@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from acud.errors import NotFound
+from acud.base.errors import NotFound
 from acud.features.scene.prompt import prompt_text
 from acud.features.scene.selection import narrowed
 from acud.types import Rect

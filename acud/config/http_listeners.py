@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from acud.errors import Refused
+from acud.base.errors import Refused
 
 Port = Annotated[int, Meta(ge=0, le=65_535)]
 _SHORTEST_TOKEN = 16

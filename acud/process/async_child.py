@@ -11,7 +11,7 @@ from typing import Any, Generic, Self, TypeVar
 import msgspec
 import zmq.asyncio
 
-from acud.child_process import child_socket, decode_or_none, next_beat_s
+from acud.process.child_process import child_socket, decode_or_none, next_beat_s
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap
 from acud.protocol.children import Heartbeat

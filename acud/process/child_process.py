@@ -5,9 +5,9 @@ supervisor.
     if __name__ == "__main__":
         child_process.run(main)
 
-A synchronous child (`SyncChild`) drives `acud.event_loop.EventLoop`; an asyncio child (`acud.async_child`) awaits. Both
+A synchronous child (`SyncChild`) drives an `EventLoop`; an asyncio child (`acud.process.async_child`) awaits. Both
 speak msgpack structs over one DEALER socket and never block on a send: what does not fit the queue is counted, and the
-next heartbeat tells.
+next heartbeat reports it.
 
 `python -m acud.capture --forks`, or of `acud.evaluator`, is a fork server: it has imported everything and forks for
 each order, so that a start costs a fork and not the imports. It is single-threaded while it serves (no ZeroMQ context,
@@ -32,8 +32,8 @@ from typing import Any, Generic, NoReturn, Self, TypeVar
 import msgspec
 import zmq
 
-from acud import log
-from acud.errors import AcudError, InternalError, InvalidRequest, Unavailable
+from acud.base import log
+from acud.base.errors import AcudError, InternalError, InvalidRequest, Unavailable
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap
 from acud.protocol.children import Fault, Heartbeat

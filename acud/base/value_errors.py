@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import inspect
 
-from acud.errors import suggest
+from acud.base.errors import suggest
 
 _MAX_CHOICES = 40
 _PLACE = re.compile(r"(?P<reason>.*?)(?: - at (?:`(?P<part>key|value)` in )?`\$(?P<path>[^`]*)`)?", re.DOTALL)

@@ -6,7 +6,7 @@ import os
 import ssl
 from pathlib import Path
 
-from acud.errors import Unavailable
+from acud.base.errors import Unavailable
 
 
 def authorities(ca_file: str = "") -> ssl.SSLContext | None:

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 from msgspec import Meta, Struct
 from msgspec.structs import fields, replace
 
-from acud.http_listeners import is_loopback
+from acud.config.http_listeners import is_loopback
 from acud.types import JudgeName
 
 _PER = 1_000_000

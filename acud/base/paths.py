@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from acud.errors import ConfigError, Refused
+from acud.base.errors import ConfigError, Refused
 
 # sockaddr_un holds 108 bytes with the closing zero (unix(7)); the longest endpoint name below is known.
 _LONGEST_SOCKET_PATH = 107

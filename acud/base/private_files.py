@@ -23,8 +23,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from acud.errors import Refused
-from acud.paths import Paths
+from acud.base.errors import Refused
+from acud.base.paths import Paths
 
 _READ, _WRITE, _ENTER = 0o044, 0o022, 0o011
 _OTHERS = 0o007

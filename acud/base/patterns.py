@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from acud.errors import InvalidRequest
+from acud.base.errors import InvalidRequest
 
 MAX_PATTERN = 500
 """Characters."""

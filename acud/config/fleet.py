@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 
 from msgspec import Meta, Struct
 
-from acud.errors import Refused
-from acud.http_listeners import is_loopback
+from acud.base.errors import Refused
+from acud.config.http_listeners import is_loopback
+from acud.types import Labels
 
 HOST = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 """What a host may be called: a name is one token of a subject and of a key, and stands before a display's name."""
@@ -18,9 +19,6 @@ _ADMIN_KEY = re.compile(r"U[A-Z2-7]{55}")
 _PREFIX = re.compile(r"[A-Za-z0-9_-]{1,32}")
 _ELECTION_S = 10
 """A cluster found its new leader after 5.25 s (measured), and a host renews every third of its lease."""
-
-Labels = dict[str, str]
-NO_LABELS: Labels = {}
 
 
 class FleetSettings(Struct, frozen=True, forbid_unknown_fields=True):

@@ -12,8 +12,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.backends import KEY_PLACE, AnyBackend
 from acud.config import key_variable
+from acud.config.backends import KEY_PLACE, AnyBackend
 
 _KEYRING_S = 5.0
 """A keyring may ask a person to unlock it; a daemon that starts does not wait for that."""
