@@ -20,6 +20,7 @@ PACKAGES = (
     "clients/acud_client",
     "clients/acud_cli",
     "clients/acud_fleet",
+    "clients/acud_http",
     "clients/acud_mcp",
     "clients/acud_web",
 )

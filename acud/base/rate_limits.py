@@ -5,7 +5,7 @@ of an address. `RollingWindow` holds in any stretch of time, whenever that begin
 
 Other limits are none of these two: how often a child is started again (every end counts, allowed or not:
 `acud.supervisor.children`), which frame rate a source gets (a share: `acud.supervisor.frame_rate_limits`), when
-a source is grabbed next (`acud.capture.frame_rate`), how many connections there are at once (`acud_web.server`).
+a source is grabbed next (`acud.capture.frame_rate`), how many connections there are at once (`acud_http.server`).
 """
 
 from __future__ import annotations

@@ -11,11 +11,11 @@ from acud.base.errors import Refused
 from acud.base.paths import Paths
 from acud.config.http_listeners import ListenerSettings
 from acud_client.token import kept_token
+from acud_http.request_filter import RequestFilter, Surface
+from acud_http.server import Listener, Server, run_in_foreground
 from acud_mcp.daemon import Starter
 from acud_mcp.sdk_server import build
 from acud_mcp.tool import Options
-from acud_web.request_filter import RequestFilter, Surface
-from acud_web.server import Listener, Server, run_in_foreground
 
 PATH = "/mcp"
 _WORDS = {

@@ -21,9 +21,9 @@ from acud.protocol.events import Event
 from acud.protocol.requests.web import WebPass, WebPassReply
 from acud.protocol.web import AccessToken, Scope, digest_of
 from acud_client.aio import AsyncClient
+from acud_http.errors import wrong
+from acud_http.request_filter import bearer_of, values
 from acud_web.daemon_gateway import DaemonGateway
-from acud_web.errors import wrong
-from acud_web.request_filter import bearer_of, values
 
 COOKIE = "acud_session"
 _LONGEST = 256

@@ -12,17 +12,17 @@ from starlette.applications import Starlette
 from acud.base.paths import Paths
 from acud.config.http_listeners import ListenerSettings, WebSettings
 from acud_client.aio import AsyncClient
+from acud_http.errors import ENDPOINT_ERRORS, GATEWAY_ERRORS, ErrorFormat
+from acud_http.request_filter import ENDPOINTS, GATEWAY, RequestFilter, Surface
+from acud_http.server import CONNECTIONS, ConnectionLimit, Listener, Server
 from acud_web import api, http_endpoints, pages, tools
 from acud_web.access import Authenticator, Revocations
 from acud_web.api import document
 from acud_web.api.hub import EventHub
 from acud_web.daemon_gateway import DaemonGateway
-from acud_web.errors import ENDPOINT_ERRORS, GATEWAY_ERRORS, ErrorFormat
 from acud_web.live import routes as live
 from acud_web.live.displays import DisplayHub
-from acud_web.request_filter import ENDPOINTS, GATEWAY, RequestFilter, Surface
 from acud_web.route_table import Row, route
-from acud_web.server import CONNECTIONS, ConnectionLimit, Listener, Server
 
 _SERVED: tuple[Row, ...] = (*pages.ROUTES, *api.ROUTES, *live.ROUTES, *tools.ROUTES)
 ROWS: tuple[Row, ...] = (*_SERVED, *document.rows(_SERVED, api.OPERATIONS))

@@ -29,7 +29,7 @@ from acud.protocol.requests.commentary import (
     SensePost,
 )
 from acud.types.commentary import AnalysisResult, ContextWindow, SenseEvent
-from acud_web.errors import HttpFault, answer, fault
+from acud_http.errors import HttpFault, answer, fault
 from acud_web.route_table import CONFIG_LIMIT_BYTES, Row, json_object, number, query_number, switch, text, whole
 
 View = dict[str, Any]

@@ -12,9 +12,9 @@ from starlette.requests import HTTPConnection
 from acud.base.errors import Conflict, InvalidRequest
 from acud.protocol.requests import declared
 from acud.protocol.web import AccessToken
+from acud_http.errors import wrong
+from acud_http.request_filter import values
 from acud_web.daemon_gateway import DaemonGateway
-from acud_web.errors import wrong
-from acud_web.request_filter import values
 
 HEADER = "Idempotency-Key"
 PATTERN = r"^[!-~]{1,200}$"

@@ -18,8 +18,8 @@ from starlette.responses import RedirectResponse, Response
 from acud.base.errors import NotFound
 from acud.protocol.requests.web import WebLoginRedeem, WebPassReply, WebTokenListReply, WebTokenRevoke
 from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
+from acud_http.errors import answer, wrong
 from acud_web.access import COOKIE, UNKNOWN_AT_ONCE, LoginThrottle, access_token_of, address_of, wrong_try
-from acud_web.errors import answer, wrong
 from acud_web.route_table import Row, json_object, text
 
 _FOLDER = Path(__file__).parent / "static"

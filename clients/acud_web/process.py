@@ -21,9 +21,9 @@ from acud.process.async_child import AsyncChild
 from acud.protocol.bootstrap import Bootstrap, WebOptions
 from acud.protocol.children import Heartbeat, ToWeb, WebHello
 from acud_client.token import kept_token
+from acud_http.request_filter import ENDPOINTS, GATEWAY
+from acud_http.server import Listener, run_in_foreground
 from acud_web.application import Serving
-from acud_web.request_filter import ENDPOINTS, GATEWAY
-from acud_web.server import Listener, run_in_foreground
 
 _LOG = log.logger("traces")
 _AGAIN_S = 10.0

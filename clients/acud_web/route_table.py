@@ -17,9 +17,9 @@ from starlette.routing import BaseRoute, Match, Route, WebSocketRoute
 
 from acud.base.typed_values import decode_json
 from acud.protocol.web import Scope
+from acud_http.errors import bad_json, fault, wrong
+from acud_http.request_filter import values
 from acud_web.access import Authenticator, need
-from acud_web.errors import bad_json, fault, wrong
-from acud_web.request_filter import values
 
 BODY_BYTES = 64 * 1024
 

@@ -14,11 +14,11 @@ from acud.base.errors import InvalidRequest, NotFound, Unavailable
 from acud.protocol.requests import declared
 from acud.protocol.requests.command import Command, Effect
 from acud.protocol.web import Scope
+from acud_http.errors import answer
 from acud_mcp.block_limits import PATIENT_S
 from acud_mcp.scene_changes import ScenesTold
 from acud_web.access import need
 from acud_web.api.operation import BODY_BYTES, ApiRequest, Nothing
-from acud_web.errors import answer
 from acud_web.route_table import Row
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ import pytest
 
 from acud.protocol.web import Scope, digest_of
 from acud_client import AsyncClient
+from acud_http.request_filter import HEADERS
 from acud_web.access import Authenticator, Revocations
 from acud_web.daemon_gateway import DaemonGateway
-from acud_web.request_filter import HEADERS
 from tests.daemon import Daemon
 from tests.e2e.desktop import until
 from tests.e2e.gateway_support import SETTINGS, Browser, Foreground, code, served, token

@@ -20,7 +20,7 @@ from acud.evaluator.judges.registry import make_models
 from acud.protocol import codec
 from acud.x11 import grab, keyboard
 from acud.x11.wire import PackedQuery
-from acud_web.errors import HttpFault
+from acud_http.errors import HttpFault
 from acud_web.route_table import parsed
 from tests.fuzz.decoder import Decoder
 

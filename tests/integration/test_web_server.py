@@ -15,7 +15,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from acud.config.http_listeners import bind
-from acud_web.server import ConnectionLimit, Patience, Server
+from acud_http.server import ConnectionLimit, Patience, Server
 
 MOST, EACH = 40, 30
 _PATIENCE_S = 2.0

@@ -18,8 +18,8 @@ from starlette.responses import Response
 from acud.protocol import VERSION
 from acud.protocol.requests.terminals import TerminalName
 from acud.protocol.web import Scope
+from acud_http.errors import answer
 from acud_web.api.operation import Nothing, Operation, counted
-from acud_web.errors import answer
 from acud_web.idempotency import HEADER, PATTERN
 from acud_web.route_table import Row
 

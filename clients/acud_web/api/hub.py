@@ -14,8 +14,8 @@ from acud.base.errors import AcudError
 from acud.protocol.events import Event
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud_client.stream import PAGE, AsyncEventStream, Trimmed
+from acud_http.errors import code_of
 from acud_web.daemon_gateway import DaemonGateway
-from acud_web.errors import code_of
 
 QUEUED = 1000
 """Events that a reader may be behind; who is further behind is cut, and comes back with the number it had last."""

@@ -15,9 +15,9 @@ from acud.base.typed_values import convert
 from acud.base.value_errors import value_fault
 from acud.protocol import codec
 from acud.protocol.web import AccessToken, Scope
+from acud_http.errors import HttpFault, answer, wrong
 from acud_web.access import SAFE, first_of
 from acud_web.daemon_gateway import DaemonGateway
-from acud_web.errors import HttpFault, answer, wrong
 from acud_web.idempotency import IdempotencyKey
 from acud_web.route_table import Row, json_object
 

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from acud.protocol.requests.waits import may_name_host
 from acud.types.displays import display_name
 from acud.types.picture_views import parse
+from acud_http.errors import wrong
 from acud_web.api.displays import display_seen
 from acud_web.api.operation import ApiRequest, Body, Query, unseen
 from acud_web.api.tasks import task_seen
 from acud_web.api.waits import wait_seen
-from acud_web.errors import wrong
 
 _FINDERS: dict[str, Callable[[ApiRequest[Any, Any], str], Awaitable[object]]] = {
     "wait_id": wait_seen,

@@ -19,10 +19,10 @@ from starlette.types import Scope as AsgiScope
 from acud.protocol.replay import ReplayAsk
 from acud.protocol.web import Scope
 from acud.types import Budget, JudgeChoice, JudgeName, Policy, Rect, Until
+from acud_http.errors import wrong
 from acud_web.access import Revocations, first_of
 from acud_web.api.operation import ApiRequest, Nothing, Operation
 from acud_web.api.recordings import recording_seen
-from acud_web.errors import wrong
 
 _LINE_BYTES = 1 << 20
 _MEDIA = "application/x-ndjson"

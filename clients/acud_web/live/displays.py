@@ -24,8 +24,8 @@ from acud.frames.reader import FrameGone
 from acud.protocol import codec
 from acud.protocol.events import Event
 from acud.protocol.requests.looks import LiveWatch, LiveWatched
+from acud_http.errors import wrong
 from acud_web.daemon_gateway import DaemonGateway
-from acud_web.errors import wrong
 from acud_web.live.composition import Known, OpenRing
 from acud_web.live.messages import Bye, Lost
 

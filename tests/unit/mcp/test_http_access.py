@@ -12,9 +12,9 @@ import pytest
 from acud.base.errors import Refused
 from acud.base.paths import resolve
 from acud.config.http_listeners import ListenerSettings
+from acud_http.request_filter import RequestFilter, values
 from acud_mcp import look_tools
 from acud_mcp.http_server import SURFACE, token, token_path
-from acud_web.request_filter import RequestFilter, values
 
 TOKEN = "t" * 43
 

@@ -15,11 +15,11 @@ from starlette.requests import HTTPConnection
 from acud.base.errors import NotFound
 from acud.protocol.requests.web import WebPass, WebPassReply
 from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
+from acud_http.errors import HttpFault
+from acud_http.request_filter import ServerNames
+from acud_http.server import ConnectionLimit
 from acud_web.access import Authenticator, Credential, LoginThrottle, credentials_of, wrong_try
 from acud_web.daemon_gateway import DaemonGateway
-from acud_web.errors import HttpFault
-from acud_web.request_filter import ServerNames
-from acud_web.server import ConnectionLimit
 
 
 def made(scope: Scope = Scope.READ, displays: tuple[str, ...] = (), tasks: tuple[str, ...] = ()) -> AccessToken:

@@ -13,9 +13,9 @@ from starlette.requests import Request
 from acud.base import errors
 from acud.protocol.requests.commentary import AnalysisStatusReply
 from acud.types.commentary import AnalysisConfig, AnalysisContext, AnalysisResult
+from acud_http.errors import ENDPOINT_ERRORS, HttpFault
 from acud_web import http_endpoints
 from acud_web.application import router
-from acud_web.errors import ENDPOINT_ERRORS, HttpFault
 from acud_web.route_table import json_object, number, parsed, whole
 
 

@@ -15,11 +15,11 @@ from acud.base.errors import NotFound
 from acud.base.paths import resolve
 from acud.config.http_listeners import WebSettings
 from acud.protocol.web import Scope
+from acud_http.errors import GATEWAY_ERRORS
+from acud_http.request_filter import GATEWAY, HEADERS, RequestFilter
 from acud_web.application import gateway_state, router
 from acud_web.daemon_gateway import DaemonGateway
-from acud_web.errors import GATEWAY_ERRORS
 from acud_web.live.displays import DisplayHub
-from acud_web.request_filter import GATEWAY, HEADERS, RequestFilter
 from acud_web.route_table import Row
 
 

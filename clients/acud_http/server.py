@@ -24,7 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from acud.config.http_listeners import ListenerSettings, WebSettings, bind, url_of
-from acud_web.request_filter import Surface
+from acud_http.request_filter import Surface
 
 
 class Guest(Protocol):

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from acud.config.http_listeners import ListenerSettings, WebSettings
-from acud_web.errors import ENDPOINT_ERRORS, GATEWAY_ERRORS
+from acud_http.errors import ENDPOINT_ERRORS, GATEWAY_ERRORS
 
 _HOST = re.compile(r"(?P<name>[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
