@@ -248,7 +248,7 @@ class CaptureSource:
     def _with_doubts(self, notice: Notice) -> Notice:
         grid, unsure = Grid(self.area.width, self.area.height), 0
         for box in self._quiet.doubts():
-            unsure |= grid.touched(box)
+            unsure |= grid.find_touching(box)
         return replace(notice, unsure=to_bytes(unsure)) if unsure else notice
 
     def _begin(self) -> Start:

@@ -267,7 +267,7 @@ class _DisplayWatch:
 
     def _one(self, wait_id: str, question: WidgetQuestion, place: WidgetPlace, seen: WidgetsSeen) -> Verdict:
         key = (wait_id, question.index)
-        if key not in self._there and seen.named(question.leaf, place):
+        if key not in self._there and seen.find_named(question.leaf, place):
             self._there.add(key)
         return judge_widget(question.leaf, seen, place, was_there=key in self._there)
 

@@ -41,8 +41,8 @@ from acud.types import (
 )
 from acud.waits.conditions import leaves
 from acud.waits.model import Standing, Wait
-from acud.waits.presence import NEVER_THERE, NOT_IN_STAGE, absences, is_there, negations
-from acud.waits.read_text import ECHO_LETTERS, comparable, places_of, plain_letters, spaced
+from acud.waits.presence import NEVER_THERE, NOT_IN_STAGE, find_absences, is_there, negations
+from acud.waits.read_text import ECHO_LETTERS, comparable, normalise_text, places_of, plain_letters
 
 WAS_THERE = "it was there when the wait began to look"
 WAS_IN_STAGE = "it was there when this stage began"
@@ -76,7 +76,9 @@ def own_input(leaf: Leaf, lines: Sequence[str]) -> OwnInput:
     if not lines or not isinstance(leaf, TextLeaf) or (isinstance(leaf, Text) and leaf.gone):
         return OwnInput()
     found = [
-        (_make_echo(before, after), line.endswith("\n")) for line in lines for before, after in _around(leaf, line)
+        (_make_echo(before, after), line.endswith("\n"))
+        for line in lines
+        for before, after in _split_around(leaf, line)
     ]
     echoes = tuple(echo for echo, is_entered in found if is_entered and echo.before)
     return OwnInput(echoes, len(found) - len(echoes) if isinstance(leaf, Text) else 0)
@@ -91,16 +93,16 @@ def _make_echo(before: str, after: str) -> Echo:
     return Echo(plain_letters(before)[-ECHO_LETTERS:], plain_letters(after)[:ECHO_LETTERS], *counts)
 
 
-def _around(leaf: TextLeaf, line: str) -> Iterator[tuple[str, str]]:
+def _split_around(leaf: TextLeaf, line: str) -> Iterator[tuple[str, str]]:
     """Yield what stands before and after each place of the wanted words in a line."""
     is_pattern = isinstance(leaf, Text) and leaf.regex
-    text = spaced(line) if isinstance(leaf, Text) and (leaf.regex or leaf.match_case) else comparable(line)
+    text = normalise_text(line) if isinstance(leaf, Text) and (leaf.regex or leaf.match_case) else comparable(line)
     if isinstance(leaf, ScreenNumber):
         spans: Iterable[tuple[int, int]] = places_of(comparable(leaf.label), text, whole_words=True)
     elif is_pattern:
         spans = compiled(leaf.text, ignore_case=not leaf.match_case).spans(text)
     else:
-        wanted = spaced(leaf.text) if leaf.match_case else comparable(leaf.text)
+        wanted = normalise_text(leaf.text) if leaf.match_case else comparable(leaf.text)
         spans = places_of(wanted, text, whole_words=leaf.whole_words)
     return ((text[:start], text[end:]) for start, end in spans)
 
@@ -117,14 +119,14 @@ def echoes_of(until: Until, lines: Sequence[str]) -> tuple[Echo, ...]:
 def describe_presence(wait: Wait, verdicts: Mapping[int, Verdict]) -> dict[int, Verdict]:
     """Return the verdicts, saying of what is gone that it never was there, and of what is there that it was before."""
     signs = tuple(negations(wait.until))
-    return {index: _described(wait, index, verdict, signs[index]) for index, verdict in verdicts.items()}
+    return {index: _explain_presence(wait, index, verdict, signs[index]) for index, verdict in verdicts.items()}
 
 
-def _described(wait: Wait, index: int, verdict: Verdict, negated: bool) -> Verdict:
+def _explain_presence(wait: Wait, index: int, verdict: Verdict, negated: bool) -> Verdict:
     leaf = wait.leaves[index]
     words = ""
     if wait.is_new and index not in wait.leaves_seen and is_there(leaf, verdict) is False:
-        words = (NOT_IN_STAGE if wait.stage else NEVER_THERE) if index in absences(wait) else ""
+        words = (NOT_IN_STAGE if wait.stage else NEVER_THERE) if index in find_absences(wait) else ""
     elif wait.is_new and isinstance(leaf, Text | ScreenImage | WindowTitle | Widget) and not leaf.gone:
         standing = wait.standing.get(index, Standing(was_away=True))
         stood = verdict.answer is Answer.YES and not negated and not standing.was_away and not standing.there

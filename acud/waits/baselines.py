@@ -129,23 +129,23 @@ def take_first_look(view_state: ViewState, event: FrameSeen) -> ViewState:
     """Take the first grab of a view: baselines are taken, or it is compared with what the target was before."""
     looked = mark_change(replace(view_state, looked=True), event, -NEVER)
     if view_state.before is not None:
-        return _another_view(looked, event, view_state.before)
+        return _compare_views(looked, event, view_state.before)
     quiet = replace(looked, quiet_from=event.shown_by)
-    based = map_changes(quiet, lambda change: _based(quiet, change, event.frame))
+    based = map_changes(quiet, lambda change: _take_baseline(quiet, change, event.frame))
     if (
-        _undecided(based) and not based.awaited_baselines
+        _find_undecided(based) and not based.awaited_baselines
     ):  # all at once: two looks that differ cannot both be the one of now
-        return _taken_up(based)
+        return _compare_with_look(based)
     return replace(based, wants_identity=any(change.holds_from is None for change in based.changes.values()))
 
 
-def _undecided(view_state: ViewState) -> set[StoredBaseline]:
+def _find_undecided(view_state: ViewState) -> set[StoredBaseline]:
     """Return the baselines in doubt whose look is known, and will tell."""
     in_doubt = (change for change in view_state.changes.values() if change.doubt and change.holds_from is None)
     return {change.taken for change in in_doubt if change.taken and change.taken.identity}
 
 
-def _another_view(view_state: ViewState, event: FrameSeen, before: TargetView) -> ViewState:
+def _compare_views(view_state: ViewState, event: FrameSeen, before: TargetView) -> ViewState:
     every = view_state.view.masks.touching
     if not view_state.view.same_shape(before):
         return replace(
@@ -158,11 +158,11 @@ def _another_view(view_state: ViewState, event: FrameSeen, before: TargetView) -
     return replace(lose_look(view_state, event.shown_by, _ELSEWHERE), wants_identity=bool(view_state.changes))
 
 
-def _taken_up(view_state: ViewState) -> ViewState:
+def _compare_with_look(view_state: ViewState) -> ViewState:
     """Compare with the look that the target had; leaves that disagree on it count as changed."""
-    undecided, tiles = _undecided(view_state), view_state.uncertain.tiles if view_state.uncertain else 0
+    undecided, tiles = _find_undecided(view_state), view_state.uncertain.tiles if view_state.uncertain else 0
     for taken in undecided:
-        tiles |= _hit(view_state, taken.token)[0] or view_state.view.masks.touching
+        tiles |= _find_changed_tiles(view_state, taken.token)[0] or view_state.view.masks.touching
     looks = {taken.identity for taken in undecided}
     if len(looks) > 1:
         return count_change(view_state, view_state.frame, tiles, view_state.grabbed_at)
@@ -172,7 +172,7 @@ def _taken_up(view_state: ViewState) -> ViewState:
     )
 
 
-def _based(view_state: ViewState, change: ChangeState, frame: int) -> ChangeState:
+def _take_baseline(view_state: ViewState, change: ChangeState, frame: int) -> ChangeState:
     """Take a leaf's baseline: the frame of now, or the token given, with what changed since.
 
     Where tiles do not tell that for certain the identity of the baseline does (it stays in doubt until it was
@@ -182,16 +182,16 @@ def _based(view_state: ViewState, change: ChangeState, frame: int) -> ChangeStat
     if not token:
         return replace(change, taken=StoredBaseline(token_of_view(view_state.view, frame)))
     based = replace(change, taken=change.stored or StoredBaseline(token))
-    hit, doubt = _hit(view_state, token)
+    hit, doubt = _find_changed_tiles(view_state, token)
     if not doubt:
         return add_tiles(view_state, based, hit or 0, frame)
-    look = _look(view_state, change, token, hit)
+    look = _find_identity(view_state, change, token, hit)
     if look or token in view_state.awaited_baselines:
         return replace(based, taken=StoredBaseline(token, look), doubt=doubt)
     return replace(based, touched=hit or view_state.view.masks.touching, holds_from=frame, doubt=doubt)
 
 
-def _hit(view_state: ViewState, token: str) -> tuple[int | None, str]:
+def _find_changed_tiles(view_state: ViewState, token: str) -> tuple[int | None, str]:
     """Return the target's tiles that changed since a baseline (None: not known), and why they do not tell enough."""
     apart = why_apart(parse_token(token), parse_token(token_of_view(view_state.view, 0)))
     since = view_state.touched.get(token)
@@ -203,7 +203,7 @@ def _hit(view_state: ViewState, token: str) -> tuple[int | None, str]:
     return hit, ""
 
 
-def _look(view_state: ViewState, change: ChangeState, token: str, hit: int | None) -> str:
+def _find_identity(view_state: ViewState, change: ChangeState, token: str, hit: int | None) -> str:
     """Return the identity that the target had in its baseline, "" when that is not known."""
     if change.stored and change.stored.identity:
         return change.stored.identity
@@ -227,14 +227,14 @@ def apply_baseline_identity(view_state: ViewState, event: BaselineIdentified) ->
     if event.token not in view_state.awaited_baselines:
         return view_state
     fewer = replace(view_state, awaited_baselines=view_state.awaited_baselines - {event.token})
-    told = map_changes(fewer, lambda change: _told(change, event)) if event.identity else fewer
+    told = map_changes(fewer, lambda change: _keep_look(change, event)) if event.identity else fewer
     if told.awaited_baselines or not told.looked:
         return told
-    after = map_changes(told, lambda change: _given_up(told, change))
-    return _taken_up(after) if _undecided(after) else _settled(after)
+    after = map_changes(told, lambda change: _give_up_look(told, change))
+    return _compare_with_look(after) if _find_undecided(after) else _resume_from_look(after)
 
 
-def _told(change: ChangeState, event: BaselineIdentified) -> ChangeState:
+def _keep_look(change: ChangeState, event: BaselineIdentified) -> ChangeState:
     """Keep the look with a leaf of this baseline; before the first look it comes as if it had been stored."""
     if change.taken is None:
         mine = (change.stored.token if change.stored else change.leaf.baseline) == event.token
@@ -244,15 +244,15 @@ def _told(change: ChangeState, event: BaselineIdentified) -> ChangeState:
     return replace(change, taken=StoredBaseline(event.token, event.identity)) if mine else change
 
 
-def _given_up(view_state: ViewState, change: ChangeState) -> ChangeState:
+def _give_up_look(view_state: ViewState, change: ChangeState) -> ChangeState:
     """Count a leaf in doubt as changed when its look is lost."""
     if not change.doubt or change.holds_from is not None or change.taken is None or change.taken.identity:
         return change
-    hit = _hit(view_state, change.taken.token)[0] or view_state.view.masks.touching
+    hit = _find_changed_tiles(view_state, change.taken.token)[0] or view_state.view.masks.touching
     return replace(change, touched=change.touched | hit, holds_from=view_state.frame)
 
 
-def _settled(view_state: ViewState) -> ViewState:
+def _resume_from_look(view_state: ViewState) -> ViewState:
     """Go on from the look of baselines that tiles told to be unchanged; what is doubtful since is compared with it."""
     same = (change.taken for change in view_state.changes.values() if change.holds_from is None and not change.touched)
     looks = {taken.identity for taken in same if taken and taken.identity}

@@ -48,20 +48,20 @@ class BlinkWatch(Struct, frozen=True):
         """Since when nothing else changed."""
         return max([self.since, *(looks.at for looks in self.tiles.values() if not looks.blinks)])
 
-    def changed(self, hit: int, looks: dict[int, int], at: float) -> BlinkWatch:
+    def note_change(self, hit: int, looks: dict[int, int], at: float) -> BlinkWatch:
         """Return the watch after the tiles `hit` changed. `looks`: what they show now, by tile, where that is known."""
         known = {index: looks[index] for index in bits(hit) if index in looks} if looks else {}
         kept = {index: told for index, told in self.tiles.items() if not hit >> index & 1}
-        shown = {index: _after(self.tiles.get(index), look, at) for index, look in known.items()}
+        shown = {index: _next_looks(self.tiles.get(index), look, at) for index, look in known.items()}
         since = self.since if len(known) == hit.bit_count() else at
         return BlinkWatch(kept | shown, since)
 
-    def restarted(self, at: float) -> BlinkWatch:
+    def restart(self, at: float) -> BlinkWatch:
         """Return the watch after a moment in which anything may have changed; what blinks is still known."""
         return BlinkWatch(self.tiles, at)
 
 
-def _after(told: TileLooks | None, look: int, at: float) -> TileLooks:
+def _next_looks(told: TileLooks | None, look: int, at: float) -> TileLooks:
     if told is None or at - told.at < LEAST_LOOK_S:
         return TileLooks(look, 0, 0, at)
     if told.before and look == told.before:

@@ -84,13 +84,13 @@ def budget_status(wait: BudgetAccount, task: BudgetAccount) -> BudgetStatus:
     accounts = {"budget": wait, "budget of the task": task}
     reached = {name: account for name, account in accounts.items() if exhausted_limit(account)}
     if not reached:
-        return BudgetStatus(note=_unbounded(accounts))
+        return BudgetStatus(note=_warn_unpriced(accounts))
     said = "; ".join(f"{name}: {exhausted_limit(account)}" for name, account in reached.items())
     fail = any(account.budget.on_budget is OnBudget.FAIL for account in reached.values())
     return BudgetStatus(said, fail, f"{said}; from now on judged locally where that is possible")
 
 
-def _unbounded(accounts: dict[str, BudgetAccount]) -> str:
+def _warn_unpriced(accounts: dict[str, BudgetAccount]) -> str:
     """Return a warning when there is a limit in dollars and a judge whose cost is not known."""
     for name, account in accounts.items():
         if account.budget.max_cost_usd is not None and account.spent.unpriced:

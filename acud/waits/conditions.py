@@ -108,16 +108,16 @@ def evaluate(until: Until, verdicts: Mapping[int, Verdict]) -> Verdict:
 
     A `then` is judged stage by stage (`acud.waits.stages`), never as a whole.
     """
-    return _verdict(until, iter(range(len(leaves(until)))), verdicts)
+    return _evaluate_part(until, iter(range(len(leaves(until)))), verdicts)
 
 
-def _verdict(until: Until, indexes: Iterator[int], verdicts: Mapping[int, Verdict]) -> Verdict:
+def _evaluate_part(until: Until, indexes: Iterator[int], verdicts: Mapping[int, Verdict]) -> Verdict:
     if isinstance(until, AllOf):
-        return all_of([_verdict(part, indexes, verdicts) for part in until.parts])
+        return all_of([_evaluate_part(part, indexes, verdicts) for part in until.parts])
     if isinstance(until, AnyOf):
-        return any_of([_verdict(part, indexes, verdicts) for part in until.parts])
+        return any_of([_evaluate_part(part, indexes, verdicts) for part in until.parts])
     if isinstance(until, NotOf):
-        return not_of(_verdict(until.part, indexes, verdicts))
+        return not_of(_evaluate_part(until.part, indexes, verdicts))
     if isinstance(until, Then):
         raise TypeError("a sequence has no verdict on one frame")
     return verdicts.get(next(indexes), NOT_JUDGED)
@@ -125,12 +125,20 @@ def _verdict(until: Until, indexes: Iterator[int], verdicts: Mapping[int, Verdic
 
 def all_of(parts: list[Verdict]) -> Verdict:
     """Return `no` when a part is no, else `unknown` when one is unknown, else `yes`."""
-    return _decided(parts, Answer.NO) or _decided(parts, Answer.UNKNOWN) or yes(_joined(parts, " and "), _boxes(parts))
+    return (
+        _merge_answer(parts, Answer.NO)
+        or _merge_answer(parts, Answer.UNKNOWN)
+        or yes(_join_details(parts, " and "), _merge_boxes(parts))
+    )
 
 
 def any_of(parts: list[Verdict]) -> Verdict:
     """Return `yes` when a part is yes, else `unknown` when one is unknown, else `no`."""
-    return _decided(parts, Answer.YES) or _decided(parts, Answer.UNKNOWN) or no(_joined(parts, "; "), _boxes(parts))
+    return (
+        _merge_answer(parts, Answer.YES)
+        or _merge_answer(parts, Answer.UNKNOWN)
+        or no(_join_details(parts, "; "), _merge_boxes(parts))
+    )
 
 
 def not_of(part: Verdict) -> Verdict:
@@ -142,40 +150,42 @@ def not_of(part: Verdict) -> Verdict:
     return no(f"still so: {part.detail}", part.boxes)
 
 
-def _decided(parts: list[Verdict], answer: Answer) -> Verdict | None:
+def _merge_answer(parts: list[Verdict], answer: Answer) -> Verdict | None:
     found = [part for part in parts if part.answer is answer]
     if not found:
         return None
-    words = _joined(found, "; " if answer is Answer.NO else " and ")
-    return Verdict(answer, words, found[0].code, _boxes(found))
+    words = _join_details(found, "; " if answer is Answer.NO else " and ")
+    return Verdict(answer, words, found[0].code, _merge_boxes(found))
 
 
-def _joined(parts: list[Verdict], word: str) -> str:
+def _join_details(parts: list[Verdict], word: str) -> str:
     return word.join(dict.fromkeys(part.detail for part in parts if part.detail))
 
 
-def _boxes(parts: list[Verdict]) -> tuple[Rect, ...]:
+def _merge_boxes(parts: list[Verdict]) -> tuple[Rect, ...]:
     return tuple(dict.fromkeys(box for part in parts for box in part.boxes))[:MOST_BOXES]
 
 
 def open_leaves(until: Until, known: Mapping[int, Verdict]) -> frozenset[int]:
     """Return the leaves without a verdict that can still decide the whole, given the verdicts there are."""
-    return _open(until, itertools.count(), known)[1]
+    return _find_open(until, itertools.count(), known)[1]
 
 
-def _open(until: Until, indexes: Iterator[int], known: Mapping[int, Verdict]) -> tuple[Answer | None, frozenset[int]]:
+def _find_open(
+    until: Until, indexes: Iterator[int], known: Mapping[int, Verdict]
+) -> tuple[Answer | None, frozenset[int]]:
     """Return the answer if it holds for any result of the open leaves (None: open), and those leaves."""
     if isinstance(until, NotOf):
-        answer, rest = _open(until.part, indexes, known)
+        answer, rest = _find_open(until.part, indexes, known)
         return _OPPOSITE[answer], rest
     if not isinstance(until, AllOf | AnyOf):
         index = next(indexes)
         return (known[index].answer, frozenset()) if index in known else (None, frozenset({index}))
-    parts = [_open(part, indexes, known) for part in until.parts]
-    return _settled(parts, Answer.NO if isinstance(until, AllOf) else Answer.YES)
+    parts = [_find_open(part, indexes, known) for part in until.parts]
+    return _settle_parts(parts, Answer.NO if isinstance(until, AllOf) else Answer.YES)
 
 
-def _settled(
+def _settle_parts(
     parts: list[tuple[Answer | None, frozenset[int]]], decisive: Answer
 ) -> tuple[Answer | None, frozenset[int]]:
     answers = {answer for answer, _ in parts}

@@ -75,10 +75,10 @@ def can_coalesce(wait: Wait) -> bool:
         return False
     if any(isinstance(leaf, Change) for leaf in wait.leaves):
         return False
-    return _unquiet(wait, view_state) and _has_turn(wait, view_state)
+    return _lacks_quiet(wait, view_state) and _has_turn(wait, view_state)
 
 
-def _unquiet(wait: Wait, view_state: ViewState) -> bool:
+def _lacks_quiet(wait: Wait, view_state: ViewState) -> bool:
     """Tell whether what asks for quiet has none yet, and tiles alone tell when it is broken again."""
     if not any(isinstance(leaf, Stable) for leaf in wait.leaves):
         return True
@@ -103,14 +103,14 @@ def _has_turn(wait: Wait, view_state: ViewState) -> bool:
 
 def apply_frames(view_state: ViewState, frames: Sequence[FrameSeen], *, every_tile: bool, hidden_s: float) -> ViewState:
     """Return the view state after `frames`, as `seen` would leave it after each in turn; oldest first."""
-    if _certain(view_state, frames):
-        return _marked(view_state, frames, hidden_s)
+    if _are_certain(view_state, frames):
+        return _mark_frames(view_state, frames, hidden_s)
     for frame in frames:
         view_state = apply_frame(view_state, frame, every_tile=every_tile, hidden_s=hidden_s)
     return view_state
 
 
-def _certain(view_state: ViewState, frames: Sequence[FrameSeen]) -> bool:
+def _are_certain(view_state: ViewState, frames: Sequence[FrameSeen]) -> bool:
     """Tell whether each frame is new and surely changed the target, which has no baseline that counts tiles."""
     whole, epoch, newest = view_state.view.masks.whole, view_state.view.epoch, view_state.frame
     if (
@@ -128,7 +128,7 @@ def _certain(view_state: ViewState, frames: Sequence[FrameSeen]) -> bool:
     return True
 
 
-def _marked(view_state: ViewState, frames: Sequence[FrameSeen], hidden_s: float) -> ViewState:
+def _mark_frames(view_state: ViewState, frames: Sequence[FrameSeen], hidden_s: float) -> ViewState:
     marks, grabbed_at, touching = list(view_state.marks), view_state.grabbed_at, view_state.view.masks.touching
     for frame in frames:
         tiles = None if frame.tiles is None else frame.tiles & touching

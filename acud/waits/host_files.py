@@ -126,31 +126,35 @@ def judge_file(
             unnamed.append(one)
     found = [one for one in found if one.name == wanted.name] or found
     if leaf.gone:
-        return _gone(wanted, found), None
+        return _judge_gone(wanted, found), None
     since = leaf.since_utc_s - CLOCK_S if is_of_new_files(leaf) else 0.0
     fresh = [one for one in found if one.kind == "file" and one.changed_utc_s >= since]
-    newest = _newest(fresh) if fresh else None
+    newest = _find_newest(fresh) if fresh else None
     if newest is not None and newest.size == 0:  # a browser reserves the final name before its program knows it
         partial += [one for one in unnamed if is_unnamed_partial(one.name, newest.name)]
     under_way = [one for one in partial if one.changed_utc_s >= since]
     if under_way:
-        of = _newest(under_way)
-        return no(f"a download is under way: {_named(of)} is there{_describe_age(leaf, of)}"), None
+        of = _find_newest(under_way)
+        return no(f"a download is under way: {_describe_file(of)} is there{_describe_age(leaf, of)}"), None
     if newest is None:
-        return no(_missing(leaf, wanted, found)), None
+        return no(_describe_missing(leaf, wanted, found)), None
     due = newest.still_from + leaf.still_s
     if at < due:
-        return no(f"{_named(newest)} is there, but has not been unchanged for {leaf.still_s:g} s yet"), due
+        return no(f"{_describe_file(newest)} is there, but has not been unchanged for {leaf.still_s:g} s yet"), due
     use = look_up_use(newest.name)
     if use.writer:
-        return no(f"{_named(newest)} is there, but {use.writer} has it open for writing"), at + WRITER_AGAIN_S
+        return no(f"{_describe_file(newest)} is there, but {use.writer} has it open for writing"), at + WRITER_AGAIN_S
     still = f", unchanged for {leaf.still_s:g} s" if leaf.still_s else ""
     basis = f"judged by size and time alone: {use.unknown}" if use.unknown else "open for writing in no program"
-    return yes(f"the file {_named(newest)} is there{_describe_age(leaf, newest)}{still}, {basis}"), None
+    return yes(f"the file {_describe_file(newest)} is there{_describe_age(leaf, newest)}{still}, {basis}"), None
 
 
-def _gone(wanted: HostPath, found: list[FileSeen]) -> Verdict:
-    return no(f"{_named(_newest(found))} is there") if found else yes(f"no file {_words(wanted.name)} is there")
+def _judge_gone(wanted: HostPath, found: list[FileSeen]) -> Verdict:
+    return (
+        no(f"{_describe_file(_find_newest(found))} is there")
+        if found
+        else yes(f"no file {_quote_name(wanted.name)} is there")
+    )
 
 
 def _describe_age(leaf: FileState, one: FileSeen) -> str:
@@ -161,30 +165,31 @@ def _describe_age(leaf: FileState, one: FileSeen) -> str:
     return f" since {moment:%Y-%m-%d %H:%M:%S} UTC, before the wait began"
 
 
-def _missing(leaf: FileState, wanted: HostPath, found: list[FileSeen]) -> str:
+def _describe_missing(leaf: FileState, wanted: HostPath, found: list[FileSeen]) -> str:
     if not found:
-        return f"no file {_words(wanted.name)} is there"
-    newest = _newest(found)
+        return f"no file {_quote_name(wanted.name)} is there"
+    newest = _find_newest(found)
     if newest.kind != "file":
-        return f"{_words(newest.name)} is no file, but a {'folder' if newest.kind == 'folder' else 'device or socket'}"
+        kind = "folder" if newest.kind == "folder" else "device or socket"
+        return f"{_quote_name(newest.name)} is no file, but a {kind}"
     before_s = leaf.since_utc_s - newest.changed_utc_s
-    return f"{_named(newest)} is there, but was last changed {before_s:.1f} s before that counts (newer)"
+    return f"{_describe_file(newest)} is there, but was last changed {before_s:.1f} s before that counts (newer)"
 
 
-def _newest(found: list[FileSeen]) -> FileSeen:
+def _find_newest(found: list[FileSeen]) -> FileSeen:
     return max(found, key=lambda one: (one.kind == "file", one.changed_utc_s, one.name))
 
 
-def _named(one: FileSeen) -> str:
-    return f"{_words(one.name)} ({_size(one.size)})"
+def _describe_file(one: FileSeen) -> str:
+    return f"{_quote_name(one.name)} ({_format_size(one.size)})"
 
 
-def _words(name: str) -> str:
+def _quote_name(name: str) -> str:
     """Return a name in quotes: whoever offers a download chose it, so that it is no more than data."""
     return '"' + "".join(one if one.isprintable() and one != '"' else "?" for one in name)[:200] + '"'
 
 
-def _size(count: int) -> str:
+def _format_size(count: int) -> str:
     size, at = float(count), 0
     while size >= 1000 and at < len(_SIZES) - 1:
         size, at = size / 1000, at + 1

@@ -45,7 +45,7 @@ class _Header(Struct, frozen=True):
     interlaced: bool
 
 
-def checked_image(leaf: ScreenImage) -> ScreenImage:
+def normalise_image(leaf: ScreenImage) -> ScreenImage:
     """Return the leaf with the digest and size of its picture. Raises: InvalidRequest, saying what is wrong with it."""
     if not leaf.png:
         if len(leaf.digest) != 32:
@@ -55,26 +55,26 @@ def checked_image(leaf: ScreenImage) -> ScreenImage:
         raise InvalidRequest(
             f"the image has {len(leaf.png)} bytes, more than {MAX_PNG_BYTES}", hint="cut out less of the screen"
         )
-    header = _checked(leaf.png)
+    header = _check_png(leaf.png)
     return replace(leaf, digest=_digest(leaf.png), width=header.width, height=header.height)
 
 
 def without_bytes(until: Until) -> tuple[Until, dict[str, bytes]]:
     """Return the condition with its pictures named by their digests alone, and the pictures by digest.
 
-    Raises: InvalidRequest for a picture that `checked_image` refuses.
+    Raises: InvalidRequest for a picture that `normalise_image` refuses.
     """
     found: dict[str, bytes] = {}
 
-    def shortened(leaf: Leaf) -> Leaf:
+    def shorten(leaf: Leaf) -> Leaf:
         if not isinstance(leaf, ScreenImage):
             return leaf
-        known = checked_image(leaf)
+        known = normalise_image(leaf)
         if known.png:
             found[known.digest] = known.png
         return replace(known, png=b"")
 
-    return map_leaves(until, shortened), found
+    return map_leaves(until, shorten), found
 
 
 def image_digests(until: Until) -> Iterator[str]:
@@ -86,19 +86,19 @@ def _digest(png: bytes) -> str:
     return hashlib.sha256(png).hexdigest()[:32]
 
 
-def _checked(png: bytes) -> _Header:
+def _check_png(png: bytes) -> _Header:
     if not png.startswith(_SIGNATURE):
         raise InvalidRequest("the image is no PNG", hint=_AGAIN)
     header: _Header | None = None
     data = bytearray()
-    for kind, body in _chunks(png):
+    for kind, body in _read_chunks(png):
         if header is None:
-            header = _header(kind, body)
+            header = _parse_header(kind, body)
         elif kind == b"IDAT":
             data += body
     unpacked = _unpack(bytes(data), header) if header is not None else None
     if header is None or unpacked is None:
-        raise _damaged("its data are not those of its size")
+        raise _damage_error("its data are not those of its size")
     if _is_of_one_colour(unpacked, header):
         raise InvalidRequest(
             "the image is of one colour, which is found anywhere", hint="take in more of what is around it"
@@ -111,30 +111,30 @@ def _checked(png: bytes) -> _Header:
     return header
 
 
-def _chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _read_chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Yield kind and body of each chunk, up to and with the last."""
     at, kind = len(_SIGNATURE), b""
     while kind != b"IEND":
         if at + 12 > len(png):
-            raise _damaged("it is cut off")
+            raise _damage_error("it is cut off")
         length, kind = struct.unpack_from(">I4s", png, at)
         body = png[at + 8 : at + 8 + length]
         at += 12 + length
         if at > len(png):
-            raise _damaged("it is cut off")
+            raise _damage_error("it is cut off")
         if struct.unpack_from(">I", png, at - 4)[0] != zlib.crc32(body, zlib.crc32(kind)):
-            raise _damaged(f"the checksum of its part {kind.decode('ascii', 'replace')!r} is wrong")
+            raise _damage_error(f"the checksum of its part {kind.decode('ascii', 'replace')!r} is wrong")
         yield kind, body
 
 
-def _header(kind: bytes, body: bytes) -> _Header:
+def _parse_header(kind: bytes, body: bytes) -> _Header:
     if kind != b"IHDR" or len(body) != 13:
-        raise _damaged("it does not begin with its size")
+        raise _damage_error("it does not begin with its size")
     width, height, depth, colours, packing, filters, interlace = struct.unpack(">IIBBBBB", body)
     if depth == 16:
         raise InvalidRequest("the image has 16 bits a channel", hint=_AGAIN)
     if depth not in _DEPTHS.get(colours, ()) or packing or filters or interlace > 1:
-        raise _damaged("its header is none of PNG 1.2")
+        raise _damage_error("its header is none of PNG 1.2")
     if min(width, height) < MIN_SIDE_PX or width * height > MAX_PIXELS:
         raise InvalidRequest(
             f"the image is {width}x{height} pixels; it must be at least {MIN_SIDE_PX} wide and high,"
@@ -146,7 +146,7 @@ def _header(kind: bytes, body: bytes) -> _Header:
 
 def _unpack(packed: bytes, header: _Header) -> bytes | None:
     """Return the data, None where they are not what the size asks for; no more than that is unpacked."""
-    wanted = sum(rows * (1 + -(-columns * header.bits // 8)) for columns, rows in _passes(header) if columns)
+    wanted = sum(rows * (1 + -(-columns * header.bits // 8)) for columns, rows in _list_passes(header) if columns)
     inflater = zlib.decompressobj()
     try:
         found = inflater.decompress(packed, wanted + 1)
@@ -207,7 +207,7 @@ def _undo_filters(rows: bytes, unit: int, width: int) -> Iterator[bytes]:
         yield above[unit:]
 
 
-def _passes(header: _Header) -> Iterator[tuple[int, int]]:
+def _list_passes(header: _Header) -> Iterator[tuple[int, int]]:
     """Yield columns and rows of each pass."""
     if not header.interlaced:
         yield header.width, header.height
@@ -216,5 +216,5 @@ def _passes(header: _Header) -> Iterator[tuple[int, int]]:
         yield -(-(header.width - left) // across), -(-(header.height - top) // down)
 
 
-def _damaged(how: str) -> InvalidRequest:
+def _damage_error(how: str) -> InvalidRequest:
     return InvalidRequest(f"the PNG of the image is damaged: {how}", hint=_AGAIN)

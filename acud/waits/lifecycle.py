@@ -99,7 +99,7 @@ def describe_asking(wait: Wait, at: float) -> str:
     else:
         return ""
     unjudged = len(_list_unjudged(wait))
-    return f"{words}; {_frames(unjudged)}" if unjudged else words
+    return f"{words}; {_describe_unjudged(unjudged)}" if unjudged else words
 
 
 def measure_backlog_s(wait: Wait, at: float) -> float:
@@ -124,7 +124,7 @@ def with_backlog(wait: Wait, at: float, queue: str = "") -> Verdict:
     if not count:
         return verdict
     busy_s = wait.judge_state.busy_s + (at - min(since) if since else 0.0)
-    words = f"{_frames(count)}, judge busy {busy_s:.0f} s"
+    words = f"{_describe_unjudged(count)}, judge busy {busy_s:.0f} s"
     return replace(verdict, detail="; ".join(filter(None, (verdict.detail, words))))
 
 
@@ -139,7 +139,7 @@ def _list_unjudged(wait: Wait) -> list[ChangeMark]:
     return [mark for mark in wait.view_state.marks if mark.frame > newest] if wait.view_state is not None else []
 
 
-def _frames(count: int) -> str:
+def _describe_unjudged(count: int) -> str:
     return f"{count} {'frame' if count == 1 else 'frames'} unjudged"
 
 
@@ -153,7 +153,7 @@ def resolve(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -> O
         return next_stage(wait, pending, evidence, at)
     epoch = evidence.epoch or (wait.view_state.view.epoch if wait.view_state else 0)
     effect = WaitResolved(at, pending.verdict, evidence, pending.frame, epoch, pending.changed_at)
-    return _ended(wait, WaitMove.RESOLVE, pending.verdict, effect)
+    return _end_wait(wait, WaitMove.RESOLVE, pending.verdict, effect)
 
 
 def resolve_without_picture(wait: Wait, pending: PendingYes, reason: str, at: float) -> Outcome:
@@ -181,16 +181,16 @@ def time_out(wait: Wait, at: float, queue: str = "") -> Outcome:
     verdict = with_backlog(wait, at, queue)
     came = _describe_new_windows(wait)
     verdict = replace(verdict, detail=f"{verdict.detail}; {came}") if came else verdict
-    return _ended(wait, WaitMove.TIME_OUT, verdict, WaitTimedOut(at, verdict, _last_picture(wait)))
+    return _end_wait(wait, WaitMove.TIME_OUT, verdict, WaitTimedOut(at, verdict, _find_last_picture(wait)))
 
 
-def end_as_told(wait: Wait, verdict: Verdict, end: FleetEnd, at: float) -> Outcome:
+def end_by_fleet(wait: Wait, verdict: Verdict, end: FleetEnd, at: float) -> Outcome:
     """End as the fleet told while the host was lost, whatever is known here by now."""
     move = WaitMove.TIME_OUT if end.state is WaitState.TIMEOUT else WaitMove.FAIL
-    return _ended(wait, move, verdict, WaitEndedByFleet(at, verdict, end, _last_picture(wait)))
+    return _end_wait(wait, move, verdict, WaitEndedByFleet(at, verdict, end, _find_last_picture(wait)))
 
 
-def _last_picture(wait: Wait) -> Evidence | None:
+def _find_last_picture(wait: Wait) -> Evidence | None:
     """Return the picture that a wait ends with that has not come true, or why there is none."""
     if wait.last_picture is None and wait.missing is not None and wait.missing is not NOT_LOCATED:
         return Evidence(reason=f"no picture: {wait.missing.detail}")
@@ -199,16 +199,18 @@ def _last_picture(wait: Wait) -> Evidence | None:
 
 def cancel(wait: Wait, reason: str, at: float) -> Outcome:
     """End because a client said so. Raises: IllegalWaitMove when it has ended already."""
-    return _ended(wait, WaitMove.CANCEL, wait.verdict, WaitCancelled(at, reason))
+    return _end_wait(wait, WaitMove.CANCEL, wait.verdict, WaitCancelled(at, reason))
 
 
 def fail(wait: Wait, reason: str, at: float, evidence: Evidence | None = None) -> Outcome:
     """End because it can never be judged, with `evidence` or else its last picture."""
     verdict = with_backlog(wait, at)
-    return _ended(wait, WaitMove.FAIL, verdict, WaitFailed(at, reason, verdict, evidence or _last_picture(wait)))
+    return _end_wait(
+        wait, WaitMove.FAIL, verdict, WaitFailed(at, reason, verdict, evidence or _find_last_picture(wait))
+    )
 
 
-def _ended(wait: Wait, move: WaitMove, verdict: Verdict, effect: WaitEffect) -> Outcome:
+def _end_wait(wait: Wait, move: WaitMove, verdict: Verdict, effect: WaitEffect) -> Outcome:
     state = move_wait(wait.state, move)
     after = replace(wait, state=state, verdict=verdict, flights=(), pending=None, requests=OpenRequests())
     return after, (effect,)

@@ -37,7 +37,7 @@ from acud.waits.events import FrameSeen
 from acud.waits.model import NO_DISPLAY, JobInFlight, PendingYes, TextSnapshot, Wait
 from acud.waits.presence import doubt_absences, negations, seen_there
 from acud.waits.read_text import comparable
-from acud.waits.restless_area import describe, place_box, place_text
+from acud.waits.restless_area import describe_area, place_box, place_text
 from acud.waits.terminals import judge_pane, judge_written
 from acud.waits.view_state import TargetView, ViewState
 from acud.waits.widgets import NOT_READ
@@ -81,16 +81,16 @@ def _window_boxes(window: WindowInfo, view: TargetView | None) -> tuple[Rect, ..
 
 def known_now(wait: Wait) -> dict[int, Verdict]:
     """Return what is known now without a judge: local leaves, and every pixel leaf while the target is missing."""
-    return describe_presence(wait, count_anew(wait, _look(wait)))
+    return describe_presence(wait, count_anew(wait, _look_now(wait)))
 
 
-def _look(wait: Wait) -> dict[int, Verdict]:
+def _look_now(wait: Wait) -> dict[int, Verdict]:
     """Return what is there now, whether it counts or not."""
-    verdicts = ((index, _now(wait, index, leaf)) for index, leaf in enumerate(wait.leaves))
+    verdicts = ((index, _judge_now(wait, index, leaf)) for index, leaf in enumerate(wait.leaves))
     return {index: verdict for index, verdict in verdicts if verdict is not None}
 
 
-def _now(wait: Wait, index: int, leaf: Leaf) -> Verdict | None:
+def _judge_now(wait: Wait, index: int, leaf: Leaf) -> Verdict | None:
     view_state = wait.in_view
     if isinstance(leaf, WindowTitle):
         return (
@@ -129,31 +129,31 @@ def quiet_span(leaf: Change | Stable) -> float:
 def judge_change(view_state: ViewState, index: int, leaf: Change) -> Verdict:
     """Return whether the target changed since the leaf's baseline, and settled if that was asked."""
     change = view_state.changes[index]
-    boxes = _place(view_state, change.touched)
+    boxes = _locate_tiles(view_state, change.touched)
     if change.holds_from is None and change.doubt:
         return unknown("not_compared", f"it could not be compared with its baseline: {change.doubt}")
     if change.holds_from is None:
-        return no(_too_little(view_state, index, leaf), boxes)
-    words = _how(view_state, index)
+        return no(_describe_too_little(view_state, index, leaf), boxes)
+    words = _describe_change(view_state, index)
     if leaf.settle_s and not quiet_for(view_state, leaf, leaf.settle_s):
         return no(f"{words}, but it has not settled for {leaf.settle_s:g} s yet", boxes)
     return yes(words + ignored_text(view_state, leaf), boxes)
 
 
-def _place(view_state: ViewState, tiles: int) -> tuple[Rect, ...]:
+def _locate_tiles(view_state: ViewState, tiles: int) -> tuple[Rect, ...]:
     """Return the box around the tiles in the target's pixels, none where they are in all of it."""
     box = place_box(view_state.view, tiles)
     return () if box is None or (box.w, box.h) == (view_state.view.box.w, view_state.view.box.h) else (box,)
 
 
-def _how(view_state: ViewState, index: int) -> str:
+def _describe_change(view_state: ViewState, index: int) -> str:
     doubt = view_state.changes[index].doubt or view_state.changes[index].unsure
     if doubt:
         return f"it counts as changed, for it could not be compared with its baseline: {doubt}"
     return f"changed tiles cover {view_state.share(index):.1%} of the target"
 
 
-def _too_little(view_state: ViewState, index: int, leaf: Change) -> str:
+def _describe_too_little(view_state: ViewState, index: int, leaf: Change) -> str:
     if not view_state.changes[index].touched:
         return "the target has not changed since the baseline"
     return f"changed tiles cover {view_state.share(index):.1%} of the target, {leaf.share:.1%} is asked"
@@ -164,11 +164,11 @@ def judge_stable(view_state: ViewState, leaf: Stable) -> Verdict:
     stable_s, besides = leaf.stable_s, ignored_text(view_state, leaf)
     if quiet_for(view_state, leaf, stable_s):
         return yes(f"nothing in the target changed for {stable_s:g} s{besides}")
-    moves = _what_moves(view_state, stable_s, blinking_tiles(view_state, leaf))
+    moves = _find_moving_tiles(view_state, stable_s, blinking_tiles(view_state, leaf))
     place = place_text(view_state.view, moves)
     where = f": {place} keep changing" if place else ""
     words = f"the target has not been unchanged for {stable_s:g} s yet{where}{besides}"
-    return no(words, _place(view_state, moves))
+    return no(words, _locate_tiles(view_state, moves))
 
 
 def blinking_tiles(view_state: ViewState, leaf: Leaf) -> int:
@@ -187,7 +187,7 @@ def ignored_text(view_state: ViewState, leaf: Change | Stable) -> str:
     return f", ignoring {areas}: {', '.join(places[:_MOST_PLACES])}{more}" if places else ""
 
 
-def _what_moves(view_state: ViewState, within_s: float, besides: int) -> int:
+def _find_moving_tiles(view_state: ViewState, within_s: float, besides: int) -> int:
     """Return the tiles that changed in the seconds before the target's last change, none where that is not known."""
     counted = [mark for mark in view_state.marks if mark.tiles is None or mark.tiles & ~besides]
     since = max((mark.at for mark in counted), default=0.0) - within_s
@@ -232,10 +232,12 @@ def known_on(wait: Wait, flight: JobInFlight, frame: int) -> dict[int, Verdict]:
 
     A change is known frame by frame. Quiet seen at the dispatch is void when the judged frame changed the target again.
     """
-    return {index: _then(wait, index, verdict, flight, frame) for index, verdict in flight.request.known.items()}
+    return {
+        index: _judge_on_frame(wait, index, verdict, flight, frame) for index, verdict in flight.request.known.items()
+    }
 
 
-def _then(wait: Wait, index: int, verdict: Verdict, flight: JobInFlight, frame: int) -> Verdict:
+def _judge_on_frame(wait: Wait, index: int, verdict: Verdict, flight: JobInFlight, frame: int) -> Verdict:
     leaf, view_state = wait.leaves[index], wait.in_view
     if not is_local(leaf) or isinstance(leaf, WindowTitle | Widget | HostLeaf) or view_state is None:
         return verdict
@@ -261,13 +263,13 @@ def note_of(wait: Wait) -> str:
     unread = (
         f"the judge's last {count} answers could not be read: see its verdict, or name another" if count > 1 else ""
     )
-    return "; ".join(filter(None, (unseen, unread, wait.budget_status.note, _pace(wait))))
+    return "; ".join(filter(None, (unseen, unread, wait.budget_status.note, _describe_pace(wait))))
 
 
-def _pace(wait: Wait) -> str:
+def _describe_pace(wait: Wait) -> str:
     if not wait.judge_state.restless.is_known or wait.view_state is None or not wait.paces_restless:
         return ""
-    return describe(wait.judge_state.restless, wait.view_state, wait.longest_pause_s)
+    return describe_area(wait.judge_state.restless, wait.view_state, wait.longest_pause_s)
 
 
 def find_scrolled_off(wait: Wait, screen: str, written: str) -> dict[int, Verdict]:
@@ -296,22 +298,22 @@ def is_text_leaf(wait: Wait, leaf: Leaf) -> bool:
 
 def apply_texts(wait: Wait, at: float) -> Wait:
     """Return the wait after its windows, terminal or widgets were told; a yes that this denies is of frames before."""
-    look = _look(wait)
+    look = _look_now(wait)
     wait = replace(wait, leaves_seen=seen_there(wait, look))
     wait = note_look(wait, {index: look[index] for index, leaf in enumerate(wait.leaves) if is_text_leaf(wait, leaf)})
     now = known_now(wait)
     answers = {index: now[index].answer for index, leaf in enumerate(wait.leaves) if is_text_leaf(wait, leaf)}
     before = wait.texts
     if answers == before.answers:
-        return replace(wait, texts=_confirmed(wait, before))
+        return replace(wait, texts=_confirm_newest(wait, before))
     after = replace(wait, texts=TextSnapshot(answers, at, read_at=before.read_at, widgets_at=before.widgets_at))
-    if wait.pending is None or wait.pending.frames is not None or not _denied(after, wait.pending, now):
+    if wait.pending is None or wait.pending.frames is not None or not _is_denied(after, wait.pending, now):
         return after
     frames = (before.first if before.first is not None else 0, before.last)
     return replace(after, pending=replace(wait.pending, frames=frames))
 
 
-def _denied(wait: Wait, pending: PendingYes, now: dict[int, Verdict]) -> bool:
+def _is_denied(wait: Wait, pending: PendingYes, now: dict[int, Verdict]) -> bool:
     told = {index: now[index] for index in wait.texts.answers}
     return evaluate(wait.until, {**pending.verdicts, **told}).answer is Answer.NO
 
@@ -324,10 +326,10 @@ def texts_after_frame(wait: Wait, event: FrameSeen) -> TextSnapshot:
     if event.grabbed_at < (texts.since if texts.first is None else texts.newest_at):
         return texts
     first = event.frame if texts.first is None else texts.first
-    return _confirmed(wait, replace(texts, first=first, newest=event.frame, newest_at=event.grabbed_at))
+    return _confirm_newest(wait, replace(texts, first=first, newest=event.frame, newest_at=event.grabbed_at))
 
 
-def _confirmed(wait: Wait, texts: TextSnapshot) -> TextSnapshot:
+def _confirm_newest(wait: Wait, texts: TextSnapshot) -> TextSnapshot:
     """Take the newest frame as one of this moment, once a terminal and widgets were read after it too."""
     if texts.first is None or read_at(wait, texts) < texts.newest_at:
         return texts
@@ -371,7 +373,7 @@ def held_on(wait: Wait, pending: PendingYes, frame: int, identity: str) -> Verdi
     view_state = wait.in_view
     same_look = bool(identity) and identity == pending.identity
 
-    def moved(leaf: Leaf) -> bool:
+    def has_moved(leaf: Leaf) -> bool:
         besides = blinking_tiles(view_state, leaf) if view_state is not None else 0
         return view_state is not None and not same_look and view_state.touched_within(pending.frame, frame, besides)
 
@@ -380,7 +382,7 @@ def held_on(wait: Wait, pending: PendingYes, frame: int, identity: str) -> Verdi
     for index, leaf in enumerate(wait.leaves):
         if is_text_leaf(wait, leaf) and index in now and (index not in pending.verdicts or _is_known(now[index])):
             verdicts[index] = now[index]
-        elif index in pending.verdicts and not (_is_of_frame(leaf) and moved(leaf)):
+        elif index in pending.verdicts and not (_is_of_frame(leaf) and has_moved(leaf)):
             verdicts[index] = pending.verdicts[index]
     return evaluate(wait.until, verdicts)
 

@@ -55,7 +55,7 @@ from acud.waits.lifecycle import (
     Outcome,
     WaitMove,
     cancel,
-    end_as_told,
+    end_by_fleet,
     fail,
     has_ended,
     move_wait,
@@ -112,7 +112,7 @@ def step(wait: Wait, event: WaitEvent) -> WaitStep:
     """
     if has_ended(wait.state) and not isinstance(event, CancelRequested | SpecUpdated):
         return WaitStep(wait)
-    after, effects = _taken(wait, event)
+    after, effects = _apply_event(wait, event)
     if has_ended(after.state):
         return WaitStep(after, effects)
     planned, more = plan(after, event.at)
@@ -121,30 +121,30 @@ def step(wait: Wait, event: WaitEvent) -> WaitStep:
     return WaitStep(planned, (*effects, *more))
 
 
-def _taken(wait: Wait, event: WaitEvent) -> Outcome:
+def _apply_event(wait: Wait, event: WaitEvent) -> Outcome:
     match event:
         case TargetLocated():
-            return _aimed(wait, event)
+            return _show_target(wait, event)
         case BaselineIdentified():
-            return _looked(wait, event)
+            return _apply_baseline(wait, event)
         case TargetLost():
-            return _lost(wait, event.verdict, was_hidden=True, coming=event.coming)
+            return _lose_target(wait, event.verdict, was_hidden=True, coming=event.coming)
         case SourceLost():
-            return _source_lost(wait, event)
+            return _lose_source(wait, event)
         case FrameSeen():
-            return _frame_seen(wait, event)
+            return _apply_frame(wait, event)
         case FramesSeen():
-            return _frames_seen(wait, event.frames)
+            return _apply_held_frames(wait, event.frames)
         case WindowsSeen():
-            return _windows_seen(wait, event), ()
+            return _apply_windows(wait, event), ()
         case TerminalSeen():
-            return _read(wait, event), ()
+            return _apply_terminal_text(wait, event), ()
         case Acting():
-            return _acted(wait, event), ()
+            return _note_action(wait, event), ()
         case Typed():
             return apply_texts(replace(wait, typed=add_typed(wait.typed, event.text)), event.at), ()
         case WidgetsRead():
-            return _widgets_read(wait, event), ()
+            return _apply_widgets(wait, event), ()
         case HostSeen():
             answers = {**wait.host_answers, **event.verdicts}
             return apply_texts(replace(wait, host_answers=answers), event.at), ()
@@ -157,17 +157,17 @@ def _taken(wait: Wait, event: WaitEvent) -> Outcome:
         case Tick():
             return wait, ()
         case SpecUpdated():
-            return _updated(wait, event)
+            return _apply_spec(wait, event)
         case BudgetChecked():
-            return _budgeted(wait, event)
+            return _apply_budget(wait, event)
         case JudgesChecked(lack=lack):
-            return _judges_checked(wait, lack, event.at), ()
+            return _apply_judges_lack(wait, lack, event.at), ()
         case DeadlineNear():
             return replace(wait, is_near_end=True), ()
         case DeadlinePassed():
             return time_out(wait, event.at, event.queue)
         case FleetEnded():
-            return end_as_told(wait, event.verdict, event.end, event.at)
+            return end_by_fleet(wait, event.verdict, event.end, event.at)
         case CancelRequested():
             return cancel(wait, event.reason, event.at)
         case WaitBroken():
@@ -175,7 +175,7 @@ def _taken(wait: Wait, event: WaitEvent) -> Outcome:
     assert_never(event)
 
 
-def _windows_seen(wait: Wait, event: WindowsSeen) -> Wait:
+def _apply_windows(wait: Wait, event: WindowsSeen) -> Wait:
     """Take the windows; a place that they hide, or no longer hide, is to be looked at again."""
     judge_state = wait.judge_state
     if wait.verdict.code == "covered" and cover_changed(wait, event.windows):
@@ -183,7 +183,7 @@ def _windows_seen(wait: Wait, event: WindowsSeen) -> Wait:
     return apply_texts(note_windows(replace(wait, judge_state=judge_state), event.windows), event.at)
 
 
-def _acted(wait: Wait, event: Acting) -> Wait:
+def _note_action(wait: Wait, event: Acting) -> Wait:
     view_state = wait.view_state if wait.missing is None else None
     if not event.is_over:
         looked = view_state is not None and view_state.looked
@@ -192,45 +192,45 @@ def _acted(wait: Wait, event: Acting) -> Wait:
     return replace(wait, is_acting=False, view_state=after)
 
 
-def _read(wait: Wait, event: TerminalSeen) -> Wait:
+def _apply_terminal_text(wait: Wait, event: TerminalSeen) -> Wait:
     texts = replace(wait.texts, read_at=event.read_at)
     scrolled_off = wait.scrolled_off if event.text is None else find_scrolled_off(wait, event.text, event.written)
     return apply_texts(replace(wait, terminal_text=event.text, scrolled_off=scrolled_off, texts=texts), event.at)
 
 
-def _widgets_read(wait: Wait, event: WidgetsRead) -> Wait:
+def _apply_widgets(wait: Wait, event: WidgetsRead) -> Wait:
     wait = note_places(wait, event.verdicts, wait.windows)
     texts = replace(wait.texts, widgets_at=event.read_at)
     return apply_texts(replace(wait, widgets=event.verdicts, texts=texts), event.at)
 
 
-def _aimed(wait: Wait, event: TargetLocated) -> Outcome:
+def _show_target(wait: Wait, event: TargetLocated) -> Outcome:
     before = wait.view_state
     if before is not None and wait.missing is None and before.view == view_of(event):
         return wait, ()
-    after = view_updates.show_view(before, _changes(wait), event)
+    after = view_updates.show_view(before, _make_change_states(wait), event)
     if ignores_blinking(wait.leaves) and after.blinks is None:
         after = replace(after, blinks=BlinkWatch())
     same_picture = before is not None and before.view.same_shape(after.view)
     cache = wait.verdict_cache if same_picture else VerdictCache()
     undemanded = replace(wait.requests, fps=0.0)
     wait = replace(wait, view_state=after, missing=None, coming=False, verdict_cache=cache, requests=undemanded)
-    return _regenerated(wait if same_picture else replace(wait, acted_from=None))
+    return _start_generation(wait if same_picture else replace(wait, acted_from=None))
 
 
-def _looked(wait: Wait, event: BaselineIdentified) -> Outcome:
+def _apply_baseline(wait: Wait, event: BaselineIdentified) -> Outcome:
     if wait.view_state is None:
         return wait, ()
     view_state = apply_baseline_identity(wait.view_state, event)
     return replace(wait, view_state=view_state), new_baselines(wait.view_state, view_state)
 
 
-def _changes(wait: Wait) -> dict[int, ChangeState]:
+def _make_change_states(wait: Wait) -> dict[int, ChangeState]:
     found = ((index, leaf) for index, leaf in enumerate(wait.leaves) if isinstance(leaf, Change))
     return {index: ChangeState(leaf, wait.stored.get(index)) for index, leaf in found}
 
 
-def _regenerated(wait: Wait) -> Outcome:
+def _start_generation(wait: Wait) -> Outcome:
     """Void what was asked of the old view or condition; jobs in the air come back stale."""
     effects = tuple(JobWithdrawal(kind) for kind in wait.requests.jobs)
     wanted = replace(wait.requests, jobs={}, grab_asked=None)
@@ -240,23 +240,23 @@ def _regenerated(wait: Wait) -> Outcome:
     return replace(after, texts=texts_for_new_view(wait.texts)), effects
 
 
-def _lost(wait: Wait, verdict: Verdict, *, was_hidden: bool, coming: bool = False) -> Outcome:
+def _lose_target(wait: Wait, verdict: Verdict, *, was_hidden: bool, coming: bool = False) -> Outcome:
     if wait.missing == verdict:
         return replace(wait, coming=coming), ()
     if verdict.code in _NOT_THERE and not coming:
         wait = note_absent_target(wait)
     view_state = view_updates.hide_view(wait.view_state, was_hidden=was_hidden) if wait.view_state else None
     lost = replace(wait, view_state=view_state, missing=verdict, coming=coming, widgets={}, acted_from=None)
-    return _regenerated(lost)
+    return _start_generation(lost)
 
 
-def _source_lost(wait: Wait, event: SourceLost) -> Outcome:
+def _lose_source(wait: Wait, event: SourceLost) -> Outcome:
     verdict = unknown(event.code, event.reason)
     unknown_now = replace(wait, windows=None, windows_missing=verdict, terminal_text=None)
-    return _lost(apply_texts(unknown_now, event.at), verdict, was_hidden=False)
+    return _lose_target(apply_texts(unknown_now, event.at), verdict, was_hidden=False)
 
 
-def _frame_seen(wait: Wait, event: FrameSeen) -> Outcome:
+def _apply_frame(wait: Wait, event: FrameSeen) -> Outcome:
     before = wait.view_state
     if before is None or wait.missing is not None:
         return wait, ()
@@ -269,7 +269,7 @@ def _frame_seen(wait: Wait, event: FrameSeen) -> Outcome:
     return replace(wait, view_state=after, requests=wanted, texts=texts), new_baselines(before, after)
 
 
-def _frames_seen(wait: Wait, frames: tuple[FrameSeen, ...]) -> Outcome:
+def _apply_held_frames(wait: Wait, frames: tuple[FrameSeen, ...]) -> Outcome:
     """Take in frames that were held back; none was asked for, so no grab is answered by them."""
     before = wait.view_state
     if before is None or wait.missing is not None:
@@ -279,7 +279,7 @@ def _frames_seen(wait: Wait, frames: tuple[FrameSeen, ...]) -> Outcome:
     return replace(wait, view_state=after, texts=texts), new_baselines(before, after)
 
 
-def _updated(wait: Wait, event: SpecUpdated) -> Outcome:
+def _apply_spec(wait: Wait, event: SpecUpdated) -> Outcome:
     """Take the new terms; a new condition starts anew, and `TargetLocated` (or `TargetLost`) and
     `BudgetChecked` must follow.
     """
@@ -315,17 +315,17 @@ def _updated(wait: Wait, event: SpecUpdated) -> Outcome:
         seen_last=None,
         failing=None,
     )
-    return _regenerated(apply_texts(clean, event.at))
+    return _start_generation(apply_texts(clean, event.at))
 
 
-def _judges_checked(wait: Wait, lack: str, at: float) -> Wait:
+def _apply_judges_lack(wait: Wait, lack: str, at: float) -> Wait:
     """Take what judges lack; once one may answer it is asked at once."""
     is_back = bool(wait.judges_lack) and not lack
     judge_state = replace(wait.judge_state, retry_at=at, backoff_s=0.0) if is_back else wait.judge_state
     return replace(wait, judges_lack=lack, judge_state=judge_state)
 
 
-def _budgeted(wait: Wait, event: BudgetChecked) -> Outcome:
+def _apply_budget(wait: Wait, event: BudgetChecked) -> Outcome:
     """Take what the budgets say. A yes that only waits for its picture is still one; answers in the air still count."""
     word = event.status
     fails = bool(word.spent) and word.fail and wait.pending is None

@@ -43,18 +43,18 @@ class VerdictCache(Struct, frozen=True):
 
     noes: dict[int, tuple[str, ...]] = {}
 
-    def of(self, index: int) -> tuple[str, ...]:
+    def noes_of(self, index: int) -> tuple[str, ...]:
         """Return the identities that leaf `index` said no to."""
         return self.noes.get(index, ())
 
-    def said_no(self, index: int, identity: str) -> VerdictCache:
+    def add_no(self, index: int, identity: str) -> VerdictCache:
         """Return the memo with `identity` as the newest; the one unused longest leaves when it is full."""
-        others = tuple(known for known in self.of(index) if known != identity)
+        others = tuple(known for known in self.noes_of(index) if known != identity)
         return VerdictCache({**self.noes, index: (*others, identity)[-CACHE_SIZE:]})
 
-    def forgot(self, index: int, identity: str) -> VerdictCache:
+    def drop_no(self, index: int, identity: str) -> VerdictCache:
         """Return the memo without `identity`: the leaf said something else on it."""
-        return VerdictCache({**self.noes, index: tuple(known for known in self.of(index) if known != identity)})
+        return VerdictCache({**self.noes, index: tuple(known for known in self.noes_of(index) if known != identity)})
 
 
 class JobInFlight(Struct, frozen=True):

@@ -122,7 +122,7 @@ def basis_of(wait: Wait, at: float) -> PlanBasis:
     return PlanBasis(at, verdicts, open_leaves(wait.until, verdicts), tuple(quiet_spans(wait)))
 
 
-def _noted(wait: Wait, now: PlanBasis) -> Outcome:
+def _update_note(wait: Wait, now: PlanBasis) -> Outcome:
     text = note_of(wait)
     return (wait, ()) if text == wait.note else (replace(wait, note=text), (NoteChanged(text),))
 
@@ -130,7 +130,7 @@ def _noted(wait: Wait, now: PlanBasis) -> Outcome:
 # ---- grabs ---------------------------------------------------------------------------------------------------------
 
 
-def _first_look(wait: Wait, now: PlanBasis) -> Outcome:
+def _grab_first_look(wait: Wait, now: PlanBasis) -> Outcome:
     """Each arm and each reconnect demands one frame now."""
     view_state = wait.view_state
     if view_state is None or wait.missing is not None or view_state.grabbed_at >= view_state.since:
@@ -153,7 +153,7 @@ def _grab(wait: Wait, since: float, at: float) -> Outcome:
     return replace(wait, requests=replace(wait.requests, grab_asked=at)), (GrabRequest(),)
 
 
-def _quiet(wait: Wait, now: PlanBasis) -> Outcome:
+def _grab_for_quiet(wait: Wait, now: PlanBasis) -> Outcome:
     """Grab when a quiet span may be over: only a compared grab shows that it is."""
     view_state = wait.in_view
     if not now.quiet or view_state is None or wait.pending is not None:
@@ -169,20 +169,20 @@ def _quiet_ends(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[float
 # ---- a yes without a judge, and its picture ------------------------------------------------------------------------
 
 
-def _local(wait: Wait, now: PlanBasis) -> Outcome:
+def _decide_locally(wait: Wait, now: PlanBasis) -> Outcome:
     """Decide what needs no judge; a yes counts on a fresh grab only when it speaks of quiet or is confirmed."""
     if wait.pending is not None:
         return wait, ()
     if now.asked:
-        return _say_unjudged(wait, now), ()
+        return _note_unjudged(wait, now), ()
     whole = evaluate(wait.until, now.verdicts)
     decided = replace(wait, verdict=whole)
     if whole.answer is Answer.YES:
-        return _local_yes(decided, whole, now)
-    return (_unconfirmed(decided) if whole.answer is Answer.NO else decided), ()
+        return _take_local_yes(decided, whole, now)
+    return (_reset_confirmation(decided) if whole.answer is Answer.NO else decided), ()
 
 
-def _say_unjudged(wait: Wait, now: PlanBasis) -> Wait:
+def _note_unjudged(wait: Wait, now: PlanBasis) -> Wait:
     """Return the wait saying of what no judge answered yet whether one can."""
     if wait.verdict not in (NOT_LOCATED, NOT_JUDGED) and not wait.verdict.detail.startswith(_LACK):
         return wait
@@ -191,11 +191,11 @@ def _say_unjudged(wait: Wait, now: PlanBasis) -> Wait:
     return wait if wait.verdict == verdict else replace(wait, verdict=verdict)
 
 
-def _unconfirmed(wait: Wait) -> Wait:
+def _reset_confirmation(wait: Wait) -> Wait:
     return replace(wait, judge_state=replace(wait.judge_state.without_absences(), yeses=0, confirm_at=None))
 
 
-def _local_yes(wait: Wait, whole: Verdict, now: PlanBasis) -> Outcome:
+def _take_local_yes(wait: Wait, whole: Verdict, now: PlanBasis) -> Outcome:
     judge_state, view_state, at = wait.judge_state, wait.in_view, now.at
     since = judge_state.confirm_at
     if since is None and now.quiet:
@@ -205,12 +205,12 @@ def _local_yes(wait: Wait, whole: Verdict, now: PlanBasis) -> Outcome:
     if since is not None and view_state is not None and view_state.grabbed_at < since:
         return _grab(wait, since, at)
     if judge_state.yeses + 1 >= wait.spec.policy.confirm:
-        return hold(wait, _pending_yes(wait, whole, now), at), ()
+        return hold(wait, _make_pending_yes(wait, whole, now), at), ()
     after = at + wait.spec.policy.min_interval_s
     return replace(wait, judge_state=replace(judge_state, yeses=judge_state.yeses + 1, confirm_at=after)), ()
 
 
-def _pending_yes(wait: Wait, whole: Verdict, now: PlanBasis) -> PendingYes:
+def _make_pending_yes(wait: Wait, whole: Verdict, now: PlanBasis) -> PendingYes:
     """Return a yes on what is seen now, for which a picture is still to be taken."""
     view_state = wait.in_view
     if view_state is None:
@@ -219,7 +219,7 @@ def _pending_yes(wait: Wait, whole: Verdict, now: PlanBasis) -> PendingYes:
     return PendingYes(whole, view_state.frame, now.at, changed_at, verdicts=now.verdicts, identity=view_state.identity)
 
 
-def _pictured(wait: Wait, now: PlanBasis) -> Outcome:
+def _resolve_on_picture(wait: Wait, now: PlanBasis) -> Outcome:
     """Resolve on a picture of the moment when the yes held; look at it again where it holds no more."""
     pending = wait.pending
     if pending is None:
@@ -266,10 +266,10 @@ def _hold_back(wait: Wait, pending: PendingYes, now: PlanBasis) -> Outcome | Non
 def _look_again(wait: Wait) -> Outcome:
     """Go on without the yes: it is not so any more, or its picture is of another moment."""
     judge_state = replace(wait.judge_state, yeses=0, yes_turn=-1, confirm_at=None, cover=None)
-    return _unwant(replace(wait, pending=None, judge_state=judge_state), JobKind.EVIDENCE)
+    return _withdraw_job(replace(wait, pending=None, judge_state=judge_state), JobKind.EVIDENCE)
 
 
-def _pending(wait: Wait, now: PlanBasis) -> Outcome:
+def _ask_picture(wait: Wait, now: PlanBasis) -> Outcome:
     pending = wait.pending
     if pending is None or pending.frames is not None:
         return wait, ()
@@ -287,10 +287,12 @@ def _pending(wait: Wait, now: PlanBasis) -> Outcome:
         return _ask_moment(wait, pending.picture, now.at)
     if wait.in_flight(JobKind.EVIDENCE) or JobKind.EVIDENCE in wait.requests.jobs:
         return wait, ()
-    return _want(wait, _due(wait, wait.in_view, JobKind.EVIDENCE, priority=EVIDENCE_PRIORITY, keep_evidence=True))
+    return _request_job(
+        wait, _make_request(wait, wait.in_view, JobKind.EVIDENCE, priority=EVIDENCE_PRIORITY, keep_evidence=True)
+    )
 
 
-def _last_look(wait: Wait, now: PlanBasis) -> Outcome:
+def _ask_last_picture(wait: Wait, now: PlanBasis) -> Outcome:
     """Take the picture that the wait times out or fails with; no picture delays a deadline."""
     view_state = wait.in_view
     ends = wait.is_near_end or wait.failing is not None
@@ -298,11 +300,11 @@ def _last_look(wait: Wait, now: PlanBasis) -> Outcome:
         return wait, ()
     if wait.in_flight(JobKind.EVIDENCE) or JobKind.EVIDENCE in wait.requests.jobs:
         return wait, ()
-    due = _due(wait, view_state, JobKind.EVIDENCE, priority=EVIDENCE_PRIORITY, keep_evidence=True)
-    return _want(wait, replace(due, is_last_look=True))
+    due = _make_request(wait, view_state, JobKind.EVIDENCE, priority=EVIDENCE_PRIORITY, keep_evidence=True)
+    return _request_job(wait, replace(due, is_last_look=True))
 
 
-def _fail(wait: Wait, now: PlanBasis) -> Outcome:
+def _fail_with_picture(wait: Wait, now: PlanBasis) -> Outcome:
     """Fail once the last picture is there, or cannot be had soon; a yes that comes meanwhile is still one."""
     failing = wait.failing
     if failing is None or wait.pending is not None:
@@ -326,13 +328,13 @@ def _ask_moment(wait: Wait, picture: PendingPicture | None, at: float) -> Outcom
 # ---- judging -------------------------------------------------------------------------------------------------------
 
 
-def _judge(wait: Wait, now: PlanBasis) -> Outcome:
+def _ask_judge(wait: Wait, now: PlanBasis) -> Outcome:
     view_state = wait.in_view
     if view_state is None or wait.pending is not None or wait.failing is not None or not now.asked:
-        return _unwant(wait, JobKind.JUDGE)
+        return _withdraw_job(wait, JobKind.JUDGE)
     before = wait.requests.jobs.get(JobKind.JUDGE)
     if before is not None:
-        return _refreshed(wait, before, _judge_due(wait, view_state, now, before.force))
+        return _refresh_request(wait, before, _make_judge_request(wait, view_state, now, before.force))
     due = [turn for turn in open_turns(wait, view_state, now) if turn.at <= now.at]
     return _take_turn(wait, view_state, due, now) if due else (wait, ())
 
@@ -349,10 +351,10 @@ def _take_turn(wait: Wait, view_state: ViewState, due: list[LookTurn], now: Plan
             return _grab(wait, since, at)
     if wait.texts.answers and wait.texts.first is None and not _grab_is_slow(wait, wait.texts.since, at):
         return _grab(wait, wait.texts.since, at)  # else a yes would rest on windows of another moment
-    looked = _looked(wait, any(turn.judge and not turn.force for turn in due), at)
+    looked = _note_look(wait, any(turn.judge and not turn.force for turn in due), at)
     if not judge:
         return looked, ()
-    return _want(looked, _judge_due(wait, view_state, now, any(turn.force for turn in due)))
+    return _request_job(looked, _make_judge_request(wait, view_state, now, any(turn.force for turn in due)))
 
 
 def _grab_is_slow(wait: Wait, since: float, at: float) -> bool:
@@ -360,7 +362,7 @@ def _grab_is_slow(wait: Wait, since: float, at: float) -> bool:
     return asked is not None and asked >= since and at >= asked + PATIENCE_S
 
 
-def _looked(wait: Wait, changing: bool, at: float) -> Wait:
+def _note_look(wait: Wait, changing: bool, at: float) -> Wait:
     judge_state = wait.judge_state
     gap = next_gap(judge_state.gap_s, changing) if wait.spec.policy.cadence is Cadence.ADAPTIVE else 0.0
     return replace(wait, judge_state=replace(judge_state, last_look=at, gap_s=gap))
@@ -397,7 +399,7 @@ def _unjudged_since(wait: Wait, view_state: ViewState, now: PlanBasis) -> float 
 
     A local answer that turned asks anew about the same pixels: then it is the time of the last start.
     """
-    covers = _covers(wait)
+    covers = _list_covers(wait)
     answers = {index: verdict.answer for index, verdict in now.verdicts.items()}
     frames = [c.frame for c in covers if c is not None]
     fitting = [c.frame for c in covers if c is not None and now.asked <= c.asked and answers == c.known]
@@ -416,7 +418,7 @@ def has_unjudged(wait: Wait, at: float, shown_at: float) -> bool:
     return since is not None and since <= shown_at
 
 
-def _covers(wait: Wait) -> list[Coverage | None]:
+def _list_covers(wait: Wait) -> list[Coverage | None]:
     return [wait.judge_state.cover, *(coverage_of(f.request, f.frame) for f in wait.in_flight(JobKind.JUDGE))]
 
 
@@ -424,7 +426,7 @@ def _pause_end(wait: Wait, view_state: ViewState) -> float | None:
     """Return until when all that changed after the newest judged frame may wait; None where it may not."""
     if not wait.judge_state.restless.is_known:
         return None
-    judged = max((cover.frame for cover in _covers(wait) if cover is not None), default=-1)
+    judged = max((cover.frame for cover in _list_covers(wait) if cover is not None), default=-1)
     if not wait.paces_restless or judged >= view_state.touched_frame:
         return None
     return wait.judge_state.restless.pause_end(view_state, judged, wait.last_start)
@@ -436,13 +438,13 @@ def coverage_of(due: JobRequest, frame: int) -> Coverage:
     return Coverage(frame, frozenset(want.index for want in due.asks), answers)
 
 
-def _judge_due(wait: Wait, view_state: ViewState, now: PlanBasis, force: bool) -> JobRequest:
+def _make_judge_request(wait: Wait, view_state: ViewState, now: PlanBasis, force: bool) -> JobRequest:
     remembers = wait.spec.policy.cadence is not Cadence.FIXED and wait.gate is not GateKind.NONE
     wants = tuple(
-        LeafRequest(i, wait.verdict_cache.of(i) if remembers and not force else ()) for i in sorted(now.asked)
+        LeafRequest(i, wait.verdict_cache.noes_of(i) if remembers and not force else ()) for i in sorted(now.asked)
     )
     last = wait.judge_state.yeses + 1 >= wait.spec.policy.confirm
-    due = _due(
+    due = _make_request(
         wait,
         view_state,
         JobKind.JUDGE,
@@ -465,27 +467,27 @@ def _judge_due(wait: Wait, view_state: ViewState, now: PlanBasis, force: bool) -
 # ---- comparing -----------------------------------------------------------------------------------------------------
 
 
-def _compare(wait: Wait, now: PlanBasis) -> Outcome:
+def _ask_identity(wait: Wait, now: PlanBasis) -> Outcome:
     """Ask for the view's identity when tiles alone cannot tell whether the target changed."""
     view_state = wait.in_view
     by_pixels = any(isinstance(leaf, Change | Stable) for leaf in wait.leaves)
     if view_state is None or not by_pixels or wait.pending is not None or not view_state.needs_identity:
-        return _unwant(wait, JobKind.IDENTITY)
+        return _withdraw_job(wait, JobKind.IDENTITY)
     busy = wait.in_flight(JobKind.IDENTITY) or JobKind.IDENTITY in wait.requests.jobs
     if busy or now.at < wait.requests.compare_at:
         return wait, ()
-    return _want(wait, _due(wait, view_state, JobKind.IDENTITY, priority=IDENTITY_PRIORITY))
+    return _request_job(wait, _make_request(wait, view_state, JobKind.IDENTITY, priority=IDENTITY_PRIORITY))
 
 
 # ---- one look -------------------------------------------------------------------------------------------------------
 
 
-def _once(wait: Wait, now: PlanBasis) -> Outcome:
+def _end_single_look(wait: Wait, now: PlanBasis) -> Outcome:
     """A wait without time ends with the first answer, whichever that is."""
-    return time_out(wait, now.at) if wait.spec.timeout_s == 0 and _answered(wait, now) else (wait, ())
+    return time_out(wait, now.at) if wait.spec.timeout_s == 0 and _is_all_known(wait, now) else (wait, ())
 
 
-def _answered(wait: Wait, now: PlanBasis) -> bool:
+def _is_all_known(wait: Wait, now: PlanBasis) -> bool:
     """Tell whether everything that is to be known of the present is known, and it is no yes."""
     if wait.pending is not None or wait.judge_state.confirm_at is not None or _is_awaited(wait):
         return False
@@ -522,7 +524,9 @@ def _is_awaited(wait: Wait) -> bool:
 # ---- asking --------------------------------------------------------------------------------------------------------
 
 
-def _due(wait: Wait, view_state: ViewState, kind: JobKind, *, priority: int, keep_evidence: bool = False) -> JobRequest:
+def _make_request(
+    wait: Wait, view_state: ViewState, kind: JobKind, *, priority: int, keep_evidence: bool = False
+) -> JobRequest:
     view = view_state.view
     frame = view_state.frame
     return JobRequest(
@@ -538,39 +542,39 @@ def _due(wait: Wait, view_state: ViewState, kind: JobKind, *, priority: int, kee
     )
 
 
-def _want(wait: Wait, due: JobRequest) -> Outcome:
+def _request_job(wait: Wait, due: JobRequest) -> Outcome:
     jobs = {**wait.requests.jobs, due.kind: due}
     return replace(wait, requests=replace(wait.requests, jobs=jobs)), (due,)
 
 
-def _refreshed(wait: Wait, before: JobRequest, now: JobRequest) -> Outcome:
+def _refresh_request(wait: Wait, before: JobRequest, now: JobRequest) -> Outcome:
     """Replace a request that still waits for capacity when it would ask something else; a newer frame is no reason."""
     same = replace(now, min_frame=before.min_frame) == before
-    return (wait, ()) if same else _want(wait, now)
+    return (wait, ()) if same else _request_job(wait, now)
 
 
-def _unwant(wait: Wait, kind: JobKind) -> Outcome:
+def _withdraw_job(wait: Wait, kind: JobKind) -> Outcome:
     if kind not in wait.requests.jobs:
         return wait, ()
     jobs = {other: due for other, due in wait.requests.jobs.items() if other is not kind}
     return replace(wait, requests=replace(wait.requests, jobs=jobs)), (JobWithdrawal(kind),)
 
 
-def _demand(wait: Wait, now: PlanBasis) -> Outcome:
+def _demand_frame_rate(wait: Wait, now: PlanBasis) -> Outcome:
     fps = fps_wanted(wait)
     if fps == wait.requests.fps:
         return wait, ()
     return replace(wait, requests=replace(wait.requests, fps=fps)), (FrameRateDemand(fps),)
 
 
-def _wake(wait: Wait, now: PlanBasis) -> Outcome:
-    wake_at = min((time for time in _times(wait, now) if time > now.at), default=None)
+def _request_tick(wait: Wait, now: PlanBasis) -> Outcome:
+    wake_at = min((time for time in _list_wake_times(wait, now) if time > now.at), default=None)
     if wake_at == wait.requests.wake_at:
         return wait, ()
     return replace(wait, requests=replace(wait.requests, wake_at=wake_at)), (TickRequest(wake_at),)
 
 
-def _times(wait: Wait, now: PlanBasis) -> Iterator[float]:
+def _list_wake_times(wait: Wait, now: PlanBasis) -> Iterator[float]:
     """Yield the moments at which a plan may want something new without any event."""
     if wait.requests.grab_asked is not None:
         yield from (wait.requests.grab_asked + PATIENCE_S, wait.requests.grab_asked + REGRAB_S)
@@ -593,18 +597,18 @@ def _times(wait: Wait, now: PlanBasis) -> Iterator[float]:
 
 
 _STAGES = (
-    _noted,
-    _first_look,
-    _pictured,
-    _local,
-    _noted,  # its verdict may be what a client should know
-    _pending,
-    _last_look,
-    _fail,
-    _quiet,
-    _judge,
-    _compare,
-    _once,
-    _demand,
-    _wake,
+    _update_note,
+    _grab_first_look,
+    _resolve_on_picture,
+    _decide_locally,
+    _update_note,  # its verdict may be what a client should know
+    _ask_picture,
+    _ask_last_picture,
+    _fail_with_picture,
+    _grab_for_quiet,
+    _ask_judge,
+    _ask_identity,
+    _end_single_look,
+    _demand_frame_rate,
+    _request_tick,
 )

@@ -72,7 +72,7 @@ def _can_be_there(leaf: Leaf) -> TypeGuard[NamedLeaf]:
     return isinstance(leaf, Text | ScreenImage | WindowTitle | FileState) or is_bare
 
 
-def absences(wait: Wait) -> set[int]:
+def find_absences(wait: Wait) -> set[int]:
     """Return the leaves that hold while something is not there, the negated ones turned round."""
     signed = zip(wait.leaves, negations(wait.until), strict=True)
     return {at for at, (leaf, negated) in enumerate(signed) if _can_be_there(leaf) and leaf.gone is not negated}
@@ -102,11 +102,11 @@ def note_places(wait: Wait, verdicts: Mapping[int, Verdict], windows: Windows | 
         if isinstance(leaf, Text | ScreenImage | Widget) and verdict.boxes and is_there(wait.leaves[index], verdict):
             x, y = view_state.view.box.x, view_state.view.box.y
             known = wait.places.get(leaf, ())
-            seen[leaf] = tuple(_place(box.moved(x, y), windows, known) for box in verdict.boxes)
+            seen[leaf] = tuple(_find_place(box.moved(x, y), windows, known) for box in verdict.boxes)
     return replace(wait, places={**wait.places, **seen}) if seen else wait
 
 
-def _place(box: Rect, windows: Windows, known: tuple[SeenPlace, ...]) -> SeenPlace:
+def _find_place(box: Rect, windows: Windows, known: tuple[SeenPlace, ...]) -> SeenPlace:
     bounds = {one.window_id: one.bounds for one in windows}
     for one in known:  # its window may be hidden by now: the list of windows can be newer than the frame that was read
         at = bounds.get(one.window)
@@ -120,19 +120,19 @@ def _place(box: Rect, windows: Windows, known: tuple[SeenPlace, ...]) -> SeenPla
 def doubt_absences(wait: Wait, verdicts: Mapping[int, Verdict], *moments: Windows | None) -> dict[int, Verdict]:
     """Return the verdicts; what is absent is unknown where its place was hidden at one of the `moments`."""
     return {
-        index: next((doubt for windows in moments if (doubt := _doubt(wait, index, verdict, windows))), verdict)
+        index: next((doubt for windows in moments if (doubt := _doubt_absence(wait, index, verdict, windows))), verdict)
         for index, verdict in verdicts.items()
     }
 
 
-def _doubt(wait: Wait, index: int, verdict: Verdict, windows: Windows | None) -> Verdict | None:
+def _doubt_absence(wait: Wait, index: int, verdict: Verdict, windows: Windows | None) -> Verdict | None:
     leaf, named = wait.leaves[index], named_leaf(wait.leaves[index])
     if windows is None or (wait.view_state is not None and wait.view_state.view.is_window):
         return None
     if isinstance(leaf, Criteria):
         is_absent = verdict.answer is (Answer.YES if asks_absence(leaf) else Answer.NO)
     else:
-        is_absent = index in absences(wait) and is_there(leaf, verdict) is False
+        is_absent = index in find_absences(wait) and is_there(leaf, verdict) is False
     places = wait.places.get(named) if named is not None else None
     if not is_absent:
         return None
@@ -160,11 +160,11 @@ def _why_unseen(wait: Wait, windows: Windows, index: int) -> str:
             continue
         if own.visibility == "unmapped":
             if was_shown:
-                return f"{_name(own)} is minimised or unmapped"
+                return f"{_describe_window(own)} is minimised or unmapped"
             continue
         above = covers_of(part, windows[:at])
         if above and (was_shown or (not is_sentence and any(one.outside.contains(box) for one in above))):
-            return f"{_name(own)} is covered by {_name(above[0])}"
+            return f"{_describe_window(own)} is covered by {_describe_window(above[0])}"
     return ""
 
 
@@ -172,7 +172,7 @@ def _find_lacking(wait: Wait) -> set[int]:
     """Return the texts, pictures and sentences that hold while something is not there."""
     signed = enumerate(zip(wait.leaves, negations(wait.until), strict=True))
     sentences = {at for at, (leaf, neg) in signed if isinstance(leaf, Criteria) and asks_absence(leaf) is not neg}
-    return sentences | {at for at in absences(wait) if isinstance(wait.leaves[at], PixelLeaf)}
+    return sentences | {at for at in find_absences(wait) if isinstance(wait.leaves[at], PixelLeaf)}
 
 
 def _is_looked_for(leaf: Leaf) -> bool:
@@ -202,8 +202,8 @@ def hidden_region(wait: Wait, windows: Windows, region: Rect | None) -> Verdict 
         covers += over
     if not own or any(_program_of(one) in programs for one in covers):
         return None
-    how = f"is covered by {_name(covers[0])}" if covers else "is minimised or unmapped"
-    return unknown("covered", f"what showed in the region when the wait began, {_name(own[0])}, {how}")
+    how = f"is covered by {_describe_window(covers[0])}" if covers else "is minimised or unmapped"
+    return unknown("covered", f"what showed in the region when the wait began, {_describe_window(own[0])}, {how}")
 
 
 def _program_of(window: WindowInfo) -> int:
@@ -223,21 +223,21 @@ def _why_hidden(wait: Wait, place: SeenPlace, windows: Windows, *, is_told: bool
     if place.window and own is None:
         return ""
     if own is not None and own.visibility == "unmapped":
-        return f"is hidden: its window {_name(own)} is minimised or unmapped"
+        return f"is hidden: its window {_describe_window(own)} is minimised or unmapped"
     box = place.box if own is None else place.box.moved(own.bounds.x, own.bounds.y)
     if own is not None and own.visibility == "covered" and not is_told:
         middle = box.x + box.w // 2, box.y + box.h // 2
         if not own.outside.holds(*middle):
-            return f"is hidden: its window {_name(own)} is rolled up"
+            return f"is hidden: its window {_describe_window(own)} is rolled up"
         if wait.view_state is not None and not wait.view_state.view.box.holds(*middle):
-            return f"is hidden: its window {_name(own)} was moved out of sight"
+            return f"is hidden: its window {_describe_window(own)} was moved out of sight"
     above = windows[: windows.index(own)] if own is not None else windows
     over = (one for one in above if one.visibility != "unmapped" and one.outside.intersect(box))
     cover = None if is_told else next(over, None)
-    return f"is covered by {_name(cover)}" if cover is not None else ""
+    return f"is covered by {_describe_window(cover)}" if cover is not None else ""
 
 
-def _name(window: WindowInfo) -> str:
+def _describe_window(window: WindowInfo) -> str:
     words = window.title or window.wm_class
     return f'"{words}" (window:{window.window_id:#x})' if words else f"window:{window.window_id:#x}"
 

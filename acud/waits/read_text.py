@@ -41,7 +41,7 @@ def is_whole(text: str, start: int, end: int) -> bool:
     return not any(are_of_a_word(text[place - 1 : place], text[place : place + 1]) for place in (start, end))
 
 
-def spaced(text: str) -> str:
+def normalise_text(text: str) -> str:
     """Return `text` with white space folded, compatibility forms (full-width letters, ligatures) made plain, and
     without what no pixel shows (direction marks, soft hyphens, joiners).
     """
@@ -53,7 +53,7 @@ def comparable(text: str) -> str:
     ignored.
     """
     # Without case, a letter may be in parts that have a form as one (Unicode 3.13, caseless matching).
-    return unicodedata.normalize("NFKC", spaced(plain_marks(text)).casefold())
+    return unicodedata.normalize("NFKC", normalise_text(plain_marks(text)).casefold())
 
 
 def places_of(wanted: str, text: str, *, whole_words: bool) -> Iterator[tuple[int, int]]:
@@ -212,7 +212,7 @@ def is_number(text: str) -> bool:
     return seen is not None and not _WORD.search(text[: seen.start] + text[seen.end :])
 
 
-def compared(leaf: ScreenNumber, seen: NumberSeen, where: str = "", boxes: tuple[Rect, ...] = ()) -> Verdict:
+def compare_number(leaf: ScreenNumber, seen: NumberSeen, where: str = "", boxes: tuple[Rect, ...] = ()) -> Verdict:
     """Return the verdict on a number that was read; `where` is said after it, `boxes` hold it."""
     values = seen.values_in(leaf.unit)
     tried = {*values, float("inf"), *([leaf.value] if leaf.value >= min(values) else ())} if seen.is_least else values
@@ -231,7 +231,7 @@ def judge_places(leaf: ScreenNumber, places: Sequence[LabelPlace]) -> Verdict:
     """
     labels = [one for one in places if one.is_whole] or [one for one in places if one.ends or one.number is not None]
     verdicts = [
-        compared(leaf, one.number, f' after "{leaf.label}"{one.where}', (one.box,) if one.box else ())
+        compare_number(leaf, one.number, f' after "{leaf.label}"{one.where}', (one.box,) if one.box else ())
         for one in labels
         if one.number is not None
     ]
@@ -276,7 +276,7 @@ def only_number(
             f"{len(found)} numbers{_of_unit(leaf)} are there ({some}): give the label of one, or its region"
         )
     at, one = found[0]
-    return compared(leaf, one, where(at), tuple(boxes[at : at + 1]))
+    return compare_number(leaf, one, where(at), tuple(boxes[at : at + 1]))
 
 
 def unreadable(detail: str) -> Verdict:

@@ -63,12 +63,12 @@ class RestlessArea(Struct, frozen=True):
 
         `last_start`: of the last judgement.
         """
-        path = self._grown(view_state, judged, view_state.touched_frame)
+        path = self._extend_path(view_state, judged, view_state.touched_frame)
         if path is None:
             return None
         return min(last_start + self.pause_s, _still_at(view_state, judged))
 
-    def _grown(self, view_state: ViewState, after: int, until: int) -> int | None:
+    def _extend_path(self, view_state: ViewState, after: int, until: int) -> int | None:
         """Return the path as the changes in frames (after, until] left it; None where something else changed too."""
         changes = view_state.changes_within(after, until)
         if changes is None or not self.is_known:
@@ -78,7 +78,7 @@ class RestlessArea(Struct, frozen=True):
             step = tiles & ~self.tiles
             if not _is_small(step, view_state):
                 return None
-            if step & ~path and view_state.view.grid.connected(step, path) != step:
+            if step & ~path and view_state.view.grid.find_connected(step, path) != step:
                 return None
             path |= step
         return path if _is_small(path & ~self.path, view_state, _MOST_MOVED) else None
@@ -97,25 +97,25 @@ class RestlessArea(Struct, frozen=True):
         changed = (*self.changed, tiles)[-MEMORY:]
         if longest_s <= 0:
             return RestlessArea(changed)
-        area = _repeated(changed)
+        area = _find_repeated(changed)
         if not _is_small(area, view_state):
             area = 0
-        steps = (*self.steps, self._steps(view_state, changes))[-STEPS:] if moves else ()
-        path = _path(view_state, steps, area)
+        steps = (*self.steps, self._measure_steps(view_state, changes))[-STEPS:] if moves else ()
+        path = _find_path(view_state, steps, area)
         if not area | path:
             return RestlessArea(changed, steps=steps)
-        paused = self._grown(view_state, after, until) is not None
+        paused = self._extend_path(view_state, after, until) is not None
         pause_s = min((self.pause_s * _GROWTH if paused else self.pause_s) or _FIRST_PAUSE_S, longest_s)
         return RestlessArea(changed, area, pause_s, steps, path)
 
-    def _steps(self, view_state: ViewState, changes: list[int]) -> tuple[int, ...]:
+    def _measure_steps(self, view_state: ViewState, changes: list[int]) -> tuple[int, ...]:
         """Return what is to be known of the changes before a no, see `steps`."""
         small = reduce(or_, (tiles for tiles in changes if _is_small(tiles, view_state)), 0)
         known = [reduce(or_, (no[place] for no in self.steps), 0) for place in range(REPEATS - 1)]
-        return small, *(view_state.view.grid.connected(small, earlier) for earlier in known)
+        return small, *(view_state.view.grid.find_connected(small, earlier) for earlier in known)
 
 
-def _path(view_state: ViewState, steps: tuple[tuple[int, ...], ...], area: int) -> int:
+def _find_path(view_state: ViewState, steps: tuple[tuple[int, ...], ...], area: int) -> int:
     """Return the area that moves on: as many of the newest noes as are small together, without spots that stay."""
     path = 0
     for *_, known in reversed(steps):
@@ -143,7 +143,7 @@ def _spot_still_at(view_state: ViewState, spot: int) -> float:
     return times[-1] + _STILL * gaps[int(len(gaps) * _MOST_GAPS)] + _STILL_S
 
 
-def _repeated(changed: tuple[int, ...]) -> int:
+def _find_repeated(changed: tuple[int, ...]) -> int:
     """Return the tiles that stand in at least `REPEATS` of the bitmaps."""
     counted = [0] * REPEATS
     for tiles in changed:
@@ -159,14 +159,14 @@ def _is_small(tiles: int, view_state: ViewState, most_share: float = _MOST_SHARE
 
 
 @lru_cache(maxsize=256)
-def _box(grid: Grid, tiles: int, crop: Rect) -> Rect | None:
+def _bound_tiles(grid: Grid, tiles: int, crop: Rect) -> Rect | None:
     """Return `grid.box`: each plan asks for it, and the area hardly changes."""
     return grid.box(tiles, crop)
 
 
 def place_box(view: TargetView, tiles: int) -> Rect | None:
     """Return the box around `tiles` in the target, in its own pixels, None for none."""
-    box = _box(view.grid, tiles, view.box)
+    box = _bound_tiles(view.grid, tiles, view.box)
     return box.moved(-view.box.x, -view.box.y) if box is not None else None
 
 
@@ -176,7 +176,7 @@ def place_text(view: TargetView, tiles: int) -> str:
     return f"{box.w}x{box.h} pixels at {box.x},{box.y}" if box is not None else ""
 
 
-def describe(area: RestlessArea, view_state: ViewState, longest_s: float) -> str:
+def describe_area(area: RestlessArea, view_state: ViewState, longest_s: float) -> str:
     """Return what a client should know of the area, "" where there is none."""
     view = view_state.view
     found = [f"a small area ({place}) changes on and on"] if (place := place_text(view, area.tiles)) else []

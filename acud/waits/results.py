@@ -17,7 +17,7 @@ from acud.waits.planner import coverage_of
 from acud.waits.presence import doubt_absences, note_places, seen_there
 from acud.waits.restless_area import RestlessArea
 from acud.waits.schedule import next_backoff
-from acud.waits.stages import note_later, yes_of
+from acud.waits.stages import note_later, take_later_yes
 from acud.waits.view_state import NEVER, ViewState
 from acud.waits.view_updates import apply_identity
 
@@ -50,10 +50,10 @@ def apply_dispatch(wait: Wait, event: JobDispatched) -> Wait:
     frame, windows = wait.view_state.frame, wait.windows
     flight = JobInFlight(event.job_id, due, wait.generation, frame, event.at, judge_state.turn, windows, wait.typed)
     after = replace(wait, flights=(*wait.flights, flight), requests=replace(wait.requests, jobs=jobs))
-    return replace(after, judge_state=_started(judge_state, flight)) if due.kind is JobKind.JUDGE else after
+    return replace(after, judge_state=_note_dispatch(judge_state, flight)) if due.kind is JobKind.JUDGE else after
 
 
-def _started(judge_state: JudgeState, flight: JobInFlight) -> JudgeState:
+def _note_dispatch(judge_state: JudgeState, flight: JobInFlight) -> JudgeState:
     real = flight.at if flight.request.force else judge_state.last_real
     return replace(judge_state, turn=flight.turn + 1, last_look=flight.at, last_real=real, retry_at=None)
 
@@ -63,20 +63,20 @@ def apply_result(wait: Wait, event: JobDone) -> Outcome:
     flight = next((f for f in wait.flights if f.job_id == event.job_id), None)
     if flight is None:
         return wait, ()
-    landed = _landed(wait, flight, event.at)
+    landed = _land_flight(wait, flight, event.at)
     if flight.typed != wait.typed:
         event = _doubt_echoes(wait, event, flight)
     if flight.generation != wait.generation:
-        return landed, _stale(landed, event, flight)
+        return landed, _record_stale(landed, event, flight)
     if flight.request.stage != wait.stage:
-        return _of_earlier_stage(landed, event, flight)
-    seen, effects = _compared(landed, event)
+        return _apply_earlier_stage(landed, event, flight)
+    seen, effects = _learn_identity(landed, event)
     match flight.request.kind:
         case JobKind.IDENTITY:
-            return _paced(seen, flight, event.at), effects
+            return _pace_identity(seen, flight, event.at), effects
         case JobKind.EVIDENCE:
-            return _pictured(seen, event, flight, effects)
-    after, more = _answered(seen, event, flight)
+            return _take_picture(seen, event, flight, effects)
+    after, more = _apply_answer(seen, event, flight)
     return after, (*effects, *more)
 
 
@@ -94,43 +94,43 @@ def _doubt_echoes(wait: Wait, event: JobDone, flight: JobInFlight) -> JobDone:
     return replace(event, verdicts=verdicts, later={})
 
 
-def _landed(wait: Wait, flight: JobInFlight, at: float) -> Wait:
+def _land_flight(wait: Wait, flight: JobInFlight, at: float) -> Wait:
     rest = tuple(f for f in wait.flights if f is not flight)
     return replace(wait, flights=rest, judge_state=count_overtaken(wait, flight, at))
 
 
-def _stale(wait: Wait, event: JobDone, flight: JobInFlight) -> tuple[WaitEffect, ...]:
+def _record_stale(wait: Wait, event: JobDone, flight: JobInFlight) -> tuple[WaitEffect, ...]:
     """Record an answer on a view that the target has left, or to a condition that was replaced; it decides nothing."""
     if flight.request.kind is not JobKind.JUDGE:
         return ()
-    return (_record(event, wait.verdict, gated=event.gated, stale=True),)
+    return (_make_record(event, wait.verdict, gated=event.gated, stale=True),)
 
 
-def _of_earlier_stage(wait: Wait, event: JobDone, flight: JobInFlight) -> Outcome:
+def _apply_earlier_stage(wait: Wait, event: JobDone, flight: JobInFlight) -> Outcome:
     """Take what a reading for a stage that was reached meanwhile tells of the present one."""
-    reading = _later_reading(event)
-    after = yes_of(note_later(wait, reading), reading)
+    reading = _make_later_reading(event)
+    after = take_later_yes(note_later(wait, reading), reading)
     if after.pending is wait.pending:
-        return after, _stale(after, event, flight)
-    return after, (_record(event, after.verdict),)
+        return after, _record_stale(after, event, flight)
+    return after, (_make_record(event, after.verdict),)
 
 
-def _later_reading(event: JobDone) -> LaterReading:
+def _make_later_reading(event: JobDone) -> LaterReading:
     return LaterReading(event.frame, event.at, event.identity, event.later, event.evidence)
 
 
-def _record(event: JobDone, verdict: Verdict, *, gated: bool = False, stale: bool = False) -> EvaluationRecord:
+def _make_record(event: JobDone, verdict: Verdict, *, gated: bool = False, stale: bool = False) -> EvaluationRecord:
     return EvaluationRecord(event.at, event.job_id, event.epoch, event.frame, event.identity, verdict, gated, stale)
 
 
-def _compared(wait: Wait, event: JobDone) -> Outcome:
+def _learn_identity(wait: Wait, event: JobDone) -> Outcome:
     if wait.view_state is None or not event.identity or event.epoch != wait.view_state.view.epoch:
         return wait, ()
     view_state = apply_identity(wait.view_state, event.frame, event.identity, event.heard)
     return replace(wait, view_state=view_state), new_baselines(wait.view_state, view_state)
 
 
-def _paced(wait: Wait, flight: JobInFlight, at: float) -> Wait:
+def _pace_identity(wait: Wait, flight: JobInFlight, at: float) -> Wait:
     """Say when an identity may be asked for next: at once where this one told, or a frame has come since it left.
 
     So there is at most one prompt job for each frame that the wait is told of, whatever jobs tell, and a screen that
@@ -153,7 +153,7 @@ def new_baselines(before: ViewState | None, after: ViewState) -> tuple[WaitEffec
     )
 
 
-def _pictured(wait: Wait, event: JobDone, flight: JobInFlight, effects: tuple[WaitEffect, ...]) -> Outcome:
+def _take_picture(wait: Wait, event: JobDone, flight: JobInFlight, effects: tuple[WaitEffect, ...]) -> Outcome:
     """Take a picture for the yes that it was asked for; whether that holds on it is decided by the plan."""
     if flight.request.is_last_look:
         return replace(wait, last_picture=event.evidence or NO_PICTURE), effects
@@ -166,11 +166,11 @@ def _pictured(wait: Wait, event: JobDone, flight: JobInFlight, effects: tuple[Wa
 # ---- answers -------------------------------------------------------------------------------------------------------
 
 
-def _answered(wait: Wait, event: JobDone, flight: JobInFlight) -> Outcome:
+def _apply_answer(wait: Wait, event: JobDone, flight: JobInFlight) -> Outcome:
     wait = note_places(wait, event.verdicts, flight.windows)
-    covered = _with_cover(wait, event, flight)
+    covered = _update_cover(wait, event, flight)
     if event.gated:
-        return covered, (_record(event, wait.verdict, gated=True),)
+        return covered, (_make_record(event, wait.verdict, gated=True),)
     newest = flight.turn > wait.judge_state.answered_turn
     looked = (
         note_look(wait, _select_counts(wait, event), is_of_arming=_is_of_arming(wait, event.frame)) if newest else wait
@@ -180,22 +180,22 @@ def _answered(wait: Wait, event: JobDone, flight: JobInFlight) -> Outcome:
     answers = describe_presence(looked, {index: anew[index] for index in event.verdicts})
     verdicts = {**anew, **doubt_absences(wait, answers, flight.windows, wait.windows)}
     whole = evaluate(wait.until, verdicts)
-    judge_state = replace(covered.judge_state, restless=_restless(wait, event, flight, whole))
+    judge_state = replace(covered.judge_state, restless=_update_restless(wait, event, flight, whole))
     told = replace(
         covered,
         judged=wait.judged + 1,
         judge_calls=wait.judge_calls + sum(index not in event.memoed for index in event.verdicts),
-        verdict_cache=_remembered(wait.verdict_cache, event),
+        verdict_cache=_remember_noes(wait.verdict_cache, event),
         leaves_seen=seen_there(wait, event.verdicts),
         verdict=whole if newest or whole.answer is Answer.YES else wait.verdict,
-        judge_state=_real(judge_state, event, flight),
+        judge_state=_note_judgement(judge_state, event, flight),
     )
-    told = note_later(told, _later_reading(event))
-    after, effects = _concluded(told, whole, event, flight, verdicts)
-    return after, (_record(event, whole), *effects)
+    told = note_later(told, _make_later_reading(event))
+    after, effects = _act_on_verdict(told, whole, event, flight, verdicts)
+    return after, (_make_record(event, whole), *effects)
 
 
-def _restless(wait: Wait, event: JobDone, flight: JobInFlight, whole: Verdict) -> RestlessArea:
+def _update_restless(wait: Wait, event: JobDone, flight: JobInFlight, whole: Verdict) -> RestlessArea:
     """Return what is known of the restless area after this answer; `wait` is as it was before."""
     judge_state, view_state = wait.judge_state, wait.view_state
     paid = any(index not in event.memoed for index in event.verdicts)
@@ -228,14 +228,14 @@ def _is_of_arming(wait: Wait, frame: int) -> bool:
     return not view_state.touched_within(first.frame, frame)
 
 
-def _with_cover(wait: Wait, event: JobDone, flight: JobInFlight) -> Wait:
+def _update_cover(wait: Wait, event: JobDone, flight: JobInFlight) -> Wait:
     cover = coverage_of(flight.request, event.frame)
     old = wait.judge_state.cover
     newer = old is None or flight.turn >= wait.judge_state.answered_turn
     return replace(wait, judge_state=replace(wait.judge_state, cover=cover, gone=0)) if newer else wait
 
 
-def _real(judge_state: JudgeState, event: JobDone, flight: JobInFlight) -> JudgeState:
+def _note_judgement(judge_state: JudgeState, event: JobDone, flight: JobInFlight) -> JudgeState:
     worked = any(index not in event.memoed for index in event.verdicts)
     return replace(
         judge_state,
@@ -245,14 +245,14 @@ def _real(judge_state: JudgeState, event: JobDone, flight: JobInFlight) -> Judge
     )
 
 
-def _remembered(cache: VerdictCache, event: JobDone) -> VerdictCache:
+def _remember_noes(cache: VerdictCache, event: JobDone) -> VerdictCache:
     for index, verdict in event.verdicts.items():
         known_no = verdict.answer is Answer.NO and event.identity
-        cache = cache.said_no(index, event.identity) if known_no else cache.forgot(index, event.identity)
+        cache = cache.add_no(index, event.identity) if known_no else cache.drop_no(index, event.identity)
     return cache
 
 
-def _concluded(
+def _act_on_verdict(
     wait: Wait, whole: Verdict, event: JobDone, flight: JobInFlight, verdicts: dict[int, Verdict]
 ) -> Outcome:
     match whole.answer:
@@ -273,7 +273,7 @@ def _on_yes(wait: Wait, whole: Verdict, event: JobDone, flight: JobInFlight, ver
     if judge_state.confirm_at is not None and flight.at < judge_state.confirm_at:
         return replace(wait, judge_state=judge_state)
     if judge_state.yeses + 1 >= wait.spec.policy.confirm:
-        pending = _pending(wait, whole, event, verdicts)
+        pending = _make_pending_yes(wait, whole, event, verdicts)
         return hold(replace(wait, judge_state=judge_state), pending, flight.at)
     due_at = max(event.at, flight.at + wait.spec.policy.min_interval_s)
     return replace(
@@ -281,7 +281,7 @@ def _on_yes(wait: Wait, whole: Verdict, event: JobDone, flight: JobInFlight, ver
     )
 
 
-def _pending(wait: Wait, whole: Verdict, event: JobDone, verdicts: dict[int, Verdict]) -> PendingYes:
+def _make_pending_yes(wait: Wait, whole: Verdict, event: JobDone, verdicts: dict[int, Verdict]) -> PendingYes:
     changed_at = wait.view_state.changed_at(event.frame) if wait.view_state else None
     picture = PendingPicture(event.evidence, event.frame, event.identity, event.at) if event.evidence else None
     return PendingYes(
@@ -312,24 +312,24 @@ def apply_loss(wait: Wait, event: JobLost) -> Outcome:
     flight = next((f for f in wait.flights if f.job_id == event.job_id), None)
     if flight is None:
         return wait, ()
-    landed = _landed(wait, flight, event.at)
+    landed = _land_flight(wait, flight, event.at)
     if not wait.is_current(flight):
         return landed, ()
     match flight.request.kind:
         case JobKind.IDENTITY:
-            return _identity_lost(landed, event), ()
+            return _lose_identity(landed, event), ()
         case JobKind.EVIDENCE:
-            return _evidence_lost(landed, event, flight)
-    return _judgement_lost(landed, event, flight)
+            return _lose_evidence(landed, event, flight)
+    return _lose_judgement(landed, event, flight)
 
 
-def _identity_lost(wait: Wait, event: JobLost) -> Wait:
+def _lose_identity(wait: Wait, event: JobLost) -> Wait:
     gone = min(wait.requests.gone + 1, MOST_GONE + 1) if event.code == "frame_gone" else 0
     pause = 0.0 if 0 < gone <= MOST_GONE else LOST_AGAIN_S
     return replace(wait, requests=replace(wait.requests, compare_at=event.at + pause, gone=gone))
 
 
-def _evidence_lost(wait: Wait, event: JobLost, flight: JobInFlight) -> Outcome:
+def _lose_evidence(wait: Wait, event: JobLost, flight: JobInFlight) -> Outcome:
     if flight.request.is_last_look:
         return replace(wait, last_picture=Evidence(reason=f"the last picture was lost: {event.reason}")), ()
     if wait.pending is None:
@@ -342,7 +342,7 @@ def _evidence_lost(wait: Wait, event: JobLost, flight: JobInFlight) -> Outcome:
     return replace(wait, pending=tried), ()
 
 
-def _judgement_lost(wait: Wait, event: JobLost, flight: JobInFlight) -> Outcome:
+def _lose_judgement(wait: Wait, event: JobLost, flight: JobInFlight) -> Outcome:
     judge_state = wait.judge_state
     if event.code == "frame_gone" and judge_state.gone < MOST_GONE:
         return replace(wait, judge_state=replace(judge_state, gone=judge_state.gone + 1, retry_at=event.at)), ()

@@ -73,18 +73,18 @@ def turns(
     """
     if wait.judge_state.confirm_at is not None:
         return [LookTurn(wait.judge_state.confirm_at, judge=True, fresh=True, hard=True, force=True)]
-    return [*_cadence(wait, grabbed_at, unjudged_since, pause_end), *_forced(wait), *_retry(wait)]
+    return [*_plan_cadence(wait, grabbed_at, unjudged_since, pause_end), *_plan_forced(wait), *_plan_retry(wait)]
 
 
-def _cadence(wait: Wait, grabbed_at: float, since: float | None, pause_end: float | None) -> Iterator[LookTurn]:
+def _plan_cadence(wait: Wait, grabbed_at: float, since: float | None, pause_end: float | None) -> Iterator[LookTurn]:
     policy, judge_state, unjudged = wait.spec.policy, wait.judge_state, since is not None
     match policy.cadence:
         case Cadence.EVENT if pause_end is not None and since is not None:
-            usual = next(_event(wait.armed_at, policy, wait.last_start, grabbed_at, since)).at
+            usual = next(_plan_event(wait.armed_at, policy, wait.last_start, grabbed_at, since)).at
             yield LookTurn(max(usual, pause_end), judge=True, fresh=True, paused=pause_end > usual)
-            yield from _event(wait.armed_at, policy, wait.last_start, grabbed_at, None)
+            yield from _plan_event(wait.armed_at, policy, wait.last_start, grabbed_at, None)
         case Cadence.EVENT:
-            yield from _event(wait.armed_at, policy, wait.last_start, grabbed_at, since)
+            yield from _plan_event(wait.armed_at, policy, wait.last_start, grabbed_at, since)
         case Cadence.FIXED:
             tick = next_tick(wait.armed_at, policy.interval_s, judge_state.last_look)
             yield LookTurn(tick, judge=unjudged or wait.gate is GateKind.NONE, fresh=True, hard=True)
@@ -93,7 +93,7 @@ def _cadence(wait: Wait, grabbed_at: float, since: float | None, pause_end: floa
             yield LookTurn(look, judge=unjudged, fresh=True, hard=True)
 
 
-def _event(
+def _plan_event(
     armed_at: float, policy: Policy, last_start: float, grabbed_at: float, since: float | None
 ) -> Iterator[LookTurn]:
     """Yield the turn of unjudged pixels, and the look at a tick that the rate cap may keep a change from.
@@ -108,14 +108,14 @@ def _event(
         yield LookTurn(tick, judge=since is not None, fresh=True)
 
 
-def _forced(wait: Wait) -> Iterator[LookTurn]:
+def _plan_forced(wait: Wait) -> Iterator[LookTurn]:
     policy = wait.spec.policy
     if policy.cadence is not Cadence.FIXED or wait.gate is not GateKind.NONE:
         last = max(wait.judge_state.last_real, wait.armed_at)
         yield LookTurn(last + policy.force_after_s, judge=True, fresh=True, force=True)
 
 
-def _retry(wait: Wait) -> Iterator[LookTurn]:
+def _plan_retry(wait: Wait) -> Iterator[LookTurn]:
     if wait.judge_state.retry_at is not None:
         yield LookTurn(wait.judge_state.retry_at, judge=True, force=wait.gate in LOSSY)
 

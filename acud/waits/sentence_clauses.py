@@ -10,7 +10,7 @@ from acud.types import Change, Stable, Text, Until, WindowTitle
 from acud.waits.sentence_controls import PLAIN_NAMES, number_rows, widget_rows
 from acud.waits.sentence_host import file_rows, process_rows
 from acud.waits.sentence_phrase import NO_NAMES, Phrase, is_hedged, is_label
-from acud.waits.sentence_rewordings import in_known_words
+from acud.waits.sentence_rewordings import reword
 from acud.waits.sentence_words import (
     CALLED,
     CLOSED,
@@ -24,13 +24,13 @@ from acud.waits.sentence_words import (
     THE,
     Read,
     Row,
-    of_name,
+    name_reader,
 )
 
 
-def clause(phrase: Phrase) -> Until | None:
+def read_clause(phrase: Phrase) -> Until | None:
     """Return what one clause means, None where that is not certain."""
-    text = in_known_words(phrase.text)
+    text = reword(phrase.text)
     for row, read in _CLAUSES:
         found = row.fullmatch(text)
         if found is not None and (meant := read(phrase, found)) is not None:
@@ -70,7 +70,7 @@ _SAID_BY = re.compile(
 _PREDICATE = re.compile(rf"(?i) (?:{SHOWN}|{GONE})$")
 
 
-def _of_label(*, gone: bool = False, ends: bool = True) -> Read:
+def _label_reader(*, gone: bool = False, ends: bool = True) -> Read:
     """Return a reader of words that are not quoted, written like a sentence: the text Payment received. `ends`: what
     comes behind them shows where they end.
     """
@@ -86,7 +86,7 @@ def _of_label(*, gone: bool = False, ends: bool = True) -> Read:
     return read
 
 
-def _of_word(phrase: Phrase, found: re.Match[str], *, gone: bool = False) -> Until | None:
+def _read_word(phrase: Phrase, found: re.Match[str], *, gone: bool = False) -> Until | None:
     """Return that one word is there, of which `the word` says that it is one: the word loading."""
     is_name = found["name"].casefold() not in NO_NAMES and not is_hedged(found["name"])
     return Text(found["name"], gone=gone) if is_name else None
@@ -95,26 +95,26 @@ def _of_word(phrase: Phrase, found: re.Match[str], *, gone: bool = False) -> Unt
 def _text_rows() -> Iterator[Row]:
     a_text = rf"{THE}(?:{_TEXT} (?:{_SAYING} )?(?:the {_TEXT} )?)?{QUOTE}(?: {_TEXT})?"
     for state, gone in ((SHOWN, False), (GONE, True)):
-        read = of_name(partial(Text, gone=gone))
+        read = name_reader(partial(Text, gone=gone))
         yield rf"{a_text} {state}", read
         yield rf"{THE}{_TEXT} {NAME} {state}", read
-        yield rf"the (?:text|words?|phrase) {NAME} {state}", _of_label(gone=gone)
+        yield rf"the (?:text|words?|phrase) {NAME} {state}", _label_reader(gone=gone)
         yield rf"(?:the |a |an ){_TEXT} {state} {_SAYING} {QUOTE}", read
     up = r"(?:(?:is|are|has been) up|comes up|has come up)"
-    yield rf"{THE}{_TEXT} (?:{_SAYING} )?{QUOTE} {up}", of_name(Text)
-    yield rf"{NAME} (?:is|are|gets|has been) (?:written|printed) (?:on (?:the |my )?screen)", _of_label()
+    yield rf"{THE}{_TEXT} (?:{_SAYING} )?{QUOTE} {up}", name_reader(Text)
+    yield rf"{NAME} (?:is|are|gets|has been) (?:written|printed) (?:on (?:the |my )?screen)", _label_reader()
     yield (
         rf"{a_text} (?:(?:is|has been|gets|was) (?:removed|cleared)|has cleared|clears)",
-        of_name(partial(Text, gone=True)),
+        name_reader(partial(Text, gone=True)),
     )
-    yield rf"(?:something|anything) (?:that|which) (?:says|reads) {QUOTE}", of_name(Text)
-    yield a_text, of_name(Text)
-    yield rf"there is (?:now )?{a_text}(?: there)?", of_name(Text)
-    yield rf"there is (?:now )?the (?:text|words?|phrase) {NAME}", _of_label(ends=False)
+    yield rf"(?:something|anything) (?:that|which) (?:says|reads) {QUOTE}", name_reader(Text)
+    yield a_text, name_reader(Text)
+    yield rf"there is (?:now )?{a_text}(?: there)?", name_reader(Text)
+    yield rf"there is (?:now )?the (?:text|words?|phrase) {NAME}", _label_reader(ends=False)
     word = r"the word (?!(?:count|cloud|processor|list|limit|wrap|art|document|file|order|game)\b)(?P<name>[^\W\d]+)"
-    yield rf"{word} {SHOWN}", _of_word
-    yield rf"{word} {GONE}", partial(_of_word, gone=True)
-    gone_read = of_name(partial(Text, gone=True))
+    yield rf"{word} {SHOWN}", _read_word
+    yield rf"{word} {GONE}", partial(_read_word, gone=True)
+    gone_read = name_reader(partial(Text, gone=True))
     yield rf"there is no (?:longer )?(?:a |the |any )?(?:{_TEXT} (?:{_SAYING} )?{QUOTE}{MORE})", gone_read
     yield rf"there is (?:no longer|no|not) (?:a |the |any )?{QUOTE} any more", gone_read
     yield (
@@ -126,19 +126,19 @@ def _text_rows() -> Iterator[Row]:
     third = "|".join(f"{verb}s" for verb in says.split())
     base = says.replace(" ", "|")
     it = rf"(?:the {_TEXT} )?{QUOTE}"
-    yield rf"{subject} (?:now )?(?:{third}|to (?:{base})|{base}) {it}", of_name(Text)
-    yield rf"(?:it|{_SCREEN}) (?:now )?says? (?P<name>{_STATUS}|[^<>]+)", _of_label()
-    yield rf"(?:it|{_SCREEN}) (?:now )?(?:says?|reads?|prints?) {NAME}", of_name(Text)
+    yield rf"{subject} (?:now )?(?:{third}|to (?:{base})|{base}) {it}", name_reader(Text)
+    yield rf"(?:it|{_SCREEN}) (?:now )?says? (?P<name>{_STATUS}|[^<>]+)", _label_reader()
+    yield rf"(?:it|{_SCREEN}) (?:now )?(?:says?|reads?|prints?) {NAME}", name_reader(Text)
     not_says = rf"(?:no longer (?:{third})|(?:do|does) not (?:{base})|stops (?:showing|saying|reading|displaying))"
     yield rf"(?:it|{_SCREEN}) {not_says} {it}{MORE}", gone_read
-    yield rf"(?:it|{_SCREEN}) {not_says} {NAME}{MORE}", _of_label(gone=True)
+    yield rf"(?:it|{_SCREEN}) {not_says} {NAME}{MORE}", _label_reader(gone=True)
     yield rf"{NAME} can (?:no longer|not) be read{MORE}", gone_read
     doing = r"(?P<name>(?-i:(?!Beijing|Evening|Morning|Sterling|Wedding|Meeting)[A-Z][a-z]{3,}ing))"
-    yield rf"{doing} {SHOWN}", of_name(Text)
+    yield rf"{doing} {SHOWN}", name_reader(Text)
     yield rf"{doing} {GONE}", gone_read
 
 
-def _of_window(*, gone: bool, is_called: bool = False) -> Read:
+def _window_reader(*, gone: bool, is_called: bool = False) -> Read:
     """Return a reader of a window whose name may be in sentence case: the Sign in window, a window called Low ink."""
 
     def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
@@ -160,28 +160,28 @@ def _window_rows() -> Iterator[Row]:
         rf" (?:{titled} {NAME}{in_title}?|(?:with|having) (?:the words? )?{OTHER}{in_title})"
     )
     for state, gone in ((OPENED, False), (CLOSED, True)):
-        read = of_name(partial(WindowTitle, gone=gone))
+        read = name_reader(partial(WindowTitle, gone=gone))
         yield rf"(?:a |the |any |some )?{window} {state}", read
-        yield rf"(?:a |the |any |some )?window {CALLED} {NAME} {state}", _of_window(gone=gone, is_called=True)
+        yield rf"(?:a |the |any |some )?window {CALLED} {NAME} {state}", _window_reader(gone=gone, is_called=True)
         if gone:
             yield rf"no {window} any ?more", read
-            yield rf"{THE}{NAME} window (?:is|has been|gets) dismissed", _of_window(gone=True)
+            yield rf"{THE}{NAME} window (?:is|has been|gets) dismissed", _window_reader(gone=True)
         yield rf"{THE}window {NAME} {state}", read
-        yield rf"{THE}{NAME} window {state}", _of_window(gone=gone)
+        yield rf"{THE}{NAME} window {state}", _window_reader(gone=gone)
         yield rf"(?:a |the |any )window {state},? {titled} {NAME}{in_title}?", read
     for state, gone in ((OPENED, False), (CLOSED, True)):
         yield (
             rf"(?:a |any )window {state} (?:that|which) has {NAME}{in_title}",
-            of_name(partial(WindowTitle, gone=gone)),
+            name_reader(partial(WindowTitle, gone=gone)),
         )
     a_title = r"(?:the title(?: bar)? of (?:a|any|some) window|(?:a|any|some) window(?:'s)? title)"
-    yield rf"{a_title} (?:contains|includes|has|says|reads|is|becomes) {QUOTE}", of_name(WindowTitle)
-    yield rf"{QUOTE} (?:is|appears|shows up|comes up) in {a_title}", of_name(WindowTitle)
+    yield rf"{a_title} (?:contains|includes|has|says|reads|is|becomes) {QUOTE}", name_reader(WindowTitle)
+    yield rf"{QUOTE} (?:is|appears|shows up|comes up) in {a_title}", name_reader(WindowTitle)
     for begin, gone in (
         (r"there is (?:now )?(?:a|the|any)", False), (r"there is (?:no|no longer an?|not an?)(?: more|"
 r" the| any)?", True), (r"no", True)
     ):  # fmt: skip
-        read = of_name(partial(WindowTitle, gone=gone))
+        read = name_reader(partial(WindowTitle, gone=gone))
         state = rf" (?:{OPENED}|is left|remains)(?: open)?{MORE}" if begin == "no" else r"(?: left| open)?" + MORE
         yield rf"{begin} {window}{state}", read
         yield rf"{begin} (?:window {NAME}|{OTHER} window){state}", read
@@ -221,14 +221,14 @@ _ANYHOW = (
 )
 
 
-def _stable(phrase: Phrase, found: re.Match[str]) -> Until | None:
+def _read_stable(phrase: Phrase, found: re.Match[str]) -> Until | None:
     count = found["span"].casefold()
     seconds = (_COUNTS[count] if count in _COUNTS else float(count)) * _SECONDS[found["of"].casefold()]
     seconds += _SECONDS[found["of"].casefold()] / 2 if found["half"] else 0
     return Stable(seconds) if seconds > 0 else None
 
 
-def _change(phrase: Phrase, found: re.Match[str]) -> Until | None:
+def _read_change(phrase: Phrase, found: re.Match[str]) -> Until | None:
     return Change()
 
 
@@ -241,43 +241,49 @@ def _change_rows() -> Iterator[Row]:
     )
     yield (
         rf"(?:(?:there is )?nothing(?: at all)?|no pixel|not a single pixel){on} {moves}{_ANYHOW}{on}{_ANYHOW} {_SPAN}",
-        _stable,
+        _read_stable,
     )
     a_no = (
         r"(?:(?:there (?:has been|have been|is|was|are|were) )?no|there (?:has|have) not been (?:any|a single))"
         r" (?:more )?(?:changes?|movements?|motion)"
     )
-    yield rf"{_VIEW} has had {a_no}{_ANYHOW} {_SPAN}", _stable
+    yield rf"{_VIEW} has had {a_no}{_ANYHOW} {_SPAN}", _read_stable
     yield (
         rf"it (?:is|has been) {_SPAN} since (?:anything|something){on} (?:last )?(?:changed|moved|happened){on}",
-        _stable,
+        _read_stable,
     )
-    yield rf"the last (?:change|movement){on} (?:is|was) {_SPAN} ago", _stable
-    yield rf"nothing new(?: (?:appears|happens|shows up))?{on} {_SPAN}", _stable
-    yield rf"(?:it|all) (?:is|stays|has been|has stayed) {still} on (?:the |my )?(?:screen|display) {_SPAN}", _stable
-    yield rf"{a_no}{_ANYHOW}{on}{_ANYHOW} {_SPAN}", _stable
+    yield rf"the last (?:change|movement){on} (?:is|was) {_SPAN} ago", _read_stable
+    yield rf"nothing new(?: (?:appears|happens|shows up))?{on} {_SPAN}", _read_stable
+    yield (
+        rf"(?:it|all) (?:is|stays|has been|has stayed) {still} on (?:the |my )?(?:screen|display) {_SPAN}",
+        _read_stable,
+    )
+    yield rf"{a_no}{_ANYHOW}{on}{_ANYHOW} {_SPAN}", _read_stable
     stays = (
         r"(?:(?:is|stays|remains|looks|keeps|stands|sits|holds|(?:has|have) (?:been|stayed|remained|kept"
         r"|stood)|to (?:be|stay|remain)) )?"
     )
-    yield rf"{_VIEW} {stays}(?:exactly |completely |perfectly |totally |entirely |absolutely )?{still} {_SPAN}", _stable
+    yield (
+        rf"{_VIEW} {stays}(?:exactly |completely |perfectly |totally |entirely |absolutely )?{still} {_SPAN}",
+        _read_stable,
+    )
     yield (
         rf"(?:{_VIEW}|things{on}) (?:has not|have not|does not|stops?|has stopped|to stop|is not|is no longer)"
         rf" (?:changed?|altered|changing|moved?|moving|budged?|budging){_ANYHOW}{on}{_ANYHOW}{MORE} {_SPAN}",
-        _stable,
+        _read_stable,
     )
     yield (
         rf"{_VIEW} (?:(?:settles|calms|(?:has |is )?(?:settled|calmed))(?: down)?|(?:comes|has come) to (?:a"
         rf" )?(?:rest|stop|standstill)) {_SPAN}",
-        _stable,
+        _read_stable,
     )
     passing = r"(?:pass|passes|go by|goes by|have passed|has passed)"
-    yield rf"{_SPAN} {passing} with(?:out(?: any| a)?| no) (?:change|movement)s?{_ANYHOW}{on}", _stable
-    yield rf"(?:all |any )?(?:movement|motion){on} (?:has stopped|stops|has ceased) {_SPAN}", _stable
-    yield rf"{_SPAN},? nothing(?: at all)?{on} {moves}{_ANYHOW}{on}{_ANYHOW}", _stable
+    yield rf"{_SPAN} {passing} with(?:out(?: any| a)?| no) (?:change|movement)s?{_ANYHOW}{on}", _read_stable
+    yield rf"(?:all |any )?(?:movement|motion){on} (?:has stopped|stops|has ceased) {_SPAN}", _read_stable
+    yield rf"{_SPAN},? nothing(?: at all)?{on} {moves}{_ANYHOW}{on}{_ANYHOW}", _read_stable
     yield (
         rf"{_SPAN} (?:of (?:no (?:change|movement)|stillness)|without (?:any |a )?(?:change|movement)s?){_ANYHOW}{on}",
-        _stable,
+        _read_stable,
     )
     any_one = r"(?:anything|something|something, anything|any ?thing|any pixel|(?:even )?(?:one|a single) pixel)"
     changing = r"(?:changes?|has changed|to change|moves|is changing)"
@@ -288,19 +294,19 @@ def _change_rows() -> Iterator[Row]:
             rf"|the contents? of (?:the |my )screen|what is on (?:the |my )screen|{any_one}(?: at all)?{on}){_ANYHOW}"
             rf",? {changing}{_ANYHOW}{on}{_ANYHOW}"
         ),
-        _change,
+        _read_change,
     )
-    yield rf"{any_one}(?: at all)? (?:to )?happens?{_ANYHOW} on (?:the |my )?(?:screen|display)", _change
+    yield rf"{any_one}(?: at all)? (?:to )?happens?{_ANYHOW} on (?:the |my )?(?:screen|display)", _read_change
     happens = r"(?: (?:happens|occurs|is (?:seen|noticed|detected)))?"
     yield (
         r"(?:there is )?(?:any(?: (?:kind|sort|type) of)?|a|some(?: (?:kind|sort) of)?|whatever|the (?:next|first"
         r"|slightest|smallest)) (?:change"
         rf"|movement){_ANYHOW}{on}{_ANYHOW}{happens}",
-        _change,
+        _read_change,
     )
     other = r"(?:looks (?:any )?different|is different|is no longer the same|is not the same any more)"
-    yield rf"{any_one}{_ANYHOW}{on},? (?:looks|is) different{on}{_ANYHOW}", _change
-    yield rf"(?:the |my )?(?:screen|display) {other}(?: (?:from|than|as) (?:it (?:does|is) )?now)?", _change
+    yield rf"{any_one}{_ANYHOW}{on},? (?:looks|is) different{on}{_ANYHOW}", _read_change
+    yield rf"(?:the |my )?(?:screen|display) {other}(?: (?:from|than|as) (?:it (?:does|is) )?now)?", _read_change
 
 
 _CLAUSES = tuple(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from acud.types import Comparison, ScreenNumber, Until, ValueComparison, Widget, WidgetState
 from acud.waits.sentence_phrase import NO_NAMES, Phrase, is_hedged, is_label
-from acud.waits.sentence_words import BE_, CALLED, GONE, MORE, NAME, NOT, SHOWN, THE, VIEWER, Read, Row, named, verb
+from acud.waits.sentence_words import BE_, CALLED, GONE, MORE, NAME, NOT, SHOWN, THE, VIEWER, Read, Row, name_in, verb
 
 # ---- controls -------------------------------------------------------------------------------------------------------
 
@@ -108,9 +108,9 @@ _ONE_WORD = re.compile(r"(?!(?:underneath|nearby|itself|alone|also|too|here|ther
 _TWO_WAY = ("switch", "toggle", "check box", "toggle button", "radio button", "menu item", "option")
 
 
-def _widget(states: tuple[WidgetState, ...] = (), *, gone: bool = False) -> Read:
+def _widget_reader(states: tuple[WidgetState, ...] = (), *, gone: bool = False) -> Read:
     def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
-        role, name = _role(found), _control_name(phrase, found)
+        role, name = _find_role(found), _control_name(phrase, found)
         if role == "dialog" and states:
             return None  # no state of a dialog is told
         if role == "option" and states:
@@ -130,12 +130,12 @@ def _widget(states: tuple[WidgetState, ...] = (), *, gone: bool = False) -> Read
     return read
 
 
-def _ticked(phrase: Phrase, found: re.Match[str]) -> Until | None:
-    return _widget((WidgetState.CHECKED,))(phrase, found) if _role(found) in _TWO_WAY else None
+def _read_tick(phrase: Phrase, found: re.Match[str]) -> Until | None:
+    return _widget_reader((WidgetState.CHECKED,))(phrase, found) if _find_role(found) in _TWO_WAY else None
 
 
 def _state_pattern() -> str:
-    """Return a pattern for all states, each a group of its own: of a name in `_TOLD_STATES`."""
+    """Return a pattern for all states, each a group of its own: of a name in `_STATE_OF_GROUP`."""
     said = []
     for state, (adjectives, verbs) in _STATE_WORDS.items():
         said.append(rf"(?P<{state.name}>{BE_}(?:{adjectives}){f'|{verbs}' if verbs else ''})")
@@ -145,12 +145,12 @@ def _state_pattern() -> str:
 
 
 _IN_A_STATE = _state_pattern()
-_TOLD_STATES = {state.name: state for state in _STATE_WORDS} | {f"NOT_{one.name}": OPPOSITE[one] for one in OPPOSITE}
+_STATE_OF_GROUP = {state.name: state for state in _STATE_WORDS} | {f"NOT_{one.name}": OPPOSITE[one] for one in OPPOSITE}
 
 
-def _in_told_state(phrase: Phrase, found: re.Match[str]) -> Until | None:
-    state = next(state for group, state in _TOLD_STATES.items() if found[group])
-    return _widget((state,))(phrase, found)
+def _read_state(phrase: Phrase, found: re.Match[str]) -> Until | None:
+    state = next(state for group, state in _STATE_OF_GROUP.items() if found[group])
+    return _widget_reader((state,))(phrase, found)
 
 
 _FINITE = re.compile(
@@ -170,22 +170,28 @@ def _control_name(phrase: Phrase, found: re.Match[str]) -> str:
     is_plain = given.casefold() in PLAIN_NAMES and not (given.islower() and found["role"].startswith("progress"))
     if is_plain or (is_told_apart and is_label(given, after_kind=is_after)):
         return given
-    if not is_after and _role(found) in _LABELLED and is_label(given, after_kind=True):
+    if not is_after and _find_role(found) in _LABELLED and is_label(given, after_kind=True):
         words = given.casefold().split()
         return "" if words[0] in NO_NAMES or _COLOURS & set(words) else given
-    if is_after and is_told_apart and _role(found) in _ITEMS and _ONE_WORD.fullmatch(given) and not is_hedged(given):
+    if (
+        is_after
+        and is_told_apart
+        and _find_role(found) in _ITEMS
+        and _ONE_WORD.fullmatch(given)
+        and not is_hedged(given)
+    ):
         return given if given.casefold() not in NO_NAMES else ""
     return phrase.name(given)
 
 
-def _role(found: re.Match[str]) -> str:
+def _find_role(found: re.Match[str]) -> str:
     role = found["role"].casefold()
     return _WRITTEN.get(role, role)
 
 
-def _valued(compare: ValueComparison) -> Read:
+def _value_reader(compare: ValueComparison) -> Read:
     def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
-        role, name = _role(found), _control_name(phrase, found)
+        role, name = _find_role(found), _control_name(phrase, found)
         held = phrase.quote(found["held"]) or ("" if "<" in found["held"] else found["held"])
         if not name or not held or role not in _HOLDING:
             return None
@@ -195,13 +201,13 @@ def _valued(compare: ValueComparison) -> Read:
     return read
 
 
-def _ranged(phrase: Phrase, found: re.Match[str]) -> Until | None:
-    role, name, unit = _role(found), _control_name(phrase, found), (found["unit"] or "").casefold()
-    compare, percent = _compared(found), unit in ("%", "percent", "per cent")
+def _read_range(phrase: Phrase, found: re.Match[str]) -> Until | None:
+    role, name, unit = _find_role(found), _control_name(phrase, found), (found["unit"] or "").casefold()
+    compare, percent = _find_comparison(found), unit in ("%", "percent", "per cent")
     is_named = bool(name) or "name" not in found.groupdict()
     if compare is None or not is_named or role not in _RANGES or (unit and not percent):
         return None
-    return Widget(role, name, value=_digits(found), compare=ValueComparison(compare.value), percent=percent)
+    return Widget(role, name, value=_spell_digits(found), compare=ValueComparison(compare.value), percent=percent)
 
 
 _ALONE = r"(?:the |a |any )?(?P<role>progress ?bar)"
@@ -213,66 +219,69 @@ def widget_rows() -> Iterator[Row]:
     named = rf"(?:(?:{CALLED}|marked|for|of) )?"
     of_name = (rf"{THE}{_ROLE} {named}{NAME}", rf"{THE}{_ROLE} with {NAME} on it", rf"{THE}{NAME} {_ROLE}")
     for subject in (*of_name, _ALONE):
-        yield rf"{subject} (?:{SHOWN}|exists|to exist)", _widget()
+        yield rf"{subject} (?:{SHOWN}|exists|to exist)", _widget_reader()
         if subject is not _ALONE:
             dialog = subject.replace(_ROLE, r"(?P<role>dialog(?:ue)?(?: box)?)")
-            yield rf"{dialog} (?:is|has been|comes|has come) up", _widget()
-            yield rf"{dialog} (?:is open(?:ed)?|opens(?: up)?|has (?:been )?opened)", _widget()
+            yield rf"{dialog} (?:is|has been|comes|has come) up", _widget_reader()
+            yield rf"{dialog} (?:is open(?:ed)?|opens(?: up)?|has (?:been )?opened)", _widget_reader()
             tab = subject.replace(_ROLE, r"(?P<role>tab)")
-            yield rf"{tab} (?:has been|is|gets|has)? ?clos(?:ed|es)", _widget(gone=True)
+            yield rf"{tab} (?:has been|is|gets|has)? ?clos(?:ed|es)", _widget_reader(gone=True)
             menu = subject.replace(_ROLE, r"(?P<role>menu|combo ?box|drop-?down(?: list| menu)?)")
-            yield rf"{menu} (?:is open(?:ed)?|opens(?: up)?|has (?:been )?opened)", _widget((WidgetState.EXPANDED,))
-        yield rf"{subject} {GONE}", _widget(gone=True)
-        yield rf"{subject} (?:is|has been|gets) (?:removed|dismissed)", _widget(gone=True)
-        yield rf"there is (?:now )?{subject}(?: there)?", _widget()
-        yield rf"{subject} {_IS_A_NUMBER}", _ranged
+            yield (
+                rf"{menu} (?:is open(?:ed)?|opens(?: up)?|has (?:been )?opened)",
+                _widget_reader((WidgetState.EXPANDED,)),
+            )
+        yield rf"{subject} {GONE}", _widget_reader(gone=True)
+        yield rf"{subject} (?:is|has been|gets) (?:removed|dismissed)", _widget_reader(gone=True)
+        yield rf"there is (?:now )?{subject}(?: there)?", _widget_reader()
+        yield rf"{subject} {_IS_A_NUMBER}", _read_range
     for subject in of_name:
-        yield rf"{subject} (?:{_IN_A_STATE})", _in_told_state
+        yield rf"{subject} (?:{_IN_A_STATE})", _read_state
         click = r"(?:click|press|push|use|hit)(?: on)?"
-        yield rf"{VIEWER} can {click} {subject}", _widget((WidgetState.ENABLED,))
-        yield rf"{VIEWER} can (?:not|no longer) {click} {subject}{MORE}", _widget((WidgetState.DISABLED,))
+        yield rf"{VIEWER} can {click} {subject}", _widget_reader((WidgetState.ENABLED,))
+        yield rf"{VIEWER} can (?:not|no longer) {click} {subject}{MORE}", _widget_reader((WidgetState.DISABLED,))
         caret = r"(?:the )?(?:(?:keyboard |input )?focus|(?:text |typing |keyboard )?cursor(?= is (?:now )?in )|caret)"
-        yield rf"{caret} (?:leaves|has left) {subject}", _widget((WidgetState.UNFOCUSED,))
+        yield rf"{caret} (?:leaves|has left) {subject}", _widget_reader((WidgetState.UNFOCUSED,))
         ticked = r"(?:there is )?(?:a |the )?(?:tick|check ?mark)(?: (?:appears|shows up|is|has appeared))? in"
-        yield rf"{ticked} {subject}", _ticked
-        yield rf"{caret} on {subject}", _widget((WidgetState.FOCUSED,))
+        yield rf"{ticked} {subject}", _read_tick
+        yield rf"{caret} on {subject}", _widget_reader((WidgetState.FOCUSED,))
         focus = rf"{caret} (?:is|moves|has moved|goes|jumps|switches) (?:now )?(?:in|on|to|into)"
-        yield rf"{focus} {subject}", _widget((WidgetState.FOCUSED,))
+        yield rf"{focus} {subject}", _widget_reader((WidgetState.FOCUSED,))
         holds = r"(?:now )?(?:contains|holds|to contain|to hold)(?P<exactly> exactly)?(?: the (?:text|words?))?"
-        yield rf"{subject} {holds} {quoted}", _valued(ValueComparison.CONTAINS)
+        yield rf"{subject} {holds} {quoted}", _value_reader(ValueComparison.CONTAINS)
         reads = (
             r"(?:(?:now )?(?:is|reads|says|shows)(?: the value)?|to be|to read|(?:is|reads|says) exactly|has the text)"
         )
-        yield rf"{subject} {reads} {quoted}", _valued(ValueComparison.EQUAL)
+        yield rf"{subject} {reads} {quoted}", _value_reader(ValueComparison.EQUAL)
         content = r"the (?:value|text|contents?|selection|choice|selected (?:value|entry|option|item)) (?:of|in)"
         yield (
             rf"{content} {subject} (?:is|reads|equals|becomes|is exactly|is set to) {quoted}",
-            _valued(ValueComparison.EQUAL),
+            _value_reader(ValueComparison.EQUAL),
         )
         chosen = r"(?:is|becomes) the (?:selected|chosen) (?:value|entry|option|item) (?:of|in)"
-        yield rf"{quoted} {chosen} {subject}", _valued(ValueComparison.EQUAL)
+        yield rf"{quoted} {chosen} {subject}", _value_reader(ValueComparison.EQUAL)
         named_held = r"(?:the (?:text|words?|value|number) )?(?P<held>(?-i:[^\W_a-z][^<>\s]*(?: [^\W_a-z][^<>\s]*)*))"
-        yield rf"{subject} has {named_held} in it", _valued(ValueComparison.CONTAINS)
+        yield rf"{subject} has {named_held} in it", _value_reader(ValueComparison.CONTAINS)
         says = r"(?:contains|holds|reads|says|shows|(?:contains|reads|is|says) exactly)"
-        yield rf"{subject} {says} {named_held}", _valued(ValueComparison.EQUAL)
-        yield rf"{subject} {BE_}filled(?: in)? with {named_held}", _valued(ValueComparison.CONTAINS)
-        yield rf"{named_held} {BE_}(?:selected|chosen|picked) in {subject}", _valued(ValueComparison.EQUAL)
+        yield rf"{subject} {says} {named_held}", _value_reader(ValueComparison.EQUAL)
+        yield rf"{subject} {BE_}filled(?: in)? with {named_held}", _value_reader(ValueComparison.CONTAINS)
+        yield rf"{named_held} {BE_}(?:selected|chosen|picked) in {subject}", _value_reader(ValueComparison.EQUAL)
         equals = (
             r"(?:=|==|equals|gets the value|stands at|is at|has changed to|has the value|is equal to"
             r"|(?:is |has been |to be |gets )?(?:now )?(?:set|changed|switched) to)"
         )
-        yield rf"{subject} {equals} {held}", _valued(ValueComparison.EQUAL)
-        yield rf"{subject} has {quoted} (?:selected|chosen|picked)", _valued(ValueComparison.EQUAL)
-        yield rf"{subject} (?:has|contains) {quoted} in it", _valued(ValueComparison.CONTAINS)
-        yield rf"{subject} {BE_}filled(?: in)? with {quoted}", _valued(ValueComparison.CONTAINS)
+        yield rf"{subject} {equals} {held}", _value_reader(ValueComparison.EQUAL)
+        yield rf"{subject} has {quoted} (?:selected|chosen|picked)", _value_reader(ValueComparison.EQUAL)
+        yield rf"{subject} (?:has|contains) {quoted} in it", _value_reader(ValueComparison.CONTAINS)
+        yield rf"{subject} {BE_}filled(?: in)? with {quoted}", _value_reader(ValueComparison.CONTAINS)
         into = rf"(?:is|stands|appears|shows|can be read|{BE_}(?:entered|typed|written|filled|put))(?: now)? in(?:to)?"
-        yield rf"{quoted} {into} {subject}", _valued(ValueComparison.CONTAINS)
-        yield rf"the (?:value|position) of {subject} {_IS_A_NUMBER}", _ranged
-        yield rf"{quoted} {BE_}(?:selected|chosen|picked) in {subject}", _valued(ValueComparison.EQUAL)
+        yield rf"{quoted} {into} {subject}", _value_reader(ValueComparison.CONTAINS)
+        yield rf"the (?:value|position) of {subject} {_IS_A_NUMBER}", _read_range
+        yield rf"{quoted} {BE_}(?:selected|chosen|picked) in {subject}", _value_reader(ValueComparison.EQUAL)
     for subject in (rf"{_ROLE} (?:{CALLED} )?{NAME}", rf"{NAME} {_ROLE}", _ALONE[_ALONE.index("(?P") :]):
         nothing = r"there is (?:no|no longer an?|not an?)(?: more| the| any)?"
-        yield rf"{nothing} {subject}{MORE}", _widget(gone=True)
-        yield rf"no {subject} (?:is left|remains|{SHOWN}){MORE}", _widget(gone=True)
+        yield rf"{nothing} {subject}{MORE}", _widget_reader(gone=True)
+        yield rf"no {subject} (?:is left|remains|{SHOWN}){MORE}", _widget_reader(gone=True)
 
 
 # ---- numbers -------------------------------------------------------------------------------------------------------
@@ -411,23 +420,23 @@ _REACHED = re.compile(r"(?!(?:\w+ )*(?:at least|no|not|>=|≥))", re.IGNORECASE)
 """A verb of motion: neither `at least` nor `not less than`."""
 
 
-def _digits(found: re.Match[str]) -> str:
+def _spell_digits(found: re.Match[str]) -> str:
     value = found["value"].replace(",", "")
     return str(_WORDS.get(value.casefold(), value))
 
 
-def _compared(found: re.Match[str]) -> Comparison | None:
+def _find_comparison(found: re.Match[str]) -> Comparison | None:
     """Return how a number is compared. None where it "reaches" 0: most likely from above, as no count is less."""
     for compare, verbs, after in _COMPARISONS:
         if verbs.fullmatch(found["verb"]) and after.fullmatch(found["after"]):
             is_reached = compare is Comparison.AT_LEAST and not found["after"] and _REACHED.match(found["verb"])
-            return None if is_reached and float(_digits(found)) <= 0 else compare
+            return None if is_reached and float(_spell_digits(found)) <= 0 else compare
     return None
 
 
-def _number(phrase: Phrase, found: re.Match[str]) -> Until | None:
-    label, unit = phrase.quote(named(found)), (found["unit"] or found["before"] or "").casefold()
-    compare = _compared(found)
+def _read_number(phrase: Phrase, found: re.Match[str]) -> Until | None:
+    label, unit = phrase.quote(name_in(found)), (found["unit"] or found["before"] or "").casefold()
+    compare = _find_comparison(found)
     if compare is None or unit in _NO_UNITS:
         return None
     if not label:
@@ -439,7 +448,7 @@ def _number(phrase: Phrase, found: re.Match[str]) -> Until | None:
         plain = _IN_LABEL.sub("", label_of) if is_written else label_of
         if not is_certain or not is_name or _NO_LABEL.search(label) or is_hedged(plain):
             return None
-    return ScreenNumber(compare, float(_digits(found)), label.rstrip(":")[:200], _UNITS.get(unit, unit))
+    return ScreenNumber(compare, float(_spell_digits(found)), label.rstrip(":")[:200], _UNITS.get(unit, unit))
 
 
 def number_rows() -> Iterator[Row]:
@@ -453,4 +462,4 @@ def number_rows() -> Iterator[Row]:
     )
     of_it = rf"(?:{what} {where} (?:the (?:word|label|text) )?|label )?{NAME}"
     quoted = rf"(?:{what} (?P<other><\d+>)|(?P<label><\d+>) {what})"
-    yield rf"(?:the )?(?:{of_it}|{quoted}) {_IS_A_NUMBER}", _number
+    yield rf"(?:the )?(?:{of_it}|{quoted}) {_IS_A_NUMBER}", _read_number

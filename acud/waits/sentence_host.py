@@ -56,7 +56,7 @@ _AS_TEXT = re.compile(
 )
 
 
-def _file(*, whole: bool = True, gone: bool = False, downloads: bool = False, plural: bool = False) -> Read:
+def _file_reader(*, whole: bool = True, gone: bool = False, downloads: bool = False, plural: bool = False) -> Read:
     def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
         groups = found.groupdict()
         given = f"*{groups['ext']}" if groups.get("ext") and found[0][:4].casefold() != "the " else ""
@@ -83,7 +83,7 @@ def _file(*, whole: bool = True, gone: bool = False, downloads: bool = False, pl
     return read
 
 
-def _process(phrase: Phrase, found: re.Match[str]) -> Until | None:
+def _read_process(phrase: Phrase, found: re.Match[str]) -> Until | None:
     pid = int(found["pid"])
     return ProcessExit(pid) if 0 < pid <= 4_194_304 else None
 
@@ -91,15 +91,17 @@ def _process(phrase: Phrase, found: re.Match[str]) -> Until | None:
 def file_rows() -> Iterator[Row]:
     a_file = rf"(?:(?:the |a |an |my |any |some )?(?P<kind>{_KINDS}(?:at )?)?|the |a )?(?:{CALLED} |matching )?"
     for state, read in (
-        (_DELETED, _file(gone=True)), (_LOADED, _file(downloads=True)), (_THERE, _file(whole=False)),
-    ):  # fmt: skip
+        (_DELETED, _file_reader(gone=True)),
+        (_LOADED, _file_reader(downloads=True)),
+        (_THERE, _file_reader(whole=False)),
+    ):
         yield rf"{a_file}{_PATH} {state}", read
         yield rf"any {_PATH} file {state}", read
         for subject in (rf"{a_file}{_NAMED_FILE}", rf"(?:any |an? |the ){_NAMED_FILE} file"):
             yield rf"{subject} (?:in|into|to) {_FOLDER} {state}", read
             yield rf"{subject} {state} (?:in|into|to|from) {_FOLDER}", read
-    yield rf"{a_file}{_NAMED_FILE} (?:is|lies|to be) (?:now )?in {_FOLDER}", _file(whole=False)
-    gone_all = _file(gone=True, plural=True)
+    yield rf"{a_file}{_NAMED_FILE} (?:is|lies|to be) (?:now )?in {_FOLDER}", _file_reader(whole=False)
+    gone_all = _file_reader(gone=True, plural=True)
     for subject in (
         rf"files matching {_PATH}",
         rf"{_PATH}(?: files)?",
@@ -111,26 +113,26 @@ def file_rows() -> Iterator[Row]:
         yield rf"(?:there (?:is|are) )?no (?:more )?(?:file matching )?{subject}(?: file)? (?:{left}){MORE}", gone_all
     yield rf"no (?:more )?{_NAMED_FILE}(?: files?)? (?:{left}) in {_FOLDER}{MORE}", gone_all
     yield rf"there (?:is|are) no (?:more )?{_NAMED_FILE}(?: files?)?(?: left)? in {_FOLDER}{MORE}", gone_all
-    yield rf"a file (?:has been|is|gets) (?:created|written) at {_PATH}", _file(whole=False)
+    yield rf"a file (?:has been|is|gets) (?:created|written) at {_PATH}", _file_reader(whole=False)
     holds = rf"(?!\S+\.\w+ ){_FOLDER} (?:contains|has|to contain) (?:now )?{a_file}{_NAMED_FILE}"
-    yield holds, _file(whole=False)
-    yield rf"there is (?:now )?(?:a |an |the )?{_KINDS}(?:{CALLED} |matching )?{_PATH}", _file(whole=False)
-    yield rf"there is (?:no|no longer a) (?:{_KINDS})?(?:{CALLED} )?{_PATH}{MORE}", _file(gone=True)
+    yield holds, _file_reader(whole=False)
+    yield rf"there is (?:now )?(?:a |an |the )?{_KINDS}(?:{CALLED} |matching )?{_PATH}", _file_reader(whole=False)
+    yield rf"there is (?:no|no longer a) (?:{_KINDS})?(?:{CALLED} )?{_PATH}{MORE}", _file_reader(gone=True)
     yield (
         rf"(?:my |the )?(?:browser|firefox|chrome|chromium|safari) has (?:finished downloading|downloaded) {_PATH}",
-        (_file(downloads=True)),
+        (_file_reader(downloads=True)),
     )
     yield (
         (
             rf"there is (?:now )?(?:a |an |the |any )?{_KINDS}?(?:{CALLED} |matching )?{_NAMED_FILE}(?:"
             rf" file)? in {_FOLDER}"
         ),
-        _file(whole=False),
+        _file_reader(whole=False),
     )
     finished = rf"(?:{BE_}{_DONE}|finishes|completes|ends|has finished|has completed|has ended|to finish|to complete)"
     for download in (rf"download(?: of)? (?:the )?{_KINDS}?{_PATH}", rf"{_PATH} download"):
-        yield rf"(?:the |my )?{download} {finished}", _file(downloads=True)
-    yield rf"downloading (?:the )?{_KINDS}?{_PATH} {finished}", _file(downloads=True)
+        yield rf"(?:the |my )?{download} {finished}", _file_reader(downloads=True)
+    yield rf"downloading (?:the )?{_KINDS}?{_PATH} {finished}", _file_reader(downloads=True)
 
 
 def process_rows() -> Iterator[Row]:
@@ -152,5 +154,5 @@ def process_rows() -> Iterator[Row]:
         rf"|has stopped running"
         r"|to (?:end|exit|finish|terminate|stop|quit|die|be done|be gone|complete|disappear))"
     )
-    yield rf"{pid} {ended}", _process
-    yield rf"there is no {pid}{MORE}", _process
+    yield rf"{pid} {ended}", _read_process
+    yield rf"there is no {pid}{MORE}", _read_process

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from acud.types import AllOf, AnyOf, NotOf, ScreenNumber, Until, Widget
 from acud.waits.sentence_phrase import Phrase
-from acud.waits.sentence_statements import is_noun, of_subject, opposite, predicated, single
+from acud.waits.sentence_statements import apply_predicate, apply_to_subject, invert_condition, is_noun, read_single
 
 MOST_PARTS = 4
 _JOINED = (
@@ -65,17 +65,17 @@ _IS_NOT = re.compile(r"(?P<noun>.+) (?:is|are|has|have) not", re.IGNORECASE)
 _BARE = re.compile(r"<\d+>")
 
 
-def joined(phrase: Phrase) -> Until | None:
+def read_joined(phrase: Phrase) -> Until | None:
     """Return the meaning of clauses that are all joined by `and`, or all by `or`."""
     for pattern, full in _LEFT_OUT:
         phrase = phrase.with_text(pattern.sub(full, phrase.text))
     if (neither := _NEITHER.fullmatch(phrase.text)) is not None:
-        return _none_of(joined(phrase.with_text(f"{neither['first']} or {neither['last']}")))
+        return _none_of(read_joined(phrase.with_text(f"{neither['first']} or {neither['last']}")))
     for pattern, join in _NESTED:
         if (nested := pattern.fullmatch(phrase.text)) is not None:
-            first, rest = single(phrase.with_text(nested["first"])), joined(phrase.with_text(nested["rest"]))
+            first, rest = read_single(phrase.with_text(nested["first"])), read_joined(phrase.with_text(nested["rest"]))
             return join((first, rest)) if first is not None and isinstance(rest, AllOf | AnyOf) else None
-    if (listed := _listed(phrase)) is not None:
+    if (listed := _read_list(phrase)) is not None:
         return listed
     is_one_of = ONE_OF.match(phrase.text) is not None
     text = ONE_OF.sub("", phrase.text, count=1)
@@ -86,7 +86,7 @@ def joined(phrase: Phrase) -> Until | None:
         text = re.sub(r"(?i)\b(are|have) all ", r"\1 ", text) if join is AllOf else text
         parts = [part for part in joint.split(text) if part]
         if 1 < len(parts) <= MOST_PARTS:
-            known = _all_meant(phrase, parts, may_share=join is AnyOf)
+            known = _read_all(phrase, parts, may_share=join is AnyOf)
             if not known:
                 return None
             return known[0] if len(known) == 1 else AnyOf(known) if is_one_of else join(known)
@@ -95,36 +95,36 @@ def joined(phrase: Phrase) -> Until | None:
 
 def _none_of(any_of: Until | None) -> Until | None:
     """Return that none of what is joined by `or` is there."""
-    if not isinstance(any_of, AnyOf) or any(isinstance(part, NotOf) for part in map(opposite, any_of.parts)):
+    if not isinstance(any_of, AnyOf) or any(isinstance(part, NotOf) for part in map(invert_condition, any_of.parts)):
         return None
-    return AllOf(tuple(one for one in map(opposite, any_of.parts) if one is not None))
+    return AllOf(tuple(one for one in map(invert_condition, any_of.parts) if one is not None))
 
 
-def _all_meant(phrase: Phrase, parts: list[str], *, may_share: bool) -> tuple[Until, ...]:
+def _read_all(phrase: Phrase, parts: list[str], *, may_share: bool) -> tuple[Until, ...]:
     """Return the meaning of each part, () where one has none. A part may leave out what it shares: its predicate with
     the last part, and its subject with the first one. Of one subject all states hold at once only of a control, where
     they are one condition, and of a number ("A" appears and disappears: one after the other); `may_share`: or any one.
     """
-    parts = completed(parts)
+    parts = complete_parts(parts)
     if any(map(_BARE.fullmatch, parts)) and not all(map(_BARE.fullmatch, parts)):
         return ()
     known: list[Until | None] = []
     for part in parts:
         if is_noun(phrase, part) and not is_noun(phrase, parts[-1]):
-            meant = predicated(phrase, part, parts[-1])
+            meant = apply_predicate(phrase, part, parts[-1])
         else:
-            meant = single(phrase.with_text(part))
+            meant = read_single(phrase.with_text(part))
         if meant is None and (denied := _IS_NOT.fullmatch(part)) is not None and known:
-            meant = opposite(predicated(phrase, denied["noun"], parts[len(known) - 1]))
+            meant = invert_condition(apply_predicate(phrase, denied["noun"], parts[len(known) - 1]))
             meant = None if isinstance(meant, NotOf) else meant
         if meant is None and (there := _THERE_IS.match(parts[0])) is not None:
-            meant = single(phrase.with_text(f"{there[0]}{part}"))
+            meant = read_single(phrase.with_text(f"{there[0]}{part}"))
         if meant is None and may_share and part is not parts[0] and is_noun(phrase, part):
-            meant = predicated(phrase, part, parts[0])
+            meant = apply_predicate(phrase, part, parts[0])
         if meant is None and part is not parts[0]:
-            meant = of_subject(phrase, parts[0], part)
+            meant = apply_to_subject(phrase, parts[0], part)
             if not may_share and isinstance(meant, Widget):
-                known[0] = _with_states(known[0], meant)
+                known[0] = _merge_states(known[0], meant)
                 continue
             if not (may_share or isinstance(meant, ScreenNumber)):
                 return ()
@@ -134,14 +134,14 @@ def _all_meant(phrase: Phrase, parts: list[str], *, may_share: bool) -> tuple[Un
     return () if None in known else tuple(one for one in known if one is not None)
 
 
-def _with_states(first: Until | None, other: Widget) -> Widget | None:
+def _merge_states(first: Until | None, other: Widget) -> Widget | None:
     """Return a control in the states of both conditions; None where one says that it is gone, or compares a value."""
     if not isinstance(first, Widget) or first.gone or other.gone or (first.value, other.value) != (None, None):
         return None
     return replace(first, states=tuple(dict.fromkeys((*first.states, *other.states))))
 
 
-def completed(parts: list[str]) -> list[str]:
+def complete_parts(parts: list[str]) -> list[str]:
     """Return the clauses with what they share: in `"A" or "B" appears`, and in `it says "A" or "B"`, both do."""
     first, last = parts[0], parts[-1]
     full: list[str] = []
@@ -186,7 +186,7 @@ _LISTS = tuple(
 """Lists of quoted words of one kind, of which one thing is said."""
 
 
-def _listed(phrase: Phrase) -> Until | None:
+def _read_list(phrase: Phrase) -> Until | None:
     """Return the meaning of what is said of each in a list: `both windows, <0> and <1>, are closed`."""
     found = next((one for pattern in _LISTS if (one := pattern.fullmatch(phrase.text)) is not None), None)
     if found is None:
@@ -203,7 +203,7 @@ def _listed(phrase: Phrase) -> Until | None:
     kind = _PLURALS.get(groups["kind"].casefold(), "process") if groups.get("kind") else ""
     said = re.sub(r"(?i)^(are|have|is) (?:both|all) ", r"\1 ", (groups.get("said") or "is visible").strip(" ,"))
     said = re.sub(r"(?i)^(?:will do|is (?:enough|fine))$", "is visible", said)
-    parts = [single(phrase.with_text(f"the {kind} {name} {said}" if kind else f"{name} {said}")) for name in names]
+    parts = [read_single(phrase.with_text(f"the {kind} {name} {said}" if kind else f"{name} {said}")) for name in names]
     known = tuple(one for one in parts if one is not None)
     join = AnyOf if is_any or is_or else AllOf
     return join(known) if len(known) == len(parts) else None

@@ -137,7 +137,7 @@ class Phrase(Struct, frozen=True):
     quoted: tuple[str, ...]
 
     @classmethod
-    def of(cls, sentence: str) -> Phrase | None:
+    def from_sentence(cls, sentence: str) -> Phrase | None:
         """Return the sentence as a phrase; None where quoted words are blank, quotes are left over, it
         asks, or it is long."""
         plain = " ".join(sentence.split())

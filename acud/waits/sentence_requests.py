@@ -315,20 +315,20 @@ _MOST_WORDS = 16
 _MOST_PIECES = 8
 
 
-def _opened(text: str) -> Iterator[Asked]:
+def _strip_opening(text: str) -> Iterator[Asked]:
     """Yield the condition after an opening, and `text` itself before it."""
     yield Asked(text)
-    yield from _stated(text)
-    yield from _answered(text)
+    yield from _find_after_statement(text)
+    yield from _find_in_question(text)
     start, may_begin = 0, True
     for _ in range(_MOST_PIECES):
         if (watched := _WATCHED.match(text, start)) is not None:
-            yield from _watched(text[watched.end() :])
+            yield from _find_after_watch(text[watched.end() :])
         if (rest := _NOT_BEFORE.match(text, start)) is not None:
             yield Asked(text[rest.end() :], ends=rest["ends"] is not None)
             return
         if (rest := _OPENED.match(text, start)) is not None:
-            yield from _after(text[rest.end() :], rest)
+            yield from _find_after_opening(text[rest.end() :], rest)
             return
         if (piece := _PIECE.match(text, start)) is None:
             if (wanted := _WANTED.match(text, start)) is not None:
@@ -340,18 +340,18 @@ def _opened(text: str) -> Iterator[Asked]:
         yield Asked(text[start:])
 
 
-def _after(rest: str, opened: re.Match[str]) -> Iterator[Asked]:
+def _find_after_opening(rest: str, opened: re.Match[str]) -> Iterator[Asked]:
     if opened["ends"]:
         yield Asked(rest, ends=True)
         return
     yield Asked(rest)
-    yield from _answered(f"{rest}?")
+    yield from _find_in_question(f"{rest}?")
     if opened["thing"]:
         yield Asked(f"there is {rest}")
-        yield from _watched(rest)
+        yield from _find_after_watch(rest)
 
 
-def _stated(text: str) -> Iterator[Asked]:
+def _find_after_statement(text: str) -> Iterator[Asked]:
     """Yield what may be the condition of `X is so now, tell me when it …`: what is asked for, said of X."""
     for found in _STATED.finditer(text):
         now, said = _GREETINGS.sub("", text[: found.start()]), text[found.end() :]
@@ -361,12 +361,12 @@ def _stated(text: str) -> Iterator[Asked]:
             elif (pronoun := _THAT.match(said)) is not None:
                 yield Asked(f"{says['it']} {said[pronoun.end() :]}")
             continue
-        yield from _said_of(now, said)
+        yield from _find_of_statement(now, said)
         if (pronoun := _THAT.match(said)) is not None:
             yield Asked(f"{now} {said[pronoun.end() :]}")
         elif said.endswith(" it"):
             yield Asked(f"{said.removesuffix(' it')} {now}")
-        for given in _statements(_NOW.sub("", now)):
+        for given in _list_statements(_NOW.sub("", now)):
             if (loads := _LOADS.fullmatch(given)) is not None and _ENDS.fullmatch(said) is not None:
                 yield Asked(f"{loads['it']} has finished downloading")
             if (ran := _RUNS.fullmatch(given)) is not None and _ENDS.fullmatch(said) is not None:
@@ -384,7 +384,7 @@ def _stated(text: str) -> Iterator[Asked]:
                     yield Asked(f"{name} {said[pronoun.end() :]}", given=given)
 
 
-def _said_of(now: str, said: str) -> Iterator[Asked]:
+def _find_of_statement(now: str, said: str) -> Iterator[Asked]:
     """Yield what is asked for where `now` tells what is listed, has to be done, was started or will be said."""
     if (told := _OF_THESE.fullmatch(said)) is not None and (told["kind"] or not _UNQUOTED.search(now)):
         yield Asked(f"{told['some']} of the {told['kind'] or ''} {now} {told['said']}".replace("  ", " "))
@@ -404,7 +404,7 @@ def _said_of(now: str, said: str) -> Iterator[Asked]:
         yield Asked(f"{later['it']} {said[pronoun.end() :]}")
 
 
-def _statements(text: str) -> Iterator[str]:
+def _list_statements(text: str) -> Iterator[str]:
     """Yield what a question asks, as statements: with its verb after each of its words. A statement stays itself."""
     asks = _INVERTED.fullmatch(text)
     if asks is None:
@@ -417,14 +417,14 @@ def _statements(text: str) -> Iterator[str]:
     yield from (f"{' '.join(words[:end])}{verb} {' '.join(words[end:])}" for end in range(1, len(words)))
 
 
-def _answered(text: str) -> Iterator[Asked]:
+def _find_in_question(text: str) -> Iterator[Asked]:
     """Yield what may be the condition of `has X …?`, alone or before `tell me when it has`: with its verb after X."""
     asks = _QUESTION.fullmatch(text)
     if asks is not None:
-        yield from map(Asked, _statements(asks["question"]))
+        yield from map(Asked, _list_statements(asks["question"]))
 
 
-def _watched(text: str) -> Iterator[Asked]:
+def _find_after_watch(text: str) -> Iterator[Asked]:
     """Yield the condition of `X and tell me when it …`, said of X."""
     subject, *rest = re.split(r",? and |[,;.] | - ", text, maxsplit=1)
     found = _ASKED_WHEN.match(rest[0]) if rest else None
@@ -482,7 +482,7 @@ _IS_IT = _words(r"\A(?P<what>(?:the |<)[^,?;:]+?)(?:,| -|:) (?P<verb>is|has|can|
 _ON_IT = _words(r" (?:on|in) it\b")
 
 
-def _closed(text: str) -> Iterator[str]:
+def _strip_closings(text: str) -> Iterator[str]:
     """Yield `text`, and what is left of it without its closings, one by one."""
     yield text
     for _ in range(_MOST_CLOSINGS):
@@ -495,7 +495,7 @@ def _closed(text: str) -> Iterator[str]:
         yield text
 
 
-def asked(text: str) -> Iterator[Asked]:
+def find_conditions(text: str) -> Iterator[Asked]:
     """Yield what may be the condition in `text`: what takes fewest words for an opening or a closing comes first."""
     if (speaks := _SPEAKS_AFTER.fullmatch(text)) is not None:
         text = speaks["lasts"]
@@ -503,13 +503,13 @@ def asked(text: str) -> Iterator[Asked]:
         text = _ON_IT.sub(" on the screen", text)
     text = _DONE_BY.sub(r"has \g<what> been \g<done>", text, count=1)
     text = _IS_IT.sub(r"\g<verb> \g<what> ", text, count=1)
-    for rest in _closed(text):
+    for rest in _strip_closings(text):
         if (lasting := _LASTS.fullmatch(rest)) is not None:
             yield Asked(lasting["condition"], ends=True)
         if (until := _UNTIL.fullmatch(rest)) is not None:
             yield Asked(until["condition"])
-        yield from _opened(rest)
+        yield from _strip_opening(rest)
         if (headed := _HEADED.match(rest)) is not None:
-            yield from _opened(rest[headed.end() :])
+            yield from _strip_opening(rest[headed.end() :])
         if (restated := _RESTATED.match(rest)) is not None:
             yield Asked(rest[restated.end() :])

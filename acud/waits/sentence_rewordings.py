@@ -61,19 +61,19 @@ def is_done(verb: str) -> str:
     return _FORMS[verb.casefold()]
 
 
-def _done(found: re.Match[str]) -> str:
+def _reword_done(found: re.Match[str]) -> str:
     if found["does"].casefold().startswith("check") and re.search(r"(?i)box\b", found["what"]) is None:
         return found[0]  # who checks something looks at it
     where = re.sub("^ from ", " in ", found.groupdict().get("where") or "")
     return f"{found['what']} is {is_done(found['does'])}{where}"
 
 
-def _unticked(found: re.Match[str]) -> str:
+def _reword_unticked(found: re.Match[str]) -> str:
     is_gone = re.search(r"(?i) (?:gone|removed|disappears|disappeared|goes)(?: from the .+)?$", found[0]) is not None
     return f"{found[1]} is unticked" if is_gone else found[0]
 
 
-def _at_label(found: re.Match[str]) -> str:
+def _reword_count(found: re.Match[str]) -> str:
     if " or " in found["value"]:
         return f"{found['label']} is {found['value']}"
     how = (found["how"] or "exactly").strip().casefold()
@@ -86,9 +86,9 @@ _IN_OTHER_WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], st
             rf"{_SOMEONE} (?:has )?(?P<does>{_DOES}) (?P<what>.+?)(?P<where> (?:in|into|from) (?:the|my) .+)",
             re.IGNORECASE,
         ),
-        _done,
+        _reword_done,
     ),
-    (re.compile(rf"{_SOMEONE} (?:has )?(?P<does>{_DOES}) (?P<what>.+)", re.IGNORECASE), _done),
+    (re.compile(rf"{_SOMEONE} (?:has )?(?P<does>{_DOES}) (?P<what>.+)", re.IGNORECASE), _reword_done),
     (
         re.compile(
             rf"{_SOMEONE} (?:has )?(?P<does>switch|turn|toggle)(?:e?s|ed) (?P<on>on|off) (?P<what>.+)", re.IGNORECASE
@@ -142,7 +142,7 @@ _IN_OTHER_WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], st
             rf"|displayed|left|listed) )?{_NEXT_TO} {_LABEL}",
             re.IGNORECASE,
         ),
-        _at_label,
+        _reword_count,
     ),
     (
         re.compile(
@@ -150,7 +150,7 @@ _IN_OTHER_WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], st
             rf"|listed) at {_LABEL}",
             re.IGNORECASE,
         ),
-        _at_label,
+        _reword_count,
     ),
     (
         re.compile(
@@ -158,13 +158,13 @@ _IN_OTHER_WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], st
             rf"|{_MUCH}) )(?P<value>{_COUNT}) {_NEXT_TO} {_LABEL}",
             re.IGNORECASE,
         ),
-        _at_label,
+        _reword_count,
     ),
     (
         re.compile(
             rf"it (?:says|shows|reads) (?P<how>{_MUCH} )?(?P<value>{_COUNT}) (?:{_NEXT_TO}|at) {_LABEL}", re.IGNORECASE
         ),
-        _at_label,
+        _reword_count,
     ),
     (
         re.compile(
@@ -216,7 +216,7 @@ _IN_OTHER_WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], st
             r"|has (?:gone|disappeared|been removed)))?",
             re.IGNORECASE,
         ),
-        _unticked,
+        _reword_unticked,
     ),
     (
         re.compile(
@@ -335,7 +335,7 @@ _IN_OTHER_WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], st
 """What somebody sees is there; and other clauses that say the same as one that is known."""
 
 
-def in_known_words(text: str) -> str:
+def reword(text: str) -> str:
     """Return a clause as the one that is known and says the same, else as it is."""
     for pattern, known in _IN_OTHER_WORDS:
         if (found := pattern.fullmatch(text)) is not None:

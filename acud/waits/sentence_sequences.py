@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from acud.types import Then, Until
-from acud.waits.sentence_joints import MOST_PARTS, completed, joined
+from acud.waits.sentence_joints import MOST_PARTS, complete_parts, read_joined
 from acud.waits.sentence_phrase import Phrase
-from acud.waits.sentence_requests import asked
-from acud.waits.sentence_statements import is_noun, of_subject, single
+from acud.waits.sentence_requests import find_conditions
+from acud.waits.sentence_statements import apply_to_subject, is_noun, read_single
 
 _LATER = re.compile(
     r"[,;.:]? (?:(?:and |but )?(?:only )?(?:then|after that|after it|afterwards|thereafter|later(?: on)?|subsequently"
@@ -41,35 +41,38 @@ _AND_BACK = re.compile(r"(?P<first>[^,]+?),? and (?P<later>[^,]+) again", re.IGN
 """Of one thing, what it does and then takes back."""
 
 
-def stages(phrase: Phrase) -> Until | None:
+def read_sequence(phrase: Phrase) -> Until | None:
     """Return the meaning of `first …, then …`: what comes later may leave out its subject, or call it `it`."""
-    first, *later = _LATER.split(_FIRST.sub("", _in_order(phrase.text), count=1))
+    first, *later = _LATER.split(_FIRST.sub("", _put_in_order(phrase.text), count=1))
     if not later and (back := _AND_BACK.fullmatch(first)) is not None:
-        does, undoes = single(phrase.with_text(back["first"])), of_subject(phrase, back["first"], back["later"])
+        does, undoes = (
+            read_single(phrase.with_text(back["first"])),
+            apply_to_subject(phrase, back["first"], back["later"]),
+        )
         return None if does is None or undoes is None else Then((does, undoes))
     if not later or len(later) >= MOST_PARTS:
         return None
-    first, *later = completed([first, *later])
+    first, *later = complete_parts([first, *later])
     first, *later = (_FIRST.sub("", _I_WANT.sub("", part)) for part in (first, *later))
-    meant = [_part(phrase, first)]
+    meant = [_read_part(phrase, first)]
     if meant[0] is None and _OF_IT.match(later[0]) is not None and is_noun(phrase, first):
-        meant = [single(phrase.with_text(f"{first} is visible"))]
+        meant = [read_single(phrase.with_text(f"{first} is visible"))]
     for part in later:
         if getattr(meant[-1], "gone", False):
             part = _RETURNS.sub(" appears", part).strip()
         rest = _OF_IT.sub("", part.removesuffix(" again"))
-        whole = _part(phrase, part)
+        whole = _read_part(phrase, part)
         said = _SAID.fullmatch(first)
-        of_first = of_subject(phrase, first, rest)
+        of_first = apply_to_subject(phrase, first, rest)
         if of_first is None and (said is not None or is_noun(phrase, first)):
-            of_first = single(phrase.with_text(f"{said['name'] if said else first} {rest}"))
+            of_first = read_single(phrase.with_text(f"{said['name'] if said else first} {rest}"))
         meant.append(whole if whole is not None else of_first)
     known = tuple(one for one in meant if one is not None)
     is_shared = getattr(meant[-1], "gone", False) and is_noun(phrase, first) and not is_noun(phrase, later[-1])
     return Then(known) if len(known) == len(meant) and not is_shared else None
 
 
-def _in_order(text: str) -> str:
+def _put_in_order(text: str) -> str:
     """Return `after A, B` and `B after A` as `A, then B`."""
     text = _AND_THEN.sub(r", then \1 ", text)
     text = _COME_AND_GONE.sub(r"\g<it> appears, then \g<it> disappears", text)
@@ -77,11 +80,11 @@ def _in_order(text: str) -> str:
     return text if found is None else f"{found['first']}, then {found['later']}"
 
 
-def _part(phrase: Phrase, text: str) -> Until | None:
+def _read_part(phrase: Phrase, text: str) -> Until | None:
     """Return the meaning of a clause of a sequence, before which a request may stand of its own: `then wait for …`."""
-    for one in asked(text):
+    for one in find_conditions(text):
         part = phrase.with_text(one.condition)
-        meant = None if one.ends else single(part) or (joined(part) if _TOGETHER.match(part.text) else None)
+        meant = None if one.ends else read_single(part) or (read_joined(part) if _TOGETHER.match(part.text) else None)
         if meant is not None:
             return meant
     return None

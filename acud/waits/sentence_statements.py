@@ -7,7 +7,7 @@ import re
 from msgspec.structs import replace
 
 from acud.types import FileState, NotOf, ProcessExit, ScreenNumber, Text, Then, Until, Widget, WindowTitle
-from acud.waits.sentence_clauses import clause
+from acud.waits.sentence_clauses import read_clause
 from acud.waits.sentence_controls import OPPOSITE
 from acud.waits.sentence_phrase import Phrase
 
@@ -36,10 +36,10 @@ _MOST_WORDS = 40
 """Of a clause that shares its subject or its predicate with another."""
 
 
-def single(phrase: Phrase) -> Until | None:
+def read_single(phrase: Phrase) -> Until | None:
     """Return the meaning of one clause, whether or not it says that it is about the screen."""
     is_placed = is_soon = False
-    while (meant := clause(phrase) or _due(phrase)) is None:
+    while (meant := read_clause(phrase) or _read_due(phrase)) is None:
         left = _PLACE.search(phrase.text)
         is_placed |= left is not None
         soon = _SOON.search(phrase.text)
@@ -58,14 +58,14 @@ def names_in(until: Until | None) -> list[str]:
     return [name for field in ("text", "title", "name", "label") if (name := getattr(until, field, ""))]
 
 
-def _due(phrase: Phrase) -> Until | None:
+def _read_due(phrase: Phrase) -> Until | None:
     """Return the meaning of what has to be. The words of a name stay as they are (`the text Ready to print`)."""
-    is_so = phrase.with_text(_DUE.sub(_finite, phrase.text))
-    meant = clause(is_so) if is_so.text != phrase.text else None
+    is_so = phrase.with_text(_DUE.sub(_make_finite, phrase.text))
+    meant = read_clause(is_so) if is_so.text != phrase.text else None
     return meant if all(name in phrase.quoted or name in phrase.text for name in names_in(meant)) else None
 
 
-def _finite(due: re.Match[str]) -> str:
+def _make_finite(due: re.Match[str]) -> str:
     """Return what has to be as what is: `should be` as `is`, `must not appear` as `does not appear`."""
     verb, denied = due["verb"].casefold(), due["denied"] or ""
     if denied == "not " and _ANY_MORE.search(due.string) is None:
@@ -80,33 +80,33 @@ def _finite(due: re.Match[str]) -> str:
 
 def is_noun(phrase: Phrase, part: str) -> bool:
     """Tell whether a part only names something, so that its predicate stands elsewhere."""
-    of_host = (single(phrase.with_text(f"{part} {said}")) for said in ("is downloaded", "ends"))
-    is_shown = single(phrase.with_text(f"{part} is visible")) is not None
+    of_host = (read_single(phrase.with_text(f"{part} {said}")) for said in ("is downloaded", "ends"))
+    is_shown = read_single(phrase.with_text(f"{part} is visible")) is not None
     return is_shown or any(isinstance(one, FileState | ProcessExit) for one in of_host)
 
 
-def predicated(phrase: Phrase, noun: str, last: str) -> Until | None:
+def apply_predicate(phrase: Phrase, noun: str, last: str) -> Until | None:
     """Return what the predicate of the `last` part says of `noun`: "the text <0> or the text <1> disappears"."""
     words = last.split()[:_MOST_WORDS]
-    tries = (single(phrase.with_text(" ".join([noun, *words[start:]]))) for start in range(1, len(words)))
+    tries = (read_single(phrase.with_text(" ".join([noun, *words[start:]]))) for start in range(1, len(words)))
     known = (
         one
         for one in tries
         if one is not None and all(name in (*phrase.quoted, noun) or name in noun for name in names_in(one))
     )
-    told, meant = next(known, None), single(phrase.with_text(last))
+    told, meant = next(known, None), read_single(phrase.with_text(last))
     return told if getattr(told, "gone", None) == getattr(meant, "gone", None) else None
 
 
-def of_subject(phrase: Phrase, first: str, rest: str) -> Until | None:
+def apply_to_subject(phrase: Phrase, first: str, rest: str) -> Until | None:
     """Return the meaning of `rest` said of what `first` begins with."""
     words = first.split()[:_MOST_WORDS]
-    tries = (single(phrase.with_text(" ".join([*words[:end], rest]))) for end in range(len(words) - 1, 0, -1))
+    tries = (read_single(phrase.with_text(" ".join([*words[:end], rest]))) for end in range(len(words) - 1, 0, -1))
     has_number = re.search(r"\d|zero", rest) is not None
     return next((one for one in tries if one and (has_number or not isinstance(one, ScreenNumber))), None)
 
 
-def opposite(until: Until | None) -> Until | None:
+def invert_condition(until: Until | None) -> Until | None:
     """Return the condition that what was said holds no longer."""
     match until:
         case Text() | WindowTitle() | Widget(states=(), value=None):

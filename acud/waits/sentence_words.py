@@ -94,11 +94,11 @@ CALLED = (
 )
 
 
-def of_name(make: Callable[[str], Until]) -> Read:
+def name_reader(make: Callable[[str], Until]) -> Read:
     """Return a reader of the row whose name is the group `name`, or that of its other form, `other`."""
-    return lambda phrase, found: make(name) if (name := phrase.name(named(found))) else None
+    return lambda phrase, found: make(name) if (name := phrase.name(name_in(found))) else None
 
 
-def named(found: re.Match[str]) -> str:
+def name_in(found: re.Match[str]) -> str:
     groups = found.groupdict()
     return groups["name"] or groups.get("other") or groups.get("label") or ""

@@ -38,20 +38,20 @@ def with_meanings(until: Until, judge: str = JudgeName.AUTO) -> Until:
     """Return `until` with each sentence that is certain replaced by the condition that it means, for these judges."""
     if judge not in _LOCAL_JUDGES:
         return until
-    return map_leaves(until, lambda leaf: _meaning_in(until, leaf) or leaf)
+    return map_leaves(until, lambda leaf: _find_meaning(until, leaf) or leaf)
 
 
 def meaning_notes(until: Until, judge: str) -> Iterator[str]:
     """Yield for each sentence that is certain how it is read."""
     for leaf in leaves(until) if judge in _LOCAL_JUDGES else ():
-        meant = _meaning_in(until, leaf)
+        meant = _find_meaning(until, leaf)
         if meant is not None:
             asked = any(isinstance(one, ScreenNumber) and one.sentence for one in leaves(meant))
             else_asked = " while that number can be read for certain" if asked else ""
             yield f"read as: {condition_text(meant, ConditionWords.SENTENCE)}; no model is asked{else_asked}"
 
 
-def _meaning_in(whole: Until, leaf: Leaf) -> Until | None:
+def _find_meaning(whole: Until, leaf: Leaf) -> Until | None:
     """Return the meaning of a sentence in `whole`, of which only the whole may be a sequence; None for other leaves."""
     meant = meaning(leaf.criteria) if isinstance(leaf, Criteria) else None
     if meant is None or (isinstance(meant, Then) and leaf is not whole):

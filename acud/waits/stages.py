@@ -63,11 +63,11 @@ def read_ahead(wait: Wait) -> dict[int, bool]:
 
 def _is_read_ahead(until: Until) -> bool:
     found = leaves(until)
-    nothing = {index: _over_nothing(leaf) for index, leaf in enumerate(found)}
+    nothing = {index: _judge_nothing(leaf) for index, leaf in enumerate(found)}
     return all(isinstance(leaf, TextLeaf) for leaf in found) and evaluate(until, nothing).answer is not Answer.YES
 
 
-def _over_nothing(leaf: object) -> Verdict:
+def _judge_nothing(leaf: object) -> Verdict:
     return yes("") if isinstance(leaf, Text) and leaf.gone else no("")
 
 
@@ -88,7 +88,7 @@ def note_later(wait: Wait, reading: LaterReading) -> Wait:
     return replace(wait, holding_ahead=frozenset(told), later=tuple(behind[-MOST_AHEAD:]))
 
 
-def yes_of(wait: Wait, reading: LaterReading) -> Wait:
+def take_later_yes(wait: Wait, reading: LaterReading) -> Wait:
     """Return the wait with a yes of its present stage where the reading of an earlier stage tells of one."""
     verdicts = reading.verdicts.get(wait.stage)
     is_later = reading.frame > wait.stage_frame and wait.pending is None and wait.missing is None
@@ -119,7 +119,7 @@ def next_stage(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -
     begun = replace(
         wait, stage=stage, stage_frame=pending.frame, leaves=leaves(stage_condition(wait.spec.until, stage))
     )
-    stored = _baselines(begun, pending)
+    stored = _make_baselines(begun, pending)
     judge_state = replace(
         JudgeState(),
         last_start=wait.judge_state.last_start,
@@ -137,7 +137,7 @@ def next_stage(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -
         seen_before=seen,
         standing={},
         leaves_seen=frozenset(index for index, leaf in enumerate(begun.leaves) if named_leaf(leaf) in seen),
-        view_state=_view_from(begun, pending.frame, stored, at),
+        view_state=_begin_view(begun, pending.frame, stored, at),
         texts=TextSnapshot(read_at=wait.texts.read_at, widgets_at=wait.texts.widgets_at),
         scrolled_off={},
         widgets={},
@@ -153,13 +153,13 @@ def next_stage(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -
     )
     after = apply_texts(after, at)
     for reading in wait.later:
-        after = yes_of(after, reading)
+        after = take_later_yes(after, reading)
     reached = StageReached(at, wait.stage, pending.verdict, evidence)
     taken = (BaselineTaken(index, one.token, one.identity) for index, one in stored.items())
     return after, (*withdrawn, reached, *taken)
 
 
-def _baselines(wait: Wait, pending: PendingYes) -> dict[int, StoredBaseline]:
+def _make_baselines(wait: Wait, pending: PendingYes) -> dict[int, StoredBaseline]:
     """Return the baselines of the stage's changes: the frame that the stage before held on."""
     view_state = wait.view_state
     if view_state is None or wait.missing is not None or pending.frame < 0:
@@ -168,7 +168,7 @@ def _baselines(wait: Wait, pending: PendingYes) -> dict[int, StoredBaseline]:
     return {index: taken for index, leaf in enumerate(wait.leaves) if isinstance(leaf, Change)}
 
 
-def _view_from(wait: Wait, frame: int, stored: dict[int, StoredBaseline], at: float) -> ViewState | None:
+def _begin_view(wait: Wait, frame: int, stored: dict[int, StoredBaseline], at: float) -> ViewState | None:
     """Return the view of the stage's beginning: nothing of it was looked at, and what changed after `frame` is kept."""
     before = wait.view_state
     if before is None:

@@ -46,15 +46,15 @@ def locate(
     """
     screen = Rect(0, 0, width, height)
     if target.pty or target.opened_by is not None:
-        return _of_known_window(target, display, screen, windows, shown_in)
+        return _locate_known_window(target, display, screen, windows, shown_in)
     if target.window:
         window = window_named(target.window, windows, held)
-        return _of_window(target, display, screen, window)
+        return _locate_window(target, display, screen, window)
     if target.monitor:
-        return _of_monitor(target, display, screen, monitors)
+        return _locate_monitor(target, display, screen, monitors)
     if target.region is None:
-        return TargetLocation(display, None, _clipped(target.ignore, screen))
-    return _crop(display, screen, target.region, target.ignore, 0)
+        return TargetLocation(display, None, _clip_boxes(target.ignore, screen))
+    return _locate_box(display, screen, target.region, target.ignore, 0)
 
 
 def window_named(wanted: str, windows: tuple[WindowInfo, ...], held: int = 0) -> WindowInfo | None:
@@ -81,7 +81,7 @@ def window_number(text: str) -> int | None:
     return int(digits, base) if plain else None
 
 
-def _of_window(target: Target, display: str, screen: Rect, window: WindowInfo | None) -> TargetLocation:
+def _locate_window(target: Target, display: str, screen: Rect, window: WindowInfo | None) -> TargetLocation:
     if window is None:
         return TargetLocation(
             missing=unknown("window_missing", f"no window matches {target.window or target.pty!r} now")
@@ -92,25 +92,25 @@ def _of_window(target: Target, display: str, screen: Rect, window: WindowInfo | 
     if window.visibility == "covered":
         whole = Rect(0, 0, window.bounds.w, window.bounds.h)
         source = f"{display}.w{window.window_id}"
-        return TargetLocation(source, None, _clipped(target.ignore, whole), window.window_id)
-    return _crop(display, screen, window.bounds, target.ignore, window.window_id)
+        return TargetLocation(source, None, _clip_boxes(target.ignore, whole), window.window_id)
+    return _locate_box(display, screen, window.bounds, target.ignore, window.window_id)
 
 
-def _of_known_window(
+def _locate_known_window(
     target: Target, display: str, screen: Rect, windows: tuple[WindowInfo, ...], window: Verdict | int | None
 ) -> TargetLocation:
     if not isinstance(window, int):
         return TargetLocation(missing=window or NOT_LOCATED)
-    return _of_window(target, display, screen, next((w for w in windows if w.window_id == window), None))
+    return _locate_window(target, display, screen, next((w for w in windows if w.window_id == window), None))
 
 
-def _of_monitor(target: Target, display: str, screen: Rect, monitors: tuple[MonitorInfo, ...]) -> TargetLocation:
+def _locate_monitor(target: Target, display: str, screen: Rect, monitors: tuple[MonitorInfo, ...]) -> TargetLocation:
     found = monitor_named(target.monitor, monitors)
     if found is None:
         there = ", ".join(one.name for one in monitors) or "none"
         detail = f"display {display} has no monitor {target.monitor!r} now; monitors there: {there}"
         return TargetLocation(missing=unknown("monitor_missing", detail))
-    return _crop(display, screen, found.bounds, target.ignore, 0)
+    return _locate_box(display, screen, found.bounds, target.ignore, 0)
 
 
 def monitor_named(wanted: str, monitors: tuple[MonitorInfo, ...]) -> MonitorInfo | None:
@@ -133,17 +133,17 @@ def hidden_screen(windows: tuple[WindowInfo, ...], box: Rect | None) -> Verdict 
     return unknown("locked", detail)
 
 
-def _crop(display: str, screen: Rect, box: Rect, ignore: tuple[Rect, ...], window_id: int) -> TargetLocation:
+def _locate_box(display: str, screen: Rect, box: Rect, ignore: tuple[Rect, ...], window_id: int) -> TargetLocation:
     crop = box.intersect(screen)
     if crop is None:
         where = f"{box.x},{box.y},{box.w},{box.h}"
         detail = f"the target {where} lies outside the display ({screen.w}x{screen.h})"
         return TargetLocation(window_id=window_id, missing=unknown("not_viewable", detail))
     moved = tuple(spot.moved(box.x - crop.x, box.y - crop.y) for spot in ignore)
-    return TargetLocation(display, crop, _clipped(moved, Rect(0, 0, crop.w, crop.h)), window_id)
+    return TargetLocation(display, crop, _clip_boxes(moved, Rect(0, 0, crop.w, crop.h)), window_id)
 
 
-def _clipped(boxes: tuple[Rect, ...], inside: Rect) -> tuple[Rect, ...]:
+def _clip_boxes(boxes: tuple[Rect, ...], inside: Rect) -> tuple[Rect, ...]:
     parts = (box.intersect(inside) for box in boxes)
     return tuple(part for part in parts if part is not None)
 
@@ -161,11 +161,11 @@ def parse_target(text: str, display: str = "", ignore: tuple[Rect, ...] = ()) ->
         case "screen" if not colon:
             return Target(where, ignore=ignore)
         case "display" if rest:
-            return Target(_one_display(display_name(rest), where), ignore=ignore)
+            return Target(_check_one_display(display_name(rest), where), ignore=ignore)
         case "window" if rest:
             return Target(where, window=rest, ignore=ignore)
         case "region" if rest:
-            return Target(where, region=_region(rest), ignore=ignore)
+            return Target(where, region=_parse_region(rest), ignore=ignore)
         case "pty" if rest:
             return Target(where, pty=session_name(rest).text, ignore=ignore)
         case "monitor" if rest:
@@ -174,7 +174,7 @@ def parse_target(text: str, display: str = "", ignore: tuple[Rect, ...] = ()) ->
     raise InvalidRequest(f"{text!r} is not a target", hint=near + TARGETS)
 
 
-def _one_display(named: str, given: str) -> str:
+def _check_one_display(named: str, given: str) -> str:
     if given and given != named:
         raise InvalidRequest(
             f"the target names display {named}, and the request names {given}", hint="name one display"
@@ -182,7 +182,7 @@ def _one_display(named: str, given: str) -> str:
     return named
 
 
-def _region(text: str) -> Rect:
+def _parse_region(text: str) -> Rect:
     numbers = re.fullmatch(r"(\d{1,5})\s*,\s*(\d{1,5})\s*,\s*(\d{1,5})\s*,\s*(\d{1,5})", text, re.ASCII)
     if numbers is None:
         raise InvalidRequest(

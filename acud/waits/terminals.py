@@ -25,9 +25,9 @@ from acud.waits.read_text import (
     is_echo,
     judge_places,
     label_places,
+    normalise_text,
     only_number,
     places_of,
-    spaced,
 )
 
 NAMES = "name a terminal (pty:pts/3, pty:/dev/pts/3) or a tmux session (pty:build, pty:tmux:<socket>/build)"
@@ -92,16 +92,16 @@ def session_name(text: str) -> SessionName:
     if tty is not None:
         return SessionName("tty", f"pts/{int(tty[1])}")
     if not text.startswith("tmux:"):
-        name, since = _marked(text)
-        return SessionName("tmux", _checked(name, text), since=since)
+        name, since = _split_mark(text)
+        return SessionName("tmux", _check_name(name, text), since=since)
     socket, slash, name = text.removeprefix("tmux:").rpartition("/")
     if slash and not (_SOCKET_NAME.fullmatch(socket) or _is_plain_path(socket)):
         raise InvalidRequest(f"{socket!r} is not a tmux socket's name or absolute path", hint=NAMES)
-    name, since = _marked(name)
-    return SessionName("tmux", _checked(name, text), socket, since)
+    name, since = _split_mark(name)
+    return SessionName("tmux", _check_name(name, text), socket, since)
 
 
-def _marked(text: str) -> tuple[str, OutputMark | None]:
+def _split_mark(text: str) -> tuple[str, OutputMark | None]:
     """Split a mark off: no name of a session holds a colon."""
     name, colon, mark = text.partition(":")
     return (name, output_mark(mark)) if colon and _MARK.fullmatch(mark) else (text, None)
@@ -112,7 +112,7 @@ def _is_plain_path(path: str) -> bool:
     return path.startswith("/") and len(parts) > 1 and all(part not in {"", ".", ".."} for part in parts[1:])
 
 
-def _checked(name: str, text: str) -> str:
+def _check_name(name: str, text: str) -> str:
     # tmux itself turns `:` and `.` in names into `_`.
     if not name or len(name) > 200 or not name.isprintable() or any(c in name for c in ":./"):
         raise InvalidRequest(f"{text!r} is not a terminal session's name", hint=NAMES)
@@ -170,7 +170,7 @@ class SessionSurvey(Struct, frozen=True):
 def find_window(name: SessionName, survey: SessionSurvey, windows: tuple[WindowInfo, ...]) -> Verdict | int:
     """Return the id of the window that shows the session, topmost first, or why there is none."""
     if name.kind == "tty":
-        return _place_of_tty(name, survey, windows)
+        return _find_tty_window(name, survey, windows)
     session = survey.session(name.name)
     if session is None:
         if survey.fault:
@@ -182,12 +182,12 @@ def find_window(name: SessionName, survey: SessionSurvey, windows: tuple[WindowI
     shown = [w for w in windows if w.window_id in found]
     viewable = [w for w in shown if w.visibility != "unmapped"]
     if not shown:
-        detail = f"session {name.text} is attached, but by no window of this display{_strangers(windows)}"
+        detail = f"session {name.text} is attached, but by no window of this display{_describe_unowned(windows)}"
         return unknown("not_viewable", detail)
     return (viewable or shown)[0].window_id
 
 
-def _place_of_tty(name: SessionName, survey: SessionSurvey, windows: tuple[WindowInfo, ...]) -> Verdict | int:
+def _find_tty_window(name: SessionName, survey: SessionSurvey, windows: tuple[WindowInfo, ...]) -> Verdict | int:
     tty = survey.tty(name.name)
     if tty is None:
         return unknown("session_missing", f"no session has the terminal {name.name} now")
@@ -202,7 +202,7 @@ def _place_of_tty(name: SessionName, survey: SessionSurvey, windows: tuple[Windo
         return found[0]
     inside = next((f"; it is a pane of tmux session {s.name}: pty:{s.name}" for s in survey.sessions
                    if name.name in s.ttys), "")  # fmt: skip
-    detail = f"{name.name} ({tty.command}) is shown by no window of this display{inside or _strangers(windows)}"
+    detail = f"{name.name} ({tty.command}) is shown by no window of this display{inside or _describe_unowned(windows)}"
     return unknown("not_viewable", detail)
 
 
@@ -215,7 +215,7 @@ def _windows_of(chain: tuple[int, ...], windows: tuple[WindowInfo, ...]) -> list
     return []
 
 
-def _strangers(windows: tuple[WindowInfo, ...]) -> str:
+def _describe_unowned(windows: tuple[WindowInfo, ...]) -> str:
     """Say which windows name no process: those can be matched with no terminal."""
     unnamed = [w for w in windows if not w.pid and w.kind != "popup"]
     return f" ({len(unnamed)} windows there do not say of which process they are)" if unnamed else ""
@@ -224,7 +224,7 @@ def _strangers(windows: tuple[WindowInfo, ...]) -> str:
 def unknown_session(name: SessionName, survey: SessionSurvey, windows: tuple[WindowInfo, ...]) -> NotFound:
     """Return the error for a session that is not there, listing those that are."""
     what = f"no terminal {name.name}" if name.kind == "tty" else f"no tmux session {name.text!r}"
-    told = [f"{tty.name} ({_told(tty, survey, windows)})" for tty in survey.ttys[:_SHOWN]]
+    told = [f"{tty.name} ({_describe_tty(tty, survey, windows)})" for tty in survey.ttys[:_SHOWN]]
     told += [
         f"tmux {session.name} ({'attached' if session.chains else 'detached'})" for session in survey.sessions[:_SHOWN]
     ]
@@ -232,8 +232,8 @@ def unknown_session(name: SessionName, survey: SessionSurvey, windows: tuple[Win
     return NotFound(f"{what} is there", hint=f"sessions found: {', '.join(told) or 'none'}{fault}")
 
 
-def _told(tty: Tty, survey: SessionSurvey, windows: tuple[WindowInfo, ...]) -> str:
-    found = _place_of_tty(SessionName("tty", tty.name), survey, windows)
+def _describe_tty(tty: Tty, survey: SessionSurvey, windows: tuple[WindowInfo, ...]) -> str:
+    found = _find_tty_window(SessionName("tty", tty.name), survey, windows)
     title = next((w.title for w in windows if w.window_id == found), None)
     return f"window {title[:_MAX_TITLE]!r}" if title is not None else f"{tty.command}, no window there"
 
@@ -245,15 +245,15 @@ def judge_pane(leaf: TextLeaf, pane: str, echoes: Sequence[Echo] = ()) -> Verdic
     its label in a line.
     """
     if isinstance(leaf, ScreenNumber):
-        return _number_in(leaf, pane, echoes)
-    times = _times_there(leaf, pane, echoes)
-    found = _line_with_it(leaf, pane, echoes) if times else None
+        return _judge_number(leaf, pane, echoes)
+    times = _count_places(leaf, pane, echoes)
+    found = _find_line(leaf, pane, echoes) if times else None
     lines = len(pane.splitlines())
     if 0 < times < leaf.count:
         return no(f'"{leaf.text}" is there {times} of {leaf.count} times', times=times)
     if found is None:
         words = f'"{leaf.text}" is in none of the {lines} lines of the terminal'
-        words += f", {BUT_TYPED}" if echoes and _times_there(leaf, pane) else ""
+        words += f", {BUT_TYPED}" if echoes and _count_places(leaf, pane) else ""
         return yes(words) if leaf.gone else no(words)
     quoted = f'the terminal {"still " if leaf.gone else ""}reads "{found[:_MAX_QUOTE]}"'
     return no(quoted) if leaf.gone else yes(quoted, times=times)
@@ -266,15 +266,15 @@ def judge_written(leaf: TextLeaf, written: str, echoes: Sequence[Echo] = ()) -> 
     return replace(found, detail=f"{found.detail}, which has scrolled off since") if found is not None else None
 
 
-def _number_in(leaf: ScreenNumber, pane: str, echoes: Sequence[Echo]) -> Verdict:
-    lines = [spaced(line) for line in pane.splitlines()]
+def _judge_number(leaf: ScreenNumber, pane: str, echoes: Sequence[Echo]) -> Verdict:
+    lines = [normalise_text(line) for line in pane.splitlines()]
     if not leaf.label:
         return only_number(leaf, lines)
     places: list[LabelPlace] = []
     for line in pane.splitlines():
-        if echoes and _times_there(Text(leaf.label), line) != _times_there(Text(leaf.label), line, echoes):
+        if echoes and _count_places(Text(leaf.label), line) != _count_places(Text(leaf.label), line, echoes):
             continue
-        cells = [spaced(cell) for cell in _CELL_END.split(line) if cell.strip()]
+        cells = [normalise_text(cell) for cell in _CELL_END.split(line) if cell.strip()]
         for cell, beside in zip_longest(cells, cells[1:], fillvalue=""):
             places += [
                 replace(place, number=begins_with_number(leaf, beside)) if place.ends else place
@@ -295,39 +295,39 @@ def search_lines(leaves: Iterable[Leaf], text: str) -> Iterator[None]:
 
 
 def _count_in(leaf: Text, line: str) -> int:
-    return count_matches(leaf.text, spaced(line), ignore_case=not leaf.match_case)
+    return count_matches(leaf.text, normalise_text(line), ignore_case=not leaf.match_case)
 
 
 def _count_new(leaf: Text, line: str, echoes: Sequence[Echo]) -> int:
     found = _count_in(leaf, line)
     if not (found and echoes):
         return found
-    text, pattern = spaced(line), compiled(leaf.text, ignore_case=not leaf.match_case)
+    text, pattern = normalise_text(line), compiled(leaf.text, ignore_case=not leaf.match_case)
     return sum(not is_echo(echoes, text[:start], text[end:]) for start, end in pattern.spans(text))
 
 
-def _times_there(leaf: Text, pane: str, echoes: Sequence[Echo] = ()) -> int:
+def _count_places(leaf: Text, pane: str, echoes: Sequence[Echo] = ()) -> int:
     """Return how often the text is there and is no echo: plain text across line breaks, a pattern line by line."""
     if leaf.regex:
         return sum(_count_new(leaf, line, echoes) for line in pane.splitlines())
     lines = [line for line in pane.splitlines() if line.strip()]
     edges = [len(line.rstrip()) for line in lines]
-    lines = [spaced(line) for line in lines]
-    read_as = spaced if leaf.match_case else comparable
+    lines = [normalise_text(line) for line in lines]
+    read_as = normalise_text if leaf.match_case else comparable
     rows = [read_as(line) for line in lines]
     starts = list(accumulate((len(row) + 1 for row in rows), initial=0))
     text = " ".join(rows)
     places = list(places_of(read_as(leaf.text), text, whole_words=leaf.whole_words))
-    return sum(not (echoes and is_echo(echoes, *_around(text, starts, edges, *place))) for place in places)
+    return sum(not (echoes and is_echo(echoes, *_split_around(text, starts, edges, *place))) for place in places)
 
 
-def _around(text: str, starts: list[int], edges: list[int], start: int, end: int) -> tuple[str, str]:
+def _split_around(text: str, starts: list[int], edges: list[int], start: int, end: int) -> tuple[str, str]:
     """Return what stands before a place in its row and those that it goes on from, and after it in its row."""
     begins = starts[first_continued(bisect_right(starts, start) - 1, edges, slack=1)]
     return text[max(begins, start - 2 * ECHO_LETTERS) : start], text[end : starts[bisect_left(starts, end)]]
 
 
-def _line_with_it(leaf: Text, pane: str, echoes: Sequence[Echo]) -> str:
+def _find_line(leaf: Text, pane: str, echoes: Sequence[Echo]) -> str:
     """Return the first line that has the text, or the text itself where it goes over several."""
-    lines = (spaced(line) for line in pane.splitlines())
-    return next((line for line in lines if _times_there(leaf, line, echoes)), spaced(leaf.text))
+    lines = (normalise_text(line) for line in pane.splitlines())
+    return next((line for line in lines if _count_places(leaf, line, echoes)), normalise_text(leaf.text))

@@ -41,7 +41,7 @@ class Grid(Struct, frozen=True):
         x, y = column * TILE_PX, row * TILE_PX
         return Rect(x, y, min(TILE_PX, self.width - x), min(TILE_PX, self.height - y))
 
-    def touched(self, box: Rect) -> int:
+    def find_touching(self, box: Rect) -> int:
         """Return the tiles that share a pixel with `box`."""
         inside = box.intersect(Rect(0, 0, self.width, self.height))
         if inside is None:
@@ -78,11 +78,11 @@ class Grid(Struct, frozen=True):
     def near(self, tiles: int) -> int:
         """Return the tiles and all their neighbours, diagonal ones too."""
         columns = self.columns
-        inner, every = _inner(columns, self.rows)
+        inner, every = _inner_tiles(columns, self.rows)
         wide = tiles | (tiles & inner) << 1 | (tiles >> 1) & inner
         return (wide | wide << columns | wide >> columns) & every
 
-    def connected(self, tiles: int, base: int) -> int:
+    def find_connected(self, tiles: int, base: int) -> int:
         """Return those of the `tiles` that neighbours lead to from `base`, through `tiles` alone."""
         found = tiles & self.near(base)
         while (more := tiles & self.near(found)) != found:
@@ -92,13 +92,13 @@ class Grid(Struct, frozen=True):
     def spots(self, tiles: int) -> Iterator[int]:
         """Yield the tiles by connected spots."""
         while tiles:
-            spot = self.connected(tiles, tiles & -tiles)
+            spot = self.find_connected(tiles, tiles & -tiles)
             yield spot
             tiles &= ~spot
 
     def box(self, tiles: int, crop: Rect) -> Rect | None:
         """Return the smallest box around the tiles' pixels in `crop`, or None when there are none."""
-        tiles &= self.touched(crop)
+        tiles &= self.find_touching(crop)
         if not tiles:
             return None
         columns, across = self.columns, 0
@@ -112,7 +112,7 @@ class Grid(Struct, frozen=True):
 
 
 @cache
-def _inner(columns: int, rows: int) -> tuple[int, int]:
+def _inner_tiles(columns: int, rows: int) -> tuple[int, int]:
     """Return the tiles of all columns but the last, and all tiles."""
     row, every = (1 << columns) - 1, (1 << (columns * rows)) - 1
     return every // row * (row >> 1), every
@@ -145,11 +145,11 @@ def subtract(box: Rect, holes: Iterable[Rect]) -> tuple[Rect, ...]:
     """Return boxes that together are `box` less the `holes`, which are relative to it."""
     parts = [box]
     for hole in holes:
-        parts = [piece for part in parts for piece in _less(part, hole.moved(box.x, box.y))]
+        parts = [piece for part in parts for piece in _cut_hole(part, hole.moved(box.x, box.y))]
     return tuple(parts)
 
 
-def _less(part: Rect, hole: Rect) -> list[Rect]:
+def _cut_hole(part: Rect, hole: Rect) -> list[Rect]:
     inside = part.intersect(hole)
     if inside is None:
         return [part]
@@ -183,10 +183,10 @@ def masks(grid: Grid, crop: Rect, ignore: tuple[Rect, ...]) -> Masks:
 
     A tile that is touched but not whole may have changed outside the target: tiles alone cannot tell.
     """
-    touching, whole = grid.touched(crop), grid.within(crop)
+    touching, whole = grid.find_touching(crop), grid.within(crop)
     for box in (spot.moved(crop.x, crop.y) for spot in ignore):
         touching &= ~grid.within(box)
-        whole &= ~grid.touched(box)
+        whole &= ~grid.find_touching(box)
     return Masks(touching, whole)
 
 

@@ -45,7 +45,7 @@ from acud.types.widget_text import OPPOSITES, as_number, state_word
 from acud.waits import baselines, conditions
 from acud.waits.conditions import leaves
 from acud.waits.host_files import host_path
-from acud.waits.images import checked_image
+from acud.waits.images import normalise_image
 from acud.waits.widgets import ORDERED
 
 MAX_DEPTH = 8
@@ -58,7 +58,7 @@ NO_BUDGET = Budget()
 
 def check_pattern(pattern: str, name: str) -> None:
     """Raise InvalidRequest, with the next step, when `pattern` is too long or none that can be searched for."""
-    _check(pattern, name, ways=((False, False),))
+    _check_program(pattern, name, ways=((False, False),))
 
 
 def check_leaf(leaf: Leaf, *, most: float = math.inf) -> None:
@@ -66,13 +66,13 @@ def check_leaf(leaf: Leaf, *, most: float = math.inf) -> None:
     `most`: what the program of a pattern for texts may have of steps.
     """
     if isinstance(leaf, Text) and leaf.regex:
-        _check(leaf.text, "text", ways=((not leaf.match_case, lines) for lines in (False, True)), most=most)
+        _check_program(leaf.text, "text", ways=((not leaf.match_case, lines) for lines in (False, True)), most=most)
     elif isinstance(leaf, WindowTitle) and leaf.regex:
-        _check(leaf.title, "window title", ways=((False, False),), most=MAX_SIZE)
+        _check_program(leaf.title, "window title", ways=((False, False),), most=MAX_SIZE)
     elif isinstance(leaf, NotificationText) and leaf.regex:
-        _check(leaf.text, "notification", ways=((True, True),), most=MAX_SIZE)
+        _check_program(leaf.text, "notification", ways=((True, True),), most=MAX_SIZE)
     elif isinstance(leaf, Widget) and leaf.match is NameMatch.REGEX:
-        _check(leaf.name, "widget name", ways=((True, False),), most=MAX_SIZE)
+        _check_program(leaf.name, "widget name", ways=((True, False),), most=MAX_SIZE)
 
 
 def unsearchable_reason(spec: WaitSpec) -> str:
@@ -90,7 +90,7 @@ def _check_patterns(until: Until, target: Target) -> None:
         check_leaf(leaf, most=MAX_SIZE if target.pty else math.inf)
 
 
-def _check(pattern: str, name: str, ways: Iterable[tuple[bool, bool]], most: float = math.inf) -> None:
+def _check_program(pattern: str, name: str, ways: Iterable[tuple[bool, bool]], most: float = math.inf) -> None:
     """`most`: what its program may have of steps."""
     if len(pattern) > MAX_PATTERN:
         raise InvalidRequest(f"the {name} pattern is longer than {MAX_PATTERN} characters", hint="shorten it")
@@ -153,7 +153,7 @@ def update_spec(
     return replace(
         spec,
         until=until or spec.until,
-        timeout_s=spec.timeout_s if timeout_s is None else _more_time(timeout_s, max_timeout_s),
+        timeout_s=spec.timeout_s if timeout_s is None else _check_new_timeout(timeout_s, max_timeout_s),
         policy=spec.policy if policy is None else check_policy(policy),
         budget=spec.budget if budget is None else check_budget(budget),
     )
@@ -169,7 +169,7 @@ def check_timeout(timeout_s: float, max_s: float) -> float:
     return timeout_s
 
 
-def _more_time(timeout_s: float, max_s: float) -> float:
+def _check_new_timeout(timeout_s: float, max_s: float) -> float:
     if timeout_s == 0:
         raise InvalidRequest(
             "timeout_s is 0", hint="give seconds above 0, or cancel the wait; a new one with 0 looks once"
@@ -199,11 +199,11 @@ def check_until(until: Until) -> Until:
     if len(conditions.leaves(until)) > MAX_LEAVES:
         raise InvalidRequest(f"the condition has more than {MAX_LEAVES} parts", hint="split it over several waits")
     if isinstance(until, Then):
-        return Then(tuple(_checked(part) for part in _in_sequence(until)))
-    return _checked(until)
+        return Then(tuple(_normalise_until(part) for part in _check_sequence(until)))
+    return _normalise_until(until)
 
 
-def _in_sequence(until: Then) -> tuple[Until, ...]:
+def _check_sequence(until: Then) -> tuple[Until, ...]:
     later = until.parts[1:]
     if not later:
         raise InvalidRequest("a sequence needs at least two parts", hint="give what holds first, and what later")
@@ -216,76 +216,76 @@ def _in_sequence(until: Then) -> tuple[Until, ...]:
     return until.parts
 
 
-def _checked(until: Until) -> Until:
+def _normalise_until(until: Until) -> Until:
     match until:
         case AllOf(parts=parts):
-            return AllOf(tuple(_checked(part) for part in _some(parts)))
+            return AllOf(tuple(_normalise_until(part) for part in _check_parts(parts)))
         case AnyOf(parts=parts):
-            return AnyOf(tuple(_checked(part) for part in _some(parts)))
+            return AnyOf(tuple(_normalise_until(part) for part in _check_parts(parts)))
         case NotOf(part=part):
-            return NotOf(_checked(part))
+            return NotOf(_normalise_until(part))
         case Then():
             raise InvalidRequest(
                 "a sequence (then) cannot be a part of another condition",
                 hint="make it the whole condition, with the other conditions in its parts; or arm two waits",
             )
-    return _checked_leaf(until)
+    return _normalise_leaf(until)
 
 
-def _some(parts: tuple[Until, ...]) -> tuple[Until, ...]:
+def _check_parts(parts: tuple[Until, ...]) -> tuple[Until, ...]:
     if not parts:
         raise InvalidRequest("all and any need at least one part", hint="give parts")
     return parts
 
 
-def _checked_leaf(leaf: Leaf) -> Leaf:
+def _normalise_leaf(leaf: Leaf) -> Leaf:
     match leaf:
         case Criteria():
-            return Criteria(_words(leaf.criteria, "criteria"))
+            return Criteria(_strip_words(leaf.criteria, "criteria"))
         case Text():
-            words = _words(leaf.text, "text")
+            words = _strip_words(leaf.text, "text")
             _check_together(leaf)
-            return _searched(leaf) if leaf.regex else replace(leaf, text=words)
+            return _check_searchable(leaf) if leaf.regex else replace(leaf, text=words)
         case ScreenNumber():
-            _finite(leaf.value)
+            _check_finite(leaf.value)
             if "\0" in leaf.label + leaf.unit:
                 raise InvalidRequest("the label or unit of the number holds a zero byte", hint="leave it out")
             return replace(leaf, label=" ".join(leaf.label.split()), unit=leaf.unit.strip())
         case ScreenImage():
-            _finite(leaf.similarity)
-            return checked_image(leaf)
+            _check_finite(leaf.similarity)
+            return normalise_image(leaf)
         case WindowTitle():
-            words = _words(leaf.title, "window title")
-            return _searched(leaf) if leaf.regex else replace(leaf, title=words)
+            words = _strip_words(leaf.title, "window title")
+            return _check_searchable(leaf) if leaf.regex else replace(leaf, title=words)
         case Widget():
-            return _checked_widget(leaf)
+            return _normalise_widget(leaf)
         case Change():
             if leaf.baseline:
                 baselines.parse_token(leaf.baseline)
-            _finite(leaf.share, leaf.settle_s)
+            _check_finite(leaf.share, leaf.settle_s)
             if leaf.ignore_blinking and not leaf.settle_s:
                 raise InvalidRequest(
                     "ignore_blinking is of the quiet after a change", hint="give settle_s, or leave it out"
                 )
             return leaf
         case Stable():
-            _finite(leaf.stable_s)
+            _check_finite(leaf.stable_s)
             return leaf
         case FileState():
             host_path(leaf.path, "/")
-            _finite(leaf.still_s, leaf.since_utc_s)
+            _check_finite(leaf.still_s, leaf.since_utc_s)
             if leaf.gone and leaf.newer:
                 raise InvalidRequest("a file that is gone is not newer", hint="leave newer or gone out")
             return leaf
         case ProcessExit():
             return leaf
         case NotificationText():
-            words = _words(leaf.text, "notification")
-            return _searched(leaf) if leaf.regex else replace(leaf, text=words)
+            words = _strip_words(leaf.text, "notification")
+            return _check_searchable(leaf) if leaf.regex else replace(leaf, text=words)
     assert_never(leaf)
 
 
-def _checked_widget(leaf: Widget) -> Leaf:
+def _normalise_widget(leaf: Widget) -> Leaf:
     if "\0" in leaf.role + leaf.name + (leaf.value or ""):
         raise InvalidRequest("the widget's role, name or value holds a zero byte", hint="leave it out")
     role, name = " ".join(leaf.role.split()), leaf.name if leaf.match is NameMatch.REGEX else leaf.name.strip()
@@ -307,7 +307,7 @@ def _checked_widget(leaf: Widget) -> Leaf:
         raise InvalidRequest(f"the widget's value is compared with {leaf.value!r}", hint="give a number with a point")
     if leaf.percent and leaf.compare is ValueComparison.CONTAINS:
         raise InvalidRequest("a percentage contains nothing", hint="compare it with >=, >, =, !=, < or <=")
-    return _searched(replace(leaf, role=role, name=name))
+    return _check_searchable(replace(leaf, role=role, name=name))
 
 
 def _check_together(leaf: Text) -> None:
@@ -319,12 +319,12 @@ def _check_together(leaf: Text) -> None:
         raise InvalidRequest("a pattern says itself where words end", hint="leave whole_words out and write \\b")
 
 
-def _finite(*numbers: float) -> None:
+def _check_finite(*numbers: float) -> None:
     if not all(math.isfinite(number) for number in numbers):
         raise InvalidRequest("the condition has a number that is not finite", hint="give plain seconds")
 
 
-def _words(text: str, name: str) -> str:
+def _strip_words(text: str, name: str) -> str:
     stripped = text.strip()
     if "\0" in stripped or not any(is_visible(char) for char in stripped):
         raise InvalidRequest(
@@ -333,6 +333,6 @@ def _words(text: str, name: str) -> str:
     return stripped
 
 
-def _searched(leaf: Text | WindowTitle | Widget | NotificationText) -> Leaf:
+def _check_searchable(leaf: Text | WindowTitle | Widget | NotificationText) -> Leaf:
     check_leaf(leaf)
     return leaf

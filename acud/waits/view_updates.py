@@ -60,27 +60,27 @@ def hide_view(view_state: ViewState, *, was_hidden: bool) -> ViewState:
 
 def apply_frame(view_state: ViewState, event: FrameSeen, *, every_tile: bool, hidden_s: float) -> ViewState:
     """Return the view state after a notice, and after an identity that had overtaken it."""
-    after = _noticed(view_state, event, every_tile=every_tile, hidden_s=hidden_s)
+    after = _apply_notice(view_state, event, every_tile=every_tile, hidden_s=hidden_s)
     if after is not view_state and after.blinks is not None:
-        after = replace(after, blinks=_blinks_after(view_state, after.blinks, event))
+        after = replace(after, blinks=_update_blinks(view_state, after.blinks, event))
     ahead = after.early_identity
     if ahead is None or ahead.frame > after.frame:
         return after
     return apply_identity(replace(after, early_identity=None), ahead.frame, ahead.identity)
 
 
-def _blinks_after(before: ViewState, blinks: BlinkWatch, event: FrameSeen) -> BlinkWatch:
+def _update_blinks(before: ViewState, blinks: BlinkWatch, event: FrameSeen) -> BlinkWatch:
     """Return what is known of blinking after a notice; where tiles tell nothing, quiet begins anew."""
     touching = before.view.masks.touching
     if event.tiles is None or not before.looked:
         return BlinkWatch(since=event.shown_by) if event.grabbed_at >= before.since else blinks
     hit = event.tiles & touching if event.frame > before.frame else 0
-    told = blinks.changed(hit, event.looks, event.shown_by) if hit else blinks
+    told = blinks.note_change(hit, event.looks, event.shown_by) if hit else blinks
     doubtful = event.unsure & touching & ~told.blinking or told.since == NEVER
-    return told.restarted(event.shown_by) if doubtful and event.grabbed_at >= before.since else told
+    return told.restart(event.shown_by) if doubtful and event.grabbed_at >= before.since else told
 
 
-def _noticed(view_state: ViewState, event: FrameSeen, *, every_tile: bool, hidden_s: float) -> ViewState:
+def _apply_notice(view_state: ViewState, event: FrameSeen, *, every_tile: bool, hidden_s: float) -> ViewState:
     """Return the view state after a notice.
 
     `every_tile`: a change anywhere on the source makes the frame worth judging. `hidden_s`: how long the rate cap may
@@ -92,7 +92,9 @@ def _noticed(view_state: ViewState, event: FrameSeen, *, every_tile: bool, hidde
     new = event.frame > view_state.frame
     after = replace(view_state, frame=event.frame, grabbed_at=max(view_state.grabbed_at, event.grabbed_at))
     if not view_state.looked:
-        after = replace(after, touched={token: _joined(old, event.tiles) for token, old in view_state.touched.items()})
+        after = replace(
+            after, touched={token: _join_tiles(old, event.tiles) for token, old in view_state.touched.items()}
+        )
         return take_first_look(after, event) if event.grabbed_at >= view_state.since else after
     restless = bool(event.unsure & view_state.view.masks.touching)
     if (after.quiet_from == NEVER or restless) and event.grabbed_at >= view_state.since:
@@ -103,14 +105,18 @@ def _noticed(view_state: ViewState, event: FrameSeen, *, every_tile: bool, hidde
     if not hit and not every_tile:
         return after
     after = mark_change(after, event, max(view_state.grabbed_at, event.grabbed_at - hidden_s))
-    return _changed(after, event, hit, tiles is not None and bool(hit & view_state.view.masks.whole)) if hit else after
+    return (
+        _apply_change(after, event, hit, tiles is not None and bool(hit & view_state.view.masks.whole))
+        if hit
+        else after
+    )
 
 
-def _joined(tiles: int | None, more: int | None) -> int | None:
+def _join_tiles(tiles: int | None, more: int | None) -> int | None:
     return None if tiles is None or more is None else tiles | more
 
 
-def _changed(view_state: ViewState, event: FrameSeen, hit: int, certain: bool) -> ViewState:
+def _apply_change(view_state: ViewState, event: FrameSeen, hit: int, certain: bool) -> ViewState:
     if certain:
         after, masks = count_change(view_state, event.frame, hit, event.shown_by), view_state.view.masks
         before = view_state.uncertain
@@ -136,7 +142,7 @@ def apply_look(view_state: ViewState, event: FrameSeen) -> ViewState:
     shares = [change for change in view_state.changes.values() if change.leaf.share and change.holds_from is None]
     apart = _tiles_apart(view_state.view, first, look.tiles) if shares and view_state.before is not None else None
     if apart is not None:
-        view_state = map_changes(view_state, lambda change: _measure(view_state, change, apart, event.frame))
+        view_state = map_changes(view_state, lambda change: _measure_change(view_state, change, apart, event.frame))
         if view_state.uncertain is not None:
             view_state = replace(view_state, uncertain=UncertainChange(event.frame, apart, event.shown_by))
     elif view_state.before is None and not any(change.touched or change.doubt for change in shares):
@@ -153,11 +159,11 @@ def _tiles_apart(view: TargetView, before: bytes, now: bytes) -> int | None:
     own, tiles = Grid(view.box.w, view.box.h), 0
     for index in range(len(now) // 8):
         if before[index * 8 : index * 8 + 8] != now[index * 8 : index * 8 + 8]:
-            tiles |= view.grid.touched(own.tile(index).moved(view.box.x, view.box.y))
+            tiles |= view.grid.find_touching(own.tile(index).moved(view.box.x, view.box.y))
     return tiles & view.masks.touching
 
 
-def _measure(view_state: ViewState, change: ChangeState, tiles: int, frame: int) -> ChangeState:
+def _measure_change(view_state: ViewState, change: ChangeState, tiles: int, frame: int) -> ChangeState:
     if not change.leaf.share or change.holds_from is not None:
         return change
     return add_tiles(view_state, replace(change, touched=0, doubt="", unsure=""), tiles, frame)
@@ -183,29 +189,29 @@ def apply_identity(view_state: ViewState, frame: int, identity: str, heard: int 
             else view_state
         )
     if not view_state.identity:
-        return _learnt(view_state, frame, identity) if frame >= view_state.touched_frame else view_state
+        return _learn_identity(view_state, frame, identity) if frame >= view_state.touched_frame else view_state
     known = replace(view_state, identity=identity, identity_frame=frame, wants_identity=False)
     if identity == view_state.identity:
         return replace(
             known,
             uncertain=view_state.uncertain if view_state.uncertain and view_state.uncertain.last > frame else None,
         )
-    return _told_apart(view_state, frame, identity)
+    return _count_unseen_change(view_state, frame, identity)
 
 
-def _learnt(view_state: ViewState, frame: int, identity: str) -> ViewState:
+def _learn_identity(view_state: ViewState, frame: int, identity: str) -> ViewState:
     """Know the target's look from here on; baselines still untouched share it."""
     known = replace(view_state, identity=identity, identity_frame=frame, wants_identity=False)
-    return map_changes(known, lambda change: _identified(change, identity))
+    return map_changes(known, lambda change: _fill_identity(change, identity))
 
 
-def _identified(change: ChangeState, identity: str) -> ChangeState:
+def _fill_identity(change: ChangeState, identity: str) -> ChangeState:
     if change.taken is None or change.holds_from is not None or change.touched or change.taken.identity:
         return change
     return replace(change, taken=replace(change.taken, identity=identity))
 
 
-def _told_apart(view_state: ViewState, frame: int, identity: str) -> ViewState:
+def _count_unseen_change(view_state: ViewState, frame: int, identity: str) -> ViewState:
     """Count a change that only the identity shows: partial tiles did it, or damage was swallowed."""
     every = UncertainChange(frame, view_state.view.masks.touching, view_state.grabbed_at, is_measured=False)
     seen = view_state.uncertain or every

@@ -204,48 +204,48 @@ def step(wake: WakeInfo, event: WakeEvent, terms: RetryTerms) -> WakeStep:
     """Return the wake after `event`, and what is to be done. Raises: IllegalWakeMove for a retry of a seen wake."""
     match event:
         case WakeBegan():
-            return _tried(replace(wake, flight=0), event.at, terms)
+            return _try_route(replace(wake, flight=0), event.at, terms)
         case WakeResumed():
-            return _resumed(wake, event.at, terms)
+            return _resume_wake(wake, event.at, terms)
         case WakeTicked():
-            return _ticked(wake, event.at, terms)
+            return _handle_tick(wake, event.at, terms)
         case AttemptEnded():
-            return _outcome(wake, event, terms)
+            return _handle_outcome(wake, event, terms)
         case AttemptLost():
-            return _lost(wake, event, terms)
+            return _handle_loss(wake, event, terms)
         case RouteShut():
-            return _shut(wake, event, terms)
+            return _shut_route(wake, event, terms)
         case RouteReopened():
-            return _reopened(wake, event, terms)
+            return _reopen_route(wake, event, terms)
         case ResultFetched():
-            return _saw(wake, event.at)
+            return _note_seen(wake, event.at)
         case RetryRequested():
-            return _retried(wake, event, terms)
+            return _retry_wake(wake, event, terms)
     assert_never(event)
 
 
-def _resumed(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
+def _resume_wake(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
     if wake.state not in TRYING:
         return wake, ()
     routes = tuple(replace(route, shut=False, not_before_utc_s=route.asked_until_utc_s) for route in wake.routes)
-    return _again(replace(wake, flight=0, routes=routes), at, terms)
+    return _try_again(replace(wake, flight=0, routes=routes), at, terms)
 
 
-def _again(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
+def _try_again(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
     """Try a first delivery at once; a reminder's time has come, and it may have to let first deliveries go before."""
     if wake.state is WakeState.REMINDING and not wake.flight:
         return replace(wake, next_utc_s=at), ()
-    return _tried(wake, at, terms)
+    return _try_route(wake, at, terms)
 
 
-def _tried(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
+def _try_route(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
     """Begin the next attempt, say when to look again, or give up; nothing while one is under way."""
     if wake.state not in TRYING or wake.flight:
         return wake, ()
     open_routes = [route for route in wake.routes if not route.refused]
     end = wake.begun_utc_s + terms.retry_for_s
     if not open_routes or at >= end:
-        return _given_up(wake, at, terms)
+        return _give_up(wake, at, terms)
     due = next((route for route in open_routes if route.not_before_utc_s <= at), None)
     if due is None:
         first = min(route.not_before_utc_s for route in open_routes)
@@ -254,29 +254,29 @@ def _tried(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
     return replace(wake, flight=attempt, attempts=attempt, next_utc_s=0.0), (SendAttempt(due.name, attempt),)
 
 
-def _given_up(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
+def _give_up(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
     state = move_wake(wake.state, WakeMove.GIVE_UP)
     reason = wake.reason or "no route is set up: [wake] routes"
     after = replace(wake, state=state, next_utc_s=0.0, reason=reason)
     if state is WakeState.SENT:
-        return _with_reminder(after, at, terms), ()
+        return _schedule_reminder(after, at, terms), ()
     return after, (WakeReport("undelivered"),)
 
 
-def _with_reminder(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeInfo:
+def _schedule_reminder(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeInfo:
     wanted = wake.wait_id and terms.remind_after_s > 0 and wake.reminders < terms.max_reminders
     return replace(wake, next_utc_s=at + terms.remind_after_s if wanted else 0.0)
 
 
-def _ticked(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
+def _handle_tick(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
     if not wake.next_utc_s or at < wake.next_utc_s:
         return wake, ()
     if wake.state is WakeState.SENT:
-        return _tried(_fresh(wake, at, WakeMove.REMIND), at, terms)
-    return _tried(replace(wake, next_utc_s=0.0), at, terms)
+        return _try_route(_begin_round(wake, at, WakeMove.REMIND), at, terms)
+    return _try_route(replace(wake, next_utc_s=0.0), at, terms)
 
 
-def _fresh(wake: WakeInfo, at: float, move: WakeMove) -> WakeInfo:
+def _begin_round(wake: WakeInfo, at: float, move: WakeMove) -> WakeInfo:
     """Return the wake at the start of a new round over its routes; one that was sent becomes a reminder."""
     state = move_wake(wake.state, move)
     reminders = wake.reminders + (wake.state is WakeState.SENT)
@@ -286,26 +286,26 @@ def _fresh(wake: WakeInfo, at: float, move: WakeMove) -> WakeInfo:
     )
 
 
-def _outcome(wake: WakeInfo, event: AttemptEnded, terms: RetryTerms) -> WakeStep:
+def _handle_outcome(wake: WakeInfo, event: AttemptEnded, terms: RetryTerms) -> WakeStep:
     if event.result == "sent":
-        return _sent(wake, event, terms)
+        return _note_success(wake, event, terms)
     if event.attempt != wake.flight:
         return wake, ()
-    routes = tuple(_failed(route, event, terms) if route.name is event.route else route for route in wake.routes)
-    return _tried(replace(wake, flight=0, routes=routes, reason=event.reason), event.at, terms)
+    routes = tuple(_back_off(route, event, terms) if route.name is event.route else route for route in wake.routes)
+    return _try_route(replace(wake, flight=0, routes=routes, reason=event.reason), event.at, terms)
 
 
-def _sent(wake: WakeInfo, event: AttemptEnded, terms: RetryTerms) -> WakeStep:
+def _note_success(wake: WakeInfo, event: AttemptEnded, terms: RetryTerms) -> WakeStep:
     """Take a success, also a late one: the receiver has the wake, whatever was thought of the attempt meanwhile."""
     flight = 0 if event.attempt == wake.flight else wake.flight
     told = replace(wake, flight=flight, sent_utc_s=event.at, sent_by=event.route.value)
     if wake.state is WakeState.SEEN:
         return told, ()
     sent = replace(told, state=move_wake(wake.state, WakeMove.DELIVER), flight=0, reason="")
-    return _with_reminder(sent, event.at, terms), (WakeReport("sent"),)
+    return _schedule_reminder(sent, event.at, terms), (WakeReport("sent"),)
 
 
-def _failed(route: RouteTry, event: AttemptEnded, terms: RetryTerms) -> RouteTry:
+def _back_off(route: RouteTry, event: AttemptEnded, terms: RetryTerms) -> RouteTry:
     tries = route.tries + 1
     pause = max(event.retry_after_s, backoff_s(tries, event.jitter, terms))
     return replace(
@@ -327,13 +327,13 @@ def backoff_s(failures: int, jitter: float, terms: RetryTerms) -> float:
     return whole * (0.5 + jitter / 2)
 
 
-def _lost(wake: WakeInfo, event: AttemptLost, terms: RetryTerms) -> WakeStep:
+def _handle_loss(wake: WakeInfo, event: AttemptLost, terms: RetryTerms) -> WakeStep:
     if event.attempt != wake.flight:
         return wake, ()
-    return _tried(replace(wake, flight=0, reason=event.reason), event.at, terms)
+    return _try_route(replace(wake, flight=0, reason=event.reason), event.at, terms)
 
 
-def _shut(wake: WakeInfo, event: RouteShut, terms: RetryTerms) -> WakeStep:
+def _shut_route(wake: WakeInfo, event: RouteShut, terms: RetryTerms) -> WakeStep:
     if event.attempt != wake.flight:
         return wake, ()
     routes = tuple(
@@ -343,15 +343,15 @@ def _shut(wake: WakeInfo, event: RouteShut, terms: RetryTerms) -> WakeStep:
         for route in wake.routes
     )
     after = replace(wake, flight=0, attempts=wake.attempts - 1, routes=routes, reason=event.reason)
-    return _tried(after, event.at, terms)
+    return _try_route(after, event.at, terms)
 
 
-def _reopened(wake: WakeInfo, event: RouteReopened, terms: RetryTerms) -> WakeStep:
-    routes = tuple(_open(route, event.at) if route.name is event.route else route for route in wake.routes)
-    return (wake, ()) if routes == wake.routes else _again(replace(wake, routes=routes), event.at, terms)
+def _reopen_route(wake: WakeInfo, event: RouteReopened, terms: RetryTerms) -> WakeStep:
+    routes = tuple(_open_route(route, event.at) if route.name is event.route else route for route in wake.routes)
+    return (wake, ()) if routes == wake.routes else _try_again(replace(wake, routes=routes), event.at, terms)
 
 
-def _open(route: RouteTry, at: float) -> RouteTry:
+def _open_route(route: RouteTry, at: float) -> RouteTry:
     """Return the route as one that works for others. What it answers to this wake alone keeps its pauses: it is let
     through once, or a wake that its receiver never takes would be tried, and hold the others up, with each of them.
     """
@@ -362,19 +362,19 @@ def _open(route: RouteTry, at: float) -> RouteTry:
     return replace(route, hurried=True, not_before_utc_s=max(at, route.asked_until_utc_s))
 
 
-def _saw(wake: WakeInfo, at: float) -> WakeStep:
+def _note_seen(wake: WakeInfo, at: float) -> WakeStep:
     if wake.state is WakeState.SEEN:
         return wake, ()
     after = replace(wake, state=move_wake(wake.state, WakeMove.SEE), seen_utc_s=at, next_utc_s=0.0)
     return after, (WakeReport("seen"),)
 
 
-def _retried(wake: WakeInfo, event: RetryRequested, terms: RetryTerms) -> WakeStep:
+def _retry_wake(wake: WakeInfo, event: RetryRequested, terms: RetryTerms) -> WakeStep:
     if wake.flight:
         move_wake(wake.state, WakeMove.RETRY)
         return wake, ()
-    fresh = replace(_fresh(wake, event.at, WakeMove.RETRY), routes=routes_of(event.routes))
-    return _tried(fresh, event.at, terms)
+    fresh = replace(_begin_round(wake, event.at, WakeMove.RETRY), routes=routes_of(event.routes))
+    return _try_route(fresh, event.at, terms)
 
 
 # ---- what goes first -----------------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ _OFF = {
     WidgetState.COLLAPSED: State.EXPANDED,
     WidgetState.UNPRESSED: State.PRESSED,
 }
-_TOLD = ("checked", "mixed", "focused", "selected", "expanded", "pressed")
+_SHOWN_STATES = ("checked", "mixed", "focused", "selected", "expanded", "pressed")
 
 
 class WidgetPlace(Struct, frozen=True, forbid_unknown_fields=True):
@@ -98,12 +98,12 @@ class WidgetsSeen:
         self._by_name: dict[str, list[Node]] = defaultdict(list)
         self._by_role: dict[str, list[Node]] = defaultdict(list)
         for node in tree.nodes:
-            self._by_name[_folded(node.name)].append(node)
+            self._by_name[_fold_text(node.name)].append(node)
             self._by_role[node.role].append(node)
-        self._told = {node.window for node in tree.nodes}
+        self._heard_windows = {node.window for node in tree.nodes}
         self._pids = {tree.apps[node.app].pid for node in tree.nodes}
 
-    def named(self, leaf: Widget, place: WidgetPlace) -> list[Node]:
+    def find_named(self, leaf: Widget, place: WidgetPlace) -> list[Node]:
         """Return the widgets of the leaf's role and name in `place`; where there are none, those that labels name."""
         found = [node for node in self._candidates(leaf) if _is_in(node, place)]
         if found or not leaf.name:
@@ -125,7 +125,7 @@ class WidgetsSeen:
         """Return what a widget is called, by its label where it has no name; "" for nothing."""
         return node.name or self._by_label.get(node.ref, "")
 
-    def quoted(self, text: str) -> str:
+    def quote(self, text: str) -> str:
         """Return words of a program in quotation marks, as they may be told, cut to a line."""
         words = self._redacted(text[:_MAX_TEXT])
         return json.dumps(words[:_MAX_QUOTE] + ("…" if len(words) > _MAX_QUOTE else ""), ensure_ascii=False)
@@ -133,16 +133,16 @@ class WidgetsSeen:
     def _candidates(self, leaf: Widget) -> Iterable[Node]:
         roles = roles_of(leaf.role) if leaf.role else None
         if leaf.name and leaf.match is NameMatch.EXACT:
-            return (node for node in self._by_name[_folded(leaf.name)] if roles is None or node.role in roles)
+            return (node for node in self._by_name[_fold_text(leaf.name)] if roles is None or node.role in roles)
         some = self.tree.nodes if roles is None else [node for role in roles for node in self._by_role[role]]
         return (node for node in some if _is_called(leaf, node.name)) if leaf.name else some
 
-    def lacking(self, place: WidgetPlace) -> Verdict | None:
+    def explain_gap(self, place: WidgetPlace) -> Verdict | None:
         """Return why a widget that is not told may be in `place` all the same; None where it is not."""
         shown = [one for one in self._windows if _is_shown(one, place)]
         pids = {one.pid for one in shown}
         gaps = [
-            f"{self.quoted(app.name or str(app.pid))}: {app.reason}"
+            f"{self.quote(app.name or str(app.pid))}: {app.reason}"
             for app in (*self.tree.failed, *self.tree.silent)
             if app.pid in pids or not app.pid
         ]
@@ -150,10 +150,10 @@ class WidgetsSeen:
             gaps = [self.tree.gaps()[0], *gaps]
         if gaps:
             return unknown("incomplete", "; ".join(gaps[:_MOST_NAMED]))
-        mute = [one for one in shown if one.window_id not in self._told and one.pid not in self._pids]
+        mute = [one for one in shown if one.window_id not in self._heard_windows and one.pid not in self._pids]
         if not mute:
             return None
-        names = ", ".join(self.quoted(one.title or one.wm_class) for one in mute[:_MOST_NAMED])
+        names = ", ".join(self.quote(one.title or one.wm_class) for one in mute[:_MOST_NAMED])
         is_all = len(mute) == len(shown)
         what = "no program here tells" if is_all else "not every program here tells"
         narrow = "" if is_all else "name the window that is meant as the target, or "
@@ -166,12 +166,12 @@ def judge_widget(leaf: Widget, seen: WidgetsSeen, place: WidgetPlace, *, was_the
 
     A widget that no program tells may be one of a program that tells none; `was_there`: not so, for it was told before.
     """
-    found = seen.named(leaf, place)
+    found = seen.find_named(leaf, place)
     if not found:
-        return _absent(leaf, seen, place, was_there=was_there)
+        return _judge_absence(leaf, seen, place, was_there=was_there)
     if leaf.gone:
-        return no(f"{_described(found[0], seen)}: it is still there", _boxes(found[0]))
-    verdicts = [_judged(leaf, node, seen) for node in found]
+        return no(f"{_describe_node(found[0], seen)}: it is still there", _boxes_of(found[0]))
+    verdicts = [_judge_node(leaf, node, seen) for node in found]
     for answer in (Answer.YES, Answer.UNKNOWN):
         fitting = [one for one in verdicts if one.answer is answer]
         if fitting:
@@ -180,27 +180,27 @@ def judge_widget(leaf: Widget, seen: WidgetsSeen, place: WidgetPlace, *, was_the
     return no(f"{verdicts[0].detail}{more}", verdicts[0].boxes)
 
 
-def _absent(leaf: Widget, seen: WidgetsSeen, place: WidgetPlace, *, was_there: bool) -> Verdict:
-    lacking = seen.lacking(place)
+def _judge_absence(leaf: Widget, seen: WidgetsSeen, place: WidgetPlace, *, was_there: bool) -> Verdict:
+    lacking = seen.explain_gap(place)
     if lacking is not None and not (was_there and lacking.code == NO_ACCESSIBILITY):
         return lacking
     words = f"no {widget_name(leaf)} is there"
     return yes(words) if leaf.gone else no(words)
 
 
-def _judged(leaf: Widget, node: Node, seen: WidgetsSeen) -> Verdict:
+def _judge_node(leaf: Widget, node: Node, seen: WidgetsSeen) -> Verdict:
     """Return whether a widget of the role and name is in the states and has the value."""
-    words = _described(node, seen)
+    words = _describe_node(node, seen)
     missing = [state_word(state) for state in leaf.states if not has_state(node, state)]
     if missing:
-        return no(f"{words}: not {' and not '.join(missing)}", _boxes(node))
+        return no(f"{words}: not {' and not '.join(missing)}", _boxes_of(node))
     if leaf.value is None:
-        return yes(words, _boxes(node))
-    verdict = _value_compared(leaf, node, seen)
-    return Verdict(verdict.answer, f"{words}: {verdict.detail}", verdict.code, _boxes(node))
+        return yes(words, _boxes_of(node))
+    verdict = _compare_value(leaf, node, seen)
+    return Verdict(verdict.answer, f"{words}: {verdict.detail}", verdict.code, _boxes_of(node))
 
 
-def _boxes(node: Node) -> tuple[Rect, ...]:
+def _boxes_of(node: Node) -> tuple[Rect, ...]:
     return (node.box,) if node.box is not None else ()
 
 
@@ -216,19 +216,19 @@ def has_state(node: Node, state: WidgetState) -> bool:
     return bool(node.states & wanted) if wanted is not None else not node.states & _OFF[state]
 
 
-def _described(node: Node, seen: WidgetsSeen) -> str:
+def _describe_node(node: Node, seen: WidgetsSeen) -> str:
     at = f" at {node.box.x},{node.box.y} ({node.box.w}x{node.box.h} px)" if node.box is not None else ""
-    told = [word for word in _TOLD if has_state(node, WidgetState(word))]
+    told = [word for word in _SHOWN_STATES if has_state(node, WidgetState(word))]
     states = ", ".join(["enabled" if node.is_enabled else "disabled", *told])
     sight = "" if node.has(State.SHOWING) else ", scrolled out of sight"
-    name = f" {seen.quoted(called)}" if (called := seen.name(node)) else ""
+    name = f" {seen.quote(called)}" if (called := seen.name(node)) else ""
     return f"{WORDS.get(node.role, node.role)}{name}{at}, {states}{sight}"
 
 
 # ---- values --------------------------------------------------------------------------------------------------------
 
 
-def _value_compared(leaf: Widget, node: Node, seen: WidgetsSeen) -> Verdict:
+def _compare_value(leaf: Widget, node: Node, seen: WidgetsSeen) -> Verdict:
     if node.secure or node.role == PASSWORD:
         return unknown("redaction", "it is a password field: its value is never read")
     if node.role in TEXT_INPUT and seen.tree.apps[node.app].is_gtk_4:
@@ -238,8 +238,8 @@ def _value_compared(leaf: Widget, node: Node, seen: WidgetsSeen) -> Verdict:
     if rule := seen.hidden(node):
         return unknown("redaction", f"its value is hidden by the redaction rule {rule!r}, so it is not compared")
     if leaf.percent or node.role in _IN_PERCENT:
-        return _percent_compared(leaf, node)
-    return _text_compared(leaf, " ".join(node.text.split()), seen)
+        return _compare_percent(leaf, node)
+    return _compare_text(leaf, " ".join(node.text.split()), seen)
 
 
 def _has_value(node: Node) -> bool:
@@ -247,8 +247,8 @@ def _has_value(node: Node) -> bool:
     return bool(node.text) or is_field
 
 
-def _percent_compared(leaf: Widget, node: Node) -> Verdict:
-    number, wanted = _own_number(node.text), as_number(leaf.value or "")
+def _compare_percent(leaf: Widget, node: Node) -> Verdict:
+    number, wanted = _parse_number(node.text), as_number(leaf.value or "")
     if node.span is None or number is None:
         return unknown("no_value", "its program does not tell where in its range it stands")
     if wanted is None:
@@ -257,40 +257,42 @@ def _percent_compared(leaf: Widget, node: Node) -> Verdict:
     if not low <= number <= high:  # Qt tells so that a bar has not begun
         return unknown("no_value", "it stands at no point of its range")
     percent = round((number - low) / (high - low) * 100, 6)
-    return _told(_ORDER[leaf.compare](percent, wanted), f"it is at {percent:.4g} %")
+    return _to_verdict(_ORDER[leaf.compare](percent, wanted), f"it is at {percent:.4g} %")
 
 
-def _text_compared(leaf: Widget, text: str, seen: WidgetsSeen) -> Verdict:
-    wanted, words = leaf.value or "", f"it reads {seen.quoted(text)}"
+def _compare_text(leaf: Widget, text: str, seen: WidgetsSeen) -> Verdict:
+    wanted, words = leaf.value or "", f"it reads {seen.quote(text)}"
     is_cut = len(text) >= _MAX_TEXT
     if leaf.compare is ValueComparison.CONTAINS:
         found = " ".join(wanted.split()) in text
         return (
             unknown("no_value", "its text is longer than what is read of it")
             if is_cut and not found
-            else _told(found, words)
+            else _to_verdict(found, words)
         )
     number = as_number(wanted)
-    if number is not None and (values := _numbers(text)):
+    if number is not None and (values := _find_numbers(text)):
         answers = {_ORDER[leaf.compare](value, number) for value in values}
-        return _told(answers.pop(), words) if len(answers) == 1 else unknown("unreadable", f"{words}, two numbers")
+        return (
+            _to_verdict(answers.pop(), words) if len(answers) == 1 else unknown("unreadable", f"{words}, two numbers")
+        )
     if leaf.compare in ORDERED:
         return unknown("unreadable", f"{words}, which is not one number")
     if is_cut:
         return unknown("no_value", "its text is longer than what is read of it")
-    return _told((text == " ".join(wanted.split())) is (leaf.compare is ValueComparison.EQUAL), words)
+    return _to_verdict((text == " ".join(wanted.split())) is (leaf.compare is ValueComparison.EQUAL), words)
 
 
-def _numbers(text: str) -> tuple[float, ...]:
+def _find_numbers(text: str) -> tuple[float, ...]:
     """Return what the one number of a text may be; none where there are more, or none."""
-    own = _own_number(text)
+    own = _parse_number(text)
     if own is not None:
         return (own,)
     found = list(numbers_in(text))
     return found[0].values_in("") if len(found) == 1 and not found[0].is_least else ()
 
 
-def _own_number(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     """Return the number that a text is, as programs tell numbers (`0.5`, `1e+06`)."""
     try:
         number = float(text)
@@ -299,7 +301,7 @@ def _own_number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _told(holds: bool, words: str) -> Verdict:
+def _to_verdict(holds: bool, words: str) -> Verdict:
     return yes(words) if holds else no(words)
 
 
@@ -309,7 +311,7 @@ def _told(holds: bool, words: str) -> Verdict:
 def _is_called(leaf: Widget, name: str) -> bool:
     if leaf.match is NameMatch.REGEX:
         return is_found(leaf.name, name, ignore_case=True)
-    wanted, own = _folded(leaf.name), _folded(name)
+    wanted, own = _fold_text(leaf.name), _fold_text(name)
     return wanted == own if leaf.match is NameMatch.EXACT else wanted in own
 
 
@@ -334,5 +336,5 @@ def _is_shown(window: WindowInfo, place: WidgetPlace) -> bool:
     return place.box is None or window.bounds.intersect(place.box) is not None
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     return " ".join(text.casefold().split())

@@ -26,7 +26,15 @@ from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.ligatures import SPELLINGS
 from acud.evaluator.ocr.text_layout import are_beside, blocks, level_edges, rows
 from acud.types import Echo, Rect, Text, Verdict, no, unknown, yes
-from acud.waits.read_text import BUT_TYPED, ECHO_LETTERS, are_of_a_word, first_continued, is_echo, places_of, spaced
+from acud.waits.read_text import (
+    BUT_TYPED,
+    ECHO_LETTERS,
+    are_of_a_word,
+    first_continued,
+    is_echo,
+    normalise_text,
+    places_of,
+)
 
 _MAX_QUOTE = 200
 _MOST_HITS = 1000
@@ -91,7 +99,7 @@ class TextHit(NamedTuple):
         own = next(block for block in blocks([one for *_, one in spans]) if any(one is line for one in block))
         begun = self.page.text[next(first for first, _, one in spans if one is line) : self.start]
         after = self.page.text[self.end : next(last for _, last, one in spans if one is self.lines[-1])]
-        pages = (self.page, make_page([own], spaced))
+        pages = (self.page, make_page([own], normalise_text))
         return any(is_echo(echoes, (page.text_before(line) + begun)[-2 * ECHO_LETTERS :], after) for page in pages)
 
     @property
@@ -208,7 +216,7 @@ def _found(lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo] = ()) -> li
     """Return where the text shows and is no echo."""
     if leaf.regex:
         pattern = compiled(leaf.text, ignore_case=not leaf.match_case, lines=True)
-        pages = (make_page(rows(lines), read_as, row_end="\n") for read_as in (spaced, _spelt))
+        pages = (make_page(rows(lines), read_as, row_end="\n") for read_as in (normalise_text, _spelt))
         found = ([hit for span in pattern.spans(page.text) if (hit := _hit(page, *span)) is not None] for page in pages)
         return max((_without_echoes(hits, echoes) for hits in found), key=len)
     if leaf.match_case:
@@ -313,7 +321,7 @@ def make_page(groups: Iterable[Sequence[Line]], read_as: ReadAs, gap: str = " ",
         for place, line in enumerate(group):
             words = read_as(line.text)
             between = (gap if place else row_end or gap) if text else ""
-            if read_as not in (spaced, _spelt) and _BETWEEN_CJK.search(text[-1:] + between + words[:1]):
+            if read_as not in (normalise_text, _spelt) and _BETWEEN_CJK.search(text[-1:] + between + words[:1]):
                 between = ""
             start = len(text) + len(between)
             text += between + words
@@ -322,15 +330,15 @@ def make_page(groups: Iterable[Sequence[Line]], read_as: ReadAs, gap: str = " ",
 
 
 def folded(text: str) -> str:
-    """Return `text` as `spaced`, with no space between Chinese or Japanese letters: engines drop it, or make it up; and
-    with signs spelt out, quotes and dashes made plain.
+    """Return `text` as `normalise_text`, with no space between Chinese or Japanese letters (engines drop it, or make it
+    up) and with signs spelt out, quotes and dashes made plain.
     """
     return _BETWEEN_CJK.sub("", plain_marks(_spelt(text)))
 
 
 def _spelt(text: str) -> str:
-    """Return `text` as `spaced`, its signs as programs spell them: fonts for code draw `!=` as one sign."""
-    return spaced(text).translate(_SIGNS)
+    """Return `text` as `normalise_text`, its signs as programs spell them: fonts for code draw `!=` as one sign."""
+    return normalise_text(text).translate(_SIGNS)
 
 
 def caseless(text: str) -> str:

@@ -28,8 +28,8 @@ from acud.waits.read_text import (
     is_number,
     judge_places,
     label_places,
+    normalise_text,
     only_number,
-    spaced,
 )
 
 _MOST_BELOW, _MOST_ABOVE = 2.5, 1.0
@@ -70,7 +70,7 @@ def look_for_number(
 
     The lines are cut where columns part. `pixels` (height x width x 4 uint8): of the view, where edges are looked for.
     """
-    cells = [replace(line, text=spaced(line.text)) for line in lines if line.confidence >= min_confidence]
+    cells = [replace(line, text=normalise_text(line.text)) for line in lines if line.confidence >= min_confidence]
     if not leaf.label:
         boxes = [cell.box for cell in cells]
         return only_number(leaf, [cell.text for cell in cells], lambda n: _place(boxes[n], at), boxes)

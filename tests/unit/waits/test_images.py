@@ -15,7 +15,7 @@ from PIL import Image
 from acud.base.errors import InvalidRequest
 from acud.evaluator.image_match import templates
 from acud.types import AllOf, AnyOf, NotOf, ScreenImage, Text, Until
-from acud.waits.images import MAX_PNG_BYTES, checked_image, image_digests, without_bytes
+from acud.waits.images import MAX_PNG_BYTES, image_digests, normalise_image, without_bytes
 from acud.waits.validation import check_until
 
 NOISE = np.random.default_rng(2).integers(0, 255, (33, 47, 4), np.uint8)
@@ -38,17 +38,17 @@ def made(*head: int, rows: bytes) -> bytes:
 
 @pytest.mark.parametrize("mode", ["RGBA", "RGB", "L", "LA", "P", "1"])
 def test_pictures_of_every_kind_are_taken(mode: str) -> None:
-    leaf = checked_image(ScreenImage(saved(mode)))
+    leaf = normalise_image(ScreenImage(saved(mode)))
     assert (leaf.width, leaf.height, len(leaf.digest)) == (47, 33, 32)
-    assert checked_image(leaf) == leaf
+    assert normalise_image(leaf) == leaf
 
 
 def test_an_interlaced_picture_is_taken() -> None:
     """Adam7 of 9x8 pixels in grey: passes of 2x1, 1x1, 3x1, 2x2, 5x2, 4x4 and 9x4, a byte more for each row."""
     size = sum(rows * (1 + columns) for columns, rows in ((2, 1), (1, 1), (3, 1), (2, 2), (5, 2), (4, 4), (9, 4)))
-    assert checked_image(ScreenImage(made(9, 8, 8, 0, 0, 0, 1, rows=bytes(size)))).width == 9
+    assert normalise_image(ScreenImage(made(9, 8, 8, 0, 0, 0, 1, rows=bytes(size)))).width == 9
     with pytest.raises(InvalidRequest, match="data"):
-        checked_image(ScreenImage(made(9, 8, 8, 0, 0, 0, 1, rows=bytes(size - 1))))
+        normalise_image(ScreenImage(made(9, 8, 8, 0, 0, 0, 1, rows=bytes(size - 1))))
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_damaged_bytes_are_refused_or_can_be_decoded(mode: str) -> None:
             parts[place] = kind, bytes(spots)
         damaged = whole[:8] + b"".join(chunk(*part) for part in parts)
         with suppress(InvalidRequest):
-            checked_image(ScreenImage(damaged))
+            normalise_image(ScreenImage(damaged))
             taken += 1
             assert templates(damaged)
     assert taken
@@ -134,11 +134,11 @@ def _filtered(filters: tuple[int, ...], pixels: list[list[int]], unit: int) -> b
 def test_a_picture_of_one_colour_is_refused_and_one_other_pixel_is_enough(filters: tuple[int, ...]) -> None:
     flat = [[10, 200, 33] * 9 for _ in range(8)]
     with pytest.raises(InvalidRequest, match="of one colour"):
-        checked_image(ScreenImage(made(9, 8, 8, 2, 0, 0, 0, rows=_filtered(filters, flat, 3))))
+        normalise_image(ScreenImage(made(9, 8, 8, 2, 0, 0, 0, rows=_filtered(filters, flat, 3))))
     for row, byte in ((0, 26), (7, 0), (3, 12)):
         other = [list(one) for one in flat]
         other[row][byte] += 1
-        assert checked_image(ScreenImage(made(9, 8, 8, 2, 0, 0, 0, rows=_filtered(filters, other, 3)))).width == 9
+        assert normalise_image(ScreenImage(made(9, 8, 8, 2, 0, 0, 0, rows=_filtered(filters, other, 3)))).width == 9
 
 
 @pytest.mark.parametrize("filters", [(0,), (4, 3, 2, 1, 0)])
@@ -146,7 +146,7 @@ def test_a_picture_whose_opaque_part_is_of_one_colour_is_refused(filters: tuple[
     clear, shape, other = [7, 90, 3, 127], [200, 20, 20, 255], [200, 21, 20, 128]
     rows = [(clear * 3 + shape * n + clear * 9)[:36] for n in range(8)]
     with pytest.raises(InvalidRequest, match="opaque of the image is of one colour"):
-        checked_image(ScreenImage(made(9, 8, 8, 6, 0, 0, 0, rows=_filtered(filters, rows, 4))))
+        normalise_image(ScreenImage(made(9, 8, 8, 6, 0, 0, 0, rows=_filtered(filters, rows, 4))))
     rows[5][20:24] = other
-    assert checked_image(ScreenImage(made(9, 8, 8, 6, 0, 0, 0, rows=_filtered(filters, rows, 4)))).width == 9
-    assert checked_image(ScreenImage(made(9, 8, 8, 6, 0, 0, 0, rows=bytes([9] * 296)))).width == 9
+    assert normalise_image(ScreenImage(made(9, 8, 8, 6, 0, 0, 0, rows=_filtered(filters, rows, 4)))).width == 9
+    assert normalise_image(ScreenImage(made(9, 8, 8, 6, 0, 0, 0, rows=bytes([9] * 296)))).width == 9

@@ -159,7 +159,7 @@ def test_memo_forgets_what_is_no_more_a_no_and_fixed_has_none() -> None:
     rig.later(0.5)
     rig.change(1)
     rig.judge(unknown("unparsable", "?"), identity="a")
-    assert rig.wait.verdict_cache.of(0) == ()
+    assert rig.wait.verdict_cache.noes_of(0) == ()
     fixed = Rig(spec(policy=Policy(cadence=Cadence.FIXED))).start()
     fixed.judge(identity="a")
     fixed.later(1)
@@ -467,7 +467,7 @@ def test_an_update_of_the_policy_keeps_what_is_known() -> None:
     rig = Rig(spec()).start()
     rig.judge(identity="a")
     rig.tell(happened.SpecUpdated(rig.now, spec(policy=Policy(cadence=Cadence.FIXED))))
-    assert rig.wait.verdict_cache.of(0) == ("a",)
+    assert rig.wait.verdict_cache.noes_of(0) == ("a",)
     assert rig.asked(out.FrameRateDemand)[0].fps == 0
 
 

@@ -140,7 +140,7 @@ def test_what_cannot_be_compared_is_unknown_until_tiles_tell(share: float) -> No
         assert (rig.wait.verdict.answer, rig.wait.verdict.code) == (Answer.UNKNOWN, "not_compared")
         rig.identify("b")
         assert rig.wait.verdict.code == "not_compared"
-        rig.change(GRID.touched(ODD))
+        rig.change(GRID.find_touching(ODD))
         rig.identify("c")
         assert rig.wants(EVIDENCE)
 
@@ -153,7 +153,7 @@ def test_a_share_is_measured_wherever_the_target_is_shown_now() -> None:
     rig.aim(four)
     assert rig.asked(out.GrabRequest) == [out.GrabRequest(look=True, tiles=True)]
     rig.change(None, look=happened.TargetLook("a", before))
-    rig.change(GRID.touched(Rect(16, 16, 16, 16)))
+    rig.change(GRID.find_touching(Rect(16, 16, 16, 16)))
     assert rig.wait.verdict.detail.startswith("changed tiles cover 25.0%")
     rig.tell(happened.TargetLost(rig.now, unknown("not_viewable", "covered"), coming=True))
     rig.aim(None, size=(32, 32), source=":1.w7")

@@ -62,9 +62,9 @@ def test_tokens_of_a_condition() -> None:
 def test_the_memo_keeps_the_newest_and_forgets() -> None:
     memo = VerdictCache()
     for number in range(CACHE_SIZE + 2):
-        memo = memo.said_no(0, str(number))
-    memo = memo.said_no(0, "5")
-    assert len(memo.of(0)) == CACHE_SIZE
-    assert (memo.of(0)[0], memo.of(0)[-1]) == ("2", "5")
-    assert memo.of(1) == ()
-    assert "5" not in memo.forgot(0, "5").of(0)
+        memo = memo.add_no(0, str(number))
+    memo = memo.add_no(0, "5")
+    assert len(memo.noes_of(0)) == CACHE_SIZE
+    assert (memo.noes_of(0)[0], memo.noes_of(0)[-1]) == ("2", "5")
+    assert memo.noes_of(1) == ()
+    assert "5" not in memo.drop_no(0, "5").noes_of(0)

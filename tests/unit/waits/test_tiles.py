@@ -95,9 +95,9 @@ def test_neighbours_and_spots_are_what_the_places_say(grid: Grid, data: st.DataO
     assert sum(found) == tiles
     for spot in found:
         assert grid.near(spot) & tiles == spot, "no spot has a neighbour in another one"
-        assert grid.connected(tiles, spot & -spot) == spot
+        assert grid.find_connected(tiles, spot & -spot) == spot
     start = data.draw(st.sampled_from(places))
-    led = grid.connected(tiles, _bitmap(grid, {start}))
+    led = grid.find_connected(tiles, _bitmap(grid, {start}))
     assert led == sum(spot for spot in found if grid.near(_bitmap(grid, {start})) & spot)
 
 

@@ -163,7 +163,7 @@ class SceneAnnotations:
 def _since(source: Source, changed: int) -> ChangedSince:
     grid = Grid(source.width, source.height)
     share = changed.bit_count() / max(1, grid.columns * grid.rows)
-    return ChangedSince(share, lambda box: bool(grid.touched(box) & changed))
+    return ChangedSince(share, lambda box: bool(grid.find_touching(box) & changed))
 
 
 def _inside(remark: Remark, source: Source) -> Remark:

@@ -58,7 +58,7 @@ class UnpaintedWindows:
             baseline, came_s = new[window.window_id]
             changed = self._targets.touched(source, baseline)
             is_late = self._now_s() - came_s > _YET_S
-            if is_late or changed is None or changed & grid.touched(window.bounds):
+            if is_late or changed is None or changed & grid.find_touching(window.bounds):
                 del new[window.window_id]
         return frozenset(new)
 

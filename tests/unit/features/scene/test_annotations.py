@@ -18,8 +18,10 @@ def changed(*boxes: Rect) -> ChangedSince:
     """Return the change of the tiles under these boxes."""
     tiles = 0
     for box in boxes:
-        tiles |= GRID.touched(box)
-    return ChangedSince(tiles.bit_count() / (GRID.columns * GRID.rows), lambda box: bool(GRID.touched(box) & tiles))
+        tiles |= GRID.find_touching(box)
+    return ChangedSince(
+        tiles.bit_count() / (GRID.columns * GRID.rows), lambda box: bool(GRID.find_touching(box) & tiles)
+    )
 
 
 def test_nothing_changed_and_all_stands() -> None:

@@ -38,7 +38,7 @@ class World:
     def paint(self, box: Rect) -> None:
         """Take a frame in which a box changed."""
         self.source.frame += 1
-        self.history.record(self.source.frame, GRID.touched(box))
+        self.history.record(self.source.frame, GRID.find_touching(box))
 
     def find(self) -> set[int]:
         """Return the windows that are not painted."""

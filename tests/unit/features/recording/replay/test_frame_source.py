@@ -31,8 +31,8 @@ def test_the_whole_frame_has_the_identity_that_was_recorded() -> None:
 def test_tiles_tell_of_a_part_on_whole_tiles() -> None:
     looks = ViewIdentities(GRID, Rect(16, 16, 16, 16), ())
     first = looks.identity("aa", EVERY, never)
-    assert looks.identity("bb", GRID.touched(Rect(48, 48, 1, 1)), never) == first
-    second = looks.identity("cc", GRID.touched(Rect(16, 16, 1, 1)), never)
+    assert looks.identity("bb", GRID.find_touching(Rect(48, 48, 1, 1)), never) == first
+    second = looks.identity("cc", GRID.find_touching(Rect(16, 16, 1, 1)), never)
     assert second != first
     assert looks.identity("aa", EVERY, never) == first  # the whole frame is as it was, so the part is
     assert looks.guessed == 0
@@ -44,7 +44,7 @@ def test_the_video_tells_of_tiles_that_lie_partly_outside(step: int, same: bool)
     first = looks.identity("aa", EVERY, picture)
     after = picture()
     after[20, 20, 0] = step
-    found = looks.identity("bb", GRID.touched(Rect(16, 16, 1, 1)), lambda: after)
+    found = looks.identity("bb", GRID.find_touching(Rect(16, 16, 1, 1)), lambda: after)
     assert (found == first) is same
     assert looks.guessed == 1
 
@@ -55,7 +55,7 @@ def test_what_is_outside_or_ignored_is_not_looked_at() -> None:
     after = picture()
     after[16:36, 16:36] = 200  # the ignored box
     after[0:16, :] = 200  # above the crop
-    assert looks.identity("bb", GRID.touched(Rect(32, 16, 1, 1)), lambda: after) == first
+    assert looks.identity("bb", GRID.find_touching(Rect(32, 16, 1, 1)), lambda: after) == first
 
 
 def test_an_identity_is_one_of_acuds() -> None:
