@@ -228,7 +228,7 @@ SEED_NAMES: dict[str, tuple[str, str]] = {
 """Environment names that existing installations use, and the setting each one means."""
 
 FORMER_SECTIONS = {"relay": "http_endpoints", **{name: f"backends.{name}" for name in PREDEFINED}}
-"""Tables by their former name, which release 0.2 still reads, in the file and in variables (`ACU_RELAY_PORT`)."""
+"""Tables by their former name, which release 0.2 still reads, in the file and in variables ("ACU_RELAY_PORT")."""
 
 NOT_SETTINGS = frozenset(
     {

@@ -140,7 +140,7 @@ def child_socket(context: zmq.Context[Any], bootstrap: Bootstrap) -> Any:
 class SyncChild(Generic[Incoming]):
     """The socket of a synchronous child. `incoming`: the union of messages it accepts.
 
-    Watch `socket` in a `Loop`; call `receive` there. Closing twice is harmless.
+    Watch `socket` in an `EventLoop`; call `receive` there. Closing twice is harmless.
     """
 
     def __init__(self, bootstrap: Bootstrap, incoming: Any) -> None:

@@ -201,7 +201,7 @@ class JobLost(Struct, frozen=True):
 
 
 class Tick(Struct, frozen=True):
-    """The time of the newest `WakeAt` has come; earlier or later ticks do no harm."""
+    """The time of the newest `TickRequest` has come; earlier or later ticks do no harm."""
 
     at: float
 

@@ -72,7 +72,7 @@ class StateMirror:
             await self._all()
 
     async def _publish(self, event: Event) -> None:
-        # Stored ones go into the stream (`Forwarding`), which is published on their subjects as well.
+        # Stored ones go into the stream (`EventForwarder`), which is published on their subjects as well.
         if event.n or not self._connection.connected:
             return
         try:

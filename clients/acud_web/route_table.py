@@ -35,7 +35,7 @@ class Row(Struct, frozen=True):
     with another method the path is not there, and a path of another row is never this one's.
 
     The endpoint finds `request.state.gateway`, `.access_token` (where there is a scope), `.revocations` and
-    `.admission`, and asks `permits` for what it shows of which display or task.
+    `.admission`.
     """
 
     method: str

@@ -6,12 +6,24 @@ import subprocess
 
 import pytest
 
-from scripts.house import ROOT, House, is_gerund
+from scripts.house import ROOT, House, is_gerund, is_participle
 
-LIMITS = {"small": 76, "gerunds": 0, "twice": 0, "thrice": 0}
+LISTS = {"small": 22, "gerunds": 0, "twice": 0, "unknown_names": 0, "callbacks": 226, "nested": 172, "long": 15}
 """Modules under 40 lines (the features' `settings.py` among them, each beside what it sets), modules named by a gerund,
-class names that stand twice, and three times.
+class names that stand twice, and the lists of the same names.
 """
+FIGURES = {
+    "functions named by a bare participle, %": 11.6,
+    "tell, say, who … in 1,000 words of docstrings": 13.2,
+    "rooms at the top of acud": 22,
+    "arrows between these rooms": 100,
+    "files of the largest circle": 13,
+    "regular expressions": 570,
+    "lines without the fleet": 115_500,
+    "lines of the fleet": 9_900,
+    "hand-written words in docs": 118_600,
+}
+"""Limits of the table; its goals stand in `scripts/house.py`."""
 
 
 @pytest.fixture(scope="module")
@@ -19,10 +31,15 @@ def house() -> House:
     return House(ROOT)
 
 
-@pytest.mark.parametrize("what", LIMITS)
-def test_no_count_rises(house: House, what: str) -> None:
+@pytest.mark.parametrize("what", LISTS)
+def test_no_list_grows(house: House, what: str) -> None:
     found = getattr(house, what)
-    assert len(found) <= LIMITS[what], f"{what}: {found}"
+    assert len(found) <= LISTS[what], f"{what}: {found}"
+
+
+def test_no_figure_rises(house: House) -> None:
+    found = house.figures()
+    assert {row: found[row] for row, limit in FIGURES.items() if found[row] > limit} == {}
 
 
 @pytest.mark.parametrize(
@@ -30,6 +47,21 @@ def test_no_count_rises(house: House, what: str) -> None:
 )
 def test_what_a_gerund_is(name: str, gerund: bool) -> None:
     assert is_gerund(name) is gerund
+
+
+@pytest.mark.parametrize(
+    ("name", "participle"),
+    [
+        ("_told", True),
+        ("aimed", True),
+        ("describe_state", False),
+        ("_need", False),
+        ("read", False),
+        ("told_by", False),
+    ],
+)
+def test_what_a_participle_is(name: str, participle: bool) -> None:
+    assert is_participle(name) is participle
 
 
 def test_the_top_level_holds_what_belongs_there_and_no_picture_that_a_trial_left() -> None:
