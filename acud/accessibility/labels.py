@@ -22,7 +22,7 @@ INTERACTIVE = (
 
 
 def is_interactive(node: Node) -> bool:
-    """Tell whether a click on it is likely to do something by itself."""
+    """Return whether a click on it is likely to do something by itself."""
     return node.role in INTERACTIVE or (node.role == "text" and node.has(State.EDITABLE))
 
 
@@ -129,6 +129,6 @@ def _nearest(box: Rect, labels: Iterable[Node]) -> tuple[int, Node] | None:
 
 
 def in_one_row(a: Rect, b: Rect) -> bool:
-    """Tell whether two boxes share at least half of the lower one's height."""
+    """Return whether two boxes share at least half of the lower one's height."""
     common = min(a.bottom, b.bottom) - max(a.y, b.y)
     return common >= 0.5 * min(a.h, b.h)

@@ -66,7 +66,7 @@ class Node(Struct, frozen=True):
     span: tuple[float, float] | None = None
 
     def has(self, states: State) -> bool:
-        """Tell whether all of `states` are set."""
+        """Return whether all of `states` are set."""
         return self.states & states == states
 
     @property

@@ -67,7 +67,7 @@ class Compared(NamedTuple):
 
 
 def passes(kind: GateKind, before: Pixels, after: Pixels, threshold: float | None, max_width_px: int) -> bool:
-    """Tell whether the gate `kind` lets `after` through; `threshold` None is its default.
+    """Return whether the gate `kind` lets `after` through; `threshold` None is its default.
 
     `max_width_px`: width to which `ratio` shrinks both views first (0: not at all).
     """

@@ -70,11 +70,11 @@ class Rect(Struct, frozen=True, array_like=True):
         return Rect(self.x + dx, self.y + dy, self.w, self.h)
 
     def contains(self, other: Rect) -> bool:
-        """Tell whether `other` lies wholly inside."""
+        """Return whether `other` lies wholly inside."""
         return self.x <= other.x and self.y <= other.y and other.right <= self.right and other.bottom <= self.bottom
 
     def holds(self, x: int, y: int) -> bool:
-        """Tell whether the pixel (x, y) lies inside."""
+        """Return whether the pixel (x, y) lies inside."""
         return self.x <= x < self.right and self.y <= y < self.bottom
 
 

@@ -287,7 +287,7 @@ def diff(before: Scene, now: Scene) -> SceneDiff:
 
 
 def is_same(before: Scene, now: Scene) -> bool:
-    """Tell whether `now` shows nothing that `before` did not."""
+    """Return whether `now` shows nothing that `before` did not."""
     found = diff(before, now)
     empty = ElementDiff[OcrElement](), ElementDiff[AxElement]()
     quiet = found.displays is None and found.apps is None and found.providers is None and not found.vlm_changed

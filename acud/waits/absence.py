@@ -1,4 +1,4 @@
-"""A yes that rests on the absence of something: it is held over a moment, so that what flickers is not gone."""
+"""Hold a yes that rests on an absence over a moment, so that what only flickers does not count as gone."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from acud.waits.model import PendingYes, Wait
 from acud.waits.sentence_words import CLOSED, NOT
 
 MOST_HELD = 3
-"""So many yeses in a row, over the time or longer, count where the target never stands still for so long."""
+"""This many yeses in a row over the hold time count, where the target never stands still for that long."""
 _ABSENT = re.compile(rf"\b(?:{CLOSED}|{NOT}|no longer|no more|without)\b", re.IGNORECASE)
 _OPEN = unknown("not_judged", "")
 
 
 def hold(wait: Wait, pending: PendingYes, seen_at: float) -> Wait:
-    """Return the wait with a new yes, of what was seen at `seen_at`: held first, where it rests on an absence."""
+    """Return the wait with a new yes about what was seen at `seen_at`; a yes that rests on an absence is held first."""
     judge_state = wait.judge_state
     hold_s = wait.spec.policy.hold_s if wait.spec.timeout_s and _rests_on_absence(wait, pending.verdicts) else 0.0
     since = seen_at if judge_state.absent_since is None else judge_state.absent_since
@@ -31,7 +31,7 @@ def hold(wait: Wait, pending: PendingYes, seen_at: float) -> Wait:
 
 
 def _rests_on_absence(wait: Wait, verdicts: Mapping[int, Verdict]) -> bool:
-    """Tell whether the condition would not hold if nothing were known of what is absent."""
+    """Return whether the condition would no longer hold if the absences were not known."""
     known = {index: _OPEN if _is_absence(wait.leaves[index], one) else one for index, one in verdicts.items()}
     return evaluate(wait.until, known).answer is not Answer.YES
 
@@ -43,5 +43,5 @@ def _is_absence(leaf: Leaf, verdict: Verdict) -> bool:
 
 
 def asks_absence(leaf: Leaf) -> bool:
-    """Tell whether the leaf is a sentence that something is gone or not there."""
+    """Return whether the leaf is a sentence that something is gone or not there."""
     return isinstance(leaf, Criteria) and _ABSENT.search(leaf.criteria) is not None

@@ -1,13 +1,13 @@
-"""What counts anew: nothing that acud itself typed or, with `fresh`, that stood there before; and words for that.
+"""What counts as new: not what acud itself typed and, with `fresh`, not what was there before; and words for that.
 
-Of each leaf it is counted how many of what is there now do not count (`Standing`): with `fresh` those of the first
-look, and each place of what acud itself typed, once it is shown. Where fewer are left, the rest is forgotten: what
-comes after that is new.
+`Standing` holds for each leaf how many of its present places do not count: with `fresh` those of the first look, and
+each place of what acud itself typed, once it is shown. Where fewer are left, the rest is forgotten: what comes after
+that is new.
 
-Typed text is kept in lines. One that Enter ended is a command, as a rule: it is shown after a prompt, at times twice
-(typed ahead, `set -x`), and may be wrapped or cleared. Its echoes are told by the words around them, from the name of
-the command on, which it does not write before its arguments. Of any other line, and of words that begin one, each place
-is echoed once.
+Typed text is kept in lines. A line ended by Enter is usually a command: it is shown after a prompt, at times twice
+(typed ahead, `set -x`), and may be wrapped or cleared. Its echoes are recognised by the words around them, from the
+name of the command on, as a command does not print its own name before its arguments. Each place in any other line, and
+in words that begin a line, is echoed once.
 """
 
 from __future__ import annotations
@@ -52,18 +52,18 @@ _QUOTED = re.compile("\"[^\"]*\"?|'[^']*'?")
 _COMMAND_END = re.compile(r"[;&|`\n]|\$\(")
 MOST_LINES = 32
 MOST_CHARACTERS = 4000
-"""Of one line."""
+"""Per line."""
 
 
 class OwnInput(Struct, frozen=True):
-    """What acud typed, to a leaf. `echoes`: of commands. `once`: how many other places of its words were typed."""
+    """What acud typed, as a leaf sees it. `echoes`: of commands. `once`: how often its words were typed elsewhere."""
 
     echoes: tuple[Echo, ...] = ()
     once: int = 0
 
 
 def add_typed(lines: tuple[str, ...], text: str) -> tuple[str, ...]:
-    """Return the lines after `text` was typed, which may go on with the last one; "": another line begins."""
+    """Return the lines after `text` was typed, which may continue the last line; "" begins another line."""
     pieces = text.splitlines(keepends=True) if text else [""]
     is_open = bool(lines) and bool(text) and not lines[-1].endswith("\n")
     if is_open:
@@ -72,13 +72,11 @@ def add_typed(lines: tuple[str, ...], text: str) -> tuple[str, ...]:
 
 
 def own_input(leaf: Leaf, lines: Sequence[str]) -> OwnInput:
-    """Return what the `lines` that were typed are to `leaf`; nothing to one that reads no text, or asks for absence."""
+    """Return what in the typed `lines` matches `leaf`; nothing for a leaf that reads no text, or asks for absence."""
     if not lines or not isinstance(leaf, TextLeaf) or (isinstance(leaf, Text) and leaf.gone):
         return OwnInput()
     found = [
-        (_make_echo(before, after), line.endswith("\n"))
-        for line in lines
-        for before, after in _split_around(leaf, line)
+        (_make_echo(before, after), line.endswith("\n")) for line in lines for before, after in _cut_around(leaf, line)
     ]
     echoes = tuple(echo for echo, is_entered in found if is_entered and echo.before)
     return OwnInput(echoes, len(found) - len(echoes) if isinstance(leaf, Text) else 0)
@@ -93,7 +91,7 @@ def _make_echo(before: str, after: str) -> Echo:
     return Echo(plain_letters(before)[-ECHO_LETTERS:], plain_letters(after)[:ECHO_LETTERS], *counts)
 
 
-def _split_around(leaf: TextLeaf, line: str) -> Iterator[tuple[str, str]]:
+def _cut_around(leaf: TextLeaf, line: str) -> Iterator[tuple[str, str]]:
     """Yield what stands before and after each place of the wanted words in a line."""
     is_pattern = isinstance(leaf, Text) and leaf.regex
     text = normalise_text(line) if isinstance(leaf, Text) and (leaf.regex or leaf.match_case) else comparable(line)
@@ -117,7 +115,7 @@ def echoes_of(until: Until, lines: Sequence[str]) -> tuple[Echo, ...]:
 
 
 def describe_presence(wait: Wait, verdicts: Mapping[int, Verdict]) -> dict[int, Verdict]:
-    """Return the verdicts, saying of what is gone that it never was there, and of what is there that it was before."""
+    """Return the verdicts with a remark on what was never there, and on what was there before the wait began."""
     signs = tuple(negations(wait.until))
     return {index: _explain_presence(wait, index, verdict, signs[index]) for index, verdict in verdicts.items()}
 
@@ -138,8 +136,8 @@ def _explain_presence(wait: Wait, index: int, verdict: Verdict, negated: bool) -
 
 
 def note_look(wait: Wait, verdicts: Mapping[int, Verdict], *, is_of_arming: bool = True) -> Wait:
-    """Return the wait after a look, of which `verdicts` are the answers. `is_of_arming`: the first look shows what was
-    there at arming.
+    """Return the wait after a look with these `verdicts`. `is_of_arming`: the first look shows what was there at
+    arming.
     """
     signs = tuple(negations(wait.until))
     found = dict(wait.standing)
@@ -159,12 +157,12 @@ def note_look(wait: Wait, verdicts: Mapping[int, Verdict], *, is_of_arming: bool
 
 
 def note_absent_target(wait: Wait) -> Wait:
-    """Return the wait whose target is not there, and so nothing in it was, before the first look."""
+    """Return the wait with the note that its target, and so everything in it, was absent before the first look."""
     return replace(wait, standing={index: Standing(was_away=True) for index in range(len(wait.leaves))} | wait.standing)
 
 
 def count_anew(wait: Wait, verdicts: Mapping[int, Verdict]) -> dict[int, Verdict]:
-    """Return the verdicts without what does not count. Of an `all` one part that is new is enough."""
+    """Return the verdicts without what does not count. One new part of an `all` is enough."""
     found = dict(verdicts)
     if not any(standing.there for standing in wait.standing.values()):
         return found
@@ -180,7 +178,7 @@ def count_anew(wait: Wait, verdicts: Mapping[int, Verdict]) -> dict[int, Verdict
 
 
 def _count(verdict: Verdict, negated: bool) -> tuple[bool, int]:
-    """Return whether a leaf holds, and how many there are that make it hold."""
+    """Return whether a leaf holds, and how many places make it hold."""
     holds = verdict.answer is (Answer.NO if negated else Answer.YES)
     return holds, int(holds) if negated else max(verdict.times, int(holds))
 
@@ -193,7 +191,7 @@ def _is_old(wait: Wait, index: int, verdict: Verdict, negated: bool) -> bool:
 
 
 def _find_stale(until: Until, indexes: Iterator[int], old: frozenset[int]) -> frozenset[int]:
-    """Return the leaves of `old` that hold for nothing, as no part of their `all` is new."""
+    """Return the leaves of `old` that do not count, as no part of their `all` is new."""
     if isinstance(until, NotOf):
         return _find_stale(until.part, indexes, old)
     if isinstance(until, AllOf):

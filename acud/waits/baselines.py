@@ -1,9 +1,9 @@
-"""Baseline tokens, and how a `change` is measured from its baseline at the first look: by tiles and identity.
+"""Baseline tokens, and how a `change` is measured from its baseline at the first look: by tiles and by identity.
 
 A token is one word: a source, its server's start, its geometry, a frame number, and for a part its place and identity.
-Where tiles do not tell for certain whether the target changed (they lie in it in part, it is at another place) its
-identity in the baseline does. One that nobody had read before a supervisor was killed may be read from the frames it
-left (`TargetLocated.awaited_baselines`, then `BaselineIdentified`); until then nothing that is doubtful counts.
+Where tiles leave it open whether the target changed (they lie partly outside it, or it has moved), the target's
+identity in the baseline decides. An identity that was not read before a supervisor was killed may be read from the
+frames it left (`TargetLocated.awaited_baselines`, then `BaselineIdentified`); until then nothing doubtful counts.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class BaselineToken(Struct, frozen=True):
 
     `source`: the display's name, or a covered window's source. `server` names the run of the X server; it differs when
     the server, or the counting of its frames, started anew. `identity`: of the target without ignored boxes, as the
-    frame showed it ("": not known); it tells where the frame's source is not the target's any more, as when a covered
-    window was uncovered. `box`: where on the source the target was (None: not said); tiles tell of it there alone.
+    frame showed it ("": not known); it decides where the target has another source now, as when a covered window was
+    uncovered. `box`: where on the source the target was (None: not known); tiles are compared there only.
     """
 
     source: str
@@ -82,7 +82,7 @@ def parse_token(token: str) -> BaselineToken:
 
 
 def why_apart(base: BaselineToken, now: BaselineToken) -> str:
-    """Return why tiles that changed since `base` do not tell of the target as it is `now`; "" where they do."""
+    """Return why the tiles changed since `base` cannot be compared with the target of `now`; "" where they can."""
     run, _, x_server = base.server.partition(".")
     run_now, _, x_server_now = now.server.partition(".")
     if x_server != x_server_now:
@@ -103,7 +103,7 @@ def token_at(token: str, frame: int) -> str:
 
 
 def with_token(until: Until, token: str) -> Until:
-    """Return the condition with `token` for every baseline that was left to "now"; later stages begin later."""
+    """Return the condition with `token` for every baseline left at "now", except in later stages."""
     match until:
         case Then(parts=(first, *rest)):
             return Then((with_token(first, token), *rest))
@@ -126,7 +126,7 @@ def tokens_of(until: Until) -> frozenset[str]:
 
 
 def take_first_look(view_state: ViewState, event: FrameSeen) -> ViewState:
-    """Take the first grab of a view: baselines are taken, or it is compared with what the target was before."""
+    """Apply the first grab of a view: take the baselines, or compare the target with what it was before."""
     looked = mark_change(replace(view_state, looked=True), event, -NEVER)
     if view_state.before is not None:
         return _compare_views(looked, event, view_state.before)
@@ -140,7 +140,7 @@ def take_first_look(view_state: ViewState, event: FrameSeen) -> ViewState:
 
 
 def _find_undecided(view_state: ViewState) -> set[StoredBaseline]:
-    """Return the baselines in doubt whose look is known, and will tell."""
+    """Return the baselines in doubt that have a known look to compare with."""
     in_doubt = (change for change in view_state.changes.values() if change.doubt and change.holds_from is None)
     return {change.taken for change in in_doubt if change.taken and change.taken.identity}
 
@@ -159,7 +159,7 @@ def _compare_views(view_state: ViewState, event: FrameSeen, before: TargetView) 
 
 
 def _compare_with_look(view_state: ViewState) -> ViewState:
-    """Compare with the look that the target had; leaves that disagree on it count as changed."""
+    """Compare the target with its former look; if the leaves disagree on that look, it counts as changed."""
     undecided, tiles = _find_undecided(view_state), view_state.uncertain.tiles if view_state.uncertain else 0
     for taken in undecided:
         tiles |= _find_changed_tiles(view_state, taken.token)[0] or view_state.view.masks.touching
@@ -173,10 +173,10 @@ def _compare_with_look(view_state: ViewState) -> ViewState:
 
 
 def _take_baseline(view_state: ViewState, change: ChangeState, frame: int) -> ChangeState:
-    """Take a leaf's baseline: the frame of now, or the token given, with what changed since.
+    """Take a leaf's baseline: the present frame, or the given token with what changed since.
 
-    Where tiles do not tell that for certain the identity of the baseline does (it stays in doubt until it was
-    compared); without one it counts as changed.
+    Where tiles leave that open, the baseline's identity decides (the leaf is in doubt until it was compared); without
+    an identity the leaf counts as changed.
     """
     token = change.stored.token if change.stored else change.leaf.baseline
     if not token:
@@ -192,7 +192,7 @@ def _take_baseline(view_state: ViewState, change: ChangeState, frame: int) -> Ch
 
 
 def _find_changed_tiles(view_state: ViewState, token: str) -> tuple[int | None, str]:
-    """Return the target's tiles that changed since a baseline (None: not known), and why they do not tell enough."""
+    """Return the target's tiles changed since a baseline (None: not known), and why they do not suffice, or ""."""
     apart = why_apart(parse_token(token), parse_token(token_of_view(view_state.view, 0)))
     since = view_state.touched.get(token)
     if apart or since is None:
@@ -204,12 +204,12 @@ def _find_changed_tiles(view_state: ViewState, token: str) -> tuple[int | None, 
 
 
 def _find_identity(view_state: ViewState, change: ChangeState, token: str, hit: int | None) -> str:
-    """Return the identity that the target had in its baseline, "" when that is not known."""
+    """Return the target's identity in its baseline, "" when that is not known."""
     if change.stored and change.stored.identity:
         return change.stored.identity
     base = parse_token(token)
     same_size = base.source != view_state.view.source or (base.width, base.height) == view_state.view.size
-    # A client's token tells how what it was taken of looked, without ignored boxes; that need not be this target.
+    # The identity in a client's token is of what the token was taken of, without ignored boxes: maybe another target.
     own = hit is None and base.server == view_state.view.server and same_size and not view_state.view.ignore
     return base.identity if own else ""
 
@@ -223,7 +223,7 @@ def token_of_view(view: TargetView, frame: int) -> str:
 
 
 def apply_baseline_identity(view_state: ViewState, event: BaselineIdentified) -> ViewState:
-    """Return the view state now that the look of a baseline is known, or is known to be lost."""
+    """Return the view state once the look of a baseline is known, or known to be lost."""
     if event.token not in view_state.awaited_baselines:
         return view_state
     fewer = replace(view_state, awaited_baselines=view_state.awaited_baselines - {event.token})
@@ -235,7 +235,7 @@ def apply_baseline_identity(view_state: ViewState, event: BaselineIdentified) ->
 
 
 def _keep_look(change: ChangeState, event: BaselineIdentified) -> ChangeState:
-    """Keep the look with a leaf of this baseline; before the first look it comes as if it had been stored."""
+    """Keep the look with a leaf of this baseline; before the first look as if it had been stored."""
     if change.taken is None:
         mine = (change.stored.token if change.stored else change.leaf.baseline) == event.token
         known = change.stored is not None and change.stored.identity
@@ -253,7 +253,7 @@ def _give_up_look(view_state: ViewState, change: ChangeState) -> ChangeState:
 
 
 def _resume_from_look(view_state: ViewState) -> ViewState:
-    """Go on from the look of baselines that tiles told to be unchanged; what is doubtful since is compared with it."""
+    """Take over the look of a baseline that by its tiles is unchanged; later doubts are compared with it."""
     same = (change.taken for change in view_state.changes.values() if change.holds_from is None and not change.touched)
     looks = {taken.identity for taken in same if taken and taken.identity}
     if len(looks) == 1 and not view_state.identity:

@@ -1,7 +1,7 @@
-"""Tiles that only alternate between two looks: a caret, a blinking light. Quiet may be asked for without them.
+"""Tiles that only alternate between two looks: a caret, a blinking light. A wait for quiet may ignore them.
 
-A tile blinks once it returned to the look before its present one twice in a row (A, B, A, B). A third look ends that,
-and so does a change sooner than `LEAST_LOOK_S` after the one before: between two grabs it may have shown anything.
+A tile blinks once it has returned to its former look twice in a row (A, B, A, B). A third look ends that, and so does a
+change sooner than `LEAST_LOOK_S` after the one before: between two grabs the tile may have shown anything.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from msgspec import Struct
 from acud.waits.tiles import bits
 
 LEAST_LOOK_S = 0.2
-"""Four times the time between two grabs at the rate that is asked for: a look that stays so long is seen."""
+"""Four times the time between two grabs at the requested rate: a look that lasts this long is seen."""
 _RETURNS = 2
 NEVER = float("inf")
 
 
 class TileLooks(Struct, frozen=True):
-    """The newest look of a tile, since `at` (the grab that showed it), the one before ("" for none: 0), and how often
-    in a row it returned to the look before.
+    """The newest look of a tile since the grab at `at`, the look before it (0: none), and how often in a row the tile
+    returned to its former look.
     """
 
     newest: int
@@ -33,7 +33,7 @@ class TileLooks(Struct, frozen=True):
 
 
 class BlinkWatch(Struct, frozen=True):
-    """What is known of the looks of tiles since quiet may have begun (`since`: a grab's time)."""
+    """The looks of tiles since quiet may have begun (`since`: a grab's time)."""
 
     tiles: dict[int, TileLooks] = {}
     since: float = NEVER
@@ -49,7 +49,7 @@ class BlinkWatch(Struct, frozen=True):
         return max([self.since, *(looks.at for looks in self.tiles.values() if not looks.blinks)])
 
     def note_change(self, hit: int, looks: dict[int, int], at: float) -> BlinkWatch:
-        """Return the watch after the tiles `hit` changed. `looks`: what they show now, by tile, where that is known."""
+        """Return the watch after the tiles `hit` changed. `looks`: their present looks by tile, where known."""
         known = {index: looks[index] for index in bits(hit) if index in looks} if looks else {}
         kept = {index: told for index, told in self.tiles.items() if not hit >> index & 1}
         shown = {index: _next_looks(self.tiles.get(index), look, at) for index, look in known.items()}
@@ -57,7 +57,7 @@ class BlinkWatch(Struct, frozen=True):
         return BlinkWatch(kept | shown, since)
 
     def restart(self, at: float) -> BlinkWatch:
-        """Return the watch after a moment in which anything may have changed; what blinks is still known."""
+        """Return the watch after a moment in which anything may have changed; blinking tiles stay known."""
         return BlinkWatch(self.tiles, at)
 
 

@@ -1,4 +1,4 @@
-"""What a budget still allows. Asked before a judging job leaves; what is in the air by then may go beyond it."""
+"""What a budget still allows. It is checked before a judging job leaves; jobs in flight may go beyond it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _ROUNDING = 1e-12
 
 
 IMAGE_SEARCH = "image"
-"""Who answers where images are, as the judge of evaluations."""
+"""The judge's name in evaluations by the image search."""
 FREE = frozenset({IMAGE_SEARCH, JudgeName.OCR.value, JudgeName.PASSTHROUGH.value, ""})
-"""Who answers without spending: nothing of a budget, not even an evaluation."""
+"""Judges that spend nothing of a budget, not even an evaluation."""
 WINDOW_S = 60.0
 
 
@@ -28,8 +28,8 @@ class BudgetAccount(Struct, frozen=True):
 
 
 class BudgetStatus(Struct, frozen=True):
-    """What the budgets of a wait say. `spent`: why nothing may be asked any more ("": there is something left).
-    `fail`: the wait then ends. `note`: what its client should know.
+    """The state of a wait's budgets. `spent`: why no judge may be asked any more ("": something is left). `fail`: the
+    wait then ends. `note`: a warning for its client.
     """
 
     spent: str = ""
@@ -38,17 +38,17 @@ class BudgetStatus(Struct, frozen=True):
 
 
 def is_limited(budget: Budget) -> bool:
-    """Tell whether the budget bounds anything."""
+    """Return whether the budget bounds anything."""
     return budget.max_cost_usd is not None or budget.max_evaluations is not None
 
 
 def with_cost(spent: Spent, cost_usd: float, *, unpriced: bool = False) -> Spent:
-    """Return what is spent after one more evaluation. `unpriced`: it cost more than `cost_usd`, nobody knows what."""
+    """Return what is spent after one more evaluation. `unpriced`: it cost an unknown amount beyond `cost_usd`."""
     return Spent(spent.cost_usd + cost_usd, spent.evaluations + 1, spent.unpriced + unpriced)
 
 
 def with_costs(spent: Spent, costs: Iterable[float | None]) -> Spent:
-    """Return what is spent after judges worked on one frame at these costs (None: not known); none is no evaluation."""
+    """Return what is spent after judges worked on one frame at these costs (None: not known; empty: no evaluation)."""
     worked = list(costs)
     if not worked:
         return spent
@@ -67,9 +67,8 @@ def exhausted_limit(account: BudgetAccount) -> str:
 
 
 def limit_in_flight(account: BudgetAccount, in_flight: int) -> str:
-    """Return which limit is reached once the `in_flight` evaluations under way are paid for, "" while one more fits.
-
-    An evaluation is taken to cost what those before it did on average; before the first one nothing is known.
+    """Return which limit is reached once the `in_flight` evaluations are paid for, "" while one more fits. Each is
+    taken to cost the average of the earlier ones; before the first one it costs nothing.
     """
     if not in_flight or not is_limited(account.budget):
         return ""
@@ -80,7 +79,7 @@ def limit_in_flight(account: BudgetAccount, in_flight: int) -> str:
 
 
 def budget_status(wait: BudgetAccount, task: BudgetAccount) -> BudgetStatus:
-    """Return what the budget of a wait and that of its task say together."""
+    """Return the joint state of the budgets of a wait and of its task."""
     accounts = {"budget": wait, "budget of the task": task}
     reached = {name: account for name, account in accounts.items() if exhausted_limit(account)}
     if not reached:
@@ -91,7 +90,7 @@ def budget_status(wait: BudgetAccount, task: BudgetAccount) -> BudgetStatus:
 
 
 def _warn_unpriced(accounts: dict[str, BudgetAccount]) -> str:
-    """Return a warning when there is a limit in dollars and a judge whose cost is not known."""
+    """Return a warning where a budget has a limit in dollars and its judge an unknown cost."""
     for name, account in accounts.items():
         if account.budget.max_cost_usd is not None and account.spent.unpriced:
             return f"{name}: what this judge costs is not known, so max_cost_usd cannot bound it; [prices] sets a price"
@@ -99,18 +98,18 @@ def _warn_unpriced(accounts: dict[str, BudgetAccount]) -> str:
 
 
 class MinuteQuota:
-    """At most `limit` in any minute for each key; 0: as many as anybody likes."""
+    """At most `limit` in any minute for each key; 0: no limit."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._taken: dict[str, RollingWindow] = {}
 
     def free_in_s(self, key: str, now: float) -> float:
-        """Return how long `key` has to wait for its next one; 0 when it can be had now."""
+        """Return for how many seconds `key` must wait; 0: not at all."""
         return self._taken[key].free_in_s(now) if key in self._taken else 0.0
 
     def take(self, key: str, now: float) -> None:
-        """Count one; forget the keys whose minute is over."""
+        """Count one for `key`; forget the keys with nothing in the last minute."""
         if not self._limit:
             return
         self._taken.setdefault(key, RollingWindow(self._limit, WINDOW_S)).take(now)

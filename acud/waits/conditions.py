@@ -1,4 +1,4 @@
-"""What a condition asks, leaf by leaf, and what the leaves' answers say of the whole.
+"""What a condition asks, leaf by leaf, and the verdict on the whole from the leaves' answers.
 
 The leaves of a condition have a fixed order: depth first, left to right. Logic is three-valued (Kleene): `unknown`
 never becomes `yes` by negation, and decides nothing that the other parts do not decide by themselves.
@@ -56,7 +56,7 @@ def leaves(until: Until) -> tuple[Leaf, ...]:
 
 
 def deeper_than(until: Until, levels: int) -> bool:
-    """Tell whether the condition is nested deeper than `levels` (a leaf is one); looks no deeper than that."""
+    """Return whether the condition is nested deeper than `levels` (a leaf is one); looks no deeper than that."""
     if levels == 0:
         return True
     if isinstance(until, AllOf | AnyOf | Then):
@@ -65,17 +65,17 @@ def deeper_than(until: Until, levels: int) -> bool:
 
 
 def is_local(leaf: Leaf) -> bool:
-    """Tell whether the leaf is answered without a frame to be judged; every other one needs one."""
+    """Return whether the leaf is answered without judging a frame."""
     return isinstance(leaf, WindowTitle | Widget | Change | Stable | HostLeaf)
 
 
 def names_host(until: Until) -> bool:
-    """Tell whether a part asks for what the daemon answers beside the pixels: files, processes, notifications."""
+    """Return whether a part asks about the daemon's machine: files, processes, notifications."""
     return any(isinstance(leaf, HostLeaf) for leaf in leaves(until))
 
 
 def needs_display(until: Until, target: Target) -> bool:
-    """Tell whether a part asks for what only a display shows; the text of a terminal session is there without one."""
+    """Return whether a part needs a display; the text of a terminal session is there without one."""
     beside = FileState | ProcessExit | TextLeaf if target.pty else FileState | ProcessExit
     return not all(isinstance(leaf, beside) for leaf in leaves(until))
 
@@ -88,25 +88,24 @@ def map_leaves(until: Until, change: Callable[[Leaf], Until]) -> Until:
 
 
 def sentences(found: Sequence[Leaf]) -> frozenset[int]:
-    """Return the places of those leaves that only a judge that sees can answer."""
+    """Return the indexes of the leaves that only a vision judge can answer."""
     return frozenset(index for index, leaf in enumerate(found) if isinstance(leaf, Criteria))
 
 
 def may_ask_model(leaf: Leaf) -> bool:
-    """Tell whether a model may be asked about the leaf: a sentence, also one that says a number."""
+    """Return whether a model may be asked about the leaf: a sentence, or a number read from one."""
     return isinstance(leaf, Criteria) or (isinstance(leaf, ScreenNumber) and bool(leaf.sentence))
 
 
 def is_from_now(until: Until) -> bool:
-    """Tell whether a part is a change whose baseline is the moment of the call; later stages have one of their own."""
+    """Return whether a part of the first stage is a change from the moment of the call."""
     first = until.parts[0] if isinstance(until, Then) else until
     return any(isinstance(leaf, Change) and not leaf.baseline for leaf in leaves(first))
 
 
 def evaluate(until: Until, verdicts: Mapping[int, Verdict]) -> Verdict:
-    """Return the verdict on the whole condition over one frame; a leaf without a verdict is `unknown(not_judged)`.
-
-    A `then` is judged stage by stage (`acud.waits.stages`), never as a whole.
+    """Return the verdict on the whole condition on one frame; a leaf without a verdict is `unknown(not_judged)`. A
+    `then` is judged stage by stage (`acud.waits.stages`), never as a whole.
     """
     return _evaluate_part(until, iter(range(len(leaves(until)))), verdicts)
 
@@ -125,20 +124,12 @@ def _evaluate_part(until: Until, indexes: Iterator[int], verdicts: Mapping[int, 
 
 def all_of(parts: list[Verdict]) -> Verdict:
     """Return `no` when a part is no, else `unknown` when one is unknown, else `yes`."""
-    return (
-        _merge_answer(parts, Answer.NO)
-        or _merge_answer(parts, Answer.UNKNOWN)
-        or yes(_join_details(parts, " and "), _merge_boxes(parts))
-    )
+    return _merge_first(parts, Answer.NO, Answer.UNKNOWN) or yes(_join_details(parts, " and "), _merge_boxes(parts))
 
 
 def any_of(parts: list[Verdict]) -> Verdict:
     """Return `yes` when a part is yes, else `unknown` when one is unknown, else `no`."""
-    return (
-        _merge_answer(parts, Answer.YES)
-        or _merge_answer(parts, Answer.UNKNOWN)
-        or no(_join_details(parts, "; "), _merge_boxes(parts))
-    )
+    return _merge_first(parts, Answer.YES, Answer.UNKNOWN) or no(_join_details(parts, "; "), _merge_boxes(parts))
 
 
 def not_of(part: Verdict) -> Verdict:
@@ -150,12 +141,13 @@ def not_of(part: Verdict) -> Verdict:
     return no(f"still so: {part.detail}", part.boxes)
 
 
-def _merge_answer(parts: list[Verdict], answer: Answer) -> Verdict | None:
-    found = [part for part in parts if part.answer is answer]
-    if not found:
-        return None
-    words = _join_details(found, "; " if answer is Answer.NO else " and ")
-    return Verdict(answer, words, found[0].code, _merge_boxes(found))
+def _merge_first(parts: list[Verdict], *answers: Answer) -> Verdict | None:
+    """Return the parts with the first of the `answers` that any part has, as one verdict."""
+    for answer in answers:
+        if found := [part for part in parts if part.answer is answer]:
+            words = _join_details(found, "; " if answer is Answer.NO else " and ")
+            return Verdict(answer, words, found[0].code, _merge_boxes(found))
+    return None
 
 
 def _join_details(parts: list[Verdict], word: str) -> str:

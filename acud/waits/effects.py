@@ -1,4 +1,4 @@
-"""What a wait asks of the supervisor. Effects are obeyed in order."""
+"""What a wait asks of the supervisor, which obeys the effects in order."""
 
 from __future__ import annotations
 
@@ -27,11 +27,10 @@ class LeafRequest(Struct, frozen=True):
 class JobRequest(Struct, frozen=True):
     """This wait wants a job of this kind now. A newer request of the kind replaces an older one not yet dispatched.
 
-    The supervisor sends it into free capacity, lowest `priority` first, tells the wait `JobDispatched`, and the
-    evaluator picks the frame then. `identity` and `evidence` jobs carry no asks; `judge` and `evidence` jobs need an
-    Ask. `stage`: of the condition, which the leaves are of. `ahead`: stages to come that the reading tells of too, and
-    whether it keeps a picture where one holds. `local`: the budget is spent, OCR answers what it can. `is_last_look`:
-    the picture is of a wait about to end without a yes, and shows none.
+    The supervisor sends it once there is capacity, lowest `priority` first, and answers `JobDispatched`; the evaluator
+    picks the frame then. `identity` and `evidence` jobs carry no `asks`. `stage`: the stage of the condition that the
+    leaves belong to. `ahead`: later stages to read too, and whether to keep a picture where one holds. `local`: the
+    budget is spent, OCR answers what it can. `is_last_look`: the wait is about to end without a yes.
     """
 
     kind: JobKind
@@ -54,15 +53,14 @@ class JobRequest(Struct, frozen=True):
 
 
 class JobWithdrawal(Struct, frozen=True):
-    """The `JobRequest` of this kind, if still waiting for capacity, is not wanted any more."""
+    """The `JobRequest` of this kind is no longer wanted, if it still waits for capacity."""
 
     kind: JobKind
 
 
 class GrabRequest(Struct, frozen=True):
-    """One frame of the aimed source is wanted now, changed or not.
-
-    `look`: its notice is to tell how the target looks, and with `tiles` each of its tiles (`FrameSeen.look`).
+    """One frame of the target's source is wanted now, changed or not. `look`: its notice shall carry the look of the
+    target, and with `tiles` of each of its tiles (`FrameSeen.look`).
     """
 
     look: bool = False
@@ -70,15 +68,14 @@ class GrabRequest(Struct, frozen=True):
 
 
 class TextReadRequest(Struct, frozen=True):
-    """The text of the target's terminal (`TerminalSeen`) and its widgets (`WidgetsRead`), where the condition asks for
-    them, are wanted from a look that begins now.
+    """The text of the target's terminal (`TerminalSeen`) and its widgets (`WidgetsRead`) shall be read anew, where the
+    condition asks for them.
     """
 
 
 class FrameRateDemand(Struct, frozen=True):
-    """The highest frame rate this wait wants of the source it is aimed at; 0: none.
-
-    Sent when it changes, and again for each view it is aimed at.
+    """The highest frame rate that this wait wants of its target's source; 0: none. Sent when it changes, and again for
+    each new view.
     """
 
     fps: float
@@ -91,7 +88,7 @@ class TickRequest(Struct, frozen=True):
 
 
 class BaselineTaken(Struct, frozen=True):
-    """Leaf `index` has its baseline: stored with the wait and given to `arm` after a restart (`StoredBaseline`)."""
+    """Leaf `index` has its baseline, to be stored with the wait and given to `arm` (`StoredBaseline`)."""
 
     index: int
     token: str
@@ -124,9 +121,8 @@ class StageReached(Struct, frozen=True):
 
 
 class WaitResolved(Struct, frozen=True):
-    """The condition holds. `evidence` has a name, or a `reason` why there is no picture.
-
-    `changed_at`: when the notice of the deciding frame's change came (None: nothing changed, or not known).
+    """The condition holds. `evidence` has a name, or a `reason` why there is no picture. `changed_at`: when the change
+    of the deciding frame was noticed (None: nothing changed, or not known).
     """
 
     at: float
@@ -146,14 +142,14 @@ class WaitTimedOut(Struct, frozen=True):
 
 
 class WaitCancelled(Struct, frozen=True):
-    """A client ended it."""
+    """A client ended the wait."""
 
     at: float
     reason: str
 
 
 class WaitFailed(Struct, frozen=True):
-    """It can never be judged. `verdict` is the newest. `evidence`: the last picture, or why there is none."""
+    """The wait can never be judged. `verdict` is the newest. `evidence`: the last picture, or why there is none."""
 
     at: float
     reason: str
@@ -162,8 +158,8 @@ class WaitFailed(Struct, frozen=True):
 
 
 class FleetEnd(Struct, frozen=True):
-    """How the fleet ended a wait while its host was lost (it timed out or failed), when, and in which words. `sent`:
-    its wake is in the fleet's stream; `seen`: somebody fetched the result there.
+    """How the fleet ended a wait while its host was lost (timed out or failed), when, and with which `message`. `sent`:
+    its wake is in the fleet's stream; `seen`: the result was fetched there.
     """
 
     state: WaitState
@@ -174,7 +170,7 @@ class FleetEnd(Struct, frozen=True):
 
 
 class WaitEndedByFleet(Struct, frozen=True):
-    """The fleet told its end while this host was lost. `evidence`: the last picture, or why there is none."""
+    """The fleet ended the wait while this host was lost. `evidence`: the last picture, or why there is none."""
 
     at: float
     verdict: Verdict
@@ -183,7 +179,7 @@ class WaitEndedByFleet(Struct, frozen=True):
 
 
 class NoteChanged(Struct, frozen=True):
-    """What the client should be shown about the wait now ("": nothing any more)."""
+    """The note that clients should see beside the wait now ("": none)."""
 
     text: str
 

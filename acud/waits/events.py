@@ -1,6 +1,6 @@
 """What happens to a wait. Every event carries `at`, the supervisor's monotonic time in seconds.
 
-The supervisor may repeat an event: one that says nothing new changes nothing.
+The supervisor may repeat an event: one without news changes nothing.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from acud.waits.effects import FleetEnd, JobKind
 
 
 class TargetLocated(Struct, frozen=True):
-    """The target was found: a view of the source's frames. Sent at arming and whenever a part of it may differ.
+    """The target was located in a source's frames. Sent at arming and whenever a part of it may differ.
 
     `width` x `height`: the source's frame. `crop`, `ignore`: from `acud.waits.targets.locate`. `server` names this run
     of the X server, within which frame numbers never go back. `touched`: per baseline token of the condition
     (`acud.waits.baselines.tokens_of`), the tiles that changed after that frame (`acud.waits.tiles.TileHistory.since`),
-    None when that is not known any more. `awaited_baselines`: those of them of which `BaselineIdentified` will tell.
+    None when that is no longer known. `awaited_baselines`: the tokens that get a `BaselineIdentified` later.
     """
 
     at: float
@@ -34,10 +34,7 @@ class TargetLocated(Struct, frozen=True):
 
 
 class BaselineIdentified(Struct, frozen=True):
-    """How the target looked in its baseline, found out only now from a frame of a former supervisor.
-
-    `identity` "": that cannot be known any more.
-    """
+    """The target's identity in a baseline, read only now from a frame of a former supervisor. "": it is lost."""
 
     at: float
     token: str
@@ -48,7 +45,7 @@ class TargetLost(Struct, frozen=True):
     """The target cannot be seen now: window missing, not viewable, or its source still starting.
 
     Its source may show other things in its place meanwhile: once it is back it is compared by its look, not by tiles.
-    `coming`: whether there is one is still being found out, or its first pixels are on their way.
+    `coming`: the search for it goes on, or its first pixels are on their way.
     """
 
     at: float
@@ -65,23 +62,23 @@ class SourceLost(Struct, frozen=True):
 
 
 class TargetLook(Struct, frozen=True):
-    """How the target looks: its identity, and where asked for 8 bytes for each of its own tiles."""
+    """How the target looks: its identity, and on request 8 bytes for each of its own tiles."""
 
     identity: str
     tiles: bytes = b""
 
 
 class FrameSeen(Struct, frozen=True):
-    """A notice of the aimed source, new frame or not. Frames that touch no tile of the target may be left out.
+    """A notice of the target's source, new frame or not. Frames that touch no tile of the target may be left out.
 
     `tiles`: changed tiles as an integer (`acud.waits.tiles.from_bytes`), 0 when the grab found nothing new, None when
     it is not known what changed (first frame of an uncompared epoch; a heartbeat named a frame never announced).
-    `grabbed_at`: start of the grab, same clock as `at`. `took_s`: until the pixels were here. `damaged_at`: when the
-    damage was read (0: none; the notice then counts as the moment of the change). The windows told last (`WindowsSeen`)
-    were read after this grab. `unsure`: tiles in which quiet begins anew: they were painted since the notice before and
-    look the same, but may have looked different in between; or pixels changed where tiles do not tell. `looks`: what
-    changed tiles look like now, where that is known: equal numbers are of equal pixels. `look`: the target's in the
-    frame, where a `GrabRequest` asked for it.
+    `grabbed_at`: start of the grab, same clock as `at`. `took_s`: duration of the grab. `damaged_at`: when the damage
+    was read (0: none; the notice then counts as the moment of the change). The newest `WindowsSeen` was read after this
+    grab. `unsure`: tiles in which quiet begins anew: they were repainted since the last notice and look the same, but
+    may have differed in between; or pixels changed outside the compared tiles. `looks`: the present looks of changed
+    tiles, where known: equal numbers mean equal pixels. `look`: of the target in the frame, where a `GrabRequest` asked
+    for it.
     """
 
     at: float
@@ -97,12 +94,12 @@ class FrameSeen(Struct, frozen=True):
 
     @property
     def shown_by(self) -> float:
-        """The latest moment at which the target came to look as it was grabbed."""
+        """The latest moment at which the target can have got the look that was grabbed."""
         return self.grabbed_at + self.took_s
 
 
 class FramesSeen(Struct, frozen=True):
-    """Frames held back while more of them changed nothing (`acud.waits.frame_coalescing`), oldest first."""
+    """Frames held back because they could change no decision (`acud.waits.frame_coalescing`), oldest first."""
 
     at: float
     frames: tuple[FrameSeen, ...]
@@ -116,10 +113,8 @@ class WindowsSeen(Struct, frozen=True):
 
 
 class TerminalSeen(Struct, frozen=True):
-    """What the terminal of a `pty` target holds as text now; None: that is not known, and the picture decides.
-
-    `written`: what it wrote since the look before, some of which may have scrolled off. `read_at`: when the look at it
-    began.
+    """The present text of a `pty` target's terminal; None: not known, so the picture decides. `written`: what it wrote
+    since the last look, some of which may have scrolled off. `read_at`: when the look began.
     """
 
     at: float
@@ -129,24 +124,21 @@ class TerminalSeen(Struct, frozen=True):
 
 
 class Acting(Struct, frozen=True):
-    """The action that the wait follows begins, or, with `is_over`, has sent its last key."""
+    """The action that the wait follows begins or, with `is_over`, has sent its last key."""
 
     at: float
     is_over: bool = False
 
 
 class Typed(Struct, frozen=True):
-    """acud is about to type `text` on the target's display, or into its terminal; "": what it types next is apart."""
+    """acud is about to type `text` on the target's display, or into its terminal; "": the next text is separate."""
 
     at: float
     text: str
 
 
 class WidgetsRead(Struct, frozen=True):
-    """What the widgets in the target say to the leaves that ask for widgets; a leaf left out is not known now.
-
-    `read_at`: when the look at them began.
-    """
+    """Verdicts on the leaves that ask for widgets; a leaf left out is not known now. `read_at`: when the look began."""
 
     at: float
     verdicts: dict[int, Verdict]
@@ -154,14 +146,14 @@ class WidgetsRead(Struct, frozen=True):
 
 
 class HostSeen(Struct, frozen=True):
-    """What the daemon's machine says of files and processes now, by leaf."""
+    """The present verdicts on files, processes and notifications, by leaf."""
 
     at: float
     verdicts: dict[int, Verdict]
 
 
 class JobDispatched(Struct, frozen=True):
-    """A `JobRequest` of this kind left as the job `job_id`; none of the kind is open until the next one."""
+    """The `JobRequest` of this kind left as the job `job_id`, and is no longer open."""
 
     at: float
     job_id: str
@@ -169,12 +161,11 @@ class JobDispatched(Struct, frozen=True):
 
 
 class JobDone(Struct, frozen=True):
-    """The job came back `done`. `identity` is the view's; `evidence` is set when a picture was kept.
-
-    `verdicts`: per leaf asked. `memoed`: those no judge worked for now. `gated`: the lossy gate held the frame
-    back. `retry_after_s`: when a judge that was not heard is worth asking again (0: not known). Identity and evidence
-    jobs come back with no verdicts. `later`: by stage to come, what the reading says of its leaves. `heard`: the
-    source's newest announced frame; those up to it that the wait was not told of do not touch its target.
+    """The job came back `done`. `identity` is the view's; `evidence` is set when a picture was kept. `verdicts`: per
+    leaf asked; empty for identity and evidence jobs. `memoed`: leaves answered from memory. `gated`: the lossy gate
+    held the frame back. `retry_after_s`: when a judge that did not answer is worth asking again (0: not known).
+    `later`: by later stage, the verdicts on its leaves. `heard`: the source's newest announced frame; frames up to it
+    that the wait did not get do not touch its target.
     """
 
     at: float
@@ -192,7 +183,7 @@ class JobDone(Struct, frozen=True):
 
 
 class JobLost(Struct, frozen=True):
-    """The job gave no result. `code` `frame_gone` asks for the newest frame at once; others back off."""
+    """The job gave no result. On `frame_gone` the newest frame is asked for at once; other codes back off."""
 
     at: float
     job_id: str
@@ -214,34 +205,34 @@ class SpecUpdated(Struct, frozen=True):
 
 
 class BudgetChecked(Struct, frozen=True):
-    """The state of the budgets of the wait and its task; asked for before a job leaves."""
+    """The state of the budgets of the wait and its task, checked before a job leaves."""
 
     at: float
     status: BudgetStatus
 
 
 class JudgesChecked(Struct, frozen=True):
-    """Why none of the judges that the wait asks can answer now, "" where one may."""
+    """Why no judge of the wait can answer now, "" where one may."""
 
     at: float
     lack: str
 
 
 class DeadlineNear(Struct, frozen=True):
-    """The timeout passes soon: it is time for the picture that the wait ends with."""
+    """The timeout passes soon: time for the last picture."""
 
     at: float
 
 
 class DeadlinePassed(Struct, frozen=True):
-    """The timeout has passed. `queue`: what stood before the wait's next job, in words."""
+    """The timeout has passed. `queue`: what was queued before the wait's next job, in words."""
 
     at: float
     queue: str = ""
 
 
 class FleetEnded(Struct, frozen=True):
-    """The fleet ended the wait while this host was lost; what it told stands."""
+    """The fleet ended the wait while this host was lost; that end stands."""
 
     at: float
     verdict: Verdict
@@ -256,9 +247,8 @@ class CancelRequested(Struct, frozen=True):
 
 
 class WaitBroken(Struct, frozen=True):
-    """The wait can never be judged (its display was removed for good): it fails, saying why.
-
-    `evidence`: the last picture that could still be had of its target, or why there is none.
+    """The wait can never be judged (its display was removed for good), so it fails with `reason`. `evidence`: the last
+    picture of its target, or why there is none.
     """
 
     at: float

@@ -1,8 +1,8 @@
-"""Frames that a wait takes in together, because its next moment is set and more frames would not move it forward.
+"""Frames that a wait takes together, because its next turn is set and more frames would not bring it forward.
 
-A wait that is already scheduled does not need every frame: one with pixels to be judged at its next turn, or one that
-asks for quiet on a display that plays. Its frames are kept once for all waits of the source (`ChangeBuffer`), and
-applied in order before the next event that it gets (`FramesSeen`).
+A scheduled wait does not need every frame: it has pixels to be judged at its next turn, or asks for quiet on a display
+that plays a video. Its frames are kept once for all waits of the source (`ChangeBuffer`), and applied in order before
+its next event (`FramesSeen`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_BEHIND = MARKS // 2
 
 
 class ChangeBuffer:
-    """The newest changing frames of a source, one copy for all waits. `count`: how many there ever were."""
+    """The newest changing frames of a source, one copy for all waits. `count`: how many there have been in all."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -45,9 +45,9 @@ class ChangeBuffer:
 
 
 def is_relevant(wait: Wait, frame: FrameSeen) -> bool:
-    """Tell whether a frame can matter to the wait.
+    """Return whether a frame can matter to the wait.
 
-    An identity that overtook the notice of its frame is decided by whatever notice comes next.
+    An identity that overtook the notice of its frame waits for whatever notice comes next.
     """
     view_state, tiles = wait.view_state, frame.tiles
     if (
@@ -62,7 +62,7 @@ def is_relevant(wait: Wait, frame: FrameSeen) -> bool:
 
 
 def can_coalesce(wait: Wait) -> bool:
-    """Tell whether frames that change known tiles can wait until the wait's next tick, result or other event."""
+    """Return whether frames that change known tiles can wait until the wait's next tick, result or other event."""
     view_state = wait.in_view
     if (
         view_state is None
@@ -79,7 +79,7 @@ def can_coalesce(wait: Wait) -> bool:
 
 
 def _lacks_quiet(wait: Wait, view_state: ViewState) -> bool:
-    """Tell whether what asks for quiet has none yet, and tiles alone tell when it is broken again."""
+    """Return whether every leaf that asks for quiet still lacks it, and tiles alone show when it is broken again."""
     if not any(isinstance(leaf, Stable) for leaf in wait.leaves):
         return True
     certain = view_state.view.masks.touching == view_state.view.masks.whole
@@ -91,18 +91,18 @@ def _lacks_quiet(wait: Wait, view_state: ViewState) -> bool:
 
 
 def _has_turn(wait: Wait, view_state: ViewState) -> bool:
-    """Tell whether the pixels seen so far will be judged anyway, or no judge may be asked now."""
+    """Return whether the pixels seen so far will be judged anyway, or no judge may be asked now."""
     now = basis_of(wait, view_state.grabbed_at)
     if not now.asked or JobKind.JUDGE in wait.requests.jobs:
         return True
     if wait.gate is GateKind.NONE:
         return False
-    # Beside changes that are paused, a frame may bring others, which are not.
+    # A frame may also bring changes that are not paused.
     return any(turn.judge and not turn.force and not turn.paused for turn in open_turns(wait, view_state, now))
 
 
 def apply_frames(view_state: ViewState, frames: Sequence[FrameSeen], *, every_tile: bool, hidden_s: float) -> ViewState:
-    """Return the view state after `frames`, as `seen` would leave it after each in turn; oldest first."""
+    """Return the view state after `frames`, oldest first, as `apply_frame` on each in turn would leave it."""
     if _are_certain(view_state, frames):
         return _mark_frames(view_state, frames, hidden_s)
     for frame in frames:
@@ -111,7 +111,7 @@ def apply_frames(view_state: ViewState, frames: Sequence[FrameSeen], *, every_ti
 
 
 def _are_certain(view_state: ViewState, frames: Sequence[FrameSeen]) -> bool:
-    """Tell whether each frame is new and surely changed the target, which has no baseline that counts tiles."""
+    """Return whether each frame is new and surely changed the target, and no baseline counts tiles."""
     whole, epoch, newest = view_state.view.masks.whole, view_state.view.epoch, view_state.frame
     if (
         not view_state.looked

@@ -1,6 +1,6 @@
 """What a `file` condition means: its path and pattern, which files are partial downloads, and when one is complete.
 
-What a folder holds comes as `FileSeen`, read by the supervisor; nothing here reads a disk or a clock.
+The supervisor reads the folders (`FileSeen`); nothing here reads a disk or a clock.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from acud.waits.read_text import comparable
 CLOCK_S = 0.02
 """The kernel's clock of files lags behind the time of day by up to a tick (10 ms at 100 Hz)."""
 WRITER_AGAIN_S = 0.5
-"""A file that is open for writing is looked at again after this: not every close is an event of its name."""
+"""A file open for writing is checked again after this: not every close is reported under its name."""
 _SIZES = ("bytes", "KB", "MB", "GB", "TB")
 
 
@@ -36,7 +36,7 @@ class HostPath(NamedTuple):
 
 class FileSeen(Struct, frozen=True):
     """An entry of a folder. `changed_utc_s`: when its content, name or owner last changed. `still_from`: since when it
-    is known to be as it is, on the clock of the caller.
+    is known to be unchanged, on the caller's clock.
     """
 
     name: str
@@ -54,7 +54,7 @@ class FileUse(Struct, frozen=True):
 
 
 def host_path(path: str, home: str) -> HostPath:
-    """Return the parts of `path`, `~` replaced by `home`. Raises: InvalidRequest naming what cannot be watched."""
+    """Return the parts of `path`, with `home` for `~`. Raises: InvalidRequest naming what cannot be watched."""
     whole = home.rstrip("/") + path[1:] if path == "~" or path.startswith("~/") else path
     if not whole.startswith("/") or "\0" in whole:
         raise InvalidRequest(
@@ -75,34 +75,34 @@ def host_path(path: str, home: str) -> HostPath:
 
 
 def is_pattern(path: str) -> bool:
-    """Tell whether the last part of `path` is a pattern."""
+    """Return whether the last part of `path` is a pattern."""
     return any(sign in path.rpartition("/")[2] for sign in "*?[")
 
 
 def is_of_new_files(leaf: FileState) -> bool:
-    """Tell whether only files of after `since_utc_s` count."""
+    """Return whether only files changed after `since_utc_s` count."""
     return not leaf.gone and (is_pattern(leaf.path) if leaf.newer is None else leaf.newer)
 
 
 def matches(name: str, wanted: HostPath) -> bool:
-    """Tell whether an entry of the folder is meant: names are compared as titles are. As in a shell, a pattern finds no
-    hidden file unless it says so.
+    """Return whether `wanted` names an entry of the folder, compared as titles are. As in a shell, a pattern matches a
+    hidden file only if it begins with a dot.
     """
     if not wanted.is_pattern:
         return comparable(name) == comparable(wanted.name)
-    # A full-width sign is a letter of the name, and becomes a plain one when it is compared.
+    # A full-width sign in a name is a letter; comparing would turn it into a plain sign of a pattern.
     plain = (one if one in "*?[" else glob.escape(normalize("NFKC", one)) for one in wanted.name)
     is_meant = fnmatchcase(comparable(name), comparable("".join(plain)))
     return is_meant and (not name.startswith(".") or wanted.name.startswith("."))
 
 
 def is_partial(name: str, wanted: HostPath) -> bool:
-    """Tell whether an entry is a download under way of a file that is meant."""
+    """Return whether an entry is a partial download of a wanted file."""
     return any(matches(final, wanted) for final in final_names(name))
 
 
 def is_relevant(name: str, wanted: HostPath) -> bool:
-    """Tell whether an entry of the folder says anything of the file that is meant."""
+    """Return whether an entry of the folder matters to the wanted file."""
     unnamed = is_unnamed_partial(name, "" if wanted.is_pattern else wanted.name)
     return unnamed or matches(name, wanted) or is_partial(name, wanted)
 
@@ -110,7 +110,7 @@ def is_relevant(name: str, wanted: HostPath) -> bool:
 def judge_file(
     leaf: FileState, wanted: HostPath, seen: Iterable[FileSeen], at: float, look_up_use: Callable[[str], FileUse]
 ) -> tuple[Verdict, float | None]:
-    """Return the verdict over the relevant entries of the folder, and when it turns without a change (None: never).
+    """Return the verdict on the relevant entries of the folder, and when it turns without an event (None: never).
 
     `look_up_use` is called at most once, with the name of a file that has been still for long enough.
     """
@@ -125,8 +125,10 @@ def judge_file(
         else:
             unnamed.append(one)
     found = [one for one in found if one.name == wanted.name] or found
+    if leaf.gone and not found:
+        return yes(f"no file {_quote_name(wanted.name)} is there"), None
     if leaf.gone:
-        return _judge_gone(wanted, found), None
+        return no(f"{_describe_file(_find_newest(found))} is there"), None
     since = leaf.since_utc_s - CLOCK_S if is_of_new_files(leaf) else 0.0
     fresh = [one for one in found if one.kind == "file" and one.changed_utc_s >= since]
     newest = _find_newest(fresh) if fresh else None
@@ -149,16 +151,8 @@ def judge_file(
     return yes(f"the file {_describe_file(newest)} is there{_describe_age(leaf, newest)}{still}, {basis}"), None
 
 
-def _judge_gone(wanted: HostPath, found: list[FileSeen]) -> Verdict:
-    return (
-        no(f"{_describe_file(_find_newest(found))} is there")
-        if found
-        else yes(f"no file {_quote_name(wanted.name)} is there")
-    )
-
-
 def _describe_age(leaf: FileState, one: FileSeen) -> str:
-    """Return since when an entry is there that was so before the wait began; "" for another."""
+    """Return since when an entry has been as it is, if from before the wait; else ""."""
     if one.changed_utc_s >= leaf.since_utc_s - CLOCK_S:
         return ""
     moment = datetime.fromtimestamp(one.changed_utc_s, UTC)
@@ -185,7 +179,7 @@ def _describe_file(one: FileSeen) -> str:
 
 
 def _quote_name(name: str) -> str:
-    """Return a name in quotes: whoever offers a download chose it, so that it is no more than data."""
+    """Return a name quoted as data: a website may have chosen it."""
     return '"' + "".join(one if one.isprintable() and one != '"' else "?" for one in name)[:200] + '"'
 
 

@@ -1,7 +1,7 @@
 """Pictures that waits look for: what a PNG must be, and the short form in which conditions name it.
 
-The supervisor decodes no picture. It checks what a PNG says of itself (PNG 1.2, sections 3 to 5), that its chunks are
-whole, and that its data unpack to just the bytes that its size asks for, never to more.
+The supervisor decodes no picture. It checks the header of a PNG (PNG 1.2, sections 3 to 5), that its chunks are whole,
+and that its data unpack to exactly the bytes for its size, never to more.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from acud.types import Leaf, ScreenImage, Until
 from acud.waits.conditions import leaves, map_leaves
 
 MAX_PNG_BYTES = 256 << 10
-"""One that travels with every job that looks for it, and through the fleet's messages of 1 MB."""
+"""It travels with every job that looks for it, and through the fleet's messages of 1 MB."""
 MIN_SIDE_PX = 8
 MAX_PIXELS = 512 * 512
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -27,13 +27,13 @@ _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 """By colour type."""
 _DEPTHS = {0: (1, 2, 4, 8), 2: (8,), 3: (1, 2, 4, 8), 4: (8,), 6: (8,)}
 _ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
-"""Of each pass: first column and row, and the steps between columns and rows (PNG 1.2, 2.6)."""
+"""First column and row of each pass, and the steps between columns and rows (PNG 1.2, 2.6)."""
 _BITS_WITH_ALPHA = (16, 32)
 _OPAQUE = 128
-"""The least alpha of a pixel that counts, as the search has it."""
+"""The least alpha of a pixel that counts, as in the image search."""
 _PAETH = 4
 _MOST_UNFILTERED = 128 * 128
-"""Pixels, which take some 40 ms where all are looked at."""
+"""Pixels; looking at all of them takes some 40 ms."""
 _AGAIN = "give the bytes of a PNG file of 8 bits a channel, cut out of a picture of the screen"
 
 
@@ -46,7 +46,7 @@ class _Header(Struct, frozen=True):
 
 
 def normalise_image(leaf: ScreenImage) -> ScreenImage:
-    """Return the leaf with the digest and size of its picture. Raises: InvalidRequest, saying what is wrong with it."""
+    """Return the leaf with the digest and size of its picture. Raises: InvalidRequest for an unusable picture."""
     if not leaf.png:
         if len(leaf.digest) != 32:
             raise InvalidRequest("the image has neither `png` nor the digest of one", hint=_AGAIN)
@@ -60,9 +60,8 @@ def normalise_image(leaf: ScreenImage) -> ScreenImage:
 
 
 def without_bytes(until: Until) -> tuple[Until, dict[str, bytes]]:
-    """Return the condition with its pictures named by their digests alone, and the pictures by digest.
-
-    Raises: InvalidRequest for a picture that `normalise_image` refuses.
+    """Return the condition with digests for its pictures, and the pictures by digest. Raises: InvalidRequest as
+    `normalise_image` does.
     """
     found: dict[str, bytes] = {}
 
@@ -112,7 +111,7 @@ def _check_png(png: bytes) -> _Header:
 
 
 def _read_chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield kind and body of each chunk, up to and with the last."""
+    """Yield kind and body of each chunk, including the last."""
     at, kind = len(_SIGNATURE), b""
     while kind != b"IEND":
         if at + 12 > len(png):
@@ -145,7 +144,7 @@ def _parse_header(kind: bytes, body: bytes) -> _Header:
 
 
 def _unpack(packed: bytes, header: _Header) -> bytes | None:
-    """Return the data, None where they are not what the size asks for; no more than that is unpacked."""
+    """Return the data, or None where they do not fit the size; unpack no more than fits."""
     wanted = sum(rows * (1 + -(-columns * header.bits // 8)) for columns, rows in _list_passes(header) if columns)
     inflater = zlib.decompressobj()
     try:
@@ -156,8 +155,8 @@ def _unpack(packed: bytes, header: _Header) -> bytes | None:
 
 
 def _is_of_one_colour(rows: bytes, header: _Header) -> bool:
-    """Tell whether all pixels are equal, by what each filter (PNG 1.2, section 6) then leaves of a row; of interlaced
-    pictures and those of less than 8 bits a pixel that is not known.
+    """Return whether all pixels are equal, seen from what each filter (PNG 1.2, section 6) then leaves of a row. False
+    for interlaced pictures and those of less than 8 bits a pixel.
     """
     if header.interlaced or header.bits % 8:
         return False
@@ -175,8 +174,8 @@ def _is_of_one_colour(rows: bytes, header: _Header) -> bool:
 
 
 def _has_one_opaque_colour(rows: bytes, header: _Header) -> bool:
-    """Tell whether all opaque pixels of a picture with alpha are equal, or none is. Of large and interlaced ones the
-    search finds that out.
+    """Return whether all opaque pixels of a picture with alpha are equal, or there are none. False for large and
+    interlaced pictures, which the image search checks.
     """
     if header.interlaced or header.bits not in _BITS_WITH_ALPHA or header.width * header.height > _MOST_UNFILTERED:
         return False

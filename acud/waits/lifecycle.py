@@ -1,4 +1,4 @@
-"""The life of a wait: the table of its states, how it ends, and what it says of frames that no judge saw."""
+"""The life of a wait: the table of its states, how it ends, and how many frames no judge saw."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ def move_wait(state: WaitState, move: WaitMove) -> WaitState:
 
 
 def has_ended(state: WaitState) -> bool:
-    """Tell whether no move leads out of `state`."""
+    """Return whether no move leads out of `state`."""
     return not TRANSITIONS[state]
 
 
 def count_overtaken(wait: Wait, flight: JobInFlight, at: float) -> JudgeState:
-    """Return the judge's side as `flight` comes back: of the frames that came meanwhile only the newest is judged."""
+    """Return the judge state as `flight` comes back: of the frames that came meanwhile only the newest is judged."""
     judge_state, view_state = wait.judge_state, wait.view_state
     if flight.request.kind is not JobKind.JUDGE or not wait.is_current(flight) or view_state is None:
         return judge_state
@@ -103,14 +103,14 @@ def describe_asking(wait: Wait, at: float) -> str:
 
 
 def measure_backlog_s(wait: Wait, at: float) -> float:
-    """Return the age of the oldest pixels that no judge has in hand while one is asked or waited for, 0 for none."""
+    """Return the age of the oldest unjudged pixels while a judge is asked or awaited, 0 for none."""
     asked = JobKind.JUDGE in wait.requests.jobs or any(wait.in_flight(JobKind.JUDGE))
     return max((at - mark.at for mark in _list_unjudged(wait)), default=0.0) if asked else 0.0
 
 
 def with_backlog(wait: Wait, at: float, queue: str = "") -> Verdict:
-    """Return the newest verdict, with what was seen before where that is not known now, and the number of frames not
-    judged by now; of a wait that was never judged also its place in the `queue`.
+    """Return the newest verdict with the number of unjudged frames: an unknown with the last yes or no before it, and
+    that of a wait never judged with its place in the `queue`.
     """
     before, verdict = wait.seen_last, wait.verdict
     if verdict.code == NOT_JUDGED.code:
@@ -129,7 +129,7 @@ def with_backlog(wait: Wait, at: float, queue: str = "") -> Verdict:
 
 
 def _list_unjudged(wait: Wait) -> list[ChangeMark]:
-    """Return the frames that changed the target after the newest one that a judge has or had in hand."""
+    """Return the frames that changed the target after the newest one given to a judge."""
     frames = [flight.frame for flight in wait.in_flight(JobKind.JUDGE)]
     frames += [
         wait.judge_state.passed_frame,
@@ -144,11 +144,11 @@ def _describe_unjudged(count: int) -> str:
 
 
 Outcome = tuple[Wait, tuple[WaitEffect, ...]]
-"""A wait, and what is to be done."""
+"""A wait, and the effects to carry out."""
 
 
 def resolve(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -> Outcome:
-    """End with a yes and its picture (or the reason why there is none); before the last stage the next one begins."""
+    """End with a yes and its picture, or begin the next stage. `evidence` may give a reason why there is no picture."""
     if not is_last_stage(wait):
         return next_stage(wait, pending, evidence, at)
     epoch = evidence.epoch or (wait.view_state.view.epoch if wait.view_state else 0)
@@ -157,13 +157,13 @@ def resolve(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -> O
 
 
 def resolve_without_picture(wait: Wait, pending: PendingYes, reason: str, at: float) -> Outcome:
-    """End with a yes whose picture could not be had."""
+    """End with a yes for which no picture could be taken."""
     return resolve(wait, pending, Evidence(reason=reason), at)
 
 
 def time_out(wait: Wait, at: float, queue: str = "") -> Outcome:
-    """End at the deadline; a yes that only waits for its picture is still a yes, and what fails anyway fails. `queue`:
-    as of `with_backlog`.
+    """End at the deadline. A yes that only waits for its picture stays a yes, and a wait about to fail fails. `queue`:
+    as in `with_backlog`.
     """
     if wait.pending is not None and wait.pending.is_held_back(at):
         words = f"{wait.verdict.detail}; but for less than {wait.spec.policy.hold_s:g} s (hold_s)"
@@ -181,33 +181,31 @@ def time_out(wait: Wait, at: float, queue: str = "") -> Outcome:
     verdict = with_backlog(wait, at, queue)
     came = _describe_new_windows(wait)
     verdict = replace(verdict, detail=f"{verdict.detail}; {came}") if came else verdict
-    return _end_wait(wait, WaitMove.TIME_OUT, verdict, WaitTimedOut(at, verdict, _find_last_picture(wait)))
+    return _end_wait(wait, WaitMove.TIME_OUT, verdict, WaitTimedOut(at, verdict, _get_last_picture(wait)))
 
 
 def end_by_fleet(wait: Wait, verdict: Verdict, end: FleetEnd, at: float) -> Outcome:
-    """End as the fleet told while the host was lost, whatever is known here by now."""
+    """End as the fleet did while the host was lost, whatever is known here by now."""
     move = WaitMove.TIME_OUT if end.state is WaitState.TIMEOUT else WaitMove.FAIL
-    return _end_wait(wait, move, verdict, WaitEndedByFleet(at, verdict, end, _find_last_picture(wait)))
+    return _end_wait(wait, move, verdict, WaitEndedByFleet(at, verdict, end, _get_last_picture(wait)))
 
 
-def _find_last_picture(wait: Wait) -> Evidence | None:
-    """Return the picture that a wait ends with that has not come true, or why there is none."""
+def _get_last_picture(wait: Wait) -> Evidence | None:
+    """Return the last picture of a wait that ends without a yes, or why there is none."""
     if wait.last_picture is None and wait.missing is not None and wait.missing is not NOT_LOCATED:
         return Evidence(reason=f"no picture: {wait.missing.detail}")
     return wait.last_picture
 
 
 def cancel(wait: Wait, reason: str, at: float) -> Outcome:
-    """End because a client said so. Raises: IllegalWaitMove when it has ended already."""
+    """End at a client's request. Raises: IllegalWaitMove when it has ended already."""
     return _end_wait(wait, WaitMove.CANCEL, wait.verdict, WaitCancelled(at, reason))
 
 
 def fail(wait: Wait, reason: str, at: float, evidence: Evidence | None = None) -> Outcome:
     """End because it can never be judged, with `evidence` or else its last picture."""
     verdict = with_backlog(wait, at)
-    return _end_wait(
-        wait, WaitMove.FAIL, verdict, WaitFailed(at, reason, verdict, evidence or _find_last_picture(wait))
-    )
+    return _end_wait(wait, WaitMove.FAIL, verdict, WaitFailed(at, reason, verdict, evidence or _get_last_picture(wait)))
 
 
 def _end_wait(wait: Wait, move: WaitMove, verdict: Verdict, effect: WaitEffect) -> Outcome:
@@ -220,7 +218,7 @@ def _end_wait(wait: Wait, move: WaitMove, verdict: Verdict, effect: WaitEffect) 
 
 
 def note_windows(wait: Wait, windows: tuple[WindowInfo, ...]) -> Wait:
-    """Return the wait after its display told its windows; those of the first list were there before."""
+    """Return the wait after a list of its display's windows; those of the first list were there before."""
     listed = {one.window_id: one for one in windows if one.kind != "popup" and one.title.strip()}
     if wait.first_windows is None:
         first = frozenset(one.window_id for one in windows)
@@ -231,7 +229,7 @@ def note_windows(wait: Wait, windows: tuple[WindowInfo, ...]) -> Wait:
 
 
 def _describe_new_windows(wait: Wait) -> str:
-    """Return which windows and dialogs came meanwhile, the newest last; "" for none."""
+    """Return the windows and dialogs that came meanwhile in words, the newest last; "" for none."""
     here = {one.window_id for one in wait.windows or ()}
     named = [
         f'{one.kind if one.kind == "dialog" else "window"} "{one.title[:_TITLE_CHARS]}"'

@@ -1,8 +1,8 @@
 """What the supervisor knows without a judge: windows, terminal text, widgets, files and tiles, and of which frames.
 
 Window lists, terminal texts, widgets and files are read beside the pixels. A frame is of their moment when they were
-read before its grab and, saying the same, after it again: a frame comes after the window list of its moment, and a
-terminal and widgets are read once more.
+read before its grab and read the same after it: a frame comes after the window list of its moment, and a terminal and
+widgets are read once more.
 """
 
 from __future__ import annotations
@@ -43,25 +43,24 @@ from acud.waits.view_state import TargetView, ViewState
 from acud.waits.widgets import NOT_READ
 
 TITLE_CHARS = 300
-"""As much of a title as a pattern is tried on: the supervisor runs it, and titles are written by strangers."""
+"""A pattern is tried on this much of a title: the supervisor runs it, and any program can set a title."""
 _MOST_PLACES = 3
 _NAMED = ("covered", "no_accessibility")
-"""Codes of an unknown that somebody has to do something about on the display."""
+"""Codes of an unknown that only an action on the display resolves."""
 _MOST_NAMED_TILES = 256
-"""A larger area that moves is not named: most of the target changes."""
+"""A larger moving area is not named: most of the target changes."""
 
 
 def title_matches(leaf: WindowTitle, title: str) -> bool:
-    """Tell whether a title is meant: it contains the words (case ignored), or the pattern is found in it."""
+    """Return whether a title contains the words (case ignored) or matches the pattern."""
     if leaf.regex:
         return is_found(leaf.title, title[:TITLE_CHARS])
     return comparable(leaf.title) in comparable(title)
 
 
 def judge_titles(leaf: WindowTitle, windows: tuple[WindowInfo, ...], view: TargetView | None = None) -> Verdict:
-    """Return the verdict over the windows there are; minimised ones count, they still exist.
-
-    With the `view` of a display, it has the box of the window, where that is in it.
+    """Return the verdict on the present windows, minimised ones included. With the `view` of a display, it has the box
+    of the window where that is in view.
     """
     found = [w for w in windows if w.kind != "popup" and title_matches(leaf, w.title)]
     if found:
@@ -80,12 +79,12 @@ def _window_boxes(window: WindowInfo, view: TargetView | None) -> tuple[Rect, ..
 
 
 def known_now(wait: Wait) -> dict[int, Verdict]:
-    """Return what is known now without a judge: local leaves, and every pixel leaf while the target is missing."""
+    """Return the verdicts known now without a judge: on local leaves, and on every leaf while the target is missing."""
     return describe_presence(wait, count_anew(wait, _look_now(wait)))
 
 
 def _look_now(wait: Wait) -> dict[int, Verdict]:
-    """Return what is there now, whether it counts or not."""
+    """Return the verdicts on what is there now, whether it counts or not."""
     verdicts = ((index, _judge_now(wait, index, leaf)) for index, leaf in enumerate(wait.leaves))
     return {index: verdict for index, verdict in verdicts if verdict is not None}
 
@@ -122,12 +121,12 @@ def _judge_now(wait: Wait, index: int, leaf: Leaf) -> Verdict | None:
 
 
 def quiet_span(leaf: Change | Stable) -> float:
-    """Return for how long a leaf asks for quiet, 0 for not at all."""
+    """Return for how many seconds a leaf asks for quiet, 0 for none."""
     return leaf.stable_s if isinstance(leaf, Stable) else leaf.settle_s
 
 
 def judge_change(view_state: ViewState, index: int, leaf: Change) -> Verdict:
-    """Return whether the target changed since the leaf's baseline, and settled if that was asked."""
+    """Return whether the target changed since the leaf's baseline, and settled if the leaf asks for that."""
     change = view_state.changes[index]
     boxes = _locate_tiles(view_state, change.touched)
     if change.holds_from is None and change.doubt:
@@ -141,7 +140,7 @@ def judge_change(view_state: ViewState, index: int, leaf: Change) -> Verdict:
 
 
 def _locate_tiles(view_state: ViewState, tiles: int) -> tuple[Rect, ...]:
-    """Return the box around the tiles in the target's pixels, none where they are in all of it."""
+    """Return the box around the tiles in the target's pixels; none if it is the whole target."""
     box = place_box(view_state.view, tiles)
     return () if box is None or (box.w, box.h) == (view_state.view.box.w, view_state.view.box.h) else (box,)
 
@@ -172,13 +171,13 @@ def judge_stable(view_state: ViewState, leaf: Stable) -> Verdict:
 
 
 def blinking_tiles(view_state: ViewState, leaf: Leaf) -> int:
-    """Return the tiles whose changes do not count for the quiet that a leaf asks for."""
+    """Return the blinking tiles that a leaf asking for quiet ignores."""
     asked = isinstance(leaf, Change | Stable) and leaf.ignore_blinking
     return view_state.blinks.blinking if asked and view_state.blinks is not None else 0
 
 
 def ignored_text(view_state: ViewState, leaf: Change | Stable) -> str:
-    """Return which blinking areas were left out, "" for none."""
+    """Return in words which blinking areas were left out, "" for none."""
     view = view_state.view
     spots = view.grid.spots(blinking_tiles(view_state, leaf))
     places = [place for spot in spots if (place := place_text(view, spot))]
@@ -198,23 +197,22 @@ def _find_moving_tiles(view_state: ViewState, within_s: float, besides: int) -> 
 
 
 def quiet_from(view_state: ViewState, leaf: Leaf) -> float:
-    """Return since when the target is quiet as a leaf asks for it."""
+    """Return since when the target is quiet in the sense of a leaf."""
     asked = isinstance(leaf, Change | Stable) and leaf.ignore_blinking
     since = view_state.blinks.quiet_from if asked and view_state.blinks is not None else view_state.quiet_from
     return max(since, view_state.acted_at)
 
 
 def quiet_for(view_state: ViewState, leaf: Change | Stable, seconds: float) -> bool:
-    """Tell whether the newest grab found the target as it was `seconds` before.
-
-    Without what blinks, tiles that lie in the target in part count as changed with it: no identity is of the rest.
+    """Return whether the newest grab found the target as it was `seconds` before. With blinking ignored, a change in
+    tiles partly outside the target counts: there is no identity without the blinking tiles.
     """
     settled = leaf.ignore_blinking or view_state.uncertain is None
     return settled and view_state.grabbed_at >= quiet_from(view_state, leaf) + seconds
 
 
 def quiet_spans(wait: Wait) -> Iterator[tuple[int, float]]:
-    """Yield the leaves that ask for quiet, and for how long; a change that has not come yet asks for none."""
+    """Yield the leaves that ask for quiet with its length in seconds; a change not yet seen asks for none."""
     for index, leaf in enumerate(wait.leaves):
         if isinstance(leaf, Stable):
             yield index, leaf.stable_s
@@ -228,16 +226,13 @@ def quiet_spans(wait: Wait) -> Iterator[tuple[int, float]]:
 
 
 def known_on(wait: Wait, flight: JobInFlight, frame: int) -> dict[int, Verdict]:
-    """Return the local verdicts that held on the frame a job judged: as dispatched, put right where frames tell.
-
-    A change is known frame by frame. Quiet seen at the dispatch is void when the judged frame changed the target again.
+    """Return the local verdicts on the frame that a job judged: those at its dispatch, corrected by later frames. A
+    change is known frame by frame. Quiet seen at the dispatch is void when the judged frame changed the target again.
     """
-    return {
-        index: _judge_on_frame(wait, index, verdict, flight, frame) for index, verdict in flight.request.known.items()
-    }
+    return {index: _judge_on(wait, index, verdict, flight, frame) for index, verdict in flight.request.known.items()}
 
 
-def _judge_on_frame(wait: Wait, index: int, verdict: Verdict, flight: JobInFlight, frame: int) -> Verdict:
+def _judge_on(wait: Wait, index: int, verdict: Verdict, flight: JobInFlight, frame: int) -> Verdict:
     leaf, view_state = wait.leaves[index], wait.in_view
     if not is_local(leaf) or isinstance(leaf, WindowTitle | Widget | HostLeaf) or view_state is None:
         return verdict
@@ -255,7 +250,7 @@ def _judge_on_frame(wait: Wait, index: int, verdict: Verdict, flight: JobInFligh
 
 
 def note_of(wait: Wait) -> str:
-    """Return what a client should be told about target, budget and pace now, "" when nothing is amiss."""
+    """Return the client's note about target, judge, budget and pace, "" when nothing is amiss."""
     missing = wait.missing
     unseen = missing.detail if missing is not None and missing not in (NOT_LOCATED, NO_DISPLAY) else ""
     unseen = wait.verdict.detail if not unseen and wait.verdict.code in _NAMED else unseen
@@ -273,9 +268,8 @@ def _describe_pace(wait: Wait) -> str:
 
 
 def find_scrolled_off(wait: Wait, screen: str, written: str) -> dict[int, Verdict]:
-    """Return by leaf the yes of each text and number that a terminal wrote, but shows no more on `screen`.
-
-    It stays a yes: output is an event. What has to be gone, or not to be there, is judged by the screen alone.
+    """Return by leaf the yes for each text and number that a terminal wrote, but no longer shows on `screen`. It stays
+    a yes: output is an event. Leaves that ask for absence are judged by the screen alone.
     """
     found = dict(wait.scrolled_off)
     for index, (leaf, negated) in enumerate(zip(wait.leaves, negations(wait.until), strict=True)):
@@ -291,13 +285,13 @@ def find_scrolled_off(wait: Wait, screen: str, written: str) -> dict[int, Verdic
 
 
 def is_text_leaf(wait: Wait, leaf: Leaf) -> bool:
-    """Tell whether the leaf is answered beside the pixels: from windows, widgets, a terminal's text or the machine."""
+    """Return whether the leaf is answered from windows, widgets, a terminal's text or the host, not from pixels."""
     beside = isinstance(leaf, WindowTitle | Widget | HostLeaf)
     return beside or (isinstance(leaf, TextLeaf) and wait.terminal_text is not None)
 
 
 def apply_texts(wait: Wait, at: float) -> Wait:
-    """Return the wait after its windows, terminal or widgets were told; a yes that this denies is of frames before."""
+    """Return the wait after windows, terminal or widgets were read; a yes that they deny holds on earlier frames."""
     look = _look_now(wait)
     wait = replace(wait, leaves_seen=seen_there(wait, look))
     wait = note_look(wait, {index: look[index] for index, leaf in enumerate(wait.leaves) if is_text_leaf(wait, leaf)})
@@ -330,14 +324,14 @@ def texts_after_frame(wait: Wait, event: FrameSeen) -> TextSnapshot:
 
 
 def _confirm_newest(wait: Wait, texts: TextSnapshot) -> TextSnapshot:
-    """Take the newest frame as one of this moment, once a terminal and widgets were read after it too."""
+    """Count the newest frame as one of this moment, once a terminal and widgets were read after it too."""
     if texts.first is None or read_at(wait, texts) < texts.newest_at:
         return texts
     return replace(texts, last=max(texts.last, texts.newest))
 
 
 def read_at(wait: Wait, texts: TextSnapshot) -> float:
-    """Return since when all that is read only when asked, and that the wait needs, was read; infinity for nothing."""
+    """Return when the oldest needed reading of a terminal or widgets began; infinity if none is needed."""
     of_leaves = (
         texts.widgets_at if isinstance(leaf, Widget) else texts.read_at
         for leaf in wait.leaves
@@ -347,12 +341,12 @@ def read_at(wait: Wait, texts: TextSnapshot) -> float:
 
 
 def texts_for_new_view(texts: TextSnapshot) -> TextSnapshot:
-    """Return the texts for another view: its frames are counted anew."""
+    """Return the texts for another view, which has frames of its own."""
     return replace(texts, first=None, last=-1, newest=-1, newest_at=float("-inf"))
 
 
 def is_of_moment(wait: Wait, pending: PendingYes, frame: int) -> bool | None:
-    """Tell whether `frame` was grabbed while windows and terminals said what `pending` says; None: not known yet."""
+    """Return whether windows and terminals agreed with `pending` when `frame` was grabbed; None: not known yet."""
     if pending.frames is not None:
         return pending.frames[0] <= frame <= pending.frames[1]
     texts = wait.texts
@@ -366,9 +360,8 @@ def is_of_moment(wait: Wait, pending: PendingYes, frame: int) -> bool | None:
 
 
 def held_on(wait: Wait, pending: PendingYes, frame: int, identity: str) -> Verdict:
-    """Return the verdict of `pending` on a frame of its moment that was pictured later, the target looking so.
-
-    What was judged, or was quiet, holds there while nothing touched the target in between, or it looks the same.
+    """Return the verdict of `pending` on a later frame of its moment that has the picture and this `identity`. A
+    judgement, or quiet, holds there if nothing touched the target in between, or it looks the same.
     """
     view_state = wait.in_view
     same_look = bool(identity) and identity == pending.identity
@@ -388,11 +381,11 @@ def held_on(wait: Wait, pending: PendingYes, frame: int, identity: str) -> Verdi
 
 
 def _is_known(verdict: Verdict) -> bool:
-    """Tell whether a program answered: one that stalls since it was seen to be so says nothing against that."""
+    """Return whether a program answered; one that stalls since then denies nothing."""
     return verdict.answer is not Answer.UNKNOWN
 
 
 def _is_of_frame(leaf: Leaf) -> bool:
-    """Tell whether an answer stands for one frame; a change that has come stays one."""
+    """Return whether the answer holds for one frame only; a change, once there, stays."""
     lasts = isinstance(leaf, Change | WindowTitle | Widget | HostLeaf)
     return not lasts or (isinstance(leaf, Change) and leaf.settle_s > 0)

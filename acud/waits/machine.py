@@ -1,10 +1,10 @@
-"""The rules of one wait: an event with its time in, the next state and effects out.
+"""The rules of one wait: a timed event in, the next state and effects out.
 
-    armed = arm(spec, at)                     # -> Step(wait, effects); `TargetLocated` or `TargetLost` comes next
+    armed = arm(spec, at)                     # a `WaitStep`; `TargetLocated` or `TargetLost` comes next
     after = step(armed.wait, event)           # the wait given is never changed
 
 Facts that arrive after the end (frames, results, ticks, a deadline) change nothing; `CancelRequested` and `SpecUpdated`
-then raise `IllegalWaitMove`. An ended wait wants nothing: its demand, tick and undispatched `JobRequest`s are void.
+then raise `IllegalWaitMove`. An ended wait wants nothing: its frame rate, tick and undispatched `JobRequest`s are void.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ __all__ = ["StoredBaseline", "Wait", "WaitStep", "arm", "step"]
 
 
 class WaitStep(Struct, frozen=True):
-    """The wait after an event, and what is to be done, in order."""
+    """The wait after an event, and the effects to carry out in order."""
 
     wait: Wait
     effects: tuple[WaitEffect, ...] = ()
@@ -94,7 +94,7 @@ def arm(
     stage: int = 0,
     places: Places = (),
 ) -> WaitStep:
-    """Return a new wait, or one taken up after a restart in `stage`, with its `stored` baselines and the `places` where
+    """Return a new wait, or one resumed after a restart in `stage`, with its `stored` baselines and the `places` where
     it saw things.
     """
     found = leaves(stage_condition(spec.until, stage))
@@ -176,7 +176,7 @@ def _apply_event(wait: Wait, event: WaitEvent) -> Outcome:
 
 
 def _apply_windows(wait: Wait, event: WindowsSeen) -> Wait:
-    """Take the windows; a place that they hide, or no longer hide, is to be looked at again."""
+    """Note the windows; if they hide a place, or no longer hide it, judge it again."""
     judge_state = wait.judge_state
     if wait.verdict.code == "covered" and cover_changed(wait, event.windows):
         judge_state = replace(judge_state, retry_at=event.at, backoff_s=0.0)
@@ -231,7 +231,7 @@ def _make_change_states(wait: Wait) -> dict[int, ChangeState]:
 
 
 def _start_generation(wait: Wait) -> Outcome:
-    """Void what was asked of the old view or condition; jobs in the air come back stale."""
+    """Void all requests for the old view or condition; jobs in flight come back stale."""
     effects = tuple(JobWithdrawal(kind) for kind in wait.requests.jobs)
     wanted = replace(wait.requests, jobs={}, grab_asked=None)
     judge_state = replace(wait.judge_state, cover=None, yeses=0, yes_turn=-1, confirm_at=None, restless=RestlessArea())
@@ -270,7 +270,7 @@ def _apply_frame(wait: Wait, event: FrameSeen) -> Outcome:
 
 
 def _apply_held_frames(wait: Wait, frames: tuple[FrameSeen, ...]) -> Outcome:
-    """Take in frames that were held back; none was asked for, so no grab is answered by them."""
+    """Apply frames that were held back; none of them answers a requested grab."""
     before = wait.view_state
     if before is None or wait.missing is not None:
         return wait, ()
@@ -280,8 +280,8 @@ def _apply_held_frames(wait: Wait, frames: tuple[FrameSeen, ...]) -> Outcome:
 
 
 def _apply_spec(wait: Wait, event: SpecUpdated) -> Outcome:
-    """Take the new terms; a new condition starts anew, and `TargetLocated` (or `TargetLost`) and
-    `BudgetChecked` must follow.
+    """Apply a client's new terms. A new condition starts over: `TargetLocated` (or `TargetLost`) and `BudgetChecked`
+    must follow.
     """
     state = move_wait(wait.state, WaitMove.UPDATE)
     if event.spec.until == wait.spec.until:
@@ -319,14 +319,14 @@ def _apply_spec(wait: Wait, event: SpecUpdated) -> Outcome:
 
 
 def _apply_judges_lack(wait: Wait, lack: str, at: float) -> Wait:
-    """Take what judges lack; once one may answer it is asked at once."""
+    """Note why no judge can answer; once one can, it is asked at once."""
     is_back = bool(wait.judges_lack) and not lack
     judge_state = replace(wait.judge_state, retry_at=at, backoff_s=0.0) if is_back else wait.judge_state
     return replace(wait, judges_lack=lack, judge_state=judge_state)
 
 
 def _apply_budget(wait: Wait, event: BudgetChecked) -> Outcome:
-    """Take what the budgets say. A yes that only waits for its picture is still one; answers in the air still count."""
+    """Apply the state of the budgets. A yes that waits for its picture stays a yes; answers in flight still count."""
     word = event.status
     fails = bool(word.spent) and word.fail and wait.pending is None
     failing = (wait.failing or unknown("budget", word.spent)) if fails else None
@@ -335,5 +335,5 @@ def _apply_budget(wait: Wait, event: BudgetChecked) -> Outcome:
     told = replace(wait, budget_status=word, unaffordable=sentences(wait.leaves) if word.spent else frozenset())
     if word.spent or not wait.budget_status.spent:
         return told, ()
-    # There is money again: what OCR said no to is asked anew.
+    # There is money again: ask anew about what OCR answered no.
     return replace(told, verdict_cache=VerdictCache(), judge_state=replace(wait.judge_state, cover=None)), ()

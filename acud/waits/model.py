@@ -32,36 +32,35 @@ from acud.waits.restless_area import LONGEST_PAUSE_S, RestlessArea
 from acud.waits.view_state import StoredBaseline, ViewState
 
 CACHE_SIZE = 16
-"""Identities kept per leaf: a caret has 2, a spinner up to 12; more would only delay a second opinion."""
+"""Identities kept per leaf: a caret has 2, a spinner up to 12; more would only delay a fresh judgement."""
 NamedLeaf = Text | ScreenImage | WindowTitle | Widget | FileState
-"""A leaf that names something which is there or not."""
+"""A leaf that names something that is there or not."""
 NO_DISPLAY = unknown("no_display", "the wait looks at no display")
 
 
 class VerdictCache(Struct, frozen=True):
-    """The identities that each leaf said no to, oldest use first. A forced judgement does not ask the memo."""
+    """The identities on which each leaf was no, oldest use first. A forced judgement does not use them."""
 
     noes: dict[int, tuple[str, ...]] = {}
 
     def noes_of(self, index: int) -> tuple[str, ...]:
-        """Return the identities that leaf `index` said no to."""
+        """Return the identities on which leaf `index` was no."""
         return self.noes.get(index, ())
 
     def add_no(self, index: int, identity: str) -> VerdictCache:
-        """Return the memo with `identity` as the newest; the one unused longest leaves when it is full."""
+        """Return the cache with `identity` as the newest; a full cache drops the one unused longest."""
         others = tuple(known for known in self.noes_of(index) if known != identity)
         return VerdictCache({**self.noes, index: (*others, identity)[-CACHE_SIZE:]})
 
     def drop_no(self, index: int, identity: str) -> VerdictCache:
-        """Return the memo without `identity`: the leaf said something else on it."""
+        """Return the cache without `identity`, on which the leaf was not no."""
         return VerdictCache({**self.noes, index: tuple(known for known in self.noes_of(index) if known != identity)})
 
 
 class JobInFlight(Struct, frozen=True):
-    """A job in the air: what it was dispatched with, and the newest frame then.
-
-    `generation`: of view and condition; another one now makes the result stale. `turn`: its place in the order of
-    dispatches. `windows`: the display's at its dispatch (None: not known); `typed`: what acud had typed then.
+    """A job in flight: its request, and the newest frame at its dispatch. `generation`: of view and condition; the
+    result is stale once the wait has another. `turn`: its place in the order of dispatches. `windows`: the display's at
+    its dispatch (None: not known); `typed`: what acud had typed then.
     """
 
     job_id: str
@@ -82,11 +81,11 @@ class SeenPlace(Struct, frozen=True):
 
 
 Places = tuple[tuple[NamedLeaf, tuple[SeenPlace, ...]], ...]
-"""Of leaves that were seen, where: `Wait.places` as it is stored."""
+"""Where leaves were seen: `Wait.places` as it is stored."""
 
 
 class Coverage(Struct, frozen=True):
-    """What a judgement answered for: a frame, the leaves asked, and the local answers it was asked under."""
+    """What a judgement covers: a frame, the leaves asked, and the local answers at that time."""
 
     frame: int
     asked: frozenset[int]
@@ -94,7 +93,7 @@ class Coverage(Struct, frozen=True):
 
 
 class PendingPicture(Struct, frozen=True):
-    """A picture that was taken, of which it is not known yet whether the yes holds on it."""
+    """A picture that was taken; whether the yes holds on it is not known yet."""
 
     evidence: Evidence
     frame: int
@@ -105,9 +104,9 @@ class PendingPicture(Struct, frozen=True):
 class PendingYes(Struct, frozen=True):
     """A yes that waits for its picture. `tries`: evidence jobs lost so far.
 
-    `verdicts`: the answers it rests on; `identity`: how the target looked ("": not known). `frames`: the first and last
-    that it held on, once windows or a terminal say otherwise; None while they do not. `hold_until`: the condition must
-    hold until then (None: at no other moment), as it rests on an absence (`acud.waits.absence`).
+    `verdicts`: the answers it rests on; `identity`: of the target ("": not known). `frames`: the first and last frame
+    it held on, once windows or a terminal deny it; None before. `hold_until`: until when the condition must hold, as it
+    rests on an absence (`acud.waits.absence`; None: at no other moment).
     """
 
     verdict: Verdict
@@ -122,14 +121,13 @@ class PendingYes(Struct, frozen=True):
     hold_until: float | None = None
 
     def is_held_back(self, at: float) -> bool:
-        """Tell whether the time is not over for which it must hold."""
+        """Return whether it must still hold for a while."""
         return self.hold_until is not None and at < self.hold_until
 
 
 class LaterReading(Struct, frozen=True):
-    """What a reading for one stage tells of stages to come: by stage, the verdicts of its leaves on that frame.
-
-    `evidence`: the picture of one that holds.
+    """The result of reading ahead: for each later stage, the verdicts on its leaves on that frame. `evidence`: the
+    picture of a stage that holds.
     """
 
     frame: int
@@ -140,10 +138,9 @@ class LaterReading(Struct, frozen=True):
 
 
 class Standing(Struct, frozen=True):
-    """What of one leaf is there and does not count (see `acud.waits.anew`).
-
-    `there`: how many. `echoed`: how many places of what acud typed were taken for that so far. `was_away`: it was seen
-    not to hold, or nobody knows whether it held at arming.
+    """How many present places of one leaf do not count (see `acud.waits.anew`). `there`: that number. `echoed`: how
+    many places have been taken for what acud typed. `was_away`: the leaf was seen not to hold, or it is not known
+    whether it held at arming.
     """
 
     there: int = 0
@@ -152,11 +149,10 @@ class Standing(Struct, frozen=True):
 
 
 class TextSnapshot(Struct, frozen=True):
-    """What windows, terminals and widgets say of the leaves that they answer, and the frames of that moment.
-
-    `since`: since when they say so. Frames from `first` on (None: none is known yet) up to `last` are of it. `newest`,
-    `newest_at`: the newest frame and its grab; a terminal or widgets may not have been read after it. `read_at`,
-    `widgets_at`: when they were.
+    """The answers from windows, terminals and widgets, and the frames of that moment. `since`: when these answers
+    began. Frames `first` (None: none known yet) to `last` are of that moment. `newest`, `newest_at`: the newest frame
+    and its grab; a terminal or widgets may not have been read after it. `read_at`, `widgets_at`: when terminal and
+    widgets were read.
     """
 
     answers: dict[int, Answer] = {}
@@ -170,14 +166,13 @@ class TextSnapshot(Struct, frozen=True):
 
 
 class JudgeState(Struct, frozen=True):
-    """The judge's side of a wait.
-
-    `last_start`: start of the newest judgement that came back and was neither memo nor gated. `last_real`: the same, or
-    the start of a forced one. `last_look`: newest turn, also one that found nothing to judge. `turn` counts dispatches,
-    `answered_turn` is the newest one answered. `gap_s`: adaptive. `yeses`, `yes_turn`, `confirm_at`: confirmation.
-    `passed`: frames that came and went while a judge was busy (for `busy_s` in all), up to `passed_frame`. `restless`:
-    where changes alone are judged with a pause. `absent_since`, `absences`: the first of the yeses in a row that rest
-    on an absence, and how many there were. `unreadable`: answers in a row that could not be read.
+    """The judging of a wait. `last_start`: start of the newest judgement that came back and was neither from memory nor
+    gated. `last_real`: the same, or the start of a forced one. `last_look`: newest turn, also one with nothing to
+    judge. `turn` counts dispatches, `answered_turn` is the newest one answered. `gap_s`: of the adaptive cadence.
+    `yeses`, `yes_turn`, `confirm_at`: confirmation. `passed`: frames that came and went while a judge was busy (for
+    `busy_s` in all), up to `passed_frame`. `restless`: the area where changes alone are judged with a pause.
+    `absent_since`, `absences`: the first of the yeses in a row that rest on an absence, and their number. `unreadable`:
+    unreadable answers in a row.
     """
 
     last_start: float = float("-inf")
@@ -202,14 +197,13 @@ class JudgeState(Struct, frozen=True):
     unreadable: int = 0
 
     def without_absences(self) -> JudgeState:
-        """Return it after something was there again, or was not known to be absent."""
+        """Return the state without its run of absences."""
         return self if self.absent_since is None else replace(self, absent_since=None, absences=0)
 
 
 class OpenRequests(Struct, frozen=True):
-    """What was asked of the supervisor and is still open.
-
-    `compare_at`: not before this is an identity asked again; `gone`: how often in a row its frame was overwritten.
+    """What was asked of the supervisor and is still open. `compare_at`: the earliest time to ask for an identity again;
+    `gone`: how often in a row its frame was overwritten.
     """
 
     jobs: dict[JobKind, JobRequest] = {}
@@ -222,27 +216,24 @@ class OpenRequests(Struct, frozen=True):
 
 
 class Wait(Struct, frozen=True):
-    """One wait. `WaitInfo` shows spec, state, verdict, note and counts; the rest is for the rules.
+    """One wait. `WaitInfo` shows spec, state, verdict, note and counts; the rest is for the rules. `stored`: baselines
+    from before a restart. `is_new`: it began here, and was not resumed after a restart. `leaves_seen`: the leaves that
+    were seen (text, window or widget). `standing`: of leaves that were looked at. `typed`: what acud typed there
+    (`acud.waits.anew`). `is_acting`: the action that it follows goes on. `acted_from`: the frame that it began on;
+    nothing is quiet before a change since then (None: it need not change). `view_state` None: the target was never
+    located. `missing`: why the target cannot be seen now, None while it can; `coming`: only until it has been found.
+    `terminal_text`: the text of a terminal, None when only its picture is known; `scrolled_off`: by leaf, the yes for a
+    text that a terminal wrote and no longer shows. `widgets`, `host_answers`: by leaf, the answers from widgets, and
+    from files, processes and notifications. `budget_status`: of its budgets; `judges_lack`: why no judge can answer
+    now; `unaffordable`: leaves that no judge may be asked about for want of money. `is_near_end`: its deadline is near,
+    and `last_picture` is what it ends with then. `longest_pause_s`: see `acud.waits.restless_area`.
 
-    `stored`: baselines from before a restart. `is_new`: it began here, and was not taken up after a restart.
-    `leaves_seen`: the leaves whose text, window or widget was seen. `standing`: of leaves that were looked at.
-    `typed`: what acud typed there (`acud.waits.anew`). `is_acting`: the action that it follows goes on.
-    `acted_from`: the frame that it began on; nothing is quiet before a change since then (None: it need not change).
-    `view_state` None: never aimed. `missing`: why the target cannot be seen now, None while it can; `coming`: only
-    until it has been found. `terminal_text`: the text of a terminal, None when only its picture can tell;
-    `scrolled_off`: by leaf, the yes of a text that a terminal wrote and shows no more. `widgets`, `host_answers`: by
-    leaf, what widgets say, and what the daemon knows of files, processes and notifications. `budget_status`: what its
-    budgets say; `judges_lack`: why no judge can answer now; `unaffordable`: leaves that no judge may be asked about for
-    want of money. `is_near_end`: its deadline is near, and `last_picture` is what it ends with then.
-    `longest_pause_s`: see `acud.waits.restless_area`.
-
-    `first_windows`: the windows of its display's first list, and `first_shown` those in sight then; `new_windows`: the
-    newest that came after.
-    `seen_last`: the newest yes or no. `failing`: why the wait fails as soon as it has a last picture, since
-    `failing_since`. `stage`: which stage of its condition is watched (`acud.waits.stages`); `leaves`, answers and
-    baselines are that one's. `stage_frame`: the frame that the stage before held on. `later`: readings that tell of
-    stages to come; `holding_ahead`: those that held when last read. `seen_before`: the texts, windows and widgets
-    that earlier stages saw. `places`: where texts, images and widgets were last seen (`acud.waits.presence`).
+    `first_windows`: the windows of its display's first list; `first_shown`: those in sight then; `new_windows`: the
+    newest that came after. `seen_last`: the newest yes or no. `failing`: why the wait fails as soon as it has a last
+    picture, since `failing_since`. `stage`: which stage of its condition is watched (`acud.waits.stages`); `leaves`,
+    answers and baselines are of that stage. `stage_frame`: the frame that the former stage held on. `later`: readings
+    of later stages; `holding_ahead`: those that held when last read. `seen_before`: the texts, windows and widgets that
+    earlier stages saw. `places`: where texts, images and widgets were last seen (`acud.waits.presence`).
     """
 
     spec: WaitSpec
@@ -297,13 +288,13 @@ class Wait(Struct, frozen=True):
 
     @property
     def until(self) -> Until:
-        """What is watched for now: the present stage."""
+        """The condition watched now: the present stage."""
         until = self.spec.until
         return until.parts[self.stage] if isinstance(until, Then) else until
 
     @property
     def gate(self) -> GateKind:
-        """The gate in force: by choice, or the cadence's default."""
+        """The gate in force: the chosen one, or the cadence's default."""
         policy = self.spec.policy
         default = GateKind.NONE if policy.cadence == "fixed" else GateKind.EXACT
         return policy.gate or default
@@ -315,7 +306,7 @@ class Wait(Struct, frozen=True):
 
     @property
     def in_view(self) -> ViewState | None:
-        """The view state while the target can be seen and has been looked at since it was aimed at."""
+        """The view state, while the target can be seen and was grabbed since it was located."""
         view_state = self.view_state
         if view_state is None or self.missing is not None or view_state.grabbed_at < view_state.since:
             return None
@@ -323,15 +314,15 @@ class Wait(Struct, frozen=True):
 
     @property
     def last_start(self) -> float:
-        """Start of the newest judgement that cost a call or may yet; what the memo answered holds nothing up."""
+        """Start of the newest judgement that cost a call or may yet; answers from memory do not count."""
         return max([self.judge_state.last_start, *(flight.at for flight in self.in_flight(JobKind.JUDGE))])
 
     def in_flight(self, kind: JobKind) -> tuple[JobInFlight, ...]:
-        """Return the jobs of a kind in the air for the view and condition of now."""
+        """Return the jobs of a kind in flight for the present view and condition."""
         if not self.flights:
             return ()
         return tuple(f for f in self.flights if f.request.kind is kind and self.is_current(f))
 
     def is_current(self, flight: JobInFlight) -> bool:
-        """Tell whether a job is for the view, condition and stage of now."""
+        """Return whether a job is for the present view, condition and stage."""
         return flight.generation == self.generation and flight.request.stage == self.stage

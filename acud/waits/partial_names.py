@@ -1,4 +1,4 @@
-"""Names that programs give to files that they have not finished, as data: one line for each form, with its source."""
+"""Names that programs give to unfinished files, as data: one line for each form, with its source."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from acud.waits.read_text import comparable
 
 
 class PartialName(NamedTuple):
-    """One form of a partial file's name, as a regular expression without regard to case.
-
-    `name` and `ext` in it make the final name; `ext` alone is the end of one that is not known yet, and neither is any.
+    """One form of a partial file's name, as a regular expression without regard to case. Its groups `name` and `ext`
+    make the final name; `ext` alone is the end of a name not known yet; without groups the final name may be any.
     """
 
     form: re.Pattern[str]
@@ -51,7 +50,7 @@ PARTIAL_NAMES = (
 
 
 def final_names(partial: str) -> Iterator[str]:
-    """Yield the final names that a partial name stands for; nothing for a name that is no partial one."""
+    """Yield the final names that a partial name stands for; none for any other name."""
     for form in PARTIAL_NAMES:
         found = form.form.fullmatch(partial)
         if found is not None and "name" in form.form.groupindex:
@@ -59,7 +58,7 @@ def final_names(partial: str) -> Iterator[str]:
 
 
 def is_unnamed_partial(partial: str, final: str = "") -> bool:
-    """Tell whether the program that writes `partial` does not know its final name yet, so that it may be `final`."""
+    """Return whether `partial` has no final name yet, so that it may become `final`."""
     for form in PARTIAL_NAMES:
         found = form.form.fullmatch(partial)
         if found is not None and "name" not in form.form.groupindex:

@@ -1,7 +1,7 @@
-"""What a wait wants now, from its state alone: every event is followed by one plan.
+"""What a wait wants now, from its state alone; one plan follows every event.
 
-Each stage takes the wait and the time and returns the wait after it with the effects. A stage that has nothing to add
-changes nothing, so planning twice is planning once.
+Each step takes the wait and the basis of the plan and returns the wait after it with the effects. A step with nothing
+to add changes nothing, so planning twice is planning once.
 """
 
 from __future__ import annotations
@@ -65,29 +65,28 @@ from acud.waits.stages import read_ahead
 from acud.waits.view_state import ViewState
 
 MOST_FLIGHTS = 2
-"""Judge calls in the air: the second keeps a slow judge from holding back newer pixels."""
+"""Judge calls in flight: the second keeps a slow judge from holding back newer pixels."""
 MOST_READINGS = 4
-"""The same where OCR and the search for images answer all: they cost nothing, and what comes and goes during a reading
-is looked at later."""
+"""The same where OCR and the image search answer everything: they are free, and what comes and goes during a reading is
+read later.
+"""
 FRESH_S = 0.25
-"""A grab this young shows the display as it is; a yes over quiet needs one, or a dead capture would look quiet."""
+"""A grab this young shows the display as it is; a yes on quiet needs one, or a dead capture would look quiet."""
 REGRAB_S = 2.0
-"""A grab without an answer for so long is requested again."""
+"""A grab without an answer is requested again after this."""
 PATIENCE_S = 0.25
-"""An `event` turn goes on with the newest frame when its fresh grab takes longer."""
+"""An `event` turn uses the newest frame when its fresh grab takes longer."""
 LAST_PICTURE_S = 2.0
-"""A wait that fails waits no longer than this for its last picture."""
+"""The longest time that a failing wait waits for its last picture."""
 _LACK = "not judged: "
 EVIDENCE_PATIENCE_S = 10.0
-"""A local yes is not held back longer than this for its picture."""
+"""The longest time that a yes is held back for its picture."""
 
 
 class PlanBasis(Struct):
-    """What a plan starts from; no stage changes it.
-
-    `verdicts`: what is known without a judge. `asked`: the leaves that a judge is to be asked about. `quiet`: those
-    that ask for quiet, and for how long. `turns`: those found with `judge_state`, the one part of a wait that they rest
-    on and that stages change.
+    """What a plan starts from; no step changes it. `verdicts`: known without a judge. `asked`: the leaves to ask a
+    judge about. `quiet`: the leaves that ask for quiet, with its length in seconds. `turns`: cached for `judge_state`,
+    the one part of a wait that they depend on and steps change.
     """
 
     at: float
@@ -99,7 +98,7 @@ class PlanBasis(Struct):
 
 
 def plan(wait: Wait, at: float) -> Outcome:
-    """Return the wait with everything asked for that it wants now, and those effects."""
+    """Return the wait after asking for everything that it wants now, and the effects."""
     effects: list[WaitEffect] = []
     now = basis_of(wait, at)
     state, number = wait.state, wait.stage
@@ -109,7 +108,7 @@ def plan(wait: Wait, at: float) -> Outcome:
             effects += more
         if wait.state is not state:  # it has ended
             break
-        if wait.stage != number:  # another condition: nothing of this plan is of it
+        if wait.stage != number:  # another condition, which this plan does not know
             wait, more = plan(wait, at)
             effects += more
             break
@@ -131,7 +130,7 @@ def _update_note(wait: Wait, now: PlanBasis) -> Outcome:
 
 
 def _grab_first_look(wait: Wait, now: PlanBasis) -> Outcome:
-    """Each arm and each reconnect demands one frame now."""
+    """Ask for one frame after each arming and each reconnect."""
     view_state = wait.view_state
     if view_state is None or wait.missing is not None or view_state.grabbed_at >= view_state.since:
         return wait, ()
@@ -140,13 +139,13 @@ def _grab_first_look(wait: Wait, now: PlanBasis) -> Outcome:
     after, effects = _grab(wait, view_state.since, now.at)
     if not effects or not any(isinstance(leaf, Change | Stable) for leaf in wait.leaves):
         return after, effects
-    # A window's pixels may come from elsewhere later; then only its tiles' looks tell how much of it changed.
+    # A window's pixels may come from elsewhere later; then only the looks of its tiles show how much of it changed.
     shares = any(isinstance(leaf, Change) and leaf.share for leaf in wait.leaves)
     return after, (GrabRequest(look=True, tiles=shares and wait.spec.target.in_windows),)
 
 
 def _grab(wait: Wait, since: float, at: float) -> Outcome:
-    """Ask for a grab begun at or after `since`, unless one is on its way."""
+    """Ask for a grab that begins at or after `since`, unless one is on its way."""
     asked = wait.requests.grab_asked
     if asked is not None and asked >= since and at < asked + REGRAB_S:
         return wait, ()
@@ -154,7 +153,7 @@ def _grab(wait: Wait, since: float, at: float) -> Outcome:
 
 
 def _grab_for_quiet(wait: Wait, now: PlanBasis) -> Outcome:
-    """Grab when a quiet span may be over: only a compared grab shows that it is."""
+    """Ask for a grab when a quiet span may be over: only a compared grab proves it."""
     view_state = wait.in_view
     if not now.quiet or view_state is None or wait.pending is not None:
         return wait, ()
@@ -170,7 +169,7 @@ def _quiet_ends(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[float
 
 
 def _decide_locally(wait: Wait, now: PlanBasis) -> Outcome:
-    """Decide what needs no judge; a yes counts on a fresh grab only when it speaks of quiet or is confirmed."""
+    """Decide the condition if no judge is needed; a yes needs a fresh grab only for quiet or to confirm."""
     if wait.pending is not None:
         return wait, ()
     if now.asked:
@@ -183,7 +182,7 @@ def _decide_locally(wait: Wait, now: PlanBasis) -> Outcome:
 
 
 def _note_unjudged(wait: Wait, now: PlanBasis) -> Wait:
-    """Return the wait saying of what no judge answered yet whether one can."""
+    """Return the wait with a verdict that shows whether a judge can answer at all."""
     if wait.verdict not in (NOT_LOCATED, NOT_JUDGED) and not wait.verdict.detail.startswith(_LACK):
         return wait
     is_lacking = wait.judges_lack and all(isinstance(wait.leaves[index], Criteria) for index in now.asked)
@@ -211,7 +210,7 @@ def _take_local_yes(wait: Wait, whole: Verdict, now: PlanBasis) -> Outcome:
 
 
 def _make_pending_yes(wait: Wait, whole: Verdict, now: PlanBasis) -> PendingYes:
-    """Return a yes on what is seen now, for which a picture is still to be taken."""
+    """Return a yes on what is seen now, without its picture yet."""
     view_state = wait.in_view
     if view_state is None:
         return PendingYes(whole, -1, now.at, None, verdicts=now.verdicts)
@@ -220,7 +219,7 @@ def _make_pending_yes(wait: Wait, whole: Verdict, now: PlanBasis) -> PendingYes:
 
 
 def _resolve_on_picture(wait: Wait, now: PlanBasis) -> Outcome:
-    """Resolve on a picture of the moment when the yes held; look at it again where it holds no more."""
+    """Resolve on a picture of the moment when the yes held; look again where it no longer holds."""
     pending = wait.pending
     if pending is None:
         return wait, ()
@@ -243,9 +242,8 @@ def _resolve_on_picture(wait: Wait, now: PlanBasis) -> Outcome:
 
 
 def _hold_back(wait: Wait, pending: PendingYes, now: PlanBasis) -> Outcome | None:
-    """Go on with a yes that must hold for a time; None once it did, shown by a grab, or where it need not.
-
-    While the target stands still no judge is asked again.
+    """Return the next step of a yes that must hold for a time; None if a grab shows that it did, or it need not. While
+    the target stands still no judge is asked again.
     """
     if pending.hold_until is None:
         return None
@@ -264,7 +262,7 @@ def _hold_back(wait: Wait, pending: PendingYes, now: PlanBasis) -> Outcome | Non
 
 
 def _look_again(wait: Wait) -> Outcome:
-    """Go on without the yes: it is not so any more, or its picture is of another moment."""
+    """Drop the yes: it no longer holds, or its picture is of another moment."""
     judge_state = replace(wait.judge_state, yeses=0, yes_turn=-1, confirm_at=None, cover=None)
     return _withdraw_job(replace(wait, pending=None, judge_state=judge_state), JobKind.EVIDENCE)
 
@@ -287,25 +285,23 @@ def _ask_picture(wait: Wait, now: PlanBasis) -> Outcome:
         return _ask_moment(wait, pending.picture, now.at)
     if wait.in_flight(JobKind.EVIDENCE) or JobKind.EVIDENCE in wait.requests.jobs:
         return wait, ()
-    return _request_job(
-        wait, _make_request(wait, wait.in_view, JobKind.EVIDENCE, priority=EVIDENCE_PRIORITY, keep_evidence=True)
-    )
+    return _request_job(wait, _make_request(wait, wait.in_view, JobKind.EVIDENCE))
 
 
 def _ask_last_picture(wait: Wait, now: PlanBasis) -> Outcome:
-    """Take the picture that the wait times out or fails with; no picture delays a deadline."""
+    """Ask for the picture that the wait times out or fails with; no picture delays a deadline."""
     view_state = wait.in_view
     ends = wait.is_near_end or wait.failing is not None
     if not ends or wait.pending is not None or wait.last_picture is not None or view_state is None:
         return wait, ()
     if wait.in_flight(JobKind.EVIDENCE) or JobKind.EVIDENCE in wait.requests.jobs:
         return wait, ()
-    due = _make_request(wait, view_state, JobKind.EVIDENCE, priority=EVIDENCE_PRIORITY, keep_evidence=True)
+    due = _make_request(wait, view_state, JobKind.EVIDENCE)
     return _request_job(wait, replace(due, is_last_look=True))
 
 
 def _fail_with_picture(wait: Wait, now: PlanBasis) -> Outcome:
-    """Fail once the last picture is there, or cannot be had soon; a yes that comes meanwhile is still one."""
+    """Fail once the last picture is there, or is not to be had soon; a yes that comes meanwhile counts."""
     failing = wait.failing
     if failing is None or wait.pending is not None:
         return wait, ()
@@ -316,7 +312,7 @@ def _fail_with_picture(wait: Wait, now: PlanBasis) -> Outcome:
 
 
 def _ask_moment(wait: Wait, picture: PendingPicture | None, at: float) -> Outcome:
-    """Ask for a frame begun now that the list or the picture is there, then for the terminal and widgets after it."""
+    """Ask for a frame after the window list or the picture, then for a reading of terminal and widgets after that."""
     texts = wait.texts
     if texts.first is None or (picture is not None and texts.newest < picture.frame):
         return _grab(wait, texts.since if picture is None else picture.at, at)
@@ -340,7 +336,7 @@ def _ask_judge(wait: Wait, now: PlanBasis) -> Outcome:
 
 
 def _take_turn(wait: Wait, view_state: ViewState, due: list[LookTurn], now: PlanBasis) -> Outcome:
-    """Have the grab that the overdue turns need, then ask for the judgement, or note that there was nothing new."""
+    """Ask for the grab that the overdue turns need, then for the judgement, or note that there was nothing new."""
     judge, at = any(turn.judge for turn in due), now.at
     fresh = [turn for turn in due if turn.fresh and view_state.grabbed_at < turn.at]
     quiet = any(now.verdicts[index].answer is Answer.YES for index, _ in now.quiet)
@@ -369,7 +365,7 @@ def _note_look(wait: Wait, changing: bool, at: float) -> Wait:
 
 
 def open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookTurn]:
-    """Return the turns that may be taken: no judgement beside as many as may be in the air, or one that confirms."""
+    """Return the turns that may be taken; none judges while enough judgements, or a confirming one, are in flight."""
     if now.judge_state is not wait.judge_state:
         now.judge_state, now.turns = wait.judge_state, _open_turns(wait, view_state, now)
     return now.turns
@@ -377,7 +373,7 @@ def open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookTu
 
 def _open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookTurn]:
     in_flight = wait.in_flight(JobKind.JUDGE)
-    # Before its deadline a wait is to know the newest frame, which evaluators read before older ones.
+    # Before its deadline a wait must know the newest frame, which evaluators read before older ones.
     most = MOST_READINGS + wait.is_near_end if _is_read(wait, now.asked) else MOST_FLIGHTS
     full = len(in_flight) >= most
     confirm_at = wait.judge_state.confirm_at
@@ -389,15 +385,14 @@ def _open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookT
 
 
 def _is_read(wait: Wait, asked: frozenset[int]) -> bool:
-    """Tell whether evaluators answer all that is asked by themselves."""
+    """Return whether evaluators answer all asked leaves without a vision judge."""
     found = (wait.leaves[index] for index in asked)
     return wait.spec.judge == JudgeName.OCR or all(isinstance(o, PixelLeaf) and not may_ask_model(o) for o in found)
 
 
 def _unjudged_since(wait: Wait, view_state: ViewState, now: PlanBasis) -> float | None:
-    """Return since when there may be pixels that no judge was asked these leaves about; None when there are none.
-
-    A local answer that turned asks anew about the same pixels: then it is the time of the last start.
+    """Return since when there may be pixels unjudged for the asked leaves; None when there are none. A local answer
+    that turned asks anew about the same pixels: then return the start of the last judgement.
     """
     covers = _list_covers(wait)
     answers = {index: verdict.answer for index, verdict in now.verdicts.items()}
@@ -410,7 +405,7 @@ def _unjudged_since(wait: Wait, view_state: ViewState, now: PlanBasis) -> float 
 
 
 def has_unjudged(wait: Wait, at: float, shown_at: float) -> bool:
-    """Tell whether, at `at`, a judge is still to be asked about pixels that the target may have shown at `shown_at`."""
+    """Return whether, at `at`, pixels that the target may have shown at `shown_at` are still to be judged."""
     view_state, now = wait.in_view, basis_of(wait, at)
     if view_state is None or wait.pending is not None or wait.failing is not None or not now.asked:
         return False
@@ -423,7 +418,7 @@ def _list_covers(wait: Wait) -> list[Coverage | None]:
 
 
 def _pause_end(wait: Wait, view_state: ViewState) -> float | None:
-    """Return until when all that changed after the newest judged frame may wait; None where it may not."""
+    """Return until when the changes after the newest judged frame may wait; None where they may not."""
     if not wait.judge_state.restless.is_known:
         return None
     judged = max((cover.frame for cover in _list_covers(wait) if cover is not None), default=-1)
@@ -433,7 +428,7 @@ def _pause_end(wait: Wait, view_state: ViewState) -> float | None:
 
 
 def coverage_of(due: JobRequest, frame: int) -> Coverage:
-    """Return what a job on `frame` answers for."""
+    """Return what a job on `frame` covers."""
     answers = {index: verdict.answer for index, verdict in due.known.items()}
     return Coverage(frame, frozenset(want.index for want in due.asks), answers)
 
@@ -443,21 +438,14 @@ def _make_judge_request(wait: Wait, view_state: ViewState, now: PlanBasis, force
     wants = tuple(
         LeafRequest(i, wait.verdict_cache.noes_of(i) if remembers and not force else ()) for i in sorted(now.asked)
     )
-    last = wait.judge_state.yeses + 1 >= wait.spec.policy.confirm
-    due = _make_request(
-        wait,
-        view_state,
-        JobKind.JUDGE,
-        priority=judgement_priority(wait.spec.policy.priority, force=force),
-        keep_evidence=last,
-    )
-    gate, threshold = str(wait.gate), wait.spec.policy.gate_threshold
     return replace(
-        due,
+        _make_request(wait, view_state, JobKind.JUDGE),
         asks=wants,
         known=now.verdicts,
-        gate=gate,
-        gate_threshold=threshold,
+        gate=str(wait.gate),
+        gate_threshold=wait.spec.policy.gate_threshold,
+        priority=judgement_priority(wait.spec.policy.priority, force=force),
+        keep_evidence=wait.judge_state.yeses + 1 >= wait.spec.policy.confirm,
         force=force,
         local=bool(wait.budget_status.spent),
         ahead=read_ahead(wait) if _is_read(wait, now.asked) and wait.in_flight(JobKind.JUDGE) else {},
@@ -468,7 +456,7 @@ def _make_judge_request(wait: Wait, view_state: ViewState, now: PlanBasis, force
 
 
 def _ask_identity(wait: Wait, now: PlanBasis) -> Outcome:
-    """Ask for the view's identity when tiles alone cannot tell whether the target changed."""
+    """Ask for the view's identity when tiles alone leave open whether the target changed."""
     view_state = wait.in_view
     by_pixels = any(isinstance(leaf, Change | Stable) for leaf in wait.leaves)
     if view_state is None or not by_pixels or wait.pending is not None or not view_state.needs_identity:
@@ -476,19 +464,19 @@ def _ask_identity(wait: Wait, now: PlanBasis) -> Outcome:
     busy = wait.in_flight(JobKind.IDENTITY) or JobKind.IDENTITY in wait.requests.jobs
     if busy or now.at < wait.requests.compare_at:
         return wait, ()
-    return _request_job(wait, _make_request(wait, view_state, JobKind.IDENTITY, priority=IDENTITY_PRIORITY))
+    return _request_job(wait, _make_request(wait, view_state, JobKind.IDENTITY))
 
 
 # ---- one look -------------------------------------------------------------------------------------------------------
 
 
 def _end_single_look(wait: Wait, now: PlanBasis) -> Outcome:
-    """A wait without time ends with the first answer, whichever that is."""
+    """End a wait with timeout 0 at its first answer, whichever that is."""
     return time_out(wait, now.at) if wait.spec.timeout_s == 0 and _is_all_known(wait, now) else (wait, ())
 
 
 def _is_all_known(wait: Wait, now: PlanBasis) -> bool:
-    """Tell whether everything that is to be known of the present is known, and it is no yes."""
+    """Return whether all of the present is known, and it is no yes."""
     if wait.pending is not None or wait.judge_state.confirm_at is not None or _is_awaited(wait):
         return False
     view_state = wait.in_view
@@ -504,7 +492,7 @@ def _is_all_known(wait: Wait, now: PlanBasis) -> bool:
 
 
 def _is_awaited(wait: Wait) -> bool:
-    """Tell whether the target, or the windows, widgets or files that a part asks for, have not been found out yet."""
+    """Return whether the target, or the windows, widgets or files that a part asks for, are not known yet."""
     listless = wait.windows is None and wait.windows_missing is NOT_JUDGED
     unread = any(
         isinstance(leaf, HostLeaf) and index not in wait.host_answers for index, leaf in enumerate(wait.leaves)
@@ -524,21 +512,18 @@ def _is_awaited(wait: Wait) -> bool:
 # ---- asking --------------------------------------------------------------------------------------------------------
 
 
-def _make_request(
-    wait: Wait, view_state: ViewState, kind: JobKind, *, priority: int, keep_evidence: bool = False
-) -> JobRequest:
-    view = view_state.view
-    frame = view_state.frame
+def _make_request(wait: Wait, view_state: ViewState, kind: JobKind) -> JobRequest:
+    view, is_evidence = view_state.view, kind is JobKind.EVIDENCE
     return JobRequest(
         kind,
         view.source,
         view.crop,
         view.ignore,
         view.epoch,
-        frame,
+        view_state.frame,
         stage=wait.stage,
-        priority=priority,
-        keep_evidence=keep_evidence,
+        priority=EVIDENCE_PRIORITY if is_evidence else IDENTITY_PRIORITY,
+        keep_evidence=is_evidence,
     )
 
 
@@ -548,7 +533,7 @@ def _request_job(wait: Wait, due: JobRequest) -> Outcome:
 
 
 def _refresh_request(wait: Wait, before: JobRequest, now: JobRequest) -> Outcome:
-    """Replace a request that still waits for capacity when it would ask something else; a newer frame is no reason."""
+    """Replace a request that waits for capacity if it now asks something else; a newer frame is no reason."""
     same = replace(now, min_frame=before.min_frame) == before
     return (wait, ()) if same else _request_job(wait, now)
 
@@ -575,7 +560,7 @@ def _request_tick(wait: Wait, now: PlanBasis) -> Outcome:
 
 
 def _list_wake_times(wait: Wait, now: PlanBasis) -> Iterator[float]:
-    """Yield the moments at which a plan may want something new without any event."""
+    """Yield the times at which a plan may want something new without any event."""
     if wait.requests.grab_asked is not None:
         yield from (wait.requests.grab_asked + PATIENCE_S, wait.requests.grab_asked + REGRAB_S)
     if wait.pending is not None:
@@ -601,7 +586,7 @@ _STAGES = (
     _grab_first_look,
     _resolve_on_picture,
     _decide_locally,
-    _update_note,  # its verdict may be what a client should know
+    _update_note,  # after the verdict, which may be the note
     _ask_picture,
     _ask_last_picture,
     _fail_with_picture,

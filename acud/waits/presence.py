@@ -1,10 +1,10 @@
 """Whether what a condition names is there, where it was last seen, and what hides that place now.
 
-What is not in sight is not known to be gone. A place is a box in the window that showed it, and moves with it; a window
-that closed took along what it showed. A target that is a window is judged by its own pixels, and needs no place.
+What is not in sight is not known to be gone. A place is a box in the window that showed it, and moves with the window;
+closing the window ends the place. A target that is a window is judged by its own pixels, and needs no place.
 
 What was never seen, and what a sentence names, has no place: it may be in any window that was in sight when the wait
-began and is hidden now. A text or picture may also be below one window that hides the whole target from the beginning.
+began and is hidden now. A text or picture may also be below a window that hid the whole target from the beginning.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ Windows = tuple[WindowInfo, ...]
 
 
 def seen_there(wait: Wait, verdicts: Mapping[int, Verdict]) -> frozenset[int]:
-    """Return the leaves whose text, image or window was there once, those of `verdicts` included."""
+    """Return the leaves that were seen there (text, image or window), including those of `verdicts`."""
     there = {index for index, verdict in verdicts.items() if is_there(wait.leaves[index], verdict) is True}
     return wait.leaves_seen | there
 
 
 def named_leaf(leaf: Leaf) -> NamedLeaf | None:
-    """Return the text, image, window, widget or file that a leaf names as one that is there; None: it names none."""
+    """Return a leaf that asks for the text, image, window, widget or file to be there; None for other leaves."""
     return replace(leaf, gone=False) if _can_be_there(leaf) else None
 
 
 def is_there(leaf: Leaf, verdict: Verdict) -> bool | None:
-    """Tell whether the leaf's text, image or window is there; None: it is no such leaf, or not known."""
+    """Return whether the leaf's text, image or window is there; None for other leaves, or if not known."""
     if not _can_be_there(leaf) or verdict.answer is Answer.UNKNOWN:
         return None
     if isinstance(leaf, FileState) and not leaf.gone and verdict.answer is Answer.NO:
@@ -67,19 +67,19 @@ def is_there(leaf: Leaf, verdict: Verdict) -> bool | None:
 
 
 def _can_be_there(leaf: Leaf) -> TypeGuard[NamedLeaf]:
-    """Tell whether the leaf asks whether something is there, and of what is there nothing else."""
+    """Return whether the leaf asks only whether something is there."""
     is_bare = isinstance(leaf, Widget) and not leaf.states and leaf.value is None
     return isinstance(leaf, Text | ScreenImage | WindowTitle | FileState) or is_bare
 
 
 def find_absences(wait: Wait) -> set[int]:
-    """Return the leaves that hold while something is not there, the negated ones turned round."""
+    """Return the leaves that hold while something is absent; a negated leaf counts by its opposite."""
     signed = zip(wait.leaves, negations(wait.until), strict=True)
     return {at for at, (leaf, negated) in enumerate(signed) if _can_be_there(leaf) and leaf.gone is not negated}
 
 
 def negations(until: Until, *, negated: bool = False) -> Iterator[bool]:
-    """Yield of each leaf whether it is negated."""
+    """Yield for each leaf whether it is negated."""
     if isinstance(until, AllOf | AnyOf | Then):
         for part in until.parts:
             yield from negations(part, negated=negated)
@@ -93,7 +93,7 @@ def negations(until: Until, *, negated: bool = False) -> Iterator[bool]:
 
 
 def note_places(wait: Wait, verdicts: Mapping[int, Verdict], windows: Windows | None) -> Wait:
-    """Return the wait knowing where what is there was seen, among the `windows` of that moment."""
+    """Return the wait with the places of what was seen, in the `windows` of that moment."""
     view_state, seen = wait.view_state, {}
     if not windows or view_state is None or view_state.view.is_window:
         return wait
@@ -118,7 +118,7 @@ def _find_place(box: Rect, windows: Windows, known: tuple[SeenPlace, ...]) -> Se
 
 
 def doubt_absences(wait: Wait, verdicts: Mapping[int, Verdict], *moments: Windows | None) -> dict[int, Verdict]:
-    """Return the verdicts; what is absent is unknown where its place was hidden at one of the `moments`."""
+    """Return the verdicts, with an absence as unknown where its place was hidden at one of the `moments`."""
     return {
         index: next((doubt for windows in moments if (doubt := _doubt_absence(wait, index, verdict, windows))), verdict)
         for index, verdict in verdicts.items()
@@ -140,15 +140,14 @@ def _doubt_absence(wait: Wait, index: int, verdict: Verdict, windows: Windows | 
         why = _why_unseen(wait, windows, index)
         hint = "it may be there; a window as the target is judged covered too"
         return unknown("covered", f"{why}: {hint}") if why else None
-    is_told = isinstance(leaf, Widget)
-    why = next((why for one in places if (why := _why_hidden(wait, one, windows, is_told=is_told))), "")
+    is_reported = isinstance(leaf, Widget)
+    why = next((why for one in places if (why := _why_hidden(wait, one, windows, is_reported=is_reported))), "")
     return unknown("covered", f"the place where it was last seen {why}") if why else None
 
 
 def _why_unseen(wait: Wait, windows: Windows, index: int) -> str:
-    """Return which window of the target is hidden, where leaf `index` may be in it; "" for none.
-
-    Where the condition also asks for what is there, that is what its client looks at.
+    """Return which window of the target is hidden and may hold leaf `index`; "" for none. Where the condition also asks
+    for what is there, only that counts.
     """
     view_state, lacking = wait.view_state, _find_lacking(wait)
     if view_state is None or index not in lacking or len(lacking) < sum(map(_is_looked_for, wait.leaves)):
@@ -169,7 +168,7 @@ def _why_unseen(wait: Wait, windows: Windows, index: int) -> str:
 
 
 def _find_lacking(wait: Wait) -> set[int]:
-    """Return the texts, pictures and sentences that hold while something is not there."""
+    """Return the texts, pictures and sentences that hold while something is absent."""
     signed = enumerate(zip(wait.leaves, negations(wait.until), strict=True))
     sentences = {at for at, (leaf, neg) in signed if isinstance(leaf, Criteria) and asks_absence(leaf) is not neg}
     return sentences | {at for at in find_absences(wait) if isinstance(wait.leaves[at], PixelLeaf)}
@@ -180,14 +179,14 @@ def _is_looked_for(leaf: Leaf) -> bool:
 
 
 def covers_of(part: Rect, above: Windows) -> Windows:
-    """Return the windows of `above` that lie over a part of the display, where they hide all of it; else none."""
+    """Return the windows of `above` over a part of the display, if together they hide all of it; else none."""
     over = tuple(one for one in above if one.visibility != "unmapped" and one.outside.intersect(part))
     return () if subtract(part, (one.outside.moved(-part.x, -part.y) for one in over)) else over
 
 
 def hidden_region(wait: Wait, windows: Windows, region: Rect | None) -> Verdict | None:
-    """Return why changes and quiet of a region are not known: windows of other programs hide all that showed there when
-    the wait began. None where something else is asked for, or another thing hides it.
+    """Return why changes and quiet of a region are unknown: other programs' windows hide all that showed there when the
+    wait began. None where the wait asks for something else, or the region is not hidden so.
     """
     pixels = [leaf for leaf in wait.leaves if isinstance(leaf, Change | Stable | PixelLeaf | Criteria)]
     if region is None or not pixels or not all(isinstance(leaf, Change | Stable) for leaf in pixels):
@@ -207,25 +206,25 @@ def hidden_region(wait: Wait, windows: Windows, region: Rect | None) -> Verdict 
 
 
 def _program_of(window: WindowInfo) -> int:
-    """Return the process of a window, or, where it names none, its X client: that is in the high bits of an X id."""
+    """Return the process of a window or, if unknown, its X client: the high bits of an X id."""
     return window.pid or -(window.window_id >> 21)
 
 
 def find_shown(windows: Windows) -> frozenset[int]:
-    """Return the windows of which something is in sight, but for the background."""
+    """Return the windows that are at least partly in sight, without the desktop background."""
     shown = ((at, own) for at, own in enumerate(windows) if own.visibility != "unmapped" and not own.is_desktop)
     return frozenset(own.window_id for at, own in shown if not covers_of(own.bounds, windows[:at]))
 
 
-def _why_hidden(wait: Wait, place: SeenPlace, windows: Windows, *, is_told: bool) -> str:
-    """Return what hides a place, "" for nothing. `is_told`: of what is there the program tells, covered or not."""
+def _why_hidden(wait: Wait, place: SeenPlace, windows: Windows, *, is_reported: bool) -> str:
+    """Return what hides a place, "" for nothing. `is_reported`: the program reports what is there, covered or not."""
     own = next((one for one in windows if one.window_id == place.window), None)
     if place.window and own is None:
         return ""
     if own is not None and own.visibility == "unmapped":
         return f"is hidden: its window {_describe_window(own)} is minimised or unmapped"
     box = place.box if own is None else place.box.moved(own.bounds.x, own.bounds.y)
-    if own is not None and own.visibility == "covered" and not is_told:
+    if own is not None and own.visibility == "covered" and not is_reported:
         middle = box.x + box.w // 2, box.y + box.h // 2
         if not own.outside.holds(*middle):
             return f"is hidden: its window {_describe_window(own)} is rolled up"
@@ -233,7 +232,7 @@ def _why_hidden(wait: Wait, place: SeenPlace, windows: Windows, *, is_told: bool
             return f"is hidden: its window {_describe_window(own)} was moved out of sight"
     above = windows[: windows.index(own)] if own is not None else windows
     over = (one for one in above if one.visibility != "unmapped" and one.outside.intersect(box))
-    cover = None if is_told else next(over, None)
+    cover = None if is_reported else next(over, None)
     return f"is covered by {_describe_window(cover)}" if cover is not None else ""
 
 
@@ -243,13 +242,13 @@ def _describe_window(window: WindowInfo) -> str:
 
 
 def cover_changed(wait: Wait, windows: Windows) -> bool:
-    """Tell whether a place is hidden by other windows among `windows` than among those that the wait knows."""
+    """Return whether other windows hide a place in `windows` than in the list that the wait knows."""
     before = wait.windows or ()
     places = [one for some in wait.places.values() for one in some]
     lacking = _find_lacking(wait)
     hiding = (
         [
-            *(_why_hidden(wait, one, now, is_told=False) for one in places),
+            *(_why_hidden(wait, one, now, is_reported=False) for one in places),
             *(_why_unseen(wait, now, at) for at in lacking),
         ]
         for now in (before, windows)

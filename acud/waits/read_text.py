@@ -1,4 +1,4 @@
-"""Where words stand in text that was read; and which number belongs to a label in it, and how it compares."""
+"""Where words stand in text that was read, which number belongs to a label in it, and how it compares."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from acud.base.quotation_marks import plain_marks
 from acud.types import Comparison, Echo, NumberSeen, Rect, ScreenNumber, Verdict, no, numbers_in, unknown, yes
 
 _WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-"""Letters of scripts that put no spaces between words, where words end is not to be seen."""
+"""Letters of scripts without spaces between words, in which the end of a word is not visible."""
 _INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
 _JOINT = r"[\s:=(\[#≈~|·•–—→-]*"
 _LINK = re.compile(rf"{_JOINT}|\s*\.{{2,}}\s*|(?P<words>(?:[\s(]+[^\W\d_][\w'’-]*\)?){{1,3}})(?P<joint>\s?[:=]\s*|\s*)")
@@ -27,37 +27,37 @@ _ORDER: dict[Comparison, Callable[[float, float], bool]] = {
 }  # fmt: skip
 _MAX_QUOTE = 80
 ECHO_LETTERS = 200
-"""Letters and digits that are compared on each side of an echo."""
+"""Letters and digits compared on each side of an echo."""
 _LEAST_LIKENESS, _LEAST_TAIL = 0.75, 0.6
 _HEAD, _TAIL, _SHIFT = 4, 6, 3
-"""Letters of the beginning of what was typed, and how far engines that lose or make up letters shift it."""
+"""Letters at the beginning and end of typed text, and how far OCR that loses or invents letters shifts them."""
 BUT_TYPED = "but for what acud itself typed"
 _LOOKS_LIKE = str.maketrans({"0": "o", "1": "l", "i": "l", "5": "s", "8": "b", "2": "z"})
 _MOST_REGIONS = 3
 
 
 def is_whole(text: str, start: int, end: int) -> bool:
-    """Tell whether no letter or digit is right before or right after `text[start:end]`, as a part of its words."""
+    """Return whether `text[start:end]` is whole words: no letter or digit right before or after belongs to them."""
     return not any(are_of_a_word(text[place - 1 : place], text[place : place + 1]) for place in (start, end))
 
 
 def normalise_text(text: str) -> str:
     """Return `text` with white space folded, compatibility forms (full-width letters, ligatures) made plain, and
-    without what no pixel shows (direction marks, soft hyphens, joiners).
+    without invisible characters (direction marks, soft hyphens, joiners).
     """
     return " ".join(_INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).split())
 
 
 def comparable(text: str) -> str:
-    """Return `text` as names are compared: white space folded, compatibility forms, quotes and dashes made plain, case
-    ignored.
+    """Return `text` in the form in which names are compared: as `normalise_text`, with plain quotes and dashes, without
+    case.
     """
-    # Without case, a letter may be in parts that have a form as one (Unicode 3.13, caseless matching).
+    # Case folding may split a letter into parts that have a composed form (Unicode 3.13, caseless matching).
     return unicodedata.normalize("NFKC", normalise_text(plain_marks(text)).casefold())
 
 
 def places_of(wanted: str, text: str, *, whole_words: bool) -> Iterator[tuple[int, int]]:
-    """Yield where `wanted` begins and ends in `text`, each place behind the one before; nowhere when it is empty."""
+    """Yield the (start, end) of each place of `wanted` in `text`, without overlaps; none when it is empty."""
     start = text.find(wanted) if wanted else -1
     while start >= 0:
         end = start + len(wanted)
@@ -68,7 +68,7 @@ def places_of(wanted: str, text: str, *, whole_words: bool) -> Iterator[tuple[in
 
 
 def are_of_a_word(before: str, after: str) -> bool:
-    """Tell whether two letters or digits side by side are of one word, in a script that parts words by spaces."""
+    """Return whether two adjacent characters belong to one word, in a script with spaces between words."""
     if not (before and after) or _WITHOUT_SPACES.match(before) or _WITHOUT_SPACES.match(after):
         return False
     return _is_of_a_word(before) and _is_of_a_word(after)
@@ -82,16 +82,16 @@ def _is_of_a_word(char: str) -> bool:
 
 
 def is_echo(echoes: Sequence[Echo], before: str, after: str) -> bool:
-    """Tell whether words between `before` and `after`, in their row and those that it continues, are one of the echoes,
-    which may go on, be misread a little, and begin out of sight.
+    """Return whether words between `before` and `after`, from their row and the rows it continues, are one of the
+    echoes. An echo may go on, be misread a little, and begin out of sight.
     """
     read, rest = plain_letters(before), plain_letters(after)
     return any(_is_before(echo, before, read) and _is_after(echo.after, rest) for echo in echoes)
 
 
 def _is_before(echo: Echo, before: str, read: str) -> bool:
-    """Tell whether the command stands right there, from its name on: its arguments alone may be what it wrote, and what
-    it wrote may stand behind it. Its beginning may be out of sight, but for a part of its name.
+    """Return whether the command stands right before, from its name on: its arguments alone may be its own output, and
+    output may follow it. Its beginning may be out of sight, except for a part of its name.
     """
     command = echo.before[-echo.command :]
     if len(read) < len(command):
@@ -111,8 +111,8 @@ def _ends_with(read: str, wanted: str) -> bool:
 
 
 def first_continued(row: int, right_edges: Sequence[float], slack: float = 0.0) -> int:
-    """Return the row that a row goes on from, which may be itself: only a row that reaches as far to the right as any
-    is wrapped.
+    """Return the first row of the line that a row belongs to: a row is wrapped only if it reaches as far to the right
+    as any.
     """
     widest = max(right_edges, default=0.0) - slack
     while row > 0 and right_edges[row - 1] >= widest:
@@ -131,7 +131,7 @@ def _likeness(read: str, wanted: str) -> float:
 
 
 def plain_letters(text: str) -> str:
-    """Return the letters and digits of `text` as engines read them, those that look alike made one."""
+    """Return the letters and digits of `text`, with those that OCR confuses made the same."""
     return "".join(filter(str.isalnum, comparable(text))).translate(_LOOKS_LIKE)
 
 
@@ -141,9 +141,9 @@ def plain_letters(text: str) -> str:
 class LabelPlace(Struct, frozen=True):
     """A place of a label in a text.
 
-    `number`: what belongs to it there. `is_whole`: the text begins with it and is, but for its number, nothing else.
-    `ends`: nothing is said after it, so that its number may stand beside or below. `where`, `region`: of the number and
-    of both, as a verdict says them; `box`: of the number.
+    `number`: the one that belongs to it. `is_whole`: the text is this label and its number, nothing else. `ends`:
+    nothing follows it, so that its number may stand beside or below. `where`: of the number, `region`: of both, in
+    words for a verdict; `box`: of the number.
     """
 
     number: NumberSeen | None
@@ -175,8 +175,8 @@ def label_places(leaf: ScreenNumber, text: str, alike: Callable[[str], str] = st
 
 
 def _links(between: str, number: NumberSeen, unit: str) -> bool:
-    """Tell whether `between` leads from a label to its number: words that go on in small letters, or end with a colon;
-    but not to a number of what another word counts ("errors in 3 files").
+    """Return whether `between` links a label to its number: words that go on in lower case, or end with a colon. A
+    number that counts something else ("errors in 3 files") is not linked.
     """
     found = _LINK.fullmatch(between)
     if found is None:
@@ -190,8 +190,8 @@ def _links(between: str, number: NumberSeen, unit: str) -> bool:
 
 
 def begins_with_number(leaf: ScreenNumber, text: str) -> NumberSeen | None:
-    """Return the number that `text` begins with, if it is of the unit that is asked for and the text names nothing else
-    that it counts ("31 open incidents").
+    """Return the number that `text` begins with, if it has the wanted unit and does not count something else ("31 open
+    incidents").
     """
     seen = next(numbers_in(text), None)
     if seen is None or _WORD.search(text[: seen.start]) or not seen.values_in(leaf.unit):
@@ -201,19 +201,19 @@ def begins_with_number(leaf: ScreenNumber, text: str) -> NumberSeen | None:
 
 
 def begins_with_figure(text: str) -> bool:
-    """Tell whether `text` begins with a number, of whatever it is."""
+    """Return whether `text` begins with a number of any unit."""
     seen = next(numbers_in(text), None)
     return seen is not None and not _WORD.search(text[: seen.start])
 
 
 def is_number(text: str) -> bool:
-    """Tell whether `text` is a number, with its unit and nothing else."""
+    """Return whether `text` is a number with its unit and nothing else."""
     seen = next(numbers_in(text), None)
     return seen is not None and not _WORD.search(text[: seen.start] + text[seen.end :])
 
 
 def compare_number(leaf: ScreenNumber, seen: NumberSeen, where: str = "", boxes: tuple[Rect, ...] = ()) -> Verdict:
-    """Return the verdict on a number that was read; `where` is said after it, `boxes` hold it."""
+    """Return the verdict on a number that was read; `where` follows it in the words, `boxes` hold it."""
     values = seen.values_in(leaf.unit)
     tried = {*values, float("inf"), *([leaf.value] if leaf.value >= min(values) else ())} if seen.is_least else values
     answers = {_ORDER[leaf.compare](value, leaf.value) for value in tried}
@@ -226,8 +226,8 @@ def compare_number(leaf: ScreenNumber, seen: NumberSeen, where: str = "", boxes:
 
 
 def judge_places(leaf: ScreenNumber, places: Sequence[LabelPlace]) -> Verdict:
-    """Return what the places of the label say. Where one text is the whole label, others that only hold it are other
-    labels; a place that lacks its number, or says otherwise, makes it ambiguous.
+    """Return the verdict from the places of the label. Where one text is the whole label, texts that only contain it
+    are other labels; a place without a number, or with another answer, makes it ambiguous.
     """
     labels = [one for one in places if one.is_whole] or [one for one in places if one.ends or one.number is not None]
     verdicts = [
@@ -246,7 +246,7 @@ def judge_places(leaf: ScreenNumber, places: Sequence[LabelPlace]) -> Verdict:
 
 
 def _lacks_number(leaf: ScreenNumber, labels: Sequence[LabelPlace], places: Sequence[LabelPlace]) -> Verdict:
-    """Return the verdict where no number belongs to the label."""
+    """Return the verdict if no number belongs to the label."""
     if not places:
         return unreadable(f'the label "{leaf.label}" cannot be read there')
     hint = _regions(labels, "without a label, the target of a number that may be meant settles it")
@@ -264,9 +264,7 @@ def _regions(places: Sequence[LabelPlace], words: str) -> str:
 def only_number(
     leaf: ScreenNumber, lines: Sequence[str], where: Callable[[int], str] = lambda _: "", boxes: Sequence[Rect] = ()
 ) -> Verdict:
-    """Return the verdict on the only number of `lines` (with the unit, where one is asked for); `boxes`: of each line,
-    or none.
-    """
+    """Return the verdict on the only number of `lines` (with the wanted unit, if any); `boxes`: of the lines, or ()."""
     found = [(at, one) for at, line in enumerate(lines) for one in numbers_in(line) if one.values_in(leaf.unit)]
     if not found:
         return unreadable(f"no number{_of_unit(leaf)} can be read there")
@@ -280,12 +278,12 @@ def only_number(
 
 
 def unreadable(detail: str) -> Verdict:
-    """Return that a number cannot be read for certain."""
+    """Return the unknown for a number that cannot be read for certain."""
     return unknown("unreadable", detail)
 
 
 def ambiguous(detail: str) -> Verdict:
-    """Return that it is not certain which number is meant, or what it is."""
+    """Return the unknown for a number of uncertain place or value."""
     return unknown("ambiguous", detail)
 
 

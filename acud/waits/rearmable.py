@@ -1,4 +1,4 @@
-"""Which waits another host can take over when theirs is lost: those that only ask what new programs may show too."""
+"""Which waits another host can take over when theirs is lost: those for what restarted programs may show too."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HINT = "leave on_host_lost out; or wait for a text, number, window or widget"
 
 
 def check_rearmable(until: Until, target: Target) -> None:
-    """Raise InvalidRequest for a wait that is bound to its host or to the pixels of its display, saying by what."""
+    """Raise InvalidRequest, with the reason, for a wait bound to its host or to the pixels of its display."""
     why = _bound_by(until, target)
     if why:
         raise InvalidRequest(f"no other host could take this wait over (on_host_lost = rearm): {why}", hint=_HINT)
@@ -38,7 +38,7 @@ def _bound_by(until: Until, target: Target) -> str:
 
 
 def rearmed_text(rearmed: Rearmed) -> str:
-    """Return in words that a wait was armed again, and what that means."""
+    """Return the note on a wait that was armed again."""
     at = datetime.fromtimestamp(rearmed.utc_s, UTC)
     return (
         f"armed again on host {rearmed.host} at {at:%H:%M:%S} UTC, as host {rearmed.lost[-1]} was lost: programs were "

@@ -1,11 +1,11 @@
-"""A small area that changes on and on while the judge keeps saying no: a clock, a spinner, typed text, a progress bar.
+"""A small area that keeps changing while the judge keeps answering no: a clock, a spinner, typed text, a progress bar.
 
-What changes there alone is no news: it is judged with a growing pause. A change anywhere else is judged at once, and
-that judgement shows the area too. So is a spot of the area once it stands still: the spinner is gone, the bar is full.
+Changes of that area alone are judged with a growing pause. A change anywhere else is judged at once, and that judgement
+sees the area too. So is a spot of the area once it stands still: the spinner is gone, the bar is full.
 
-An area that stays: a tile belongs to it while it changed before `REPEATS` of the newest `MEMORY` noes that cost a call.
-An area that moves on: tiles that changed in small steps before a no, next to where they did before an earlier one, and
-there next to a yet earlier one (`REPEATS` in all). It grows by each further small step beside it.
+An area that stays: its tiles changed before at least `REPEATS` of the newest `MEMORY` noes that cost a call. An area
+that moves on: its tiles changed in small steps before `REPEATS` noes, each time next to where they changed before an
+earlier no. It grows by each further small step beside it.
 """
 
 from __future__ import annotations
@@ -30,21 +30,24 @@ _GROWTH = 2.0
 _STILL = 1.5
 _STILL_S = 0.3
 _MOST_GAPS = 0.9
-"""A spot stands still when it changed no more for this many of its longest gaps of late, and this long; the longest
-tenth of many gaps does not count, or one rest in between would hide the end."""
+"""A spot stands still when it has not changed for `_STILL` times its longest recent gap plus `_STILL_S`; the longest
+tenth of many gaps does not count, or one rest in between would hide the end.
+"""
 _MOST_SHARE = 0.03
 _MOST_TILES = 128
-"""Tiles of 16x16 px, and the share of the target, above which an area or a step is not small: it may be news."""
+"""The share of the target, and the number of 16x16 px tiles, above which an area or a step is not small: it may be
+news.
+"""
 _MOST_MOVED = 0.125
-"""The same share for all that a moving area is known from, and for what it grew by since."""
+"""The same share for all steps that a moving area is known from, and for its growth since."""
 
 
 class RestlessArea(Struct, frozen=True):
     """`changed`: the tiles that changed before each of the newest noes, oldest first. `tiles`: the area that stays.
 
-    `steps`: before each of the newest `STEPS` noes, the tiles that changed in small steps; those of them that were next
-    to such of an earlier no; those next to the latter of an earlier no. `path`: the area that moves on. `pause_s`: how
-    long changes of the area alone wait after the start of the last judgement. No area: 0.
+    `steps`: for each of the newest `STEPS` noes, the tiles that changed in small steps before it; those of them next to
+    such tiles of an earlier no; those next to the latter of an earlier no. `path`: the area that moves on. `pause_s`:
+    how long changes of the area alone wait after the start of the last judgement (0: no area).
     """
 
     changed: tuple[int, ...] = ()
@@ -59,8 +62,7 @@ class RestlessArea(Struct, frozen=True):
         return bool(self.tiles | self.path)
 
     def pause_end(self, view_state: ViewState, judged: int, last_start: float) -> float | None:
-        """Return until when the changes after frame `judged` may wait; None where they are not of the area alone.
-
+        """Return until when the changes after frame `judged` may wait; None if they are not of the area alone.
         `last_start`: of the last judgement.
         """
         path = self._extend_path(view_state, judged, view_state.touched_frame)
@@ -69,7 +71,7 @@ class RestlessArea(Struct, frozen=True):
         return min(last_start + self.pause_s, _still_at(view_state, judged))
 
     def _extend_path(self, view_state: ViewState, after: int, until: int) -> int | None:
-        """Return the path as the changes in frames (after, until] left it; None where something else changed too."""
+        """Return the path after the changes in frames (after, until]; None where something else changed too."""
         changes = view_state.changes_within(after, until)
         if changes is None or not self.is_known:
             return None
@@ -84,9 +86,8 @@ class RestlessArea(Struct, frozen=True):
         return path if _is_small(path & ~self.path, view_state, _MOST_MOVED) else None
 
     def after_no(self, view_state: ViewState, after: int, until: int, longest_s: float, *, moves: bool) -> RestlessArea:
-        """Return what is known after a no on frame `until`, when frame `after` had been judged before.
-
-        `moves`: an area may move on.
+        """Return the area after a no on frame `until`, if frame `after` was judged before. `moves`: look for an area
+        that moves on too.
         """
         changes = view_state.changes_within(after, until)
         if changes is None:
@@ -109,14 +110,16 @@ class RestlessArea(Struct, frozen=True):
         return RestlessArea(changed, area, pause_s, steps, path)
 
     def _measure_steps(self, view_state: ViewState, changes: list[int]) -> tuple[int, ...]:
-        """Return what is to be known of the changes before a no, see `steps`."""
+        """Return the entry of `steps` for the changes before a no."""
         small = reduce(or_, (tiles for tiles in changes if _is_small(tiles, view_state)), 0)
         known = [reduce(or_, (no[place] for no in self.steps), 0) for place in range(REPEATS - 1)]
         return small, *(view_state.view.grid.find_connected(small, earlier) for earlier in known)
 
 
 def _find_path(view_state: ViewState, steps: tuple[tuple[int, ...], ...], area: int) -> int:
-    """Return the area that moves on: as many of the newest noes as are small together, without spots that stay."""
+    """Return the area that moves on: the steps of as many of the newest noes as are small together, without spots that
+    stay.
+    """
     path = 0
     for *_, known in reversed(steps):
         if not _is_small(path | known, view_state, _MOST_MOVED):
@@ -126,9 +129,8 @@ def _find_path(view_state: ViewState, steps: tuple[tuple[int, ...], ...], area: 
 
 
 def _still_at(view_state: ViewState, judged: int) -> float:
-    """Return when the first spot that changed after frame `judged` will have stood still for longer than of late.
-
-    Nothing more is taken to change.
+    """Return when the first spot that changed after frame `judged` will have stood still for longer than lately, if
+    nothing more changes.
     """
     grid = view_state.view.grid
     fresh = view_state.tiles_within(judged, view_state.touched_frame) or 0
@@ -144,7 +146,7 @@ def _spot_still_at(view_state: ViewState, spot: int) -> float:
 
 
 def _find_repeated(changed: tuple[int, ...]) -> int:
-    """Return the tiles that stand in at least `REPEATS` of the bitmaps."""
+    """Return the tiles in at least `REPEATS` of the bitmaps."""
     counted = [0] * REPEATS
     for tiles in changed:
         for times in range(REPEATS - 1, 0, -1):
@@ -160,24 +162,24 @@ def _is_small(tiles: int, view_state: ViewState, most_share: float = _MOST_SHARE
 
 @lru_cache(maxsize=256)
 def _bound_tiles(grid: Grid, tiles: int, crop: Rect) -> Rect | None:
-    """Return `grid.box`: each plan asks for it, and the area hardly changes."""
+    """Return `grid.box`, cached: each plan asks for it, and the area hardly changes."""
     return grid.box(tiles, crop)
 
 
 def place_box(view: TargetView, tiles: int) -> Rect | None:
-    """Return the box around `tiles` in the target, in its own pixels, None for none."""
+    """Return the box around `tiles` in pixels of the target, None for no tiles."""
     box = _bound_tiles(view.grid, tiles, view.box)
     return box.moved(-view.box.x, -view.box.y) if box is not None else None
 
 
 def place_text(view: TargetView, tiles: int) -> str:
-    """Return where `tiles` are in the target, in its own pixels, "" for none."""
+    """Return in words where `tiles` are, in pixels of the target; "" for no tiles."""
     box = place_box(view, tiles)
     return f"{box.w}x{box.h} pixels at {box.x},{box.y}" if box is not None else ""
 
 
 def describe_area(area: RestlessArea, view_state: ViewState, longest_s: float) -> str:
-    """Return what a client should know of the area, "" where there is none."""
+    """Return the client's note on the area, "" where there is none."""
     view = view_state.view
     found = [f"a small area ({place}) changes on and on"] if (place := place_text(view, area.tiles)) else []
     if area.path:

@@ -1,4 +1,4 @@
-"""What comes back from the jobs of a wait: answers, identities, pictures, losses. Results may come out of order."""
+"""The results of a wait's jobs: answers, identities, pictures, losses. Results may come out of order."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from acud.waits.view_updates import apply_identity
 
 UNPARSABLE = "unparsable"
 MOST_GONE = 3
-"""Frames overwritten in a row before their loss is treated like any other."""
+"""Frames overwritten in a row before such a loss is treated like any other."""
 COMPARE_AGAIN_S = 0.5
-"""An identity without a result is judged again after this, unless a newer frame has come since."""
+"""An identity job that decided nothing is repeated after this, unless a newer frame has come since."""
 LOST_AGAIN_S = 1.0
-"""The same of a job that was lost."""
+"""The same for a lost job."""
 COVERED_AGAIN_S = 30.0
 """A model is asked again about what may be hidden after this, unless windows have moved since."""
 LEAST_TOLD_S = 0.2
-"""However soon a backend says that it is worth asking again, a wait pauses for this."""
+"""The shortest pause of a wait, however soon a backend offers a retry."""
 MOST_TOLD_S = 60.0
-"""However long a backend wants to be left alone, a wait looks again after this."""
+"""The longest pause of a wait, however long a backend asks it to stay away."""
 TYPED_MEANWHILE = unknown("not_judged", "acud typed there while it was read")
 NO_PICTURE = Evidence(reason="the evaluator kept no picture")
 MOST_TRIES = 2
-"""Evidence jobs lost before a local yes goes without its picture."""
+"""Evidence jobs lost before a yes resolves without its picture."""
 
 
 def apply_dispatch(wait: Wait, event: JobDispatched) -> Wait:
-    """Note that a `JobRequest` left as a job; one withdrawn meanwhile is ignored."""
+    """Note that a `JobRequest` left as a job; a request withdrawn meanwhile is ignored."""
     due = wait.requests.jobs.get(event.kind)
     if due is None or wait.view_state is None:
         return wait
@@ -59,7 +59,7 @@ def _note_dispatch(judge_state: JudgeState, flight: JobInFlight) -> JudgeState:
 
 
 def apply_result(wait: Wait, event: JobDone) -> Outcome:
-    """Take a result; a job that is not ours says nothing."""
+    """Apply a result; the result of an unknown job changes nothing."""
     flight = next((f for f in wait.flights if f.job_id == event.job_id), None)
     if flight is None:
         return wait, ()
@@ -81,8 +81,8 @@ def apply_result(wait: Wait, event: JobDone) -> Outcome:
 
 
 def _doubt_echoes(wait: Wait, event: JobDone, flight: JobInFlight) -> JobDone:
-    """Return a result of a frame that may show what acud typed after the job left, which its evaluator could not know
-    of: the words of that are not known to be there.
+    """Return the result without a yes to words that acud typed after the job left: its evaluator could not know of
+    them.
     """
 
     def doubt(index: int, verdict: Verdict) -> Verdict:
@@ -100,14 +100,14 @@ def _land_flight(wait: Wait, flight: JobInFlight, at: float) -> Wait:
 
 
 def _record_stale(wait: Wait, event: JobDone, flight: JobInFlight) -> tuple[WaitEffect, ...]:
-    """Record an answer on a view that the target has left, or to a condition that was replaced; it decides nothing."""
+    """Record an answer on a former view or condition; it decides nothing."""
     if flight.request.kind is not JobKind.JUDGE:
         return ()
     return (_make_record(event, wait.verdict, gated=event.gated, stale=True),)
 
 
 def _apply_earlier_stage(wait: Wait, event: JobDone, flight: JobInFlight) -> Outcome:
-    """Take what a reading for a stage that was reached meanwhile tells of the present one."""
+    """Apply what a reading for an earlier stage found for the present one."""
     reading = _make_later_reading(event)
     after = take_later_yes(note_later(wait, reading), reading)
     if after.pending is wait.pending:
@@ -131,10 +131,9 @@ def _learn_identity(wait: Wait, event: JobDone) -> Outcome:
 
 
 def _pace_identity(wait: Wait, flight: JobInFlight, at: float) -> Wait:
-    """Say when an identity may be asked for next: at once where this one told, or a frame has come since it left.
-
-    So there is at most one prompt job for each frame that the wait is told of, whatever jobs tell, and a screen that
-    stands still costs a bounded number of them.
+    """Set when to ask for an identity next: at once if this one decided, or a frame has come since its job left. So
+    each frame causes at most one prompt job, whatever jobs return, and a screen that stands still costs a bounded
+    number of them.
     """
     view_state = wait.view_state
     prompt = view_state is None or not view_state.needs_identity or view_state.touched_frame > flight.frame
@@ -143,7 +142,7 @@ def _pace_identity(wait: Wait, flight: JobInFlight, at: float) -> Wait:
 
 
 def new_baselines(before: ViewState | None, after: ViewState) -> tuple[WaitEffect, ...]:
-    """Return the baselines to store: newly taken, or newly identified."""
+    """Return the baselines to store: those newly taken or newly identified."""
     old = {} if before is None else {index: change.taken for index, change in before.changes.items()}
     new = {index: change.taken for index, change in after.changes.items() if change.holds_from is None}
     return tuple(
@@ -154,7 +153,7 @@ def new_baselines(before: ViewState | None, after: ViewState) -> tuple[WaitEffec
 
 
 def _take_picture(wait: Wait, event: JobDone, flight: JobInFlight, effects: tuple[WaitEffect, ...]) -> Outcome:
-    """Take a picture for the yes that it was asked for; whether that holds on it is decided by the plan."""
+    """Keep the picture for the yes that asked for it; the plan decides whether the yes holds on it."""
     if flight.request.is_last_look:
         return replace(wait, last_picture=event.evidence or NO_PICTURE), effects
     if wait.pending is None or flight.at < wait.pending.since:
@@ -196,7 +195,7 @@ def _apply_answer(wait: Wait, event: JobDone, flight: JobInFlight) -> Outcome:
 
 
 def _update_restless(wait: Wait, event: JobDone, flight: JobInFlight, whole: Verdict) -> RestlessArea:
-    """Return what is known of the restless area after this answer; `wait` is as it was before."""
+    """Return the restless area after this answer; `wait` is the state before it."""
     judge_state, view_state = wait.judge_state, wait.view_state
     paid = any(index not in event.memoed for index in event.verdicts)
     newest = flight.turn > judge_state.answered_turn
@@ -209,18 +208,18 @@ def _update_restless(wait: Wait, event: JobDone, flight: JobInFlight, whole: Ver
 
 
 def _needs_sight(wait: Wait, flight: JobInFlight) -> bool:
-    """Tell whether all that was asked are sentences, which no OCR can answer."""
+    """Return whether all asked leaves are sentences, which OCR cannot answer."""
     return all(isinstance(wait.leaves[want.index], Criteria) for want in flight.request.asks)
 
 
 def _select_counts(wait: Wait, event: JobDone) -> dict[int, Verdict]:
-    """Return the answers that say how often a thing is there: a memo of "not so often" does not."""
+    """Return the answers that count places: a remembered no to a text that must be there several times does not."""
     counts = {index for index, leaf in enumerate(wait.leaves) if isinstance(leaf, Text) and leaf.count > 1}
     return {index: verdict for index, verdict in event.verdicts.items() if index not in event.memoed & counts}
 
 
 def _is_of_arming(wait: Wait, frame: int) -> bool:
-    """Tell whether a frame shows the target as its first look did."""
+    """Return whether a frame shows the target as its first look did."""
     view_state = wait.view_state
     first = view_state.marks[0] if view_state is not None and view_state.marks else None
     if view_state is None or first is None or first.since != -NEVER:
@@ -296,7 +295,7 @@ def _on_no(judge_state: JudgeState, flight: JobInFlight) -> JudgeState:
 
 
 def _on_unknown(judge_state: JudgeState, at: float, told_s: float = 0.0) -> JudgeState:
-    # Whoever was told when its turn comes keeps that time: later the place is given away.
+    # Keep the time that the backend named: later it gives the place away.
     pause = min(max(told_s, LEAST_TOLD_S), MOST_TOLD_S) if told_s > 0 else next_backoff(judge_state.backoff_s)
     judge_state = judge_state.without_absences()
     if judge_state.confirm_at is not None:
@@ -308,7 +307,7 @@ def _on_unknown(judge_state: JudgeState, at: float, told_s: float = 0.0) -> Judg
 
 
 def apply_loss(wait: Wait, event: JobLost) -> Outcome:
-    """Take a loss: an overwritten frame is asked anew at once, a few times; all else is `unknown` and backs off."""
+    """Apply a loss: an overwritten frame is asked anew at once, a few times; any other is `unknown` and backs off."""
     flight = next((f for f in wait.flights if f.job_id == event.job_id), None)
     if flight is None:
         return wait, ()
@@ -336,7 +335,7 @@ def _lose_evidence(wait: Wait, event: JobLost, flight: JobInFlight) -> Outcome:
         return wait, ()
     tried = replace(wait.pending, tries=wait.pending.tries + 1)
     if tried.frames is not None:
-        return replace(wait, pending=tried), ()  # the plan sees that no picture comes any more
+        return replace(wait, pending=tried), ()  # the plan sees that no picture will come
     if tried.tries >= MOST_TRIES and not tried.is_held_back(event.at):
         return resolve_without_picture(wait, tried, f"the picture was lost twice: {event.reason}", event.at)
     return replace(wait, pending=tried), ()

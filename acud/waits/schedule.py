@@ -1,8 +1,8 @@
 """When a wait's view is looked at and judged: pure arithmetic on times.
 
-A turn is a moment at which something is to happen. `event` judges new pixels at min(last start + min_interval_s, the
-next tick of armed_at + k * interval_s after they came), at once when that has passed: never later than `fixed`, which
-grabs and judges at every tick. Changes of a restless area alone (`acud.waits.restless_area`) wait for its pause too.
+A turn is a moment at which to look. `event` judges new pixels at min(last start + min_interval_s, the next tick of
+armed_at + k * interval_s after they came), at once when that has passed: never later than `fixed`, which grabs and
+judges at every tick. Changes of a restless area alone (`acud.waits.restless_area`) wait for its pause too.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ from acud.waits.effects import JobKind, JobRequest
 from acud.waits.model import Wait
 
 JUDGE_FPS = 5.0
-"""Frames a second wanted for a judge: each is judged at most once a min_interval_s, and ticks look by themselves."""
+"""Frames a second for a judge: it judges at most once a min_interval_s, and ticks grab by themselves."""
 QUIET_FPS = 10.0
-"""For stable_s and settle_s: the last change is known to 0.1 s."""
+"""For stable_s and settle_s: the time of the last change is known to 0.1 s."""
 CHANGE_FPS = 20.0
 """For `change`: a first repaint comes some 76 ms after a click, so 0.05 s is the most a rate cap may add."""
 BLINK_FPS = 20.0
-"""To tell what only blinks: see `acud.waits.blinks.LEAST_LOOK_S`."""
+"""To recognise blinking: see `acud.waits.blinks.LEAST_LOOK_S`."""
 LOSSY = frozenset({GateKind.RATIO, GateKind.TILE_MAX, GateKind.DHASH, GateKind.BLOCKS, GateKind.SSIM})
 CHANGING_S = (1.0, 2.0)
 STATIC_S = (5.0, 10.0)
-"""Bounds of the gaps of `adaptive`, as its original had them."""
+"""Bounds of the gaps of `adaptive`, as in its original."""
 GROWTH = 1.25
 BACKOFF_S = (1.0, 30.0)
 EVIDENCE_PRIORITY, IDENTITY_PRIORITY, HIGH_PRIORITY, NORMAL_PRIORITY, LOW_PRIORITY = 0, 1, 2, 4, 6
 UNWANTED_PRIORITY = 9
-"""The id of a job that is no longer wanted."""
+"""The rank of a job that is no longer wanted."""
 BEHIND = 10
-"""Added to the rank of one more reading of a view that is being read: views of which nothing is read go first."""
+"""Added to the rank of a further reading of a view: views that are not being read go first."""
 URGENT_S = 5.0
-"""So long before its deadline a wait is urgent: two looks of the default cadence, and a reading."""
+"""A wait is urgent this long before its deadline: two looks of the default cadence, and a reading."""
 _JUDGE = {Priority.HIGH: HIGH_PRIORITY, Priority.NORMAL: NORMAL_PRIORITY, Priority.LOW: LOW_PRIORITY}
 
 
 class LookTurn(Struct, frozen=True):
     """A moment to look. `fresh`: a grab begun at or after `at` is needed first. `hard`: however long that takes.
-    `paused`: it comes later than other pixels would have been judged.
+    `paused`: a restless area delayed it.
     """
 
     at: float
@@ -68,8 +68,8 @@ def turns(
 ) -> list[LookTurn]:
     """Return the turns to come or overdue.
 
-    `grabbed_at`: newest grab. `unjudged_since`: no judge was asked about the newest pixels, which came no earlier.
-    `pause_end`: these are changes of the restless area alone, which wait until then.
+    `grabbed_at`: newest grab. `unjudged_since`: when the newest unjudged pixels came at the earliest (None: all
+    judged). `pause_end`: they are changes of the restless area alone, and wait until then.
     """
     if wait.judge_state.confirm_at is not None:
         return [LookTurn(wait.judge_state.confirm_at, judge=True, fresh=True, hard=True, force=True)]
@@ -96,9 +96,8 @@ def _plan_cadence(wait: Wait, grabbed_at: float, since: float | None, pause_end:
 def _plan_event(
     armed_at: float, policy: Policy, last_start: float, grabbed_at: float, since: float | None
 ) -> Iterator[LookTurn]:
-    """Yield the turn of unjudged pixels, and the look at a tick that the rate cap may keep a change from.
-
-    A tick grabs, as `fixed` does: a change of the last millisecond must not wait for the next one.
+    """Yield the turn of unjudged pixels, and the look at a tick at which the rate cap may still hide a change. A tick
+    grabs, as `fixed` does: a change of the last millisecond must not wait for the next tick.
     """
     if since is not None:
         tick, soonest = next_tick(armed_at, policy.interval_s, since), last_start + policy.min_interval_s
@@ -121,7 +120,7 @@ def _plan_retry(wait: Wait) -> Iterator[LookTurn]:
 
 
 def next_gap(gap_s: float, changing: bool) -> float:
-    """Return the next gap of `adaptive`: it starts short and grows while the screen goes on as it did."""
+    """Return the next gap of `adaptive`: it starts short and grows while the screen keeps changing, or keeps still."""
     low, high = CHANGING_S if changing else STATIC_S
     return min(gap_s * GROWTH, high) if low <= gap_s <= high else low
 
@@ -133,12 +132,12 @@ def next_backoff(backoff_s: float) -> float:
 
 
 def fps_wanted(wait: Wait) -> float:
-    """Return the frame rate the wait wants of its source now; none without a target, nor to look at ticks alone."""
+    """Return the frame rate that the wait wants of its source now; 0 without a target, or if ticks suffice."""
     if wait.missing is not None:
         return 0.0
     judged = any(not is_local(leaf) for leaf in wait.leaves)
     rates = [JUDGE_FPS if judged and wait.spec.policy.cadence is Cadence.EVENT else 0.0]
-    # Not every toolkit tells of each change: widgets are read again where pixels changed.
+    # Not every toolkit reports each change: widgets are read again where pixels changed.
     rates.append(JUDGE_FPS if any(isinstance(leaf, Widget) for leaf in wait.leaves) else 0.0)
     for index, leaf in enumerate(wait.leaves):
         waiting = wait.view_state is None or (
@@ -151,12 +150,12 @@ def fps_wanted(wait: Wait) -> float:
 
 
 def asks_quiet(wait: Wait) -> bool:
-    """Tell whether a leaf of the wait asks for quiet."""
+    """Return whether a leaf of the wait asks for quiet."""
     return any(map(_is_of_quiet, wait.leaves))
 
 
 def ignores_blinking(found: Sequence[Leaf]) -> bool:
-    """Tell whether a leaf asks for quiet without what only blinks."""
+    """Return whether a leaf asks for quiet apart from blinking."""
     return any(isinstance(leaf, Change | Stable) and leaf.ignore_blinking for leaf in found)
 
 

@@ -1,4 +1,4 @@
-"""The clauses that say for certain what a local condition says: a subject that is named, and one predicate."""
+"""The clauses that surely mean a local condition: a named subject and one predicate."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from acud.waits.sentence_words import (
 
 
 def read_clause(phrase: Phrase) -> Until | None:
-    """Return what one clause means, None where that is not certain."""
+    """Return the condition that one clause means, None if that is not certain."""
     text = reword(phrase.text)
     for row, read in _CLAUSES:
         found = row.fullmatch(text)
@@ -53,14 +53,14 @@ _SCREEN = r"(?:(?:the |my |this )?(?:screen|display|page|terminal|console))"
 
 
 _STATUS = r"(?:done|ready|finished|completed?|connected|success|failed|error|ok|online|offline|passed|saved|sent|idle)"
-"""Words that programs tell their state by: nobody says them of something else."""
+"""Words for the state of a program, and of nothing else."""
 _WHOLE_MESSAGE = (
     r"Thanks(?: you)? for [a-z]+|Please (?:wait|hold|stand by|hold the line|try again|try again later|log in|sign in"
     r"|restart|reconnect)"
     r"|(?:Your|The|This|All|Everything|You|We|It|That) (?:[a-z]+ ){0,3}(?:is|are|was|has been|have been)(?: not|"
     r" now)? [a-z]+"
 )
-"""What programs say in whole sentences: Please wait, Your order has been sent."""
+"""Whole sentences that programs show: Please wait, Your order has been sent."""
 _SAID_BY = re.compile(
     r"(?i)\b(?:said|says|wrote|sent|typed|types|entered|told|gave|posted|asked|uses|used|wants|likes|chose|picked"
     r"|pasted|copied|mentioned|highlighted|quoted|meant|means|made|put|showed|twice|again|once)\b"
@@ -71,8 +71,8 @@ _PREDICATE = re.compile(rf"(?i) (?:{SHOWN}|{GONE})$")
 
 
 def _label_reader(*, gone: bool = False, ends: bool = True) -> Read:
-    """Return a reader of words that are not quoted, written like a sentence: the text Payment received. `ends`: what
-    comes behind them shows where they end.
+    """Return a reader of unquoted words in sentence case: the text Payment received. `ends`: what follows shows where
+    they end.
     """
 
     def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
@@ -87,7 +87,7 @@ def _label_reader(*, gone: bool = False, ends: bool = True) -> Read:
 
 
 def _read_word(phrase: Phrase, found: re.Match[str], *, gone: bool = False) -> Until | None:
-    """Return that one word is there, of which `the word` says that it is one: the word loading."""
+    """Return the condition that one unquoted word is there: the word loading."""
     is_name = found["name"].casefold() not in NO_NAMES and not is_hedged(found["name"])
     return Text(found["name"], gone=gone) if is_name else None
 
@@ -139,7 +139,7 @@ def _text_rows() -> Iterator[Row]:
 
 
 def _window_reader(*, gone: bool, is_called: bool = False) -> Read:
-    """Return a reader of a window whose name may be in sentence case: the Sign in window, a window called Low ink."""
+    """Return a reader of a window with a name maybe in sentence case: the Sign in window, a window called Low ink."""
 
     def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
         given = found["name"]
@@ -221,14 +221,14 @@ _ANYHOW = (
 )
 
 
-def _read_stable(phrase: Phrase, found: re.Match[str]) -> Until | None:
+def _to_stable(phrase: Phrase, found: re.Match[str]) -> Until | None:
     count = found["span"].casefold()
     seconds = (_COUNTS[count] if count in _COUNTS else float(count)) * _SECONDS[found["of"].casefold()]
     seconds += _SECONDS[found["of"].casefold()] / 2 if found["half"] else 0
     return Stable(seconds) if seconds > 0 else None
 
 
-def _read_change(phrase: Phrase, found: re.Match[str]) -> Until | None:
+def _to_change(phrase: Phrase, found: re.Match[str]) -> Until | None:
     return Change()
 
 
@@ -241,49 +241,46 @@ def _change_rows() -> Iterator[Row]:
     )
     yield (
         rf"(?:(?:there is )?nothing(?: at all)?|no pixel|not a single pixel){on} {moves}{_ANYHOW}{on}{_ANYHOW} {_SPAN}",
-        _read_stable,
+        _to_stable,
     )
     a_no = (
         r"(?:(?:there (?:has been|have been|is|was|are|were) )?no|there (?:has|have) not been (?:any|a single))"
         r" (?:more )?(?:changes?|movements?|motion)"
     )
-    yield rf"{_VIEW} has had {a_no}{_ANYHOW} {_SPAN}", _read_stable
+    yield rf"{_VIEW} has had {a_no}{_ANYHOW} {_SPAN}", _to_stable
     yield (
         rf"it (?:is|has been) {_SPAN} since (?:anything|something){on} (?:last )?(?:changed|moved|happened){on}",
-        _read_stable,
+        _to_stable,
     )
-    yield rf"the last (?:change|movement){on} (?:is|was) {_SPAN} ago", _read_stable
-    yield rf"nothing new(?: (?:appears|happens|shows up))?{on} {_SPAN}", _read_stable
-    yield (
-        rf"(?:it|all) (?:is|stays|has been|has stayed) {still} on (?:the |my )?(?:screen|display) {_SPAN}",
-        _read_stable,
-    )
-    yield rf"{a_no}{_ANYHOW}{on}{_ANYHOW} {_SPAN}", _read_stable
+    yield rf"the last (?:change|movement){on} (?:is|was) {_SPAN} ago", _to_stable
+    yield rf"nothing new(?: (?:appears|happens|shows up))?{on} {_SPAN}", _to_stable
+    yield rf"(?:it|all) (?:is|stays|has been|has stayed) {still} on (?:the |my )?(?:screen|display) {_SPAN}", _to_stable
+    yield rf"{a_no}{_ANYHOW}{on}{_ANYHOW} {_SPAN}", _to_stable
     stays = (
         r"(?:(?:is|stays|remains|looks|keeps|stands|sits|holds|(?:has|have) (?:been|stayed|remained|kept"
         r"|stood)|to (?:be|stay|remain)) )?"
     )
     yield (
         rf"{_VIEW} {stays}(?:exactly |completely |perfectly |totally |entirely |absolutely )?{still} {_SPAN}",
-        _read_stable,
+        _to_stable,
     )
     yield (
         rf"(?:{_VIEW}|things{on}) (?:has not|have not|does not|stops?|has stopped|to stop|is not|is no longer)"
         rf" (?:changed?|altered|changing|moved?|moving|budged?|budging){_ANYHOW}{on}{_ANYHOW}{MORE} {_SPAN}",
-        _read_stable,
+        _to_stable,
     )
     yield (
         rf"{_VIEW} (?:(?:settles|calms|(?:has |is )?(?:settled|calmed))(?: down)?|(?:comes|has come) to (?:a"
         rf" )?(?:rest|stop|standstill)) {_SPAN}",
-        _read_stable,
+        _to_stable,
     )
     passing = r"(?:pass|passes|go by|goes by|have passed|has passed)"
-    yield rf"{_SPAN} {passing} with(?:out(?: any| a)?| no) (?:change|movement)s?{_ANYHOW}{on}", _read_stable
-    yield rf"(?:all |any )?(?:movement|motion){on} (?:has stopped|stops|has ceased) {_SPAN}", _read_stable
-    yield rf"{_SPAN},? nothing(?: at all)?{on} {moves}{_ANYHOW}{on}{_ANYHOW}", _read_stable
+    yield rf"{_SPAN} {passing} with(?:out(?: any| a)?| no) (?:change|movement)s?{_ANYHOW}{on}", _to_stable
+    yield rf"(?:all |any )?(?:movement|motion){on} (?:has stopped|stops|has ceased) {_SPAN}", _to_stable
+    yield rf"{_SPAN},? nothing(?: at all)?{on} {moves}{_ANYHOW}{on}{_ANYHOW}", _to_stable
     yield (
         rf"{_SPAN} (?:of (?:no (?:change|movement)|stillness)|without (?:any |a )?(?:change|movement)s?){_ANYHOW}{on}",
-        _read_stable,
+        _to_stable,
     )
     any_one = r"(?:anything|something|something, anything|any ?thing|any pixel|(?:even )?(?:one|a single) pixel)"
     changing = r"(?:changes?|has changed|to change|moves|is changing)"
@@ -294,19 +291,19 @@ def _change_rows() -> Iterator[Row]:
             rf"|the contents? of (?:the |my )screen|what is on (?:the |my )screen|{any_one}(?: at all)?{on}){_ANYHOW}"
             rf",? {changing}{_ANYHOW}{on}{_ANYHOW}"
         ),
-        _read_change,
+        _to_change,
     )
-    yield rf"{any_one}(?: at all)? (?:to )?happens?{_ANYHOW} on (?:the |my )?(?:screen|display)", _read_change
+    yield rf"{any_one}(?: at all)? (?:to )?happens?{_ANYHOW} on (?:the |my )?(?:screen|display)", _to_change
     happens = r"(?: (?:happens|occurs|is (?:seen|noticed|detected)))?"
     yield (
         r"(?:there is )?(?:any(?: (?:kind|sort|type) of)?|a|some(?: (?:kind|sort) of)?|whatever|the (?:next|first"
         r"|slightest|smallest)) (?:change"
         rf"|movement){_ANYHOW}{on}{_ANYHOW}{happens}",
-        _read_change,
+        _to_change,
     )
     other = r"(?:looks (?:any )?different|is different|is no longer the same|is not the same any more)"
-    yield rf"{any_one}{_ANYHOW}{on},? (?:looks|is) different{on}{_ANYHOW}", _read_change
-    yield rf"(?:the |my )?(?:screen|display) {other}(?: (?:from|than|as) (?:it (?:does|is) )?now)?", _read_change
+    yield rf"{any_one}{_ANYHOW}{on},? (?:looks|is) different{on}{_ANYHOW}", _to_change
+    yield rf"(?:the |my )?(?:screen|display) {other}(?: (?:from|than|as) (?:it (?:does|is) )?now)?", _to_change
 
 
 _CLAUSES = tuple(

@@ -1,4 +1,4 @@
-"""Clauses about controls that have a name, and about numbers after a label: `the Save button is enabled`."""
+"""Clauses about named controls and about numbers after a label: `the Save button is enabled`."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
     WidgetState.MIXED: (r"indeterminate|partly checked|partially checked", r""),
 }  # fmt: skip
 _OF_RADIO = {WidgetState.SELECTED: WidgetState.CHECKED, WidgetState.UNSELECTED: WidgetState.UNCHECKED}
-"""People select a radio button; toolkits tell that it is checked."""
+"""People select a radio button; toolkits report it as checked."""
 PLAIN_NAMES = frozenset(
     {
         "add", "add to cart", "address", "apply", "back", "bluetooth", "brightness", "build", "buy", "cancel",
@@ -87,7 +87,7 @@ PLAIN_NAMES = frozenset(
         "upload", "url", "username", "volume", "wi-fi", "wifi", "zoom",
     }
 )  # fmt: skip
-"""Names that controls have everywhere: in lower case, too, they are names and no adjectives."""
+"""Names that controls have everywhere: in lower case, too, they are names and not adjectives."""
 OPPOSITE = {
     WidgetState.ENABLED: WidgetState.DISABLED, WidgetState.DISABLED: WidgetState.ENABLED,
     WidgetState.CHECKED: WidgetState.UNCHECKED, WidgetState.UNCHECKED: WidgetState.CHECKED,
@@ -101,18 +101,20 @@ _HOLDING = (
 )  # fmt: skip
 _COLOURS = {"red", "green", "blue", "yellow", "orange", "purple", "grey", "gray", "black", "white", "pink", "brown"}
 _LABELLED = (*_HOLDING, "radio button", "check box", "slider", "switch", "toggle", "link", "menu item")
-"""What has its label beside it, so that the words before its kind are the label: the Express delivery radio button."""
+"""Controls with a label beside them, so that the words before the kind are the label: the Express delivery radio
+button.
+"""
 _ITEMS = ("tree item", "list item", "menu item", "tab")
 _ONE_WORD = re.compile(r"(?!(?:underneath|nearby|itself|alone|also|too|here|there|was|were)\b)[^\W\d]\w+(?<!ly)")
-"""What an item is called in lower case: the tree item src."""
+"""The name of an item in lower case: the tree item src."""
 _TWO_WAY = ("switch", "toggle", "check box", "toggle button", "radio button", "menu item", "option")
 
 
 def _widget_reader(states: tuple[WidgetState, ...] = (), *, gone: bool = False) -> Read:
     def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
-        role, name = _find_role(found), _control_name(phrase, found)
+        role, name = _role_of(found), _control_name(phrase, found)
         if role == "dialog" and states:
-            return None  # no state of a dialog is told
+            return None  # programs report no state of a dialog
         if role == "option" and states:
             return None  # of a list, of radio buttons, of a combo box
         if role != "toggle button" and {WidgetState.PRESSED, WidgetState.UNPRESSED} & set(states):
@@ -131,11 +133,11 @@ def _widget_reader(states: tuple[WidgetState, ...] = (), *, gone: bool = False) 
 
 
 def _read_tick(phrase: Phrase, found: re.Match[str]) -> Until | None:
-    return _widget_reader((WidgetState.CHECKED,))(phrase, found) if _find_role(found) in _TWO_WAY else None
+    return _widget_reader((WidgetState.CHECKED,))(phrase, found) if _role_of(found) in _TWO_WAY else None
 
 
 def _state_pattern() -> str:
-    """Return a pattern for all states, each a group of its own: of a name in `_STATE_OF_GROUP`."""
+    """Return a pattern for all states, each a group with a name of `_STATE_OF_GROUP`."""
     said = []
     for state, (adjectives, verbs) in _STATE_WORDS.items():
         said.append(rf"(?P<{state.name}>{BE_}(?:{adjectives}){f'|{verbs}' if verbs else ''})")
@@ -159,39 +161,33 @@ _FINITE = re.compile(
     r"|exceeds|equals|loses|receives|to)\b",
     re.IGNORECASE,
 )
-"""What a predicate begins with that shows where an unquoted label ends."""
+"""The beginning of a predicate that shows where an unquoted label ends."""
 
 
 def _control_name(phrase: Phrase, found: re.Match[str]) -> str:
-    """Return what the control is called, "" where nothing names it or where that is not certain."""
+    """Return the control's name, "" if it has none or that is not certain."""
     given = found.groupdict().get("name") or ""
     is_after = bool(given) and found.start("role") < found.start("name")
     is_told_apart = not is_after or _FINITE.match(found.string, found.end("name") + 1) is not None
     is_plain = given.casefold() in PLAIN_NAMES and not (given.islower() and found["role"].startswith("progress"))
     if is_plain or (is_told_apart and is_label(given, after_kind=is_after)):
         return given
-    if not is_after and _find_role(found) in _LABELLED and is_label(given, after_kind=True):
+    if not is_after and _role_of(found) in _LABELLED and is_label(given, after_kind=True):
         words = given.casefold().split()
         return "" if words[0] in NO_NAMES or _COLOURS & set(words) else given
-    if (
-        is_after
-        and is_told_apart
-        and _find_role(found) in _ITEMS
-        and _ONE_WORD.fullmatch(given)
-        and not is_hedged(given)
-    ):
+    if is_after and is_told_apart and _role_of(found) in _ITEMS and _ONE_WORD.fullmatch(given) and not is_hedged(given):
         return given if given.casefold() not in NO_NAMES else ""
     return phrase.name(given)
 
 
-def _find_role(found: re.Match[str]) -> str:
+def _role_of(found: re.Match[str]) -> str:
     role = found["role"].casefold()
     return _WRITTEN.get(role, role)
 
 
 def _value_reader(compare: ValueComparison) -> Read:
     def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
-        role, name = _find_role(found), _control_name(phrase, found)
+        role, name = _role_of(found), _control_name(phrase, found)
         held = phrase.quote(found["held"]) or ("" if "<" in found["held"] else found["held"])
         if not name or not held or role not in _HOLDING:
             return None
@@ -202,7 +198,7 @@ def _value_reader(compare: ValueComparison) -> Read:
 
 
 def _read_range(phrase: Phrase, found: re.Match[str]) -> Until | None:
-    role, name, unit = _find_role(found), _control_name(phrase, found), (found["unit"] or "").casefold()
+    role, name, unit = _role_of(found), _control_name(phrase, found), (found["unit"] or "").casefold()
     compare, percent = _find_comparison(found), unit in ("%", "percent", "per cent")
     is_named = bool(name) or "name" not in found.groupdict()
     if compare is None or not is_named or role not in _RANGES or (unit and not percent):
@@ -211,7 +207,7 @@ def _read_range(phrase: Phrase, found: re.Match[str]) -> Until | None:
 
 
 _ALONE = r"(?:the |a |any )?(?P<role>progress ?bar)"
-"""A kind of control of which a screen shows one, so that no name is needed."""
+"""A kind of control that needs no name, as a screen usually shows one."""
 
 
 def widget_rows() -> Iterator[Row]:
@@ -223,14 +219,12 @@ def widget_rows() -> Iterator[Row]:
         if subject is not _ALONE:
             dialog = subject.replace(_ROLE, r"(?P<role>dialog(?:ue)?(?: box)?)")
             yield rf"{dialog} (?:is|has been|comes|has come) up", _widget_reader()
-            yield rf"{dialog} (?:is open(?:ed)?|opens(?: up)?|has (?:been )?opened)", _widget_reader()
+            is_open = r"(?:is open(?:ed)?|opens(?: up)?|has (?:been )?opened)"
+            yield rf"{dialog} {is_open}", _widget_reader()
             tab = subject.replace(_ROLE, r"(?P<role>tab)")
             yield rf"{tab} (?:has been|is|gets|has)? ?clos(?:ed|es)", _widget_reader(gone=True)
             menu = subject.replace(_ROLE, r"(?P<role>menu|combo ?box|drop-?down(?: list| menu)?)")
-            yield (
-                rf"{menu} (?:is open(?:ed)?|opens(?: up)?|has (?:been )?opened)",
-                _widget_reader((WidgetState.EXPANDED,)),
-            )
+            yield rf"{menu} {is_open}", _widget_reader((WidgetState.EXPANDED,))
         yield rf"{subject} {GONE}", _widget_reader(gone=True)
         yield rf"{subject} (?:is|has been|gets) (?:removed|dismissed)", _widget_reader(gone=True)
         yield rf"there is (?:now )?{subject}(?: there)?", _widget_reader()
@@ -400,7 +394,7 @@ _NO_UNITS = frozenset(
         "day", "days", "too", "also", "still", "only", "apart",
     }
 )  # fmt: skip
-"""Words after a number that are no unit of it for certain."""
+"""Words after a number that are not certainly its unit."""
 _NO_LABEL = re.compile(
     r"(?i)^time$|\b(?:bar|slider|button|window|page|screen|display|clock|date|it|number|count|counter|amount|of"
     r"|file|pid|process|\w+'s|stays?|remains?|keeps?|goes|falls|rises|drops|climbs|contains?|holds?|shows?|says|field"
@@ -411,11 +405,11 @@ _NO_LABEL = re.compile(
     r"|movie)$)"
     r"|(?-i:\b(?:folder|directory|archive|log|logfile)\b)|\w\.[a-z]\w{0,4}$"
 )
-"""Subjects that are no label for certain: what is on the screen as a whole, what takes time, a file by its name."""
+"""Subjects that are not certainly a label: parts of the screen, what takes time, a file by its name."""
 
 
 _IN_LABEL = re.compile(r" (?:in|of|on|at|for|per|with|by|left|right|to) ", re.IGNORECASE)
-"""What labels have between their words, where a sign such as `>=` shows that the words before it are one."""
+"""Words inside a label, allowed where a sign such as `>=` shows that the words before it are one."""
 _REACHED = re.compile(r"(?!(?:\w+ )*(?:at least|no|not|>=|≥))", re.IGNORECASE)
 """A verb of motion: neither `at least` nor `not less than`."""
 
@@ -426,7 +420,7 @@ def _spell_digits(found: re.Match[str]) -> str:
 
 
 def _find_comparison(found: re.Match[str]) -> Comparison | None:
-    """Return how a number is compared. None where it "reaches" 0: most likely from above, as no count is less."""
+    """Return how a number is compared; None if it "reaches" 0, which probably means from above."""
     for compare, verbs, after in _COMPARISONS:
         if verbs.fullmatch(found["verb"]) and after.fullmatch(found["after"]):
             is_reached = compare is Comparison.AT_LEAST and not found["after"] and _REACHED.match(found["verb"])

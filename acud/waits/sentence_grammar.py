@@ -1,4 +1,4 @@
-"""The condition that a sentence means. Its grammar takes about a second to compile: `sentences` waits with that."""
+"""The condition that a sentence means. The grammar takes about a second to compile, so `sentences` imports it late."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _IN_ORDER = re.compile(r",? in (?:that|this|exactly this|exactly that) order$", 
 
 
 def meaning(sentence: str) -> Until | None:
-    """Return the condition that `sentence` means, None where that is not certain."""
+    """Return the condition that `sentence` means, None if that is not certain."""
     phrase = Phrase.from_sentence(sentence)
     if phrase is None:
         return None

@@ -19,7 +19,7 @@ _JOINED = (
     (" but ", re.compile(r",? but(?: also)? ", re.IGNORECASE), "both", AllOf),
     (" while ", re.compile(r",? (?:while|whereas) ", re.IGNORECASE), "both", AllOf),
 )
-"""What joins clauses: a word that is there, where it parts them, and the word that may stand before them."""
+"""How clauses are joined: the joining word, where to split, the word that may stand before them, the condition."""
 ONE_OF = re.compile(
     r"(?:any|(?:at least )?one|either|whichever) of (?=<|the (?:words|texts|messages)"
     r" <)",
@@ -37,7 +37,7 @@ _NESTED = (
     (re.compile(r"(?P<first>.+?)[,;] or(?: else)?,? (?P<rest>both .+ and .+)", re.IGNORECASE), AnyOf),
     (re.compile(r"(?P<first>.+?)[,;] or else,? (?P<rest>.+ and .+)", re.IGNORECASE), AnyOf),
 )
-"""A clause beside others that are joined by another word, where the words show what belongs together."""
+"""A clause beside others that are joined by another word, if the words show which belong together."""
 _LEFT_OUT = (
     (
         re.compile(
@@ -58,10 +58,10 @@ _LEFT_OUT = (
         r"\1 is visible and \2 is not visible",
     ),
 )
-"""What a second clause leaves out, and how it is in full."""
+"""Clauses that leave out what they share, and their full forms."""
 _THERE_IS = re.compile(r"(?:there is|(?:I|you|we) (?:can )?see) ", re.IGNORECASE)
 _IS_NOT = re.compile(r"(?P<noun>.+) (?:is|are|has|have) not", re.IGNORECASE)
-"""Of a second clause that leaves out what it denies."""
+"""A second clause that leaves out what it denies."""
 _BARE = re.compile(r"<\d+>")
 
 
@@ -94,16 +94,16 @@ def read_joined(phrase: Phrase) -> Until | None:
 
 
 def _none_of(any_of: Until | None) -> Until | None:
-    """Return that none of what is joined by `or` is there."""
+    """Return the condition that none of the parts joined by `or` is there."""
     if not isinstance(any_of, AnyOf) or any(isinstance(part, NotOf) for part in map(invert_condition, any_of.parts)):
         return None
     return AllOf(tuple(one for one in map(invert_condition, any_of.parts) if one is not None))
 
 
 def _read_all(phrase: Phrase, parts: list[str], *, may_share: bool) -> tuple[Until, ...]:
-    """Return the meaning of each part, () where one has none. A part may leave out what it shares: its predicate with
-    the last part, and its subject with the first one. Of one subject all states hold at once only of a control, where
-    they are one condition, and of a number ("A" appears and disappears: one after the other); `may_share`: or any one.
+    """Return the meaning of each part, () if one has none. A part may share its predicate with the last part, or its
+    subject with the first. With one subject, several states hold at once only for a control (as one condition) and for
+    a number: "A" appears and disappears one after the other. `may_share`: any one state is enough.
     """
     parts = complete_parts(parts)
     if any(map(_BARE.fullmatch, parts)) and not all(map(_BARE.fullmatch, parts)):
@@ -135,14 +135,14 @@ def _read_all(phrase: Phrase, parts: list[str], *, may_share: bool) -> tuple[Unt
 
 
 def _merge_states(first: Until | None, other: Widget) -> Widget | None:
-    """Return a control in the states of both conditions; None where one says that it is gone, or compares a value."""
+    """Return a control in the states of both conditions; None if one asks for its absence or compares a value."""
     if not isinstance(first, Widget) or first.gone or other.gone or (first.value, other.value) != (None, None):
         return None
     return replace(first, states=tuple(dict.fromkeys((*first.states, *other.states))))
 
 
 def complete_parts(parts: list[str]) -> list[str]:
-    """Return the clauses with what they share: in `"A" or "B" appears`, and in `it says "A" or "B"`, both do."""
+    """Return the clauses with the shared words in each: `"A" or "B" appears` and `it says "A" or "B"`."""
     first, last = parts[0], parts[-1]
     full: list[str] = []
     predicate = ""
@@ -183,11 +183,11 @@ _LISTS = tuple(
         rf"(?P<any>whichever (?:is|comes|appears|shows up) first): {_LIST}",
     )
 )
-"""Lists of quoted words of one kind, of which one thing is said."""
+"""Lists of quoted words of one kind with one predicate."""
 
 
 def _read_list(phrase: Phrase) -> Until | None:
-    """Return the meaning of what is said of each in a list: `both windows, <0> and <1>, are closed`."""
+    """Return the meaning of a list with one predicate: `both windows, <0> and <1>, are closed`."""
     found = next((one for pattern in _LISTS if (one := pattern.fullmatch(phrase.text)) is not None), None)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""A sentence with its quoted words taken out and its contractions written in full, and what in it is a name."""
+"""A sentence with placeholders for its quoted words and contractions in full, and which of its words are a name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 from acud.base.quotation_marks import MARKS, QUOTED, quoted_words
 
 _MOST_CHARS = 400
-"""Of a sentence without its quoted words; whoever writes more means more than a local condition says."""
+"""Of a sentence without its quoted words; a longer one means more than a local condition."""
 _POLITE = re.compile(
     r"\b(?:could|can|would|will) (?:you|ya|u)\b|^is it possible\b|^would it be possible\b|^any chance\b"
     r"|\b(?:could|can|may) (?:I|we) (?:get|have|ask)\b|\b(?:please|pls|ok|okay)\?$",
@@ -68,7 +68,7 @@ _IN_FULL = tuple(
 )
 """Words that stand for others, and adverbs that add nothing, outside of quotes."""
 _SEPARATORS = frozenset("&-–—|:·+/")
-"""What stands between the words of a title."""
+"""Signs between the words of a title."""
 NO_NAMES = frozenset(
     {
         "the", "a", "an", "this", "that", "these", "those", "my", "your", "its", "our", "their", "his", "her", "it",
@@ -117,29 +117,28 @@ _LABEL_VERBS = frozenset(
         "mute", "unmute", "pause", "schedule", "shut", "translate",
     }
 )  # fmt: skip
-"""What labels of more than one word begin with that are written like a sentence: "Remember me", "Place order"."""
+"""First words of labels in sentence case: "Remember me", "Place order"."""
 
 
 _PARTICLE = re.compile(r"(?<= \w) (?:in|out|up|on|off)$|(?<=\w\w\w) (?:in|out|up|off|all)$")
-"""What belongs to the verb of a label: "Keep me signed in"."""
+"""A particle of the verb of a label: "Keep me signed in"."""
 _AGREED = re.compile(
     r"(?i)(?:yes, )?I (?:agree|accept|consent|confirm|understand|have read)(?: to)?(?: (?:the|these|those|all))?"
     r"(?: (?:terms|conditions|rules|policy|privacy policy|cookies|licen[cs]e|agreement)"
     r"(?: and (?:conditions|policies|rules))?)?"
 )
-"""What a check box says for the one who ticks it."""
+"""Labels of check boxes in the first person."""
 
 
 class Phrase(Struct, frozen=True):
-    """Words of a sentence with its quoted ones taken out: `<0>` stands for the first of them."""
+    """Words of a sentence with placeholders for quoted words: `<0>` for the first of them."""
 
     text: str
     quoted: tuple[str, ...]
 
     @classmethod
     def from_sentence(cls, sentence: str) -> Phrase | None:
-        """Return the sentence as a phrase; None where quoted words are blank, quotes are left over, it
-        asks, or it is long."""
+        """Return the sentence as a phrase; None if quoted words are blank, quotes are left over, or it is too long."""
         plain = " ".join(sentence.split())
         if re.search(r"<\d", plain):
             return None
@@ -161,16 +160,16 @@ class Phrase(Struct, frozen=True):
         return None if is_odd else cls(text.strip(), tuple(words))
 
     def with_text(self, text: str) -> Phrase:
-        """Return other words of the same sentence."""
+        """Return a phrase of other words of the same sentence."""
         return Phrase(text.strip(" ,"), self.quoted)
 
     def quote(self, given: str) -> str:
-        """Return the quoted words that `given` stands for, "" where it stands for none."""
+        """Return the quoted words for the placeholder `given`, "" for any other word."""
         found = re.fullmatch(r"<(\d+)>", given)
         return self.quoted[int(found[1])] if found else ""
 
     def name(self, given: str) -> str:
-        """Return the name that `given` is for certain, else "": quoted, or words that each have a capital or digit."""
+        """Return `given` if it is certainly a name (quoted, or each word with a capital or digit), else ""."""
         words = given.split()
         is_name = "'s" not in given and all(re.search(r"[A-Z\dÀ-ÖØ-Þ]", word) or word in _SEPARATORS for word in words)
         may_be = bool(words) and "<" not in given and words[0] not in NO_NAMES and words[0] != "I"
@@ -178,13 +177,13 @@ class Phrase(Struct, frozen=True):
 
 
 def is_hedged(words: str) -> bool:
-    """Tell whether words that were not quoted say more than a name: lower-case ones that belong to a sentence."""
+    """Return whether unquoted words are more than a name: lower-case words that belong to a sentence."""
     return _HEDGE.search(words) is not None
 
 
 def is_label(words: str, *, after_kind: bool) -> bool:
-    """Tell whether words are a label in sentence case. Those of a label stand together behind the kind of control
-    (`the radio button Express delivery`); before it (`the Remember me checkbox`) only a verb shows that they do.
+    """Return whether words are a label in sentence case. Behind the kind of control (`the radio button Express
+    delivery`) they are; before it (`the Remember me checkbox`) only if they begin with a verb.
     """
     first = words.split(" ", 1)[0].casefold()
     if _AGREED.fullmatch(words) is not None:

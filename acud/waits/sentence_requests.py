@@ -1,9 +1,9 @@
-"""What a sentence says to the one who waits, beside its condition: openings such as `could you tell me as soon as`, and
-closings such as `, thanks` or `-> wake me up`.
+"""What a sentence holds beside its condition: openings (`could you tell me as soon as`), and closings (`, thanks` or
+`-> wake me up`).
 
-The words that ask are a closed vocabulary. Free words may only tell of the one who asks: what they do meanwhile, what
-they want, and why (`I started it an hour ago`, `because I need to leave`). Even these have no word that could tell more
-of the condition. Whatever else is said stays in the condition, which is then none.
+The words of a request are a closed vocabulary. Free words may only be about the user: what they do meanwhile, what they
+want, and why (`I started it an hour ago`, `because I need to leave`). Words that could belong to the condition are
+excluded even there. Everything else stays in the condition, which is then not understood.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from acud.waits.sentence_rewordings import is_done
 
 
 class Asked(NamedTuple):
-    """What may be the condition of a sentence. `ends`: it is waited for that it no longer holds. `given`: what is said
-    to be so now, which has to be a condition, too ("": nothing).
+    """A possible condition of a sentence. `ends`: wait until it no longer holds. `given`: a statement about now that
+    must be a condition too ("": none).
     """
 
     condition: str
@@ -54,14 +54,14 @@ _TELLING_MORE = (
     f"{_NEVER_OF_A_REASON}|first|last|both|two|three|all|each|other|again|one|ones|not|no|time|times|often|more|less"
     "|still|after|while|within|instead|about|red|green|blue|yellow|grey|how|why|who|what|where|which"
 )
-"""Words that could tell more of the condition."""
+"""Words that could belong to the condition."""
 _ON_SCREEN = "window|dialog|tab|screen|monitor|desktop|button|before|see|watch|look|read|click|press|open|close|check"
 _AT_WORK = f"{_ON_SCREEN}|know|hear|wait|tell|ping|wake|shout|say|says|let"
 """Words that could begin a condition, or another request."""
 
 
 def _free(*without: str) -> str:
-    """Return a pattern for up to fifteen words, none of these."""
+    """Return a pattern for up to fifteen words, none of them in `without`."""
     word = rf"(?!(?:{'|'.join(without)})(?![\w-]))[\w'-]+"
     return rf"{word}(?: {word}){{0,14}}"
 
@@ -72,7 +72,7 @@ _AROUND = (
     "|speakers|deadline|report|meeting|lesson|class|shop|doctor|weather|sun|teacher|landlord|bank|office|car|kitchen"
     "|garden|house|laundry|husband|wife|bath|grandma|grandpa|mum|dad"
 )
-"""Who and what is around the one who asks, and not on the screen."""
+"""People and things around the user, not on the screen."""
 _MY = r"(?:my|our|the) (?:[a-z]+ ){1,3}(?:is|are|has|have|does|do|takes|needs|wants|will|can|must|keeps|runs)"
 _OFF = (
     r"(?:(?:just )?(?:off|gone|going|heading|stepping|popping|getting|grabbing)(?= (?:to|for|out|away|home|a|an"
@@ -85,14 +85,14 @@ _BACKGROUND = (
     r"| and (?:then )?(?:tell"
     r"|ping|wake|shout|let|please))))"
 )
-"""What the one who asks has done, is doing or wants, and where they go: nothing that is to be seen."""
+"""What the user has done, is doing or wants, and where they go: nothing visible on the screen."""
 _ERRAND = (
     rf"(?:(?:(?:my|our|the) )?(?:{_AROUND})(?:'s| is| are| has| have| needs?| wants?| can)"
     r"|(?:I|we) (?:want|need|have|am about|are about) to (?:go|leave|sleep|eat|cook|catch|fetch|buy|drive|walk|rest"
     rf"|shower|lie)) {_free(_TELLING_MORE, _AT_WORK)}(?={_BREAK} )(?!{_BREAK} (?:when|if|once|until|while)\b)"
     r"(?!.*\b(?:it(?! (?:says|shows|reads)\b)|they|them)\b)"
 )
-"""What happens around the one who asks, or takes them away: nothing that `it says` could be said of."""
+"""What happens around the user, or calls them away: nothing that `it` could stand for."""
 _WANTING = (
     r"(?=(?:I|we|my|our|(?:it is )?time (?:for|to)|nobody|no one|(?:the|my|our) [a-z]+ (?:can|may|must|could|starts"
     r"|begins)"
@@ -120,7 +120,7 @@ _REASON = (
     r"|(?:either|any) one(?: will do| is enough)?|(?:either|any|one)(?: of them)? will do|in (?:both|either|any) cases?"
     r"|limits included|inclusive|no (?:rush|hurry)|(?:both|either) (?:is|are) (?:fine|bad|good|ok|enough)"
 )
-"""Why it is asked, and what the one who asks does then."""
+"""Why the user asks, and what they do then."""
 _MODAL = (
     r"(?:(?:I am|we are) (?:keen|eager|curious|dying|anxious|itching) to"
     rf"|(?:could|can|would|will) (?:you|ya|some(?:one|body)|any(?:one|body))(?: (?:be so kind as to|{_PLEASE}))*"
@@ -258,7 +258,7 @@ _ENDS = _words(
 _IS_SO_THEN = _words(r"it (?:is|has|does)(?: there)?")
 _NOT_YET = _words(r"(?:(?P<verb>\b(?:is|are|has|have)) not|\b(?:does|do) not(?= ))(?: yet)?|(?<=.) yet$")
 _THERE_IS = _words(r"(?:there is|(?:I|we) (?:can )?see) ")
-"""How it is said what is so now, before it is asked for what shall become of it."""
+"""Statements about now, before the request about what shall become of it."""
 _OF_THESE = _words(
     r"(?P<some>one|any|either|both|all)(?: one)? of (?:those|these|them|the)(?: (?:two|three|four))?"
     r"(?: (?P<kind>words|texts|messages|windows|notifications|phrases))? (?P<said>.+)"
@@ -310,13 +310,13 @@ _QUESTION = _words(
     rf"(?:{_GREETING},? )*(?P<question>(?:has|have|is|are|does|did|do|can) (?:[^.?]|\.(?=\w))+?)"
     rf"(?:[?.,](?: (?:if (?:so|not),? )?{_ASK}(?: for it)?(?:,? {_WHEN}(?: (?:{_IS_SO}|{_HAPPENS}))?)?)?)?"
 )
-"""Whether something is so: to be told it is to be told when it is."""
+"""A question whether something is so, taken as a request to report when it is."""
 _MOST_WORDS = 16
 _MOST_PIECES = 8
 
 
 def _strip_opening(text: str) -> Iterator[Asked]:
-    """Yield the condition after an opening, and `text` itself before it."""
+    """Yield `text` itself, then what may be the condition after an opening."""
     yield Asked(text)
     yield from _find_after_statement(text)
     yield from _find_in_question(text)
@@ -352,7 +352,7 @@ def _find_after_opening(rest: str, opened: re.Match[str]) -> Iterator[Asked]:
 
 
 def _find_after_statement(text: str) -> Iterator[Asked]:
-    """Yield what may be the condition of `X is so now, tell me when it …`: what is asked for, said of X."""
+    """Yield what may be the condition of `X is so now, tell me when it …`, with X for `it`."""
     for found in _STATED.finditer(text):
         now, said = _GREETINGS.sub("", text[: found.start()]), text[found.end() :]
         if (says := _SAYS_NOW.fullmatch(now)) is not None:
@@ -385,7 +385,7 @@ def _find_after_statement(text: str) -> Iterator[Asked]:
 
 
 def _find_of_statement(now: str, said: str) -> Iterator[Asked]:
-    """Yield what is asked for where `now` tells what is listed, has to be done, was started or will be said."""
+    """Yield the request `said` where `now` gives a list, a task, a started program or a text to come."""
     if (told := _OF_THESE.fullmatch(said)) is not None and (told["kind"] or not _UNQUOTED.search(now)):
         yield Asked(f"{told['some']} of the {told['kind'] or ''} {now} {told['said']}".replace("  ", " "))
     if (task := _TO_DO.fullmatch(now)) is not None and _IS_DONE.fullmatch(said) is not None:
@@ -405,7 +405,7 @@ def _find_of_statement(now: str, said: str) -> Iterator[Asked]:
 
 
 def _list_statements(text: str) -> Iterator[str]:
-    """Yield what a question asks, as statements: with its verb after each of its words. A statement stays itself."""
+    """Yield a question as statements, with its verb after each of its words; yield a statement as it is."""
     asks = _INVERTED.fullmatch(text)
     if asks is None:
         yield text
@@ -418,14 +418,14 @@ def _list_statements(text: str) -> Iterator[str]:
 
 
 def _find_in_question(text: str) -> Iterator[Asked]:
-    """Yield what may be the condition of `has X …?`, alone or before `tell me when it has`: with its verb after X."""
+    """Yield what may be the condition of `has X …?`, alone or before `tell me when it has`, with the verb after X."""
     asks = _QUESTION.fullmatch(text)
     if asks is not None:
         yield from map(Asked, _list_statements(asks["question"]))
 
 
 def _find_after_watch(text: str) -> Iterator[Asked]:
-    """Yield the condition of `X and tell me when it …`, said of X."""
+    """Yield the condition of `X and tell me when it …`, with X for `it`."""
     subject, *rest = re.split(r",? and |[,;.] | - ", text, maxsplit=1)
     found = _ASKED_WHEN.match(rest[0]) if rest else None
     if found is None:
@@ -462,7 +462,7 @@ _HEADED = _words(
     r"|job)(?: for you)?"
     r"|condition|trigger|request|wish|(?:warn|tell|wake) me): "
 )
-"""What says in any words that what follows is waited for."""
+"""Any words for: wait for what follows."""
 _MOST_CLOSINGS = 5
 _RESTATED = _words(r".+?[,;.]? (?:i\.e\.|in other words|meaning|that is to say),? ")
 _LASTS = _words(rf"(?:as long as|while) (?P<condition>.+?),? (?:{_PLEASE} )?{_WAIT}{_HOW}")
@@ -476,9 +476,9 @@ _DONE_BY = _words(
     r"\bhas (?:some|any)(?:one|body) (?P<done>deleted|removed|closed|opened|ticked|unticked|selected|created)"
     r" (?P<what>[^?]+?)(?=\? \w)"
 )
-"""A question whether somebody has done something, before it is asked for when it is so."""
+"""A question whether somebody has done something, before the request to report it."""
 _IS_IT = _words(r"\A(?P<what>(?:the |<)[^,?;:]+?)(?:,| -|:) (?P<verb>is|has|can|does) it (?=[^?.]+\?)")
-"""A question that names first what it is about."""
+"""A question that names its subject first."""
 _ON_IT = _words(r" (?:on|in) it\b")
 
 
@@ -491,12 +491,12 @@ def _strip_closings(text: str) -> Iterator[str]:
             return
         text = text[: found.start()] + (found["order"] or "")
         if (found["is_so"] or found["so"]) and _DENIED.search(text) is not None:
-            return  # it is not so now: what is waited for is its opposite
+            return  # the condition is denied, so its opposite is meant
         yield text
 
 
 def find_conditions(text: str) -> Iterator[Asked]:
-    """Yield what may be the condition in `text`: what takes fewest words for an opening or a closing comes first."""
+    """Yield what may be the condition in `text`, those with the shortest opening and closing first."""
     if (speaks := _SPEAKS_AFTER.fullmatch(text)) is not None:
         text = speaks["lasts"]
     if _WATCHES_ALL.search(text) is not None:

@@ -1,4 +1,4 @@
-"""Clauses that say in other words what another clause says that is known."""
+"""Clauses that mean the same as a known clause in other words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DONE = {
     "enter": "entered", "type": "typed", "write": "written", "put": "put", "enable": "enabled", "disable": "disabled",
     "deselect": "deselected",
 }  # fmt: skip
-"""What is done to something, and how it then is."""
+"""Verbs, and the state of a thing after them."""
 _FORMS = {
     form: done
     for base, done in _DONE.items()
@@ -39,7 +39,7 @@ _PROGRAM = (
     r"|updater|backup|scanner|game|shop|system|computer|shell|command|script|compiler|update|download|upload|export))"
     rf"|{_KNOWN})"
 )
-"""Programs that tell in words on the screen how far they are: no person, and no part of a window."""
+"""Programs that report their progress in words on the screen: not a person, nor a part of a window."""
 _THAN = ("more", "fewer", "less", "higher", "lower", "greater")
 _MUCH = rf"(?:at (?:least|most)|(?:no |not )?(?:{'|'.join(_THAN)}) than|over|under|above|below|exactly)"
 _COUNT = (
@@ -57,13 +57,13 @@ _SIGNS |= {f"{no} {one}": {">": "<=", "<": ">="}[_SIGNS[one]] for no in ("no", "
 
 
 def is_done(verb: str) -> str:
-    """Return how something is when somebody has done this to it: `ticked` for `tick`."""
+    """Return the state of a thing after somebody has done this to it: `ticked` for `tick`."""
     return _FORMS[verb.casefold()]
 
 
 def _reword_done(found: re.Match[str]) -> str:
     if found["does"].casefold().startswith("check") and re.search(r"(?i)box\b", found["what"]) is None:
-        return found[0]  # who checks something looks at it
+        return found[0]  # to check something is to look at it
     where = re.sub("^ from ", " in ", found.groupdict().get("where") or "")
     return f"{found['what']} is {is_done(found['does'])}{where}"
 
@@ -332,11 +332,11 @@ _IN_OTHER_WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], st
         r"the \1 \2 \3",
     ),
 )
-"""What somebody sees is there; and other clauses that say the same as one that is known."""
+"""Patterns of clauses, and the known clause for each."""
 
 
 def reword(text: str) -> str:
-    """Return a clause as the one that is known and says the same, else as it is."""
+    """Return the known clause with the same meaning, or `text` as it is."""
     for pattern, known in _IN_OTHER_WORDS:
         if (found := pattern.fullmatch(text)) is not None:
             text = (found.expand(known) if isinstance(known, str) else known(found)).strip()

@@ -18,10 +18,10 @@ _LATER = re.compile(
     re.IGNORECASE,
 )
 _RETURNS = re.compile(r"(?: ?\b(?:comes?|is|came|has come) back|reappears?|returns?|shows? up again)$", re.IGNORECASE)
-"""What something does that had been gone before."""
+"""The return of something that was gone."""
 _FIRST = re.compile(r"(?:first|at first|first of all|to begin with|start with),? (?!of )| first$", re.IGNORECASE)
 _I_WANT = re.compile(r"^(?:I|we) (?:want|need|would like) (?=\S+ (?:\S+ ){0,6}to )", re.IGNORECASE)
-"""In a sequence, what has to happen is what is waited for."""
+"""In a sequence, what the user wants to happen is what to wait for."""
 _AFTER = re.compile(r"after (?P<first>[^,]+), (?:then )?(?P<later>[^,]+)", re.IGNORECASE)
 _THEREAFTER = re.compile(
     r"(?P<first>[^,]+?),? and (?P<later>[^,]+?),? (?:after that|afterwards|thereafter|later(?: on)?)", re.IGNORECASE
@@ -32,23 +32,21 @@ _AFTERWARDS = re.compile(
     re.IGNORECASE,
 )
 _SAID = re.compile(r"(?:it|the (?:screen|page)) (?:says|shows|reads) (?P<name><\d+>)", re.IGNORECASE)
-"""Words on the screen that later do something themselves."""
+"""Words on the screen that are the subject of the next clause."""
 _AND_THEN = re.compile(r" and (is|has|goes|gets|must) then ", re.IGNORECASE)
 _COME_AND_GONE = re.compile(r"(?P<it>.+) (?:has|have) come and gone", re.IGNORECASE)
 _OF_IT = re.compile(r"^(?:(?:until|till|for|when|once) )?(?:it|that|this) (?=\S)")
 _TOGETHER = re.compile(r"either |both ", re.IGNORECASE)
 _AND_BACK = re.compile(r"(?P<first>[^,]+?),? and (?P<later>[^,]+) again", re.IGNORECASE)
-"""Of one thing, what it does and then takes back."""
+"""What one thing does and then undoes."""
 
 
 def read_sequence(phrase: Phrase) -> Until | None:
-    """Return the meaning of `first …, then …`: what comes later may leave out its subject, or call it `it`."""
+    """Return the meaning of `first …, then …`; a later clause may leave out its subject, or call it `it`."""
     first, *later = _LATER.split(_FIRST.sub("", _put_in_order(phrase.text), count=1))
     if not later and (back := _AND_BACK.fullmatch(first)) is not None:
-        does, undoes = (
-            read_single(phrase.with_text(back["first"])),
-            apply_to_subject(phrase, back["first"], back["later"]),
-        )
+        does = read_single(phrase.with_text(back["first"]))
+        undoes = apply_to_subject(phrase, back["first"], back["later"])
         return None if does is None or undoes is None else Then((does, undoes))
     if not later or len(later) >= MOST_PARTS:
         return None
@@ -81,7 +79,7 @@ def _put_in_order(text: str) -> str:
 
 
 def _read_part(phrase: Phrase, text: str) -> Until | None:
-    """Return the meaning of a clause of a sequence, before which a request may stand of its own: `then wait for …`."""
+    """Return the meaning of a clause of a sequence, which may begin with its own request: `then wait for …`."""
     for one in find_conditions(text):
         part = phrase.with_text(one.condition)
         meant = None if one.ends else read_single(part) or (read_joined(part) if _TOGETHER.match(part.text) else None)

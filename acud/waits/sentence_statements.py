@@ -1,4 +1,4 @@
-"""A statement in one clause: what may be left out of it, what has to be, its opposite, what it shares with another."""
+"""A statement in one clause: words to leave out, obligations, its opposite, parts shared with another clause."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _DUE = re.compile(
     r" (?P<denied>not |no longer )?(?P<verb>(?-i:[a-z]+))\b",
     re.IGNORECASE,
 )
-"""What has to be is what is waited for."""
+"""An obligation, which stands for what to wait for."""
 _ANY_MORE = re.compile(r"\bany ?more\b", re.IGNORECASE)
 _MOST_WORDS = 40
 """Of a clause that shares its subject or its predicate with another."""
 
 
 def read_single(phrase: Phrase) -> Until | None:
-    """Return the meaning of one clause, whether or not it says that it is about the screen."""
+    """Return the meaning of one clause, with or without words such as `on the screen` and `soon`."""
     is_placed = is_soon = False
     while (meant := read_clause(phrase) or _read_due(phrase)) is None:
         left = _PLACE.search(phrase.text)
@@ -54,22 +54,22 @@ def read_single(phrase: Phrase) -> Until | None:
 
 
 def names_in(until: Until | None) -> list[str]:
-    """Return the names that a condition holds."""
+    """Return the names in a condition."""
     return [name for field in ("text", "title", "name", "label") if (name := getattr(until, field, ""))]
 
 
 def _read_due(phrase: Phrase) -> Until | None:
-    """Return the meaning of what has to be. The words of a name stay as they are (`the text Ready to print`)."""
+    """Return the meaning of an obligation, unless that changes a name (`the text Ready to print`)."""
     is_so = phrase.with_text(_DUE.sub(_make_finite, phrase.text))
     meant = read_clause(is_so) if is_so.text != phrase.text else None
     return meant if all(name in phrase.quoted or name in phrase.text for name in names_in(meant)) else None
 
 
 def _make_finite(due: re.Match[str]) -> str:
-    """Return what has to be as what is: `should be` as `is`, `must not appear` as `does not appear`."""
+    """Return an obligation as a statement: `should be` as `is`, `must not appear` as `does not appear`."""
     verb, denied = due["verb"].casefold(), due["denied"] or ""
     if denied == "not " and _ANY_MORE.search(due.string) is None:
-        return due[0]  # of what must not be, it may be asked for when it is
+        return due[0]  # the user may want to know when the forbidden happens
     if verb in _IRREGULAR:
         return f"{_IRREGULAR[verb]} {denied}".strip()
     if denied == "not ":
@@ -79,14 +79,14 @@ def _make_finite(due: re.Match[str]) -> str:
 
 
 def is_noun(phrase: Phrase, part: str) -> bool:
-    """Tell whether a part only names something, so that its predicate stands elsewhere."""
+    """Return whether a part is only a noun, with its predicate elsewhere."""
     of_host = (read_single(phrase.with_text(f"{part} {said}")) for said in ("is downloaded", "ends"))
     is_shown = read_single(phrase.with_text(f"{part} is visible")) is not None
     return is_shown or any(isinstance(one, FileState | ProcessExit) for one in of_host)
 
 
 def apply_predicate(phrase: Phrase, noun: str, last: str) -> Until | None:
-    """Return what the predicate of the `last` part says of `noun`: "the text <0> or the text <1> disappears"."""
+    """Return the meaning of `noun` with the predicate of the `last` part: "the text <0> or the text <1> disappears"."""
     words = last.split()[:_MOST_WORDS]
     tries = (read_single(phrase.with_text(" ".join([noun, *words[start:]]))) for start in range(1, len(words)))
     known = (
@@ -99,7 +99,7 @@ def apply_predicate(phrase: Phrase, noun: str, last: str) -> Until | None:
 
 
 def apply_to_subject(phrase: Phrase, first: str, rest: str) -> Until | None:
-    """Return the meaning of `rest` said of what `first` begins with."""
+    """Return the meaning of `rest` with the subject of `first`."""
     words = first.split()[:_MOST_WORDS]
     tries = (read_single(phrase.with_text(" ".join([*words[:end], rest]))) for end in range(len(words) - 1, 0, -1))
     has_number = re.search(r"\d|zero", rest) is not None
@@ -107,7 +107,7 @@ def apply_to_subject(phrase: Phrase, first: str, rest: str) -> Until | None:
 
 
 def invert_condition(until: Until | None) -> Until | None:
-    """Return the condition that what was said holds no longer."""
+    """Return the condition that `until` no longer holds."""
     match until:
         case Text() | WindowTitle() | Widget(states=(), value=None):
             return replace(until, gone=not until.gone)

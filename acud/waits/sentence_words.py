@@ -1,4 +1,4 @@
-"""Patterns that the clauses of sentences share: verbs in their forms, what is shown, gone, open or closed, names."""
+"""Patterns that the clauses of sentences share: forms of verbs; shown, gone, open and closed; names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def verb(base: str, third: str, past: str) -> str:
 
 
 def particle(verbs: str, particle: str) -> str:
-    """Return `verb` of `base/third/past` each, with a particle: shows up, has shown up."""
+    """Return `verb` for each `base/third/past`, with a particle: shows up, has shown up."""
     forms = (one.split("/") for one in verbs.split())
     return "|".join(
         verb(*(f"(?:{form.replace('+', '|')}) {particle}" for form in (base, third, past)))
@@ -95,7 +95,7 @@ CALLED = (
 
 
 def name_reader(make: Callable[[str], Until]) -> Read:
-    """Return a reader of the row whose name is the group `name`, or that of its other form, `other`."""
+    """Return a reader of a row with its name in the group `name`, or `other`."""
     return lambda phrase, found: make(name) if (name := phrase.name(name_in(found))) else None
 
 

@@ -1,7 +1,7 @@
-"""Which sentences say for certain what a local condition says, so that no model is needed to judge them.
+"""Which sentences surely mean a local condition, so that no model is needed to judge them.
 
-The grammar is narrow on purpose: it reads whole sentences. Whatever it does not know (a place, a colour, an order, a
-doubt, a second clause that is no condition) is not read away: the sentence stays one for a judge that sees.
+The grammar is narrow on purpose: it reads whole sentences. It never skips what it does not know (a place, a colour, an
+order, a doubt, a second clause that is no condition): such a sentence is left to a vision judge.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ NEEDS_VISION = (
     'backend such as "ollama", or ask for quoted words: "Done" is visible'
 )
 _LOCAL_JUDGES = (JudgeName.AUTO, JudgeName.OCR)
-"""Whoever names another judge wants the sentence judged by that one."""
+"""A client that names another judge wants the sentence judged by that one."""
 
 
 def with_meanings(until: Until, judge: str = JudgeName.AUTO) -> Until:
-    """Return `until` with each sentence that is certain replaced by the condition that it means, for these judges."""
+    """Return `until` with the condition it means for each certain sentence, if `judge` reads text locally."""
     if judge not in _LOCAL_JUDGES:
         return until
     return map_leaves(until, lambda leaf: _find_meaning(until, leaf) or leaf)
 
 
 def meaning_notes(until: Until, judge: str) -> Iterator[str]:
-    """Yield for each sentence that is certain how it is read."""
+    """Yield for each certain sentence how it is read."""
     for leaf in leaves(until) if judge in _LOCAL_JUDGES else ():
         meant = _find_meaning(until, leaf)
         if meant is not None:
@@ -52,7 +52,7 @@ def meaning_notes(until: Until, judge: str) -> Iterator[str]:
 
 
 def _find_meaning(whole: Until, leaf: Leaf) -> Until | None:
-    """Return the meaning of a sentence in `whole`, of which only the whole may be a sequence; None for other leaves."""
+    """Return the meaning of a sentence in `whole` (a sequence only as the whole); None for other leaves."""
     meant = meaning(leaf.criteria) if isinstance(leaf, Criteria) else None
     if meant is None or (isinstance(meant, Then) and leaf is not whole):
         return None
@@ -63,17 +63,17 @@ def _find_meaning(whole: Until, leaf: Leaf) -> Until | None:
 
 
 def _is_turned(meant: Until) -> bool:
-    """Tell whether a part is not so where the whole sentence is."""
+    """Return whether a part may be false while the whole sentence is true."""
     parts = meant.parts if isinstance(meant, AllOf | AnyOf) else ()
     return isinstance(meant, Then | NotOf) or any(_is_turned(part) for part in parts)
 
 
 def meaning(sentence: str) -> Until | None:
-    """Return the condition that `sentence` means, None where that is not certain."""
+    """Return the condition that `sentence` means, None if that is not certain."""
     meant: Until | None = import_module("acud.waits.sentence_grammar").meaning(sentence)
     return meant
 
 
 def prepare() -> None:
-    """Compile the grammar, which takes about a second: whoever has not called this pays it with the first sentence."""
+    """Compile the grammar, which takes about a second; without this, the first sentence takes that long."""
     meaning('the text "Ready" is there')

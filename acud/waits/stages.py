@@ -1,10 +1,10 @@
-"""The stages of a `then`: which is watched now, what is read for those to come, and how the next one begins.
+"""The stages of a `then`: which is watched now, what is read ahead for later ones, and how the next one begins.
 
-A wait watches one stage as if that were its whole condition; any other condition is one stage. A stage begins after the
-frame that the one before held on: what it counts (`change`, quiet) counts from there, and its yes is of a later look.
+A wait watches one stage as if it were the whole condition; any other condition is one stage. A stage begins after the
+frame that the former stage held on: its changes and quiet count from there, and its yes is of a later look.
 
 Texts of later stages that come and go while an older frame is still being read are not missed: readings behind that one
-tell of later stages too (`JobRequest.ahead`), and keep a picture where these begin to hold (`LaterReading`).
+read for later stages too (`JobRequest.ahead`), and keep a picture where these begin to hold (`LaterReading`).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from acud.waits.schedule import ignores_blinking
 from acud.waits.view_state import ChangeState, StoredBaseline, ViewState
 
 MOST_AHEAD = 8
-"""Readings kept for stages to come: as many as the engine holds frames."""
+"""Readings kept for later stages: as many as the engine holds frames."""
 
 
 def stage_condition(until: Until, stage: int) -> Until:
-    """Return what stage `stage` (from 0) of a condition asks for."""
+    """Return stage `stage` (from 0) of a condition."""
     return until.parts[stage] if isinstance(until, Then) else until
 
 
@@ -38,7 +38,7 @@ def stage_count(until: Until) -> int:
 
 
 def is_last_stage(wait: Wait) -> bool:
-    """Tell whether no stage comes after the present one."""
+    """Return whether no stage comes after the present one."""
     return wait.stage + 1 >= stage_count(wait.spec.until)
 
 
@@ -46,10 +46,9 @@ def is_last_stage(wait: Wait) -> bool:
 
 
 def read_ahead(wait: Wait) -> dict[int, bool]:
-    """Return the stages to come that a reading is to tell of too, and whether it keeps a picture where one holds.
-
-    They end before the first one that text alone does not answer, or that holds while nothing is there: that is as true
-    on the next look. One that is known to hold needs no further picture.
+    """Return the later stages to read ahead, and whether to keep a picture where one holds. They end before the first
+    stage that text alone does not answer, or that holds over an empty screen: the next look finds that as well. A stage
+    known to hold needs no further picture.
     """
     if wait.spec.policy.confirm > 1:
         return {}
@@ -72,7 +71,7 @@ def _judge_nothing(leaf: object) -> Verdict:
 
 
 def note_later(wait: Wait, reading: LaterReading) -> Wait:
-    """Keep what a reading tells of stages to come, while an older frame is still being read."""
+    """Keep the result of reading ahead, while an older frame is still being read."""
     if not reading.verdicts:
         return wait
     holding = {
@@ -89,7 +88,7 @@ def note_later(wait: Wait, reading: LaterReading) -> Wait:
 
 
 def take_later_yes(wait: Wait, reading: LaterReading) -> Wait:
-    """Return the wait with a yes of its present stage where the reading of an earlier stage tells of one."""
+    """Return the wait with a yes on its present stage, if a reading for an earlier stage found one."""
     verdicts = reading.verdicts.get(wait.stage)
     is_later = reading.frame > wait.stage_frame and wait.pending is None and wait.missing is None
     if verdicts is None or reading.evidence is None or not is_later:
@@ -109,10 +108,8 @@ def take_later_yes(wait: Wait, reading: LaterReading) -> Wait:
 
 
 def next_stage(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -> tuple[Wait, tuple[WaitEffect, ...]]:
-    """Return the wait as its next stage begins, and the record of the one that was reached.
-
-    Spending, counts and the pace of judging go on. Readings of the old stage that are under way are of frames that may
-    be later: they still tell of this one.
+    """Return the wait as its next stage begins, and the record of the reached one. Spending, counts and the pace of
+    judging go on. Readings in flight for the old stage may be of later frames: their results still count.
     """
     stage = wait.stage + 1
     withdrawn = tuple(JobWithdrawal(kind) for kind in wait.requests.jobs)
@@ -160,7 +157,7 @@ def next_stage(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -
 
 
 def _make_baselines(wait: Wait, pending: PendingYes) -> dict[int, StoredBaseline]:
-    """Return the baselines of the stage's changes: the frame that the stage before held on."""
+    """Return the baselines of the stage's changes: the frame that the former stage held on."""
     view_state = wait.view_state
     if view_state is None or wait.missing is not None or pending.frame < 0:
         return {}
@@ -169,7 +166,7 @@ def _make_baselines(wait: Wait, pending: PendingYes) -> dict[int, StoredBaseline
 
 
 def _begin_view(wait: Wait, frame: int, stored: dict[int, StoredBaseline], at: float) -> ViewState | None:
-    """Return the view of the stage's beginning: nothing of it was looked at, and what changed after `frame` is kept."""
+    """Return the view as the stage begins: not looked at yet, with the changes after `frame`."""
     before = wait.view_state
     if before is None:
         return None

@@ -16,9 +16,8 @@ TARGETS = "use screen, display:<name>, window:<title or id>, region:x,y,w,h, pty
 
 
 class TargetLocation(Struct, frozen=True):
-    """A view of `source`, or `missing`: why there is none. `window_id`: the window aimed at (0: none).
-
-    `crop` None is the whole source. `ignore` boxes are relative to the crop and clipped to it.
+    """A view of `source`, or `missing`: why there is none. `window_id`: the target's window (0: none). `crop` None is
+    the whole source. `ignore` boxes are relative to the crop and clipped to it.
     """
 
     source: str = ""
@@ -38,11 +37,10 @@ def locate(
     monitors: tuple[MonitorInfo, ...] = (),
     shown_in: Verdict | int | None = None,
 ) -> TargetLocation:
-    """Return where to look on `display` (`width` x `height`), whose windows are given topmost first.
-
-    A window is found by id or by a part of its title, case ignored, topmost viewable one first. `held` is the window
-    aimed at before: it is followed while it can be seen, whatever its title becomes and whoever is above it.
-    `shown_in`: the window that shows a `pty` target, or that a launch opened; or why there is none.
+    """Return where to look on `display` (`width` x `height`) with these `windows`, topmost first. A window is found by
+    id or by a part of its title, case ignored, topmost viewable one first. `held` is the former window: it is followed
+    while it can be seen, whatever its title becomes and whatever is above it. `shown_in`: the window that shows a `pty`
+    target, or that a launch opened; or why there is none.
     """
     screen = Rect(0, 0, width, height)
     if target.pty or target.opened_by is not None:
@@ -58,7 +56,7 @@ def locate(
 
 
 def window_named(wanted: str, windows: tuple[WindowInfo, ...], held: int = 0) -> WindowInfo | None:
-    """Return the window that `wanted` names by id or a part of its title, as `locate` finds it; None when none does."""
+    """Return the window that `wanted` names by id or a part of its title, as in `locate`; None if there is none."""
     number = window_number(wanted)
     by_id = [w for w in windows if number is not None and w.window_id == number]
     by_title = windows_titled(wanted, windows)
@@ -69,7 +67,7 @@ def window_named(wanted: str, windows: tuple[WindowInfo, ...], held: int = 0) ->
 
 
 def windows_titled(wanted: str, windows: tuple[WindowInfo, ...]) -> list[WindowInfo]:
-    """Return the client windows whose title has `wanted` in it, topmost first."""
+    """Return the client windows with `wanted` in their title, topmost first."""
     return [w for w in windows if w.kind != "popup" and comparable(wanted) in comparable(w.title)]
 
 
@@ -123,7 +121,7 @@ def monitor_named(wanted: str, monitors: tuple[MonitorInfo, ...]) -> MonitorInfo
 
 
 def hidden_screen(windows: tuple[WindowInfo, ...], box: Rect | None) -> Verdict | None:
-    """Return why a part of a display (None: all of it) cannot be seen: a lock screen or a screen saver hides it."""
+    """Return the verdict if a lock screen or screen saver hides a part of a display (None: all of it), else None."""
     cover = screen_cover(windows, box)
     if cover is None:
         return None
@@ -149,9 +147,8 @@ def _clip_boxes(boxes: tuple[Rect, ...], inside: Rect) -> tuple[Rect, ...]:
 
 
 def parse_target(text: str, display: str = "", ignore: tuple[Rect, ...] = ()) -> Target:
-    """Return the target that `text` names on `display` ("": the default display), without the `ignore` boxes.
-
-    Raises: InvalidRequest, with the next step, when it is none of the known kinds.
+    """Return the target that `text` names on `display` ("": the default display), without the `ignore` boxes. Raises:
+    InvalidRequest, with the next step, for an unknown kind of target.
     """
     kind, colon, rest = text.strip().partition(":")
     rest = rest.strip()

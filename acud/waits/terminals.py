@@ -1,4 +1,4 @@
-"""Terminal sessions: their names, which window shows one, and their text against a `text` leaf."""
+"""Terminal sessions: their names, the window that shows one, and verdicts on their text."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NAMES = "name a terminal (pty:pts/3, pty:/dev/pts/3) or a tmux session (pty:buil
 _TTY = re.compile(r"(?:/dev/)?pts/(\d{1,7})", re.ASCII)
 _SOCKET_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _CELL_END = re.compile(r"\s{2,}|\t|[|│┃]")
-"""What parts columns in a terminal."""
+"""What separates columns in a terminal."""
 _MARK = re.compile(r"(\d{1,9})\.([0-9a-f]{4}|)", re.ASCII)
 _SHOWN = 8
 _MAX_TITLE = 40
@@ -43,7 +43,7 @@ _MAX_QUOTE = 200
 
 class OutputMark(Struct, frozen=True):
     """A moment in the output of a terminal: the `line` that it writes next, counted from its first one, and a checksum
-    of the line before. Where another line is there now, the screen was cleared or drawn anew: then all is newer.
+    of the line before. If that line differs now, the screen was cleared or redrawn: then everything is newer.
     """
 
     line: int
@@ -70,8 +70,8 @@ def line_check(line: str) -> str:
 
 
 class SessionName(Struct, frozen=True):
-    """A session as its name was understood. `socket`: tmux's, a name or an absolute path ("": that of the sessions that
-    acud opened, then the usual one). `since`: only what it wrote after that moment is meant.
+    """The name of a session, parsed. `socket`: of tmux, a name or an absolute path ("": the one of sessions that acud
+    opened, then the default one). `since`: only output after that moment is meant.
     """
 
     kind: Literal["tty", "tmux"]
@@ -102,7 +102,7 @@ def session_name(text: str) -> SessionName:
 
 
 def _split_mark(text: str) -> tuple[str, OutputMark | None]:
-    """Split a mark off: no name of a session holds a colon."""
+    """Split a mark from a session's name, which holds no colon."""
     name, colon, mark = text.partition(":")
     return (name, output_mark(mark)) if colon and _MARK.fullmatch(mark) else (text, None)
 
@@ -133,10 +133,9 @@ class Tty(Struct, frozen=True):
 
 
 class TmuxSession(Struct, frozen=True):
-    """A tmux session. `chains`: for each client that shows it, the client's pid and its parents.
-
-    `ttys`: the terminals of its panes. `pane`: the text of its current window, None when it was not asked for.
-    `written`: what its panes wrote since the survey before, their screens with it.
+    """A tmux session. `chains`: for each client that shows it, the client's pid and its parents. `ttys`: the terminals
+    of its panes. `pane`: the text of its current window, None when not asked for. `written`: what its panes wrote since
+    the last survey, including their screens.
     """
 
     name: str
@@ -148,8 +147,8 @@ class TmuxSession(Struct, frozen=True):
 
 
 class SessionSurvey(Struct, frozen=True):
-    """The sessions at one moment. `begun_s`: CLOCK_MONOTONIC before the first look. `fault`: why tmux did not tell.
-    `since_s`: when the survey before began, with whose end `written` begins.
+    """The sessions at one moment. `begun_s`: CLOCK_MONOTONIC before the first look. `fault`: why tmux did not answer.
+    `since_s`: when the last survey began; `written` begins at its end.
     """
 
     begun_s: float
@@ -168,7 +167,7 @@ class SessionSurvey(Struct, frozen=True):
 
 
 def find_window(name: SessionName, survey: SessionSurvey, windows: tuple[WindowInfo, ...]) -> Verdict | int:
-    """Return the id of the window that shows the session, topmost first, or why there is none."""
+    """Return the id of the topmost window that shows the session, or why there is none."""
     if name.kind == "tty":
         return _find_tty_window(name, survey, windows)
     session = survey.session(name.name)
@@ -216,13 +215,13 @@ def _windows_of(chain: tuple[int, ...], windows: tuple[WindowInfo, ...]) -> list
 
 
 def _describe_unowned(windows: tuple[WindowInfo, ...]) -> str:
-    """Say which windows name no process: those can be matched with no terminal."""
+    """Return how many windows name no process, so that they match no terminal; "" for none."""
     unnamed = [w for w in windows if not w.pid and w.kind != "popup"]
     return f" ({len(unnamed)} windows there do not say of which process they are)" if unnamed else ""
 
 
 def unknown_session(name: SessionName, survey: SessionSurvey, windows: tuple[WindowInfo, ...]) -> NotFound:
-    """Return the error for a session that is not there, listing those that are."""
+    """Return the error for a missing session, with a list of those there are."""
     what = f"no terminal {name.name}" if name.kind == "tty" else f"no tmux session {name.text!r}"
     told = [f"{tty.name} ({_describe_tty(tty, survey, windows)})" for tty in survey.ttys[:_SHOWN]]
     told += [
@@ -239,10 +238,9 @@ def _describe_tty(tty: Tty, survey: SessionSurvey, windows: tuple[WindowInfo, ..
 
 
 def judge_pane(leaf: TextLeaf, pane: str, echoes: Sequence[Echo] = ()) -> Verdict:
-    """Return the verdict on `leaf` over what a terminal shows now, but for `echoes` of what acud typed.
-
-    Plain text is found across line breaks, white space folded; a pattern is tried line by line. A number stands after
-    its label in a line.
+    """Return the verdict on `leaf` from what a terminal shows now, apart from `echoes` of what acud typed. Plain text
+    is found across line breaks, white space folded; a pattern is tried line by line. A number stands after its label in
+    a line.
     """
     if isinstance(leaf, ScreenNumber):
         return _judge_number(leaf, pane, echoes)
@@ -260,7 +258,7 @@ def judge_pane(leaf: TextLeaf, pane: str, echoes: Sequence[Echo] = ()) -> Verdic
 
 
 def judge_written(leaf: TextLeaf, written: str, echoes: Sequence[Echo] = ()) -> Verdict | None:
-    """Return a yes where `written`, which a terminal shows no more, had what `leaf` asks for; else None."""
+    """Return a yes if the output `written`, no longer shown, had what `leaf` asks for; else None."""
     parts = written.splitlines() if isinstance(leaf, ScreenNumber) else [written]
     found = next((one for one in (judge_pane(leaf, part, echoes) for part in parts) if one.answer is Answer.YES), None)
     return replace(found, detail=f"{found.detail}, which has scrolled off since") if found is not None else None
@@ -284,7 +282,7 @@ def _judge_number(leaf: ScreenNumber, pane: str, echoes: Sequence[Echo]) -> Verd
 
 
 def search_lines(leaves: Iterable[Leaf], text: str) -> Iterator[None]:
-    """Search each line of `text` for the patterns of `leaves`, so that verdicts on them take no time then; yield after
+    """Search each line of `text` for the patterns of `leaves`, so that later verdicts on them are quick; yield after
     each line, where the search may pause.
     """
     for leaf in leaves:
@@ -307,7 +305,7 @@ def _count_new(leaf: Text, line: str, echoes: Sequence[Echo]) -> int:
 
 
 def _count_places(leaf: Text, pane: str, echoes: Sequence[Echo] = ()) -> int:
-    """Return how often the text is there and is no echo: plain text across line breaks, a pattern line by line."""
+    """Return how often the text is there, echoes apart: plain text across line breaks, a pattern line by line."""
     if leaf.regex:
         return sum(_count_new(leaf, line, echoes) for line in pane.splitlines())
     lines = [line for line in pane.splitlines() if line.strip()]
@@ -322,12 +320,12 @@ def _count_places(leaf: Text, pane: str, echoes: Sequence[Echo] = ()) -> int:
 
 
 def _split_around(text: str, starts: list[int], edges: list[int], start: int, end: int) -> tuple[str, str]:
-    """Return what stands before a place in its row and those that it goes on from, and after it in its row."""
+    """Return the text before a place in its wrapped line, and after it in its row."""
     begins = starts[first_continued(bisect_right(starts, start) - 1, edges, slack=1)]
     return text[max(begins, start - 2 * ECHO_LETTERS) : start], text[end : starts[bisect_left(starts, end)]]
 
 
 def _find_line(leaf: Text, pane: str, echoes: Sequence[Echo]) -> str:
-    """Return the first line that has the text, or the text itself where it goes over several."""
+    """Return the first line with the text, or the text itself if it spans several lines."""
     lines = (normalise_text(line) for line in pane.splitlines())
     return next((line for line in lines if _count_places(leaf, line, echoes)), normalise_text(leaf.text))

@@ -1,7 +1,7 @@
 """Bitmaps of 16 px tiles as Python integers, and when each tile last changed.
 
-Bit `row * columns + column` stands for a tile, tile 0 at the top left. The supervisor loads no numpy, so a bitmap stays
-an integer; a union, a test or a count is one machine-speed operation.
+Bit `row * columns + column` stands for a tile, tile 0 at the top left. The supervisor loads no numpy, so a bitmap is an
+integer; a union, a test or a count is one fast operation.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Grid(Struct, frozen=True):
         )
 
     def within(self, box: Rect) -> int:
-        """Return the tiles whose every pixel on the frame lies in `box`."""
+        """Return the tiles with all their pixels in `box`."""
         right = self.columns if box.right >= self.width else box.right // TILE_PX
         bottom = self.rows if box.bottom >= self.height else box.bottom // TILE_PX
         left, top = max(0, -(-box.x // TILE_PX)), max(0, -(-box.y // TILE_PX))
@@ -70,7 +70,7 @@ class Grid(Struct, frozen=True):
         return full.bit_count() * TILE_PX**2 + sum(part.area for part in parts if part is not None)
 
     def _full(self, crop: Rect) -> int:
-        """The tiles of 16x16 px that lie in `crop` wholly."""
+        """Return the full tiles of 16x16 px that lie wholly in `crop`."""
         right = min(crop.right, self.width) // TILE_PX
         bottom = min(crop.bottom, self.height) // TILE_PX
         return self._block(max(0, -(-crop.x // TILE_PX)), max(0, -(-crop.y // TILE_PX)), right, bottom)
@@ -83,7 +83,7 @@ class Grid(Struct, frozen=True):
         return (wide | wide << columns | wide >> columns) & every
 
     def find_connected(self, tiles: int, base: int) -> int:
-        """Return those of the `tiles` that neighbours lead to from `base`, through `tiles` alone."""
+        """Return the `tiles` reachable from `base` through neighbouring `tiles`."""
         found = tiles & self.near(base)
         while (more := tiles & self.near(found)) != found:
             found = more
@@ -142,7 +142,7 @@ def looks_of(tiles: int, looks: bytes) -> dict[int, int]:
 
 
 def subtract(box: Rect, holes: Iterable[Rect]) -> tuple[Rect, ...]:
-    """Return boxes that together are `box` less the `holes`, which are relative to it."""
+    """Return boxes that together are `box` minus the `holes`, which are relative to it."""
     parts = [box]
     for hole in holes:
         parts = [piece for part in parts for piece in _cut_hole(part, hole.moved(box.x, box.y))]
@@ -179,9 +179,8 @@ class Masks(Struct, frozen=True):
 
 
 def masks(grid: Grid, crop: Rect, ignore: tuple[Rect, ...]) -> Masks:
-    """Return the tiles of `crop` less the `ignore` boxes, which are relative to the crop.
-
-    A tile that is touched but not whole may have changed outside the target: tiles alone cannot tell.
+    """Return the tiles of `crop` minus the `ignore` boxes, which are relative to the crop. A change of a touching tile
+    that is not whole may lie outside the target: tiles alone leave that open.
     """
     touching, whole = grid.find_touching(crop), grid.within(crop)
     for box in (spot.moved(crop.x, crop.y) for spot in ignore):
@@ -191,20 +190,19 @@ def masks(grid: Grid, crop: Rect, ignore: tuple[Rect, ...]) -> Masks:
 
 
 class TileHistory:
-    """The last change of every tile since `record` first saw the source. Owned by the supervisor, one per source.
-
-    A tile stands in one frame's bitmap only, the newest that changed it; so the ledger is exact, never trimmed, and
-    holds at most as many bitmaps as there are tiles. Frame numbers of a source never go back.
+    """The last change of every tile since the first `record`. The supervisor owns one per source. A tile is in one
+    frame's bitmap only, the newest that changed it; so the history is exact, never trimmed, and holds at most as many
+    bitmaps as there are tiles. Frame numbers of a source never go back.
     """
 
     def __init__(self, changed: Mapping[int, int] | None = None, newest: int = -1) -> None:
-        """`changed`: what another ledger of the source knew up to frame `newest`, all of it."""
+        """`changed`: the whole of another history of the source, up to frame `newest`."""
         self._changed = dict(changed or {})
         self._from: int | None = None if changed is None else 0
         self._newest = newest
 
     def record(self, frame: int, tiles: int | None) -> None:
-        """Note that `tiles` changed in `frame`; None (not known) forgets what came before."""
+        """Note that `tiles` changed in `frame`; None (not known) forgets everything earlier."""
         self._newest = max(self._newest, frame)
         if self._from is None or tiles is None:
             self._changed, self._from = {}, frame
@@ -213,7 +211,7 @@ class TileHistory:
             self._changed = {number: older for number, older in kept if older} | {frame: tiles}
 
     def since(self, frame: int) -> int | None:
-        """Return the tiles that changed in frames after `frame`, or None when the ledger does not know that frame."""
+        """Return the tiles that changed in frames after `frame`, or None when the history does not reach it."""
         if self._from is None or not self._from <= frame <= self._newest:
             return None
         touched = 0

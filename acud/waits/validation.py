@@ -1,4 +1,4 @@
-"""From what a client says to a checked `WaitSpec`: conditions, their patterns, timeouts, policies, budgets."""
+"""Check a client's request into a `WaitSpec`: conditions, their patterns, timeouts, policies, budgets."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ NO_BUDGET = Budget()
 
 
 def check_pattern(pattern: str, name: str) -> None:
-    """Raise InvalidRequest, with the next step, when `pattern` is too long or none that can be searched for."""
+    """Raise InvalidRequest, with the next step, when `pattern` is too long or cannot be searched for."""
     _check_program(pattern, name, ways=((False, False),))
 
 
 def check_leaf(leaf: Leaf, *, most: float = math.inf) -> None:
-    """Raise InvalidRequest as `check_pattern` does for a leaf whose words are a pattern, in each way it is searched.
-    `most`: what the program of a pattern for texts may have of steps.
+    """Raise InvalidRequest as `check_pattern` does for a leaf with a pattern, in each way it is searched. `most`: the
+    number of steps allowed in the program of a text's pattern.
     """
     if isinstance(leaf, Text) and leaf.regex:
         _check_program(leaf.text, "text", ways=((not leaf.match_case, lines) for lines in (False, True)), most=most)
@@ -76,7 +76,7 @@ def check_leaf(leaf: Leaf, *, most: float = math.inf) -> None:
 
 
 def unsearchable_reason(spec: WaitSpec) -> str:
-    """Return why the condition of a wait of before this version cannot be searched for now, "" when it can."""
+    """Return why the condition of a wait from an older version cannot be searched for, "" when it can."""
     try:
         _check_patterns(spec.until, spec.target)
     except InvalidRequest as fault:
@@ -85,13 +85,13 @@ def unsearchable_reason(spec: WaitSpec) -> str:
 
 
 def _check_patterns(until: Until, target: Target) -> None:
-    """Check every pattern; the supervisor itself searches terminals, so that those for them are bounded in size."""
+    """Check every pattern; patterns for terminals are bounded in size, as the supervisor itself searches these."""
     for leaf in leaves(until):
         check_leaf(leaf, most=MAX_SIZE if target.pty else math.inf)
 
 
 def _check_program(pattern: str, name: str, ways: Iterable[tuple[bool, bool]], most: float = math.inf) -> None:
-    """`most`: what its program may have of steps."""
+    """Check one pattern; `most`: the number of steps allowed in its program."""
     if len(pattern) > MAX_PATTERN:
         raise InvalidRequest(f"the {name} pattern is longer than {MAX_PATTERN} characters", hint="shorten it")
     size = 0
@@ -120,9 +120,8 @@ def validate(
     budget: Budget = NO_BUDGET,
     note: str = "",
 ) -> WaitSpec:
-    """Return the checked, normalised wait; `timeout_s` None takes the default, 0 looks once.
-
-    Raises: InvalidRequest or Refused, naming the value and the next step.
+    """Return the checked, normalised wait; `timeout_s` None takes the default, 0 looks once. Raises: InvalidRequest or
+    Refused, naming the value and the next step.
     """
     seconds = check_timeout(default_timeout_s if timeout_s is None else timeout_s, max_timeout_s)
     if isinstance(until, Then) and not seconds:
@@ -141,9 +140,8 @@ def update_spec(
     budget: Budget | None = None,
     max_timeout_s: float,
 ) -> WaitSpec:
-    """Return `spec` with what is given, checked as in `validate`; a timeout of 0 is refused here.
-
-    Raises: InvalidRequest or Refused.
+    """Return `spec` with the given changes, checked as in `validate`; a timeout of 0 is refused here. Raises:
+    InvalidRequest or Refused.
     """
     if until is None and timeout_s is None and policy is None and budget is None:
         raise InvalidRequest("the update changes nothing", hint="give until, timeout_s, policy or budget")
@@ -160,7 +158,7 @@ def update_spec(
 
 
 def check_timeout(timeout_s: float, max_s: float) -> float:
-    """Return the timeout, which is never above `max_s`; 0 is one look."""
+    """Return the timeout in seconds, or raise InvalidRequest or Refused (above `max_s`); 0 is one look."""
     if not math.isfinite(timeout_s) or timeout_s < 0:
         raise InvalidRequest(f"timeout_s is {timeout_s}", hint="give seconds, or 0 to look once")
     if timeout_s > max_s:
@@ -178,7 +176,7 @@ def _check_new_timeout(timeout_s: float, max_s: float) -> float:
 
 
 def check_policy(policy: Policy) -> Policy:
-    """Return the policy, or raise InvalidRequest for numbers that are none."""
+    """Return the policy, or raise InvalidRequest for numbers that are not finite."""
     numbers = (policy.interval_s, policy.min_interval_s, policy.force_after_s, policy.gate_threshold or 0.0)
     if not all(math.isfinite(number) for number in numbers):
         raise InvalidRequest("the policy has a number that is not finite", hint="give plain seconds")
@@ -186,7 +184,7 @@ def check_policy(policy: Policy) -> Policy:
 
 
 def check_budget(budget: Budget) -> Budget:
-    """Return the budget, or raise InvalidRequest for one that bounds nothing it says it bounds."""
+    """Return the budget, or raise InvalidRequest for a limit that is not finite."""
     if not math.isfinite(budget.max_cost_usd or 0.0):
         raise InvalidRequest("max_cost_usd is not finite", hint="give dollars")
     return budget

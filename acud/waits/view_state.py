@@ -1,8 +1,8 @@
 """What a wait knows of its target's pixels: which frames changed it, since when it is quiet, what it looks like.
 
-Tiles say exactly what changed on the source. A tile that lies only partly in the target (or is partly ignored) may
-have changed outside it: such a frame is an `UncertainChange`, decided by comparing the view's identity with the one
-before. While that is not known (after a certain change, or with a baseline token from before the wait) it counts as
+Tiles show exactly what changed on the source. A tile that lies only partly in the target (or is partly ignored) may
+have changed outside it: such a frame is an `UncertainChange`, decided by comparing the view's identity with the former
+one. While that is not known (after a certain change, or with a baseline token from before the wait) it counts as
 changed.
 """
 
@@ -25,11 +25,11 @@ PARTLY = "only tiles that lie partly outside of the target, or are partly ignore
 MISSED = "not every frame since was seen"
 UNMEASURED = "it looks different, and how much of it changed was not measured"
 MARKS = 64
-"""ChangeState frames remembered; a job picks its frame within milliseconds of its dispatch, so few are ever needed."""
+"""Changing frames remembered; a job picks its frame within milliseconds of its dispatch, so few are needed."""
 
 
 class TargetView(Struct, frozen=True):
-    """Where the target's pixels are: an `TargetLocated` with its tile arithmetic done."""
+    """Where the target's pixels are: a `TargetLocated` with its tiles worked out."""
 
     source: str
     epoch: int
@@ -46,7 +46,7 @@ class TargetView(Struct, frozen=True):
 
     @property
     def box(self) -> Rect:
-        """The target on the source, whole source included."""
+        """The target's box on the source, also if it is the whole source."""
         return self.crop or Rect(0, 0, self.grid.width, self.grid.height)
 
     @property
@@ -55,7 +55,7 @@ class TargetView(Struct, frozen=True):
         return self.source.rpartition(".")[2].startswith("w")
 
     def same_shape(self, other: TargetView) -> bool:
-        """Tell whether two views can hold the same picture: one server, one size, one set of ignored boxes."""
+        """Return whether two views can hold the same picture: same server, size and ignored boxes."""
         size = (self.box.w, self.box.h) == (other.box.w, other.box.h)
         return size and self.server == other.server and self.ignore == other.ignore
 
@@ -69,17 +69,15 @@ def view_of(event: TargetLocated) -> TargetView:
 
 
 class StoredBaseline(Struct, frozen=True):
-    """What was stored of a `BaselineTaken`, given back after a restart."""
+    """A stored `BaselineTaken`, given back after a restart."""
 
     token: str
     identity: str = ""
 
 
 class ChangeMark(Struct, frozen=True):
-    """A frame that changed the target, or may have.
-
-    `at`: when that was first known. `since`: the change came no earlier, rate cap considered. `tiles`: those of the
-    target that changed, None where that is not known.
+    """A frame that changed the target, or may have. `at`: when that was first known. `since`: the change came no
+    earlier, rate cap considered. `tiles`: the target's changed tiles, None if not known.
     """
 
     frame: int
@@ -98,18 +96,16 @@ class UncertainChange(Struct, frozen=True):
 
 
 class EarlyIdentity(Struct, frozen=True):
-    """What a job reported of a frame whose notice has not come yet."""
+    """A job's identity of a frame before the notice of that frame has come."""
 
     frame: int
     identity: str
 
 
 class ChangeState(Struct, frozen=True):
-    """A `change` leaf: its baseline once taken, the tiles counted since, and the frame from which it holds.
-
-    `doubt`: why it could not be compared with its baseline by tiles ("": it could). It does not hold before its
-    identity was compared, is known to be lost, or tiles change. `unsure`: why some of `touched` only counts as changed
-    ("": it did).
+    """A `change` leaf: its baseline once taken, the tiles counted since, and the frame from which it holds. `doubt`:
+    why it could not be compared with its baseline by tiles ("": it could). It then holds once its identity differs or
+    is known to be lost, or tiles change. `unsure`: why some of `touched` only counts as changed ("": it did change).
     """
 
     leaf: Change
@@ -125,15 +121,14 @@ class ViewState(Struct, frozen=True):
     """The pixels of one view.
 
     `touched`: by baseline token, the tiles changed since, up to the first look; None when that is not known.
-    `awaited_baselines`: the tokens whose looks are still being read from frames of a former supervisor.
-
-    `looked`: a grab started after `since` was seen. `frame`, `grabbed_at`: the newest grab. `touched_frame`: the newest
-    frame that changed the target or may have. `quiet_from`: when the newest counted change was there at the latest.
-    `identity`: of the target as it has been since `identity_frame` ("": not known). `wants_identity`: an identity is
-    worth a job. `blinks`: of what only blinks, where a leaf asks for quiet without it. `early_identity`: an identity
-    that overtook the notice of its frame. `was_hidden`: it went out of view, while its source may have gone on.
-    `looks`: how each of its tiles looked at the first look, where a leaf asks for a share (empty: not known).
-    `acted_at`: when the action that the wait follows sent its last key: quiet counts from then.
+    `awaited_baselines`: the tokens for which looks are still being read from frames of a former supervisor. `looked`: a
+    grab started after `since` was seen. `frame`, `grabbed_at`: the newest grab. `touched_frame`: the newest frame that
+    changed the target or may have. `quiet_from`: when the newest counted change was there at the latest. `identity`: of
+    the target since `identity_frame` ("": not known). `wants_identity`: an identity is worth a job. `blinks`: the
+    blinking tiles, where a leaf ignores them. `early_identity`: an identity that overtook the notice of its frame.
+    `was_hidden`: the target went out of view, while its source may have gone on. `looks`: of each tile at the first
+    look, where a leaf asks for a share (empty: not known). `acted_at`: when the action that the wait follows sent its
+    last key: quiet counts from then.
     """
 
     view: TargetView
@@ -164,20 +159,19 @@ class ViewState(Struct, frozen=True):
         return self.looked and not self.awaited_baselines and (self.wants_identity or self.uncertain is not None)
 
     def touched_within(self, after: int, until: int, besides: int = 0) -> bool:
-        """Tell whether a frame in (after, until] changed the target, or may have; too long ago counts as yes.
-
-        `besides`: tiles whose changes do not count.
+        """Return whether a frame in (after, until] changed the target, or may have; too long ago counts as yes.
+        `besides`: tiles that do not count.
         """
         forgotten = len(self.marks) == MARKS and self.marks[0].frame > after + 1
         marks = [mark for mark in self.marks if after < mark.frame <= until]
         return forgotten or any(mark.tiles is None or bool(mark.tiles & ~besides) or not besides for mark in marks)
 
     def touched_since(self, frame: int) -> float:
-        """Return the moment before which no change after `frame` can have come."""
+        """Return the earliest time of the first change after `frame`."""
         return next((mark.since for mark in self.marks if mark.frame > frame), -NEVER)
 
     def tiles_within(self, after: int, until: int) -> int | None:
-        """Return the tiles of the target that changed in frames in (after, until], None where that is not known."""
+        """Return the tiles of the target that changed in frames (after, until], None if not known."""
         changes = self.changes_within(after, until)
         return None if changes is None else reduce(or_, changes, 0)
 
@@ -194,12 +188,12 @@ class ViewState(Struct, frozen=True):
         return changes
 
     def changed_at(self, frame: int) -> float | None:
-        """Return when the change that made `frame` what it is was first known, or None."""
+        """Return when the last change up to `frame` was first known, or None."""
         times = [mark.at for mark in self.marks if mark.frame <= frame]
         return times[-1] if times else None
 
     def share(self, index: int) -> float:
-        """Return the part of the target that the tiles counted for a `change` leaf cover."""
+        """Return the share of the target (0 to 1) that the counted tiles of a `change` leaf cover."""
         whole = self.view.grid.area(self.view.masks.touching, self.view.box)
         return self.view.grid.area(self.changes[index].touched, self.view.box) / whole if whole else 0.0
 
@@ -218,8 +212,7 @@ def mark_change(view_state: ViewState, event: FrameSeen, since: float) -> ViewSt
 def count_change(
     view_state: ViewState, frame: int, tiles: int, shown_by: float, unsure: str = "", *, is_measured: bool = True
 ) -> ViewState:
-    """Count a change: baselines see it, quiet starts anew, the old identity is void. `unsure`: see `ChangeState`.
-
+    """Count a change: leaves count it, quiet starts anew, the old identity is void. `unsure`: see `ChangeState`.
     `is_measured`: no more than `tiles` changed; else leaves that ask for a share are in doubt.
     """
     after = replace(view_state, quiet_from=shown_by, identity="", uncertain=None)
@@ -233,14 +226,14 @@ def count_change(
 
 
 def lose_look(view_state: ViewState, shown_by: float, why: str) -> ViewState:
-    """Return the view state after what may be a change, with no look of before to tell: quiet starts anew, nothing
-    counts as changed.
+    """Return the view state after a possible change without a former look to compare: quiet starts anew, nothing counts
+    as changed.
     """
     return doubt_changes(replace(view_state, quiet_from=shown_by, uncertain=None, wants_identity=True), why)
 
 
 def add_tiles(view_state: ViewState, change: ChangeState, tiles: int, frame: int, unsure: str = "") -> ChangeState:
-    """Add tiles to what a leaf counts; it holds from `frame` on when that is enough."""
+    """Add tiles to those a leaf counts; it holds from `frame` on if they suffice."""
     grown = replace(change, touched=change.touched | tiles)
     if grown.holds_from is not None or grown.taken is None or not tiles:
         return grown

@@ -27,13 +27,12 @@ from acud.waits.view_state import (
 
 _UNREAD = "before anybody had read how it looked"
 _REPAINT_S = 0.5
-"""A window that is mapped again is empty until its program has painted it; its look counts from then on."""
+"""A window that is mapped again is empty until its program has painted it; only then its look counts."""
 
 
 def show_view(before: ViewState | None, changes: dict[int, ChangeState], event: TargetLocated) -> ViewState:
-    """Return the view state of a newly named view; `before` is what was known of the last one.
-
-    A capture that only started anew (another epoch of the same view) compares its first frame itself.
+    """Return the view state for a newly located view; `before`: of the last one. A capture that only restarted (another
+    epoch of the same view) compares its first frame itself.
     """
     view = view_of(event)
     if before is None:
@@ -50,9 +49,8 @@ def show_view(before: ViewState | None, changes: dict[int, ChangeState], event: 
 
 
 def hide_view(view_state: ViewState, *, was_hidden: bool) -> ViewState:
-    """Return the view state after the target went out of view: whatever it did meanwhile, it was not seen to be quiet.
-
-    `was_hidden`: its source may go on, and show other things in the target's place; what its tiles tell is void.
+    """Return the view state after the target went out of view: it cannot be seen to be quiet meanwhile. `was_hidden`:
+    its source may go on, and show other things in the target's place, so that its tiles are void.
     """
     blinks = BlinkWatch() if view_state.blinks is not None else None
     return replace(view_state, quiet_from=NEVER, was_hidden=view_state.was_hidden or was_hidden, blinks=blinks)
@@ -70,7 +68,7 @@ def apply_frame(view_state: ViewState, event: FrameSeen, *, every_tile: bool, hi
 
 
 def _update_blinks(before: ViewState, blinks: BlinkWatch, event: FrameSeen) -> BlinkWatch:
-    """Return what is known of blinking after a notice; where tiles tell nothing, quiet begins anew."""
+    """Return the watch on blinking after a notice; if changed tiles are not known, quiet begins anew."""
     touching = before.view.masks.touching
     if event.tiles is None or not before.looked:
         return BlinkWatch(since=event.shown_by) if event.grabbed_at >= before.since else blinks
@@ -92,9 +90,8 @@ def _apply_notice(view_state: ViewState, event: FrameSeen, *, every_tile: bool, 
     new = event.frame > view_state.frame
     after = replace(view_state, frame=event.frame, grabbed_at=max(view_state.grabbed_at, event.grabbed_at))
     if not view_state.looked:
-        after = replace(
-            after, touched={token: _join_tiles(old, event.tiles) for token, old in view_state.touched.items()}
-        )
+        touched = {token: _join_tiles(old, event.tiles) for token, old in view_state.touched.items()}
+        after = replace(after, touched=touched)
         return take_first_look(after, event) if event.grabbed_at >= view_state.since else after
     restless = bool(event.unsure & view_state.view.masks.touching)
     if (after.quiet_from == NEVER or restless) and event.grabbed_at >= view_state.since:
@@ -105,11 +102,8 @@ def _apply_notice(view_state: ViewState, event: FrameSeen, *, every_tile: bool, 
     if not hit and not every_tile:
         return after
     after = mark_change(after, event, max(view_state.grabbed_at, event.grabbed_at - hidden_s))
-    return (
-        _apply_change(after, event, hit, tiles is not None and bool(hit & view_state.view.masks.whole))
-        if hit
-        else after
-    )
+    is_certain = tiles is not None and bool(hit & view_state.view.masks.whole)
+    return _apply_change(after, event, hit, is_certain) if hit else after
 
 
 def _join_tiles(tiles: int | None, more: int | None) -> int | None:
@@ -120,7 +114,7 @@ def _apply_change(view_state: ViewState, event: FrameSeen, hit: int, certain: bo
     if certain:
         after, masks = count_change(view_state, event.frame, hit, event.shown_by), view_state.view.masks
         before = view_state.uncertain
-        if before is not None:  # what it looked like is void now, so nobody will ever tell
+        if before is not None:  # its former look is void now, so it can never be compared
             measured = before.is_measured
             after = count_change(after, event.frame, before.tiles, event.shown_by, PARTLY, is_measured=measured)
         is_open = any(change.holds_from is None for change in after.changes.values())
@@ -133,8 +127,8 @@ def _apply_change(view_state: ViewState, event: FrameSeen, hit: int, certain: bo
 
 
 def apply_look(view_state: ViewState, event: FrameSeen) -> ViewState:
-    """Return the view state after a notice that tells how the target looks. Leaves that ask for a share count the tiles
-    that look different from the first look, wherever the target is now.
+    """Return the view state after a notice with the target's look. Leaves that ask for a share count the tiles that
+    differ from the first look, wherever the target is now.
     """
     look, first = event.look, view_state.looks
     if look is None or not view_state.looked or event.frame < view_state.frame:
@@ -148,12 +142,12 @@ def apply_look(view_state: ViewState, event: FrameSeen) -> ViewState:
     elif view_state.before is None and not any(change.touched or change.doubt for change in shares):
         view_state = replace(view_state, looks=first or look.tiles)
     after = apply_identity(view_state, event.frame, look.identity)
-    # An evaluator is to keep this view for the evidence.
+    # An evaluator shall still keep this view for the evidence.
     return replace(after, wants_identity=view_state.wants_identity)
 
 
 def _tiles_apart(view: TargetView, before: bytes, now: bytes) -> int | None:
-    """Return the tiles of the source in which the target looks different, None where that is not known."""
+    """Return the tiles of the source in which the target looks different, None if not known."""
     if not before or len(before) != len(now):
         return None
     own, tiles = Grid(view.box.w, view.box.h), 0
@@ -173,15 +167,14 @@ def _measure_change(view_state: ViewState, change: ChangeState, tiles: int, fram
 
 
 def apply_identity(view_state: ViewState, frame: int, identity: str, heard: int = -1) -> ViewState:
-    """Return the view state after a job on `frame` told the view's identity. `heard`: the newest frame announced, told
-    to this wait or not.
-
-    A frame whose notice has not come yet tells nothing before that: which tiles it changed is still to be heard.
+    """Return the view state after a job on `frame` found the view's identity. `heard`: the newest announced frame,
+    passed to this wait or not. The identity of a later frame waits for that frame's notice, which names the changed
+    tiles.
     """
     if not view_state.looked or frame < view_state.identity_frame:
         return view_state
     if view_state.awaited_baselines:
-        return view_state  # what it is compared with is still to come
+        return view_state  # the identity to compare with is still to come
     if frame > max(view_state.frame, heard):
         return (
             replace(view_state, early_identity=EarlyIdentity(frame, identity))
@@ -200,7 +193,7 @@ def apply_identity(view_state: ViewState, frame: int, identity: str, heard: int 
 
 
 def _learn_identity(view_state: ViewState, frame: int, identity: str) -> ViewState:
-    """Know the target's look from here on; baselines still untouched share it."""
+    """Keep the target's identity from this frame on; untouched baselines share it."""
     known = replace(view_state, identity=identity, identity_frame=frame, wants_identity=False)
     return map_changes(known, lambda change: _fill_identity(change, identity))
 
@@ -212,7 +205,7 @@ def _fill_identity(change: ChangeState, identity: str) -> ChangeState:
 
 
 def _count_unseen_change(view_state: ViewState, frame: int, identity: str) -> ViewState:
-    """Count a change that only the identity shows: partial tiles did it, or damage was swallowed."""
+    """Count a change that only the identity shows: it was in partial tiles, or its damage was lost."""
     every = UncertainChange(frame, view_state.view.masks.touching, view_state.grabbed_at, is_measured=False)
     seen = view_state.uncertain or every
     later = seen if seen.last > frame else None

@@ -6,7 +6,7 @@ from acud.base.untrusted_text import own_words, with_seen
 from acud.types import WaitSpec, WakeInfo, WakeKind, WakeState, condition_text
 
 MAX_TEXT = 8000
-"""Characters of a wait's wake: a receiver may have limits of its own, and an argument of a command has 128 KiB."""
+"""Characters of a wait's wake: receivers have limits of their own, and an argument of a command has 128 KiB."""
 
 
 def one_line(text: str) -> str:
@@ -15,8 +15,8 @@ def one_line(text: str) -> str:
 
 
 def job_text(wait_id: str, spec: WaitSpec, places: tuple[str, ...], outcome: str = "") -> str:
-    """Return which wait ended: its agent's own note first, then the condition. An `outcome` that is none of the
-    condition stands before it: what did not come must not be read as what did.
+    """Return which wait ended: its agent's own note, then the condition. An `outcome` other than a yes stands before
+    the condition, so that a timeout is not read as a success.
     """
     note = f"Note: {one_line(spec.note)} — " if spec.note else ""
     where = ", ".join(filter(None, places))
@@ -30,12 +30,12 @@ def not_seen_text(spec: WaitSpec) -> str:
 
 
 def wait_text(message: str, wait_id: str, seen: str = "") -> str:
-    """Return the text of a wait's wake: how it ended, the next call, and last the words that were `seen`."""
+    """Return the text of a wait's wake: how it ended, the next call, and last the words `seen` on the screen."""
     return next_text(message, f"wait_result wait_id={wait_id}", seen)
 
 
 def next_text(message: str, call: str, seen: str) -> str:
-    """Return a wake's text. Words of a screen stand in their own field at its end, and can't be taken for the rest."""
+    """Return a wake's text. Words of a screen stand in a field of their own at its end, apart from acud's words."""
     said = _cut(one_line(message))
     stop = "" if said.endswith((".", "!", "?", "…")) else "."
     return with_seen(f"{said}{stop} Next: {call}", _cut(one_line(seen)))
@@ -46,7 +46,7 @@ def _cut(text: str) -> str:
 
 
 def sent_text(wake: WakeInfo) -> str:
-    """Return the text as it is sent: a reminder says that it is one, after the words by which a wake is known."""
+    """Return the text to send; a reminder is marked as one after acud's own words."""
     if wake.state is not WakeState.REMINDING:
         return wake.text
     said = own_words(wake.text)
@@ -55,10 +55,10 @@ def sent_text(wake: WakeInfo) -> str:
 
 
 def bare_text(kind: WakeKind, text: str, wait_id: str, task_id: str) -> str:
-    """Return a wake's text without any word that may be of a screen: arguments of a program are open to every user."""
+    """Return a wake's text without words that may be of a screen: every user can read a program's arguments."""
     if kind is WakeKind.TASK_STUCK:
         return f"[task_stuck_resume] {task_id}. Next: task_summary task_id={task_id}"
     said = own_words(text)
-    if wait_id and said == text:  # nothing was seen, or it is of an acud that did not mark it
+    if wait_id and said == text:  # nothing was seen, or an older acud did not mark it
         return next_text(f"[smart_wait {kind.value}] Job {wait_id}", f"wait_result wait_id={wait_id}", "")
     return said

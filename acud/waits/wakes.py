@@ -1,8 +1,8 @@
 """The life of a wake: which route is tried when, when to give up, when to remind. Events in, a wake and effects out.
 
-Each route of a wake backs off by itself. Whenever no attempt is under way, the first route in order that is due is
-tried; a route that fails hands over to the next at once, and is tried again when its pause is over. Times are UTC
-seconds that the caller keeps steady: a stepped wall clock must not move them.
+Each route of a wake backs off by itself. Whenever no attempt is under way, the first due route is tried; a route that
+fails hands over to the next at once, and is tried again after its pause. Times are UTC seconds that the caller keeps
+steady: a stepped wall clock must not move them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from acud.types import RouteName, RouteTry, WakeInfo, WakeKind, WakeState
 
 TRYING = (WakeState.PENDING, WakeState.REMINDING)
 KIND_OF_STATE = {"resolved": WakeKind.RESOLVED, "timeout": WakeKind.TIMEOUT, "failed": WakeKind.FAILED}
-"""Which ends of a wait send a wake; a client that cancels one needs none."""
+"""The ends of a wait that send a wake; a client that cancels a wait needs none."""
 
 
 class WakeMove(StrEnum):
@@ -73,7 +73,7 @@ def move_wake(state: WakeState, move: WakeMove) -> WakeState:
 
 
 class RetryTerms(Struct, frozen=True):
-    """What the settings say: see `[wake]` in conf/acud.toml."""
+    """The terms of the settings: see `[wake]` in conf/acud.toml."""
 
     retry_first_s: float
     retry_max_s: float
@@ -92,9 +92,7 @@ class WakeBegan(Struct, frozen=True):
 
 
 class WakeResumed(Struct, frozen=True):
-    """A new supervisor found the wake in the store; nobody knows how its routes fare now, nor what became of its
-    attempt.
-    """
+    """A new supervisor found the wake in the store, and knows neither its routes' state nor its attempt's result."""
 
     at: float
 
@@ -126,7 +124,7 @@ class AttemptLost(Struct, frozen=True):
 
 
 class RouteShut(Struct, frozen=True):
-    """The attempt was not made: its route fails for others, and is not asked before `until`."""
+    """The attempt was not made: its route fails for other wakes, and is not tried before `until`."""
 
     at: float
     attempt: int
@@ -143,7 +141,7 @@ class RouteReopened(Struct, frozen=True):
 
 
 class ResultFetched(Struct, frozen=True):
-    """The agent fetched what the wake tells of."""
+    """The agent fetched the result that the wake announced."""
 
     at: float
 
@@ -185,7 +183,7 @@ class WakeReport(Struct, frozen=True):
 
 WakeEffect = SendAttempt | WakeReport
 WakeStep = tuple[WakeInfo, tuple[WakeEffect, ...]]
-"""A wake, and what is to be done."""
+"""A wake, and the effects to carry out."""
 
 # ---- the rules -----------------------------------------------------------------------------------------------------
 
@@ -196,12 +194,12 @@ def routes_of(names: tuple[RouteName, ...]) -> tuple[RouteTry, ...]:
 
 
 def is_idle(wake: WakeInfo) -> bool:
-    """Tell whether nothing will happen to the wake by itself any more."""
+    """Return whether nothing more will happen to the wake by itself."""
     return wake.state not in TRYING and wake.next_utc_s == 0
 
 
 def step(wake: WakeInfo, event: WakeEvent, terms: RetryTerms) -> WakeStep:
-    """Return the wake after `event`, and what is to be done. Raises: IllegalWakeMove for a retry of a seen wake."""
+    """Return the wake after `event`, and the effects. Raises: IllegalWakeMove for a retry of a seen wake."""
     match event:
         case WakeBegan():
             return _try_route(replace(wake, flight=0), event.at, terms)
@@ -232,14 +230,14 @@ def _resume_wake(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
 
 
 def _try_again(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
-    """Try a first delivery at once; a reminder's time has come, and it may have to let first deliveries go before."""
+    """Try a first delivery at once; let a reminder wait for its tick, which lets first deliveries go before."""
     if wake.state is WakeState.REMINDING and not wake.flight:
         return replace(wake, next_utc_s=at), ()
     return _try_route(wake, at, terms)
 
 
 def _try_route(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
-    """Begin the next attempt, say when to look again, or give up; nothing while one is under way."""
+    """Begin the next attempt, set when to look again, or give up; do nothing while an attempt is under way."""
     if wake.state not in TRYING or wake.flight:
         return wake, ()
     open_routes = [route for route in wake.routes if not route.refused]
@@ -277,7 +275,7 @@ def _handle_tick(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
 
 
 def _begin_round(wake: WakeInfo, at: float, move: WakeMove) -> WakeInfo:
-    """Return the wake at the start of a new round over its routes; one that was sent becomes a reminder."""
+    """Return the wake at the start of a new round over its routes; a sent wake becomes a reminder."""
     state = move_wake(wake.state, move)
     reminders = wake.reminders + (wake.state is WakeState.SENT)
     routes = routes_of(tuple(route.name for route in wake.routes))
@@ -296,7 +294,7 @@ def _handle_outcome(wake: WakeInfo, event: AttemptEnded, terms: RetryTerms) -> W
 
 
 def _note_success(wake: WakeInfo, event: AttemptEnded, terms: RetryTerms) -> WakeStep:
-    """Take a success, also a late one: the receiver has the wake, whatever was thought of the attempt meanwhile."""
+    """Note a success, also a late one: the receiver has the wake, whatever became of the attempt meanwhile."""
     flight = 0 if event.attempt == wake.flight else wake.flight
     told = replace(wake, flight=flight, sent_utc_s=event.at, sent_by=event.route.value)
     if wake.state is WakeState.SEEN:
@@ -320,7 +318,7 @@ def _back_off(route: RouteTry, event: AttemptEnded, terms: RetryTerms) -> RouteT
 
 
 def backoff_s(failures: int, jitter: float, terms: RetryTerms) -> float:
-    """Return the pause after so many failures: doubled each time, up to the limit, at random from a half to a whole."""
+    """Return the pause after this many failures: doubled each time up to the limit, times a random 0.5 to 1."""
     whole = terms.retry_max_s
     if failures < 64:
         whole = min(whole, terms.retry_first_s * 2.0 ** (failures - 1))
@@ -352,8 +350,8 @@ def _reopen_route(wake: WakeInfo, event: RouteReopened, terms: RetryTerms) -> Wa
 
 
 def _open_route(route: RouteTry, at: float) -> RouteTry:
-    """Return the route as one that works for others. What it answers to this wake alone keeps its pauses: it is let
-    through once, or a wake that its receiver never takes would be tried, and hold the others up, with each of them.
+    """Return the route as one that works for other wakes. A pause for this wake alone is cut short only once, or a wake
+    that its receiver never takes would be tried again, and hold up the others, with each of their deliveries.
     """
     if route.shut:
         return replace(route, shut=False, not_before_utc_s=max(at, route.asked_until_utc_s))
@@ -381,15 +379,15 @@ def _retry_wake(wake: WakeInfo, event: RetryRequested, terms: RetryTerms) -> Wak
 
 
 class FirstDeliveries(Struct, frozen=True):
-    """Over which routes first deliveries are still to be made: to an agent, and (of those shut) to anybody."""
+    """The routes with first deliveries still to make: to one agent, and (of shut routes) to any."""
 
     to_agent: frozenset[tuple[str, str, RouteName]] = frozenset()
     shut: frozenset[RouteName] = frozenset()
 
 
 def first_deliveries(wakes: Iterable[WakeInfo]) -> FirstDeliveries:
-    """Return what goes before every reminder. A route that took its turn and failed for a wake itself is not waited
-    for: that wake has its own pauses, up to a day of them.
+    """Return the first deliveries, which go before every reminder. A route that has failed for a wake itself is not
+    waited for: that wake has its own pauses, up to a day of them.
     """
     to_agent: set[tuple[str, str, RouteName]] = set()
     shut: set[RouteName] = set()
@@ -405,8 +403,8 @@ def first_deliveries(wakes: Iterable[WakeInfo]) -> FirstDeliveries:
 
 
 def must_wait(wake: WakeInfo, first: FirstDeliveries) -> bool:
-    """Tell whether each route that could take this reminder has first deliveries to make before it."""
+    """Return whether each route that could take this reminder has first deliveries to make before it."""
     agent = wake.address.agent_id, wake.address.session_key
-    # What a former round was refused counts anew in the next.
+    # A new round tries the routes again that refused in the former one.
     routes = [route.name for route in wake.routes if wake.state is WakeState.SENT or not route.refused]
     return bool(routes) and all(name in first.shut or (*agent, name) in first.to_agent for name in routes)

@@ -1,7 +1,4 @@
-"""What a condition on a widget says of the widgets that a display's programs tell.
-
-Words of programs in a verdict are redacted and quoted.
-"""
+"""Verdicts on a `widget` condition, from the widgets that a display's programs report."""
 
 from __future__ import annotations
 
@@ -42,7 +39,7 @@ _CURE = (
     "wait for a text instead, which is read off the picture"
 )
 _MAX_TEXT = 300
-"""Characters of a field that are read; of a longer text nobody knows the end."""
+"""Characters read of a field; the end of a longer text is not known."""
 _MAX_QUOTE = 80
 _MOST_NAMED = 3
 _ORDER: dict[ValueComparison, Callable[[float, float], bool]] = {
@@ -73,7 +70,7 @@ _SHOWN_STATES = ("checked", "mixed", "focused", "selected", "expanded", "pressed
 
 class WidgetPlace(Struct, frozen=True, forbid_unknown_fields=True):
     """The part of a display that a target is: an X window (0: none), else a box in display pixels (None: all of it).
-    What lies in one of the `ignore` boxes, in display pixels, does not count.
+    Widgets in one of the `ignore` boxes, in display pixels, do not count.
     """
 
     window: int = 0
@@ -82,10 +79,9 @@ class WidgetPlace(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WidgetsSeen:
-    """The widgets of a display at one moment, looked up by role and name. `windows`: the display's.
-
-    `hidden`: the rule that keeps the value of a widget secret ("": none), asked only where a value is compared.
-    `redacted`: words of programs as they may be told.
+    """The widgets of a display at one moment, looked up by role and name. `windows`: the display's. `hidden`: returns
+    the rule that keeps the value of a widget secret ("": none), called only to compare values. `redacted`: redacts
+    words of programs.
     """
 
     def __init__(
@@ -104,7 +100,7 @@ class WidgetsSeen:
         self._pids = {tree.apps[node.app].pid for node in tree.nodes}
 
     def find_named(self, leaf: Widget, place: WidgetPlace) -> list[Node]:
-        """Return the widgets of the leaf's role and name in `place`; where there are none, those that labels name."""
+        """Return the widgets of the leaf's role and name in `place`; if there are none, those with that label."""
         found = [node for node in self._candidates(leaf) if _is_in(node, place)]
         if found or not leaf.name:
             return found
@@ -118,15 +114,15 @@ class WidgetsSeen:
 
     @cached_property
     def _by_label(self) -> Mapping[str, str]:
-        """By handle, what nameless widgets are called by their labels."""
+        """The names that labels give to nameless widgets, by handle."""
         return implied_names(self.tree.nodes)
 
     def name(self, node: Node) -> str:
-        """Return what a widget is called, by its label where it has no name; "" for nothing."""
+        """Return a widget's name, or that of its label; "" for neither."""
         return node.name or self._by_label.get(node.ref, "")
 
     def quote(self, text: str) -> str:
-        """Return words of a program in quotation marks, as they may be told, cut to a line."""
+        """Return words of a program redacted, quoted and cut to a line."""
         words = self._redacted(text[:_MAX_TEXT])
         return json.dumps(words[:_MAX_QUOTE] + ("…" if len(words) > _MAX_QUOTE else ""), ensure_ascii=False)
 
@@ -138,7 +134,7 @@ class WidgetsSeen:
         return (node for node in some if _is_called(leaf, node.name)) if leaf.name else some
 
     def explain_gap(self, place: WidgetPlace) -> Verdict | None:
-        """Return why a widget that is not told may be in `place` all the same; None where it is not."""
+        """Return why an unreported widget may be in `place` all the same; None where it cannot."""
         shown = [one for one in self._windows if _is_shown(one, place)]
         pids = {one.pid for one in shown}
         gaps = [
@@ -162,9 +158,8 @@ class WidgetsSeen:
 
 
 def judge_widget(leaf: Widget, seen: WidgetsSeen, place: WidgetPlace, *, was_there: bool = False) -> Verdict:
-    """Return the verdict on `leaf` over the widgets in `place`, with boxes in display pixels.
-
-    A widget that no program tells may be one of a program that tells none; `was_there`: not so, for it was told before.
+    """Return the verdict on `leaf` from the widgets in `place`, with boxes in display pixels. An unreported widget may
+    belong to a program that reports none; `was_there`: it was reported before, so it cannot.
     """
     found = seen.find_named(leaf, place)
     if not found:
@@ -189,7 +184,7 @@ def _judge_absence(leaf: Widget, seen: WidgetsSeen, place: WidgetPlace, *, was_t
 
 
 def _judge_node(leaf: Widget, node: Node, seen: WidgetsSeen) -> Verdict:
-    """Return whether a widget of the role and name is in the states and has the value."""
+    """Return the verdict on the states and the value of a widget with the role and name."""
     words = _describe_node(node, seen)
     missing = [state_word(state) for state in leaf.states if not has_state(node, state)]
     if missing:
@@ -205,7 +200,7 @@ def _boxes_of(node: Node) -> tuple[Rect, ...]:
 
 
 def has_state(node: Node, state: WidgetState) -> bool:
-    """Tell whether a widget is in `state`."""
+    """Return whether a widget is in `state`."""
     if state in (WidgetState.ENABLED, WidgetState.DISABLED):
         return node.is_enabled is (state is WidgetState.ENABLED)
     if state is WidgetState.READ_ONLY:
@@ -254,10 +249,10 @@ def _compare_percent(leaf: Widget, node: Node) -> Verdict:
     if wanted is None:
         return unknown("no_value", f"it stands at a number, and {leaf.value!r} is none")
     low, high = node.span
-    if not low <= number <= high:  # Qt tells so that a bar has not begun
+    if not low <= number <= high:  # Qt's sign of a bar that has not begun
         return unknown("no_value", "it stands at no point of its range")
     percent = round((number - low) / (high - low) * 100, 6)
-    return _to_verdict(_ORDER[leaf.compare](percent, wanted), f"it is at {percent:.4g} %")
+    return _judge(_ORDER[leaf.compare](percent, wanted), f"it is at {percent:.4g} %")
 
 
 def _compare_text(leaf: Widget, text: str, seen: WidgetsSeen) -> Verdict:
@@ -268,23 +263,21 @@ def _compare_text(leaf: Widget, text: str, seen: WidgetsSeen) -> Verdict:
         return (
             unknown("no_value", "its text is longer than what is read of it")
             if is_cut and not found
-            else _to_verdict(found, words)
+            else _judge(found, words)
         )
     number = as_number(wanted)
     if number is not None and (values := _find_numbers(text)):
         answers = {_ORDER[leaf.compare](value, number) for value in values}
-        return (
-            _to_verdict(answers.pop(), words) if len(answers) == 1 else unknown("unreadable", f"{words}, two numbers")
-        )
+        return _judge(answers.pop(), words) if len(answers) == 1 else unknown("unreadable", f"{words}, two numbers")
     if leaf.compare in ORDERED:
         return unknown("unreadable", f"{words}, which is not one number")
     if is_cut:
         return unknown("no_value", "its text is longer than what is read of it")
-    return _to_verdict((text == " ".join(wanted.split())) is (leaf.compare is ValueComparison.EQUAL), words)
+    return _judge((text == " ".join(wanted.split())) is (leaf.compare is ValueComparison.EQUAL), words)
 
 
 def _find_numbers(text: str) -> tuple[float, ...]:
-    """Return what the one number of a text may be; none where there are more, or none."""
+    """Return the possible values of the one number of a text; none if there is not exactly one."""
     own = _parse_number(text)
     if own is not None:
         return (own,)
@@ -293,7 +286,7 @@ def _find_numbers(text: str) -> tuple[float, ...]:
 
 
 def _parse_number(text: str) -> float | None:
-    """Return the number that a text is, as programs tell numbers (`0.5`, `1e+06`)."""
+    """Return the number that a text is in a program's notation (`0.5`, `1e+06`)."""
     try:
         number = float(text)
     except ValueError:
@@ -301,7 +294,7 @@ def _parse_number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _to_verdict(holds: bool, words: str) -> Verdict:
+def _judge(holds: bool, words: str) -> Verdict:
     return yes(words) if holds else no(words)
 
 
