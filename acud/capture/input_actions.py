@@ -139,7 +139,7 @@ class InputActions:
         if not keys:
             yield from self._gesture(action, at)
             return
-        names = actions.chord(keys)
+        names = actions.parse_chord(keys)
         self.keyboard.begin()
         yield from self._typist.prepare(names)
         with self.keyboard.holding(names):
@@ -195,7 +195,7 @@ class InputActions:
         self.keyboard.end()
 
     def _chords(self, text: str) -> Iterator[Rest]:
-        asked = actions.chords(text)
+        asked = actions.parse_chords(text)
         for name in {name for names in asked for name in names}:
             keysym_of_name(name)  # an unknown key is told before the first is pressed
         for n, names in enumerate(asked):
@@ -208,7 +208,7 @@ class InputActions:
             self.guard.sent(1)
 
     def _hold(self, action: Hold) -> Iterator[Rest]:
-        what = actions.held(action.what)
+        what = actions.parse_hold(action.what)
         until_s = time.monotonic() + action.for_s if action.for_s else None
         pressed: list[int] = []
         if what.button is not None:

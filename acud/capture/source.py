@@ -65,7 +65,7 @@ class Epoch:
         base = self._base()
         if base is None:
             return self._compare.everything()
-        return self._compare.changed(base, self.writer.arrays[slot], None if self.newest is None else box)
+        return self._compare.find_changes(base, self.writer.arrays[slot], None if self.newest is None else box)
 
     def differs(self, slot: int, box: Rect) -> bool:
         """Tell whether a pixel of `box` in the frame in `slot` is new."""

@@ -67,7 +67,7 @@ class ImageSearch:
             found = self._places(shot, leaf, template, changes)
             if found:
                 box = box_of(template, found[0])
-                at = box.moved(shot.crop.x + origin.x, shot.crop.y + origin.y)
+                at = box.shift(shot.crop.x + origin.x, shot.crop.y + origin.y)
                 words = f"the image is at {_place_words(at, found[0], template)}"
                 return no(f"still there: {words}", (box,)) if leaf.gone else yes(words, (box,), len(found))
         words = f"the image ({sizes[0].width}x{sizes[0].height}) is nowhere with a similarity of {leaf.similarity:g}"
@@ -158,7 +158,7 @@ def _decided(part: Rect, template: Template, whole: Rect) -> Rect:
 def _changed(before: Pixels, now: Pixels, known: dict[int, Mask]) -> Mask:
     if id(before) not in known:
         compare = TileCompare(now.shape[1], now.shape[0])
-        known[id(before)] = compare.changed(before, now)
+        known[id(before)] = compare.find_changes(before, now)
     return known[id(before)]
 
 

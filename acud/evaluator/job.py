@@ -151,7 +151,7 @@ def _taken(job: Job, context: EvaluatorContext) -> ViewPixels:
 
 def _told(shown: RedactedPixels) -> tuple[HiddenBox, ...]:
     crop = shown.shot.crop
-    return tuple(HiddenBox(one.rule, one.box.moved(crop.x, crop.y)) for one in shown.hidden)
+    return tuple(HiddenBox(one.rule, one.box.shift(crop.x, crop.y)) for one in shown.hidden)
 
 
 async def _picture(job: Job, shot: ViewPixels, context: EvaluatorContext) -> WrittenPicture:

@@ -128,7 +128,7 @@ def tiers(before: Pixels, after: Pixels) -> ChangeTiers:
     """
     height, width = after.shape[:2]
     compare = TileCompare(width, height)
-    mask = compare.changed(before, after)
+    mask = compare.find_changes(before, after)
     box = compare.bounds(mask)
     hashed = dhash(after)
     if box is None:

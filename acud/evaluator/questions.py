@@ -359,7 +359,7 @@ class WaitQuestions:
     def _bars(self, leaf: TextLeaf) -> tuple[WindowInfo, ...]:
         """Return the windows whose bars are left out, in the pixels of the shot."""
         x, y = self._ask.origin.x + self._shot.crop.x, self._ask.origin.y + self._shot.crop.y
-        return tuple(one.moved(-x, -y) for one in self._ask.windows) if isinstance(leaf, ScreenNumber) else ()
+        return tuple(one.shift(-x, -y) for one in self._ask.windows) if isinstance(leaf, ScreenNumber) else ()
 
     async def _find(self, leaf: ScreenImage) -> JudgeReply:
         png = self._ask.images.get(leaf.digest)

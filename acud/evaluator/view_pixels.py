@@ -160,7 +160,7 @@ def hiding(shot: ViewPixels, hide: Hide | None) -> ViewPixels:
     """Return `shot` knowing what `hide`, in its source's pixels, hides of it."""
     if hide is None:
         return shot
-    moved = (HiddenBox(one.rule, one.box.moved(-shot.crop.x, -shot.crop.y)) for one in hide.boxes)
+    moved = (HiddenBox(one.rule, one.box.shift(-shot.crop.x, -shot.crop.y)) for one in hide.boxes)
     return shot._replace(hide=tuple(moved), hide_fault=hide.fault, told=hide.told)
 
 
@@ -168,5 +168,5 @@ def ignored(view: View, crop: Rect) -> tuple[Rect, ...]:
     """Return the view's ignored boxes in the pixels of `crop`, which is what of it lies on the frame."""
     wanted = view.crop or crop
     inside = Rect(0, 0, crop.w, crop.h)
-    moved = (box.moved(wanted.x - crop.x, wanted.y - crop.y).intersect(inside) for box in view.ignore)
+    moved = (box.shift(wanted.x - crop.x, wanted.y - crop.y).intersect(inside) for box in view.ignore)
     return tuple(box for box in moved if box is not None)

@@ -93,11 +93,11 @@ def compare(
 def ratio(before: Pixels, after: Pixels, max_width_px: int) -> float:
     """Return the share of pixels of which any colour differs, both views shrunk to `max_width_px` by averaging."""
     factor = -(-before.shape[1] // max_width_px) if max_width_px else 1
-    differs = np.any(shrunk(before, factor) != shrunk(after, factor), axis=2)
+    differs = np.any(shrink(before, factor) != shrink(after, factor), axis=2)
     return int(np.count_nonzero(differs)) / int(differs.size)
 
 
-def shrunk(pixels: Pixels, factor: int) -> Pixels:
+def shrink(pixels: Pixels, factor: int) -> Pixels:
     """Return the colours averaged over squares of `factor` pixels, rounded down; height x width x 3 uint8."""
     colours = pixels[:, :, :3]
     if factor <= 1:
@@ -146,7 +146,7 @@ def ssim(before: Pixels, after: Pixels, box: Rect | None = None) -> float:
     height, width = -(-before.shape[0] // 2), -(-before.shape[1] // 2)
     if min(height, width) < SSIM_WINDOW:
         return 1.0 if np.array_equal(_half_grey(before), _half_grey(after)) else 0.0
-    rows, columns = (slice(0, height), slice(0, width)) if box is None else _touched(box, height, width)
+    rows, columns = (slice(0, height), slice(0, width)) if box is None else _span_windows(box, height, width)
     inside = (slice(2 * rows.start, 2 * rows.stop), slice(2 * columns.start, 2 * columns.stop))
     unlike = 1.0 - _similarities(_half_grey(before[inside]), _half_grey(after[inside]))
     windows: int = (height - SSIM_WINDOW + 1) * (width - SSIM_WINDOW + 1)
@@ -169,7 +169,7 @@ def _score(kind: GateKind, before: Pixels, after: Pixels, max_width_px: int) -> 
     return ssim(before, after) if kind is GateKind.SSIM else float((dhash(before) ^ dhash(after)).bit_count())
 
 
-def _touched(box: Rect, height: int, width: int) -> tuple[slice, slice]:
+def _span_windows(box: Rect, height: int, width: int) -> tuple[slice, slice]:
     """Return the rows and columns, at half size, of all windows that touch `box`; at least one window."""
     reach = SSIM_WINDOW - 1
     top, left = max(0, box.y // 2 - reach), max(0, box.x // 2 - reach)
@@ -189,7 +189,7 @@ def _similarities(a: Grey, b: Grey) -> Grey:
 
 
 def _half_grey(pixels: Pixels) -> Grey:
-    colours = shrunk(pixels, 2).astype(np.float64)
+    colours = shrink(pixels, 2).astype(np.float64)
     return np.asarray(colours @ np.array([0.114, 0.587, 0.299]))
 
 

@@ -42,7 +42,7 @@ class TileCompare:
         words_per_tile = TILE_PX // self._pixels_per_word
         self._folded = np.zeros((self.rows, self.columns * words_per_tile), self._word)
 
-    def changed(self, old: Pixels, new: Pixels, box: Rect | None = None) -> Mask:
+    def find_changes(self, old: Pixels, new: Pixels, box: Rect | None = None) -> Mask:
         """Return the tiles in which `new` differs from `old`; only those that `box` touches are looked at (None: all).
 
         About 0.25 ms for a whole 1280x720 frame, changed or not, and in proportion for a box.

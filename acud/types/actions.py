@@ -241,7 +241,7 @@ class Held(Struct, frozen=True):
     button: Button | None = None
 
 
-def chord(text: str) -> tuple[str, ...]:
+def parse_chord(text: str) -> tuple[str, ...]:
     """Return the keys of one chord in the order they are pressed: keysym names or single characters.
 
     `ctrl++` and `ctrl+plus` are the same, and so are `ctrl+a`, `Ctrl+A`, `ctrl-a`, `<Control>a` and `C-a`. Raises:
@@ -273,9 +273,9 @@ def _joined_by_plus(text: str) -> str:
     return "+".join([*held, "minus" if dashed["key"] == "-" else dashed["key"]]) if is_known else text
 
 
-def chords(text: str) -> tuple[tuple[str, ...], ...]:
+def parse_chords(text: str) -> tuple[tuple[str, ...], ...]:
     """Return the chords of `text`, which white space separates. Raises: InvalidRequest."""
-    found = tuple(chord(part) for part in re.sub(r"\s+\+\s+", "+", text).split())
+    found = tuple(parse_chord(part) for part in re.sub(r"\s+\+\s+", "+", text).split())
     if not found:
         raise InvalidRequest("no key is named", hint="give one such as Return or ctrl+a; the space bar is space")
     alone = next((at for at, keys in enumerate(found[:-1]) if set(keys) <= _MODIFIERS), None)
@@ -288,10 +288,10 @@ def chords(text: str) -> tuple[tuple[str, ...], ...]:
     return found
 
 
-def held(text: str) -> Held:
+def parse_hold(text: str) -> Held:
     """Return what `text` (a chord, or `mouse:left`) means to hold. Raises: InvalidRequest."""
     if not text.startswith(MOUSE):
-        return Held(keys=chord(text.strip()))
+        return Held(keys=parse_chord(text.strip()))
     name = text.removeprefix(MOUSE).strip().lower()
     if name not in set(Button):
         raise InvalidRequest(f"{text!r} is no button", hint="mouse:left, mouse:middle or mouse:right")

@@ -79,7 +79,7 @@ def _sentence(leaf: Leaf) -> str:
             return criteria
         case Text(text=text, gone=gone):
             noun = "words" if leaf.whole_words else "text"
-            return f'the {noun} "{text}" {"are" if leaf.whole_words else "is"} {_shown(leaf)}'
+            return f'the {noun} "{text}" {"are" if leaf.whole_words else "is"} {_visibility_text(leaf)}'
         case ScreenNumber(label=label):
             after = f' after "{label}"' if label else ""
             return f"the number{after} is {_COMPARED[leaf.compare]} {_with_unit(leaf)}"
@@ -108,14 +108,14 @@ def _phrase(leaf: Leaf, *, detailed: bool) -> str:
             return criteria
         case Text(text=text, regex=regex):
             noun = "words" if leaf.whole_words else "text"
-            return f"{noun} {_quoted(text, regex=regex and detailed)}{_times(leaf)}"
+            return f"{noun} {_quote(text, regex=regex and detailed)}{_times_text(leaf)}"
         case ScreenNumber(label=label):
-            return f"number{f' {_quoted(label, regex=False)}' if label else ''} {leaf.compare} {_with_unit(leaf)}"
+            return f"number{f' {_quote(label, regex=False)}' if label else ''} {leaf.compare} {_with_unit(leaf)}"
         case ScreenImage(gone=gone, similarity=similarity):
             alike = f" at {similarity:g}" if detailed and similarity != ScreenImage().similarity else ""
             return f"image {_image_size(leaf)}{alike}{' gone' if gone else ''}"
         case WindowTitle(title=title, regex=regex, gone=gone):
-            return f"window {_quoted(title, regex=regex and detailed)}{' gone' if gone else ''}"
+            return f"window {_quote(title, regex=regex and detailed)}{' gone' if gone else ''}"
         case Widget():
             return widget_phrase(leaf)
         case Change(share=share, settle_s=settle_s):
@@ -126,11 +126,11 @@ def _phrase(leaf: Leaf, *, detailed: bool) -> str:
         case FileState(path=path, gone=gone):
             new = "new " if leaf.newer and not gone else ""
             still = f", unchanged for {leaf.still_s:g} s" if detailed and leaf.still_s and not gone else ""
-            return f"{new}file {_quoted(path, regex=False)}{' gone' if gone else still}"
+            return f"{new}file {_quote(path, regex=False)}{' gone' if gone else still}"
         case ProcessExit(pid=pid):
             return f"end of process {pid}"
         case NotificationText(text=text, regex=regex):
-            return f"notification {_quoted(text, regex=regex and detailed)}"
+            return f"notification {_quote(text, regex=regex and detailed)}"
 
 
 def _besides(leaf: Change | Stable) -> str:
@@ -143,11 +143,11 @@ _COMPARED = {
 }  # fmt: skip
 
 
-def _shown(leaf: Text) -> str:
+def _visibility_text(leaf: Text) -> str:
     return "gone" if leaf.gone else f"visible at least {leaf.count} times" if leaf.count > 1 else "visible"
 
 
-def _times(leaf: Text) -> str:
+def _times_text(leaf: Text) -> str:
     return " gone" if leaf.gone else f" at least {leaf.count} times" if leaf.count > 1 else ""
 
 
@@ -202,7 +202,7 @@ def _amount(text: str) -> tuple[float | None, str]:
     return (float(plain["value"]), (plain["after"] or plain["before"] or "").strip()) if plain else (None, "")
 
 
-def _quoted(text: str, *, regex: bool) -> str:
+def _quote(text: str, *, regex: bool) -> str:
     return f"/{text}/" if regex else f'"{text}"'
 
 

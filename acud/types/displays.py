@@ -65,7 +65,7 @@ class Rect(Struct, frozen=True, array_like=True):
         w, h = min(self.right, other.right) - x, min(self.bottom, other.bottom) - y
         return Rect(x, y, w, h) if w > 0 and h > 0 else None
 
-    def moved(self, dx: int, dy: int) -> Rect:
+    def shift(self, dx: int, dy: int) -> Rect:
         """Return the box shifted by (dx, dy)."""
         return Rect(self.x + dx, self.y + dy, self.w, self.h)
 
@@ -131,10 +131,10 @@ class WindowInfo(Struct, frozen=True, forbid_unknown_fields=True):
     hides_screen: bool = False
     is_desktop: bool = False
 
-    def moved(self, dx: int, dy: int) -> WindowInfo:
+    def shift(self, dx: int, dy: int) -> WindowInfo:
         """Return it with its places moved."""
-        frame = None if self.frame is None else self.frame.moved(dx, dy)
-        return replace(self, bounds=self.bounds.moved(dx, dy), frame=frame)
+        frame = None if self.frame is None else self.frame.shift(dx, dy)
+        return replace(self, bounds=self.bounds.shift(dx, dy), frame=frame)
 
     @property
     def outside(self) -> Rect:

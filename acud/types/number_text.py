@@ -95,7 +95,7 @@ class NumberSeen(Struct, frozen=True):
         for own, values in ((self.unit, self.values), (self.scale, self.bare)):
             factor = unit_factor(unit, own)
             if values and factor is not None:
-                return tuple(_rounded(value * factor) for value in values)
+                return tuple(_round_off(value * factor) for value in values)
         return ()
 
 
@@ -107,17 +107,17 @@ def numbers_in(text: str, start: int = 0) -> Iterator[NumberSeen]:
         begins, ends = found.span("digits")
         if _IN_A_DATE.match(text, ends) or (begins and _AFTER_A_NUMBER.match(text, found.start() - 1)):
             continue
-        if _OF_AN_ADDRESS.search(_chunk(text, begins)):
+        if _OF_AN_ADDRESS.search(_find_chunk(text, begins)):
             continue
         if not (found["scale"] or found["more"]) and (_ORDINAL if found["after"] else _OF_A_WORD).match(text, ends):
             continue
-        seen = _number(found, text)
+        seen = _parse_number(found, text)
         if seen.values:
             yield seen
 
 
-def _number(found: re.Match[str], text: str) -> NumberSeen:
-    bare = tuple(value for one in _values(found["digits"]) for value in _signed(found, one))
+def _parse_number(found: re.Match[str], text: str) -> NumberSeen:
+    bare = tuple(value for one in _parse_values(found["digits"]) for value in _apply_sign(found, one))
     if _DASH_IN_WORD.search(text, 0, found.start()):  # "Room B-5", or "Balance -5" without its blank
         bare = tuple(value for one in bare for value in (one, -one))
     unit, end = found["after"] or "", found.end()
@@ -127,7 +127,7 @@ def _number(found: re.Match[str], text: str) -> NumberSeen:
     scale = found["scale"] or ""
     letters = scale.strip().rstrip(".")
     factor = _SCALES.get(letters.casefold(), 1.0)
-    values = tuple(_rounded(value * factor) for value in bare)
+    values = tuple(_round_off(value * factor) for value in bare)
     may_be_unit = _ALSO_UNITS.fullmatch(scale) is not None
     is_least = bool(found["more"] or found["least"])
     words = text[found.start() : end].strip()
@@ -136,7 +136,7 @@ def _number(found: re.Match[str], text: str) -> NumberSeen:
     )
 
 
-def _signed(found: re.Match[str], value: float) -> tuple[float, ...]:
+def _apply_sign(found: re.Match[str], value: float) -> tuple[float, ...]:
     """Return what a value may be with its sign; a dash that stands apart may be none, and accountants put losses in
     brackets: "($1,234.00)".
     """
@@ -148,18 +148,20 @@ def _signed(found: re.Match[str], value: float) -> tuple[float, ...]:
     return (-value, value) if sign[1:] else (-value,)
 
 
-def _chunk(text: str, place: int) -> str:
+def _find_chunk(text: str, place: int) -> str:
     """Return what stands without white space around a place of `text`."""
     return text[text.rfind(" ", 0, place) + 1 :].split(" ", 1)[0]
 
 
-def _values(digits: str) -> tuple[float, ...]:
+def _parse_values(digits: str) -> tuple[float, ...]:
     """Return what the digits may mean: a point before three digits is a decimal one, or one of thousands; and "10 0" is
     10, 100 or 0.
     """
     parts = digits.split()
     if len(parts) > 1 and not re.fullmatch(_GROUPED, digits):
-        return tuple(dict.fromkeys(value for one in (parts[0], "".join(parts), *parts[1:]) for value in _values(one)))
+        return tuple(
+            dict.fromkeys(n for one in (parts[0], "".join(parts), *parts[1:]) for n in _parse_values(one))
+        )
     plain = unicodedata.normalize("NFKC", re.sub(f"[{_SPACES}]", "", digits))
     points, commas = plain.count("."), plain.count(",")
     if points and commas:
@@ -189,6 +191,6 @@ def unit_factor(wanted: str, seen: str) -> float | None:
     return 1.0 if b and a.rstrip("s") == b.rstrip("s") else None  # "error" and "errors"
 
 
-def _rounded(value: float) -> float:
+def _round_off(value: float) -> float:
     """Take off what converting adds: 0.9 GB are 900 MB, and no 900.0000000000001."""
     return float(f"{value:.12g}")

@@ -52,8 +52,8 @@ class ViewGeometry(Struct, frozen=True):
                 hint="give a point of the picture that the view belongs to",
             )
         return Point(
-            self.crop.x + _scaled(min(point.x, self.across - 1), self.across, self.crop.w),
-            self.crop.y + _scaled(min(point.y, self.down - 1), self.down, self.crop.h),
+            self.crop.x + _scale(min(point.x, self.across - 1), self.across, self.crop.w),
+            self.crop.y + _scale(min(point.y, self.down - 1), self.down, self.crop.h),
         )
 
     def area(self, part: Rect) -> Rect:
@@ -67,13 +67,6 @@ class ViewGeometry(Struct, frozen=True):
         right, bottom = -(-part.right * self.crop.w // self.across), -(-part.bottom * self.crop.h // self.down)
         return Rect(self.crop.x + left, self.crop.y + top, right - left, bottom - top)
 
-    def shown(self, pixel: Point) -> Point:
-        """Return the picture's pixel that shows the display pixel `pixel`, which lies in the crop."""
-        return Point(
-            _scaled(pixel.x - self.crop.x, self.crop.w, self.across),
-            _scaled(pixel.y - self.crop.y, self.crop.h, self.down),
-        )
-
     def on(self, width: int, height: int) -> ViewGeometry:
         """Return this view for a display that is `width` x `height` px now. Raises: InvalidRequest when it was not."""
         if (width, height) == (self.width, self.height):
@@ -82,7 +75,7 @@ class ViewGeometry(Struct, frozen=True):
             f"the view is of {self.display} at {self.width}x{self.height}; it is {width}x{height} now", hint=_AGAIN
         )
 
-    def followed(self, bounds: Rect) -> ViewGeometry:
+    def follow(self, bounds: Rect) -> ViewGeometry:
         """Return this view of a window for where the window is now. Raises: InvalidRequest when its size changed."""
         if (bounds.w, bounds.h) == (self.crop.w, self.crop.h):
             return replace(self, crop=bounds)
@@ -91,7 +84,7 @@ class ViewGeometry(Struct, frozen=True):
         )
 
 
-def _scaled(at: int, size: int, onto: int) -> int:
+def _scale(at: int, size: int, onto: int) -> int:
     """Return the pixel of a row of `onto` under the middle of pixel `at` of a row of `size`; integers, so exact."""
     return (2 * at + 1) * onto // (2 * size)
 

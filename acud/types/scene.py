@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from msgspec import Struct
 
@@ -293,17 +293,6 @@ def is_same(before: Scene, now: Scene) -> bool:
     quiet = found.displays is None and found.apps is None and found.providers is None and not found.vlm_changed
     same_focus = before.focused_window == now.focused_window
     return (found.ocr, found.ax) == empty and quiet and same_focus and before.redactions == now.redactions
-
-
-def applied(before: Scene, change: SceneDiff) -> tuple[tuple[OcrElement, ...], tuple[AxElement, ...]]:
-    """Return texts and widgets of the scene that `change` leads to, in no certain order: what a reader would hold."""
-    return _applied(before.ocr, change.ocr), _applied(before.ax, change.ax)
-
-
-def _applied(before: Sequence[Any], change: ElementDiff[Any]) -> tuple[Any, ...]:
-    renewed = {one.id for one in change.changed}
-    kept = [one for one in before if one.id not in change.gone and one.id not in renewed]
-    return (*kept, *change.changed, *change.added)
 
 
 def _lasting(scene: Scene) -> list[tuple[object, ...]]:

@@ -44,7 +44,7 @@ def widget_condition(text: str) -> Widget:
 
     A name is exact, `~"…"` a part of it, `/…/` a pattern. A state may have `not` before it. Raises: InvalidRequest.
     """
-    return _Parser(text).parsed()
+    return _Parser(text).parse()
 
 
 class _Parser:
@@ -58,30 +58,30 @@ class _Parser:
         self._found = Widget()
         self._named = False
 
-    def parsed(self) -> Widget:
+    def parse(self) -> Widget:
         """Return the condition."""
         while self._at < len(self._text):
-            self._token()
+            self._read_token()
         self._end_words()
         if self._found == Widget():
             raise self._fault("it names no widget")
         return self._found
 
-    def _token(self) -> None:
+    def _read_token(self) -> None:
         token = _TOKEN.match(self._text, self._at)
         if token is None:
             raise self._fault(f"{self._text[self._at :]!r} is not understood")
         self._at = token.end()
         if token["name"]:
-            self._name(token["name"])
+            self._read_name(token["name"])
         elif token["compare"]:
-            self._value(_SIGNS.get(token["compare"], token["compare"]))
+            self._read_value(_SIGNS.get(token["compare"], token["compare"]))
         elif token["word"] and token["word"].lower() == "contains":
-            self._value(ValueComparison.CONTAINS)
+            self._read_value(ValueComparison.CONTAINS)
         elif token["word"]:
             self._words.append(token["word"])
 
-    def _name(self, written: str) -> None:
+    def _read_name(self, written: str) -> None:
         if self._named:
             raise self._fault("it has two names")
         self._end_words()
@@ -89,19 +89,19 @@ class _Parser:
         if written.startswith("/"):
             name, match = written[1:-1].replace("\\/", "/"), NameMatch.REGEX
         else:
-            name = _unquoted(written.lstrip("~ ").strip())
+            name = _unquote(written.lstrip("~ ").strip())
             match = NameMatch.CONTAINS if written.startswith("~") else NameMatch.EXACT
         if not name.strip():
             raise self._fault("its name is blank")
         self._found = replace(self._found, name=name, match=match)
 
-    def _value(self, compare: str) -> None:
+    def _read_value(self, compare: str) -> None:
         self._end_words()
         rest, self._at = self._text[self._at :].strip(), len(self._text)
         found = _VALUE.fullmatch(rest)
         if found is None:
             raise self._fault(f"{rest!r} is no value: end with a number, or a text in quotation marks")
-        value = _unquoted(found["text"]) if found["text"] else found["number"] or found["bare"].strip()
+        value = _unquote(found["text"]) if found["text"] else found["number"] or found["bare"].strip()
         percent = bool(found["percent"])
         self._found = replace(self._found, value=value, compare=ValueComparison(compare), percent=percent)
 
@@ -113,7 +113,7 @@ class _Parser:
             role.pop()
             gone |= last == "gone"
             if last in _STATES:
-                states.append(self._state(last, is_negated=bool(role) and role[-1].lower() == "not"))
+                states.append(self._find_state(last, is_negated=bool(role) and role[-1].lower() == "not"))
                 if role and role[-1].lower() == "not":
                     role.pop()
         role = [word for word in role if word.lower() not in (*_FILLERS, "widget")]
@@ -126,7 +126,7 @@ class _Parser:
             gone=self._found.gone or gone,
         )
 
-    def _state(self, word: str, *, is_negated: bool) -> WidgetState:
+    def _find_state(self, word: str, *, is_negated: bool) -> WidgetState:
         state = _STATES[word]
         if is_negated and state not in _NOT:
             raise self._fault(f"nothing is the opposite of {word}")
@@ -136,7 +136,7 @@ class _Parser:
         return InvalidRequest(f"{self._text!r} is no condition on a widget: {words}", hint=_HINT)
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     return text[1:-1] if text[0] in _FINE else re.sub(r"\\(.)", r"\1", text[1:-1])
 
 
@@ -145,7 +145,7 @@ def widget_name(leaf: Widget) -> str:
     if leaf.match is NameMatch.REGEX:
         name = f"/{leaf.name}/"
     else:
-        name = f"{'~' if leaf.match is NameMatch.CONTAINS else ''}{_quoted(leaf.name)}"
+        name = f"{'~' if leaf.match is NameMatch.CONTAINS else ''}{_quote(leaf.name)}"
     return " ".join(filter(None, (leaf.role or ("" if leaf.name else "widget"), name if leaf.name else "")))
 
 
@@ -178,10 +178,10 @@ def state_word(state: WidgetState) -> str:
 
 def _value_text(leaf: Widget) -> str:
     value = leaf.value or ""
-    return f"{value.strip() if as_number(value) is not None else _quoted(value)}{' %' if leaf.percent else ''}"
+    return f"{value.strip() if as_number(value) is not None else _quote(value)}{' %' if leaf.percent else ''}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return '"{}"'.format(re.sub(r'(["\\])', r"\\\1", text))
 
 

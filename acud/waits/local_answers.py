@@ -75,7 +75,7 @@ def _window_boxes(window: WindowInfo, view: TargetView | None) -> tuple[Rect, ..
     if view is None or view.is_window or window.visibility == "unmapped":
         return ()
     inside = window.bounds.intersect(view.box)
-    return (inside.moved(-view.box.x, -view.box.y),) if inside is not None else ()
+    return (inside.shift(-view.box.x, -view.box.y),) if inside is not None else ()
 
 
 def known_now(wait: Wait) -> dict[int, Verdict]:

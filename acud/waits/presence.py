@@ -102,7 +102,7 @@ def note_places(wait: Wait, verdicts: Mapping[int, Verdict], windows: Windows | 
         if isinstance(leaf, Text | ScreenImage | Widget) and verdict.boxes and is_there(wait.leaves[index], verdict):
             x, y = view_state.view.box.x, view_state.view.box.y
             known = wait.places.get(leaf, ())
-            seen[leaf] = tuple(_find_place(box.moved(x, y), windows, known) for box in verdict.boxes)
+            seen[leaf] = tuple(_find_place(box.shift(x, y), windows, known) for box in verdict.boxes)
     return replace(wait, places={**wait.places, **seen}) if seen else wait
 
 
@@ -110,11 +110,11 @@ def _find_place(box: Rect, windows: Windows, known: tuple[SeenPlace, ...]) -> Se
     bounds = {one.window_id: one.bounds for one in windows}
     for one in known:  # its window may be hidden by now: the list of windows can be newer than the frame that was read
         at = bounds.get(one.window)
-        if at is not None and one.box.moved(at.x, at.y) == box:
+        if at is not None and one.box.shift(at.x, at.y) == box:
             return one
     shown_by = window_at(windows, box.x + box.w // 2, box.y + box.h // 2)
     at = shown_by.bounds if shown_by is not None else Rect(0, 0, 0, 0)
-    return SeenPlace(shown_by.window_id if shown_by is not None else 0, box.moved(-at.x, -at.y))
+    return SeenPlace(shown_by.window_id if shown_by is not None else 0, box.shift(-at.x, -at.y))
 
 
 def doubt_absences(wait: Wait, verdicts: Mapping[int, Verdict], *moments: Windows | None) -> dict[int, Verdict]:
@@ -181,7 +181,7 @@ def _is_looked_for(leaf: Leaf) -> bool:
 def covers_of(part: Rect, above: Windows) -> Windows:
     """Return the windows of `above` over a part of the display, if together they hide all of it; else none."""
     over = tuple(one for one in above if one.visibility != "unmapped" and one.outside.intersect(part))
-    return () if subtract(part, (one.outside.moved(-part.x, -part.y) for one in over)) else over
+    return () if subtract(part, (one.outside.shift(-part.x, -part.y) for one in over)) else over
 
 
 def hidden_region(wait: Wait, windows: Windows, region: Rect | None) -> Verdict | None:
@@ -223,7 +223,7 @@ def _why_hidden(wait: Wait, place: SeenPlace, windows: Windows, *, is_reported: 
         return ""
     if own is not None and own.visibility == "unmapped":
         return f"is hidden: its window {_describe_window(own)} is minimised or unmapped"
-    box = place.box if own is None else place.box.moved(own.bounds.x, own.bounds.y)
+    box = place.box if own is None else place.box.shift(own.bounds.x, own.bounds.y)
     if own is not None and own.visibility == "covered" and not is_reported:
         middle = box.x + box.w // 2, box.y + box.h // 2
         if not own.outside.holds(*middle):

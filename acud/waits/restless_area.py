@@ -169,7 +169,7 @@ def _bound_tiles(grid: Grid, tiles: int, crop: Rect) -> Rect | None:
 def place_box(view: TargetView, tiles: int) -> Rect | None:
     """Return the box around `tiles` in pixels of the target, None for no tiles."""
     box = _bound_tiles(view.grid, tiles, view.box)
-    return box.moved(-view.box.x, -view.box.y) if box is not None else None
+    return box.shift(-view.box.x, -view.box.y) if box is not None else None
 
 
 def place_text(view: TargetView, tiles: int) -> str:

@@ -137,7 +137,7 @@ def _locate_box(display: str, screen: Rect, box: Rect, ignore: tuple[Rect, ...],
         where = f"{box.x},{box.y},{box.w},{box.h}"
         detail = f"the target {where} lies outside the display ({screen.w}x{screen.h})"
         return TargetLocation(window_id=window_id, missing=unknown("not_viewable", detail))
-    moved = tuple(spot.moved(box.x - crop.x, box.y - crop.y) for spot in ignore)
+    moved = tuple(spot.shift(box.x - crop.x, box.y - crop.y) for spot in ignore)
     return TargetLocation(display, crop, _clip_boxes(moved, Rect(0, 0, crop.w, crop.h)), window_id)
 
 

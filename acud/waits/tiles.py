@@ -145,7 +145,7 @@ def subtract(box: Rect, holes: Iterable[Rect]) -> tuple[Rect, ...]:
     """Return boxes that together are `box` minus the `holes`, which are relative to it."""
     parts = [box]
     for hole in holes:
-        parts = [piece for part in parts for piece in _cut_hole(part, hole.moved(box.x, box.y))]
+        parts = [piece for part in parts for piece in _cut_hole(part, hole.shift(box.x, box.y))]
     return tuple(parts)
 
 
@@ -183,7 +183,7 @@ def masks(grid: Grid, crop: Rect, ignore: tuple[Rect, ...]) -> Masks:
     that is not whole may lie outside the target: tiles alone leave that open.
     """
     touching, whole = grid.find_touching(crop), grid.within(crop)
-    for box in (spot.moved(crop.x, crop.y) for spot in ignore):
+    for box in (spot.shift(crop.x, crop.y) for spot in ignore):
         touching &= ~grid.within(box)
         whole &= ~grid.find_touching(box)
     return Masks(touching, whole)

@@ -153,7 +153,7 @@ def _tiles_apart(view: TargetView, before: bytes, now: bytes) -> int | None:
     own, tiles = Grid(view.box.w, view.box.h), 0
     for index in range(len(now) // 8):
         if before[index * 8 : index * 8 + 8] != now[index * 8 : index * 8 + 8]:
-            tiles |= view.grid.find_touching(own.tile(index).moved(view.box.x, view.box.y))
+            tiles |= view.grid.find_touching(own.tile(index).shift(view.box.x, view.box.y))
     return tiles & view.masks.touching
 
 

@@ -154,4 +154,4 @@ class Session:
 
     def tiles(self, before: State, after: State) -> int:
         """Return the tiles that differ."""
-        return from_bytes(bitmap(self._compare.changed(self.pixels(before), self.pixels(after))))
+        return from_bytes(bitmap(self._compare.find_changes(self.pixels(before), self.pixels(after))))

@@ -173,7 +173,7 @@ class _Rig:
         self._compared(None)
 
     def _compared(self, box: Rect | None) -> None:
-        bitmap(mask := self._compare.changed(self._noise[0], self._noise[1], box))
+        bitmap(mask := self._compare.find_changes(self._noise[0], self._noise[1], box))
         self._compare.bounds(mask)
 
     def close(self) -> None:

@@ -84,7 +84,7 @@ class Scene:
     def paint(self, box: Rect, case: Case, colour: int = GREEN) -> None:
         """Paint on the screen, or in the covered window itself where the case is about one."""
         if case.covered and box == case.inside:
-            self.desk.fill(box.moved(-BELOW.x, -BELOW.y), colour, self.window)
+            self.desk.fill(box.shift(-BELOW.x, -BELOW.y), colour, self.window)
         else:
             self.desk.fill(box, colour)
 

@@ -156,7 +156,7 @@ def test_only_the_target_counts(gtk: Form) -> None:
     assert submit.evidence is not None
     assert submit.evidence.crop is not None
     corner = submit.evidence.crop
-    assert (box.moved(corner.x, corner.y), box.w > 8) == (place, True), "in the window's picture, and on the display's"
+    assert (box.shift(corner.x, corner.y), box.w > 8) == (place, True), "in the window's picture, and on the display's"
     gtk.end(gtk.waits('button "Submit" gone', "region:0,0,5,5"))
 
 

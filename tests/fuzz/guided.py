@@ -6,7 +6,9 @@ import sys
 
 import atheris
 
-with atheris.instrument_imports(include=["acud", "acud_client", "acud_web", "acud_http", "acud_cli", "acud_fleet", "acud_mcp"]):
+with atheris.instrument_imports(
+    include=["acud", "acud_client", "acud_web", "acud_http", "acud_cli", "acud_fleet", "acud_mcp"]
+):
     from tests.fuzz.all import DECODERS
 
 

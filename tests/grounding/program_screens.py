@@ -41,5 +41,5 @@ def _shown(program: Program, screen: str) -> Iterator[tuple[Desktop, dict[str, R
         _, told = desktop.show(str(program.file), screen, *binding, PYTHONPATH=str(PROGRAMS), **more)
         if program.needs == "gtk4":
             (window,) = desktop.windows()
-            told = {key: box.moved(window.bounds.x, window.bounds.y) for key, box in told.items()}
+            told = {key: box.shift(window.bounds.x, window.bounds.y) for key, box in told.items()}
         yield desktop, told

@@ -52,6 +52,6 @@ def shown(screen: str) -> Iterator[tuple[Desktop, dict[str, Rect]]]:
         elif screen in GTK_4:
             _, inside = desktop.show("gtk4.py", screen)
             (window,) = desktop.windows()
-            yield desktop, {key: box.moved(window.bounds.x, window.bounds.y) for key, box in inside.items()}
+            yield desktop, {key: box.shift(window.bounds.x, window.bounds.y) for key, box in inside.items()}
         else:
             yield desktop, desktop.show("qt.py", screen, QT[screen])[1]

@@ -64,9 +64,9 @@ class WindowPlace(Struct, frozen=True):
         if told is None or not self.is_known:
             return None
         if self.origin is None:
-            box = _scale_box(told.moved(*self.shift), self.scale)
+            box = _scale_box(told.shift(*self.shift), self.scale)
         else:
-            box = _scale_box(told, self.scale).moved(*self.origin)
+            box = _scale_box(told, self.scale).shift(*self.origin)
         return box if self.clip is None else box.intersect(self.clip)
 
     def told(self, asked: WidgetAnswers) -> Rect | None:
@@ -145,7 +145,7 @@ def _in_popup_of_gtk_4(
         return at
     if asked.role not in _FLOATING and around.contains(own):
         return at
-    in_popup = _scale_box(own.moved(-around.x, -around.y), at.scale)
+    in_popup = _scale_box(own.shift(-around.x, -around.y), at.scale)
     owners = {0, at.window, *(one.owner for one in popups if one.window_id == at.window)}
     others = (one for one in popups if one.owner in owners and one.window_id != at.window)
     found = next((one for one in others if _fills(in_popup, one.bounds)), None)
@@ -191,7 +191,7 @@ def _in_libreoffice(at: WindowPlace, asked: WidgetAnswers, parent: WidgetAnswers
     if at.shift == _NOT_MOVED:
         is_root = asked.role == "root pane" and _is_size(own, around)
         return replace(at, shift=(around.x - own.x, around.y - own.y)) if is_root else at
-    moved = around.moved(*at.shift)
+    moved = around.shift(*at.shift)
     is_gtk = _is_size(own, moved) and max(abs(own.x - moved.x), abs(own.y - moved.y)) <= _SLACK_PX
     return replace(at, shift=_NOT_MOVED) if is_gtk else at
 

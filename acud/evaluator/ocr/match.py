@@ -113,7 +113,7 @@ class TextHit(NamedTuple):
 
 
 def _quote(lines: Sequence[Line], at: Rect) -> str:
-    box = reduce(union, (line.box for line in lines)).moved(at.x, at.y)
+    box = reduce(union, (line.box for line in lines)).shift(at.x, at.y)
     others = ", ".join(dict.fromkeys(line.reader for line in lines if line.reader))
     by = f" by {others}" if others else ""
     return f'"{" ".join(line.text for line in lines)[:_MAX_QUOTE]}" at {box.x},{box.y} ({box.w}x{box.h}){by}'

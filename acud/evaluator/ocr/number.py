@@ -92,11 +92,11 @@ def _places(leaf: ScreenNumber, cell: Line, layout: _Layout, at: Rect) -> list[L
 def _with_hint(place: LabelPlace, cell: Line, layout: _Layout, at: Rect) -> LabelPlace:
     """Return a place that lacks its number with the region of one that may be meant."""
     near = layout.number_near(cell) if place.ends else None
-    return place if near is None else replace(place, region=_region(near.moved(at.x, at.y)))
+    return place if near is None else replace(place, region=_region(near.shift(at.x, at.y)))
 
 
 def _located(place: LabelPlace, number: _NumberCell, label: Rect, at: Rect) -> LabelPlace:
-    region = _region(union(label, number.box).moved(at.x, at.y))
+    region = _region(union(label, number.box).shift(at.x, at.y))
     return replace(place, number=number.seen, where=_place(number.box, at), region=region, box=number.box)
 
 
@@ -317,5 +317,5 @@ def _is_as_tall(a: Line, b: Line) -> bool:
 
 
 def _place(box: Rect, at: Rect) -> str:
-    moved = box.moved(at.x, at.y)
+    moved = box.shift(at.x, at.y)
     return f" at {moved.x},{moved.y} ({moved.w}x{moved.h})"

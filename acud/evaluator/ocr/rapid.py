@@ -109,7 +109,7 @@ class RapidEngine:
                 common = box.intersect(area)
                 if common is None or 2 * common.area < box.area:
                     continue
-                self._note(found[piece.part], piece.inside(common.moved(-place.x, -place.y)))
+                self._note(found[piece.part], piece.inside(common.shift(-place.x, -place.y)))
         return found
 
     @staticmethod

@@ -175,7 +175,7 @@ class ScreenReader:
             inside
             for cut, reach in zip(cuts, reaches, strict=True)
             for band in bands.text_bands(_part(pixels, cut))
-            if (inside := band.moved(cut.x, cut.y).intersect(reach)) is not None
+            if (inside := band.shift(cut.x, cut.y).intersect(reach)) is not None
         ]
         parts = [around(band, bands.MARGIN_X_PX, bands.MARGIN_Y_PX, whole) for band in held]
         searched: list[list[Rect]] = []
@@ -186,7 +186,7 @@ class ScreenReader:
             cell
             for band, part, found in zip(held, parts, searched, strict=True)
             for box in found
-            if (own := _own(box.moved(part.x, part.y), band, whole)) is not None
+            if (own := _own(box.shift(part.x, part.y), band, whole)) is not None
             for cell in bands.cells(pixels, own)
         ]
         fresh: list[Rect] = []
@@ -202,7 +202,7 @@ class ScreenReader:
         words is read, part by part. Any other is read whole, which costs a tenth less.
         """
         parts = [
-            [part.moved(area.x, area.y) for part in bands.line_parts(_part(pixels, area))] if one else [area]
+            [part.shift(area.x, area.y) for part in bands.line_parts(_part(pixels, area))] if one else [area]
             for area, one in zip(areas, changed, strict=True)
         ]
         places = [part for line in parts for part in line]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.types.actions import Action, Click, ClipboardSet, Drag, Hold, Key, Launch, TypeText, WindowDo, chords
+from acud.types.actions import Action, Click, ClipboardSet, Drag, Hold, Key, Launch, TypeText, WindowDo, parse_chords
 
 _LEADS_ANYWHERE = frozenset({"Alt_L", "Super_L", "Hyper_L"})
 """Modifiers of the chords that window managers take for themselves."""
@@ -38,7 +38,7 @@ class InputAim(Struct, frozen=True):
             case Launch() | WindowDo():
                 return InputAim()
             case Key(chord=chord):
-                keys = {key for one in chords(chord) for key in one}
+                keys = {key for one in parse_chords(chord) for key in one}
                 return InputAim() if keys & _LEADS_ANYWHERE else InputAim(reached, with_program=True)
             case TypeText(text=text):
                 return InputAim(reached, with_program=self.with_program or text.endswith(_MOVES_FOCUS))
@@ -54,7 +54,7 @@ def typed_by(action: Action) -> str | None:
     match action:
         case TypeText(text=text) | ClipboardSet(text=text):
             return text.replace("\r", "\n")
-        case Key(chord=chord) if _ENTERS & {key for one in chords(chord) for key in one}:
+        case Key(chord=chord) if _ENTERS & {key for one in parse_chords(chord) for key in one}:
             return "\n"
         case Click() | Drag() | Launch() | WindowDo():
             return ""

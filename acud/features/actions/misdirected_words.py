@@ -10,7 +10,7 @@ from acud.features.actions.field_text import CARET
 from acud.protocol.capture import Misdirection
 from acud.types import WindowInfo, screen_cover
 from acud.types.action_effects import OpenDialog
-from acud.types.actions import Click, Drag, Hold, InputAction, Key, Scroll, TypeText, chords
+from acud.types.actions import Click, Drag, Hold, InputAction, Key, Scroll, TypeText, parse_chords
 
 _ANSWER = 'answer the dialog first (gui_do "click …"), then do the rest'
 _BESIDE = (
@@ -107,7 +107,7 @@ def _count(action: InputAction | None) -> int:
     """Return how many letters or chords an action sends."""
     if isinstance(action, TypeText):
         return len(action.text.replace("\r\n", "\n"))
-    return len(chords(action.chord)) if isinstance(action, Key) else 1
+    return len(parse_chords(action.chord)) if isinstance(action, Key) else 1
 
 
 def _name(window_id: int, windows: Sequence[WindowInfo]) -> str:

@@ -61,7 +61,7 @@ def effect_area(screen: Rect, windows: Sequence[WindowInfo], points: Sequence[Po
         return EffectArea(screen, family=family)
     box = _around(free)
     ignore = _parts(box, free, inside=False)
-    return EffectArea(box, tuple(part.moved(-box.x, -box.y) for part in ignore), family)
+    return EffectArea(box, tuple(part.shift(-box.x, -box.y) for part in ignore), family)
 
 
 def target_area(screen: Rect, windows: Sequence[WindowInfo], target: WindowInfo) -> EffectArea:
@@ -76,13 +76,13 @@ def target_area(screen: Rect, windows: Sequence[WindowInfo], target: WindowInfo)
             break
         if one.visibility != "unmapped" and one.window_id not in family:
             above.append(one.outside)
-    ignore = tuple(part.moved(-box.x, -box.y) for part in _parts(box, above, inside=True))
+    ignore = tuple(part.shift(-box.x, -box.y) for part in _parts(box, above, inside=True))
     return EffectArea(box, ignore, family)
 
 
 def without(area: EffectArea, *boxes: Rect) -> EffectArea:
     """Return `area` without display `boxes` too."""
-    more = tuple(part.moved(-area.box.x, -area.box.y) for box in boxes if (part := box.intersect(area.box)))
+    more = tuple(part.shift(-area.box.x, -area.box.y) for box in boxes if (part := box.intersect(area.box)))
     return EffectArea(area.box, (*area.ignore, *more), area.family)
 
 
@@ -93,8 +93,8 @@ def on_tiles(area: EffectArea, screen: Rect) -> EffectArea:
     box = _inner(area.box, screen)
     if min(box.w, box.h) < 2 * TILE_PX:
         return area
-    outer = (_outer(one.moved(area.box.x, area.box.y)).intersect(box) for one in area.ignore)
-    return EffectArea(box, tuple(one.moved(-box.x, -box.y) for one in outer if one is not None), area.family)
+    outer = (_outer(one.shift(area.box.x, area.box.y)).intersect(box) for one in area.ignore)
+    return EffectArea(box, tuple(one.shift(-box.x, -box.y) for one in outer if one is not None), area.family)
 
 
 def _inner(box: Rect, screen: Rect) -> Rect:

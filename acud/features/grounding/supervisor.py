@@ -40,7 +40,7 @@ def area(fresh_target: FreshTarget) -> Rect:
     """Return the target's place on its display."""
     target, origin = fresh_target.picture, origin_of(fresh_target.picture)
     crop = target.crop or Rect(0, 0, target.source.width, target.source.height)
-    return crop.moved(origin.x, origin.y)
+    return crop.shift(origin.x, origin.y)
 
 
 def origin_of(target: ScreenshotTarget) -> Point:

@@ -79,7 +79,7 @@ class SecureFields:
             shown = rules_of_widgets(tree.nodes, rules) if rules.active else [""] * len(tree.nodes)
         found = []
         for node, rule in zip(tree.nodes, shown, strict=True):
-            box = node.box.moved(dx, dy).intersect(bounds) if node.box and (node.secure or rule) else None
+            box = node.box.shift(dx, dy).intersect(bounds) if node.box and (node.secure or rule) else None
             if box is not None:
                 found.append(HiddenBox(Rule.SECURE.value if node.secure else rule, box))
         return found

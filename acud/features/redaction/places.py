@@ -71,6 +71,6 @@ def on_window(
     if any(other.window_id == window.window_id for other in hidden):
         return (HiddenBox(Rule.WINDOW.value, Rect(0, 0, window.bounds.w, window.bounds.h)),)
     return tuple(
-        HiddenBox(found.rule, found.box.moved(-window.bounds.x, -window.bounds.y))
+        HiddenBox(found.rule, found.box.shift(-window.bounds.x, -window.bounds.y))
         for found in on_display(rules, display, ())
     )

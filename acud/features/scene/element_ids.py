@@ -200,7 +200,7 @@ class _IdMatching:
         for earlier in self.open:
             one = self.before[earlier]
             move = moves.nearest(one.bbox)
-            expected = one.bbox.moved(move.dx, move.dy)
+            expected = one.bbox.shift(move.dx, move.dy)
             near = islice(cells.around(_name(one), expected), _MOST_NEAR)
             pairs += [(_corner_distance(self.now[index].bbox, expected), earlier, index) for index in near]
         self._take_nearest(pair for pair in pairs if pair[0] <= _REACH_PX)

@@ -197,5 +197,5 @@ def changed_share(active: ActiveWait) -> ChangedShare:
         return ChangedShare(False, 0.0, None)
     view = view_state.view
     box = view.grid.box(view_state.changes[0].touched, view.box)
-    moved = box.moved(-view.box.x, -view.box.y) if box is not None else None
+    moved = box.shift(-view.box.x, -view.box.y) if box is not None else None
     return ChangedShare(active.state is WaitState.RESOLVED, view_state.share(0), moved)

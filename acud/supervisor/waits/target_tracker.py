@@ -298,7 +298,7 @@ class TargetTracker:
         if found.missing is not None or source is None:
             return None, False
         at = self.origin(source)
-        return (found.crop or Rect(0, 0, source.width, source.height)).moved(at.x, at.y), bool(source.window_id)
+        return (found.crop or Rect(0, 0, source.width, source.height)).shift(at.x, at.y), bool(source.window_id)
 
     def told(self, active: ActiveWait) -> list[str]:
         """Return what its caller should know of the target: several windows that match, or one on another display."""

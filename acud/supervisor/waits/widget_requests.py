@@ -150,7 +150,7 @@ class WidgetRequests:
 
     def _place(self, active: ActiveWait, found: TargetLocation) -> WidgetPlace:
         at = self._corner(active.display, found.source, found.crop, found.window_id)
-        ignore = tuple(box.moved(*at) for box in found.ignore)
+        ignore = tuple(box.shift(*at) for box in found.ignore)
         return WidgetPlace(found.window_id, None if found.window_id else found.crop, ignore)
 
     def _corner(self, display: str, source: str, crop: Rect | None, window_id: int) -> tuple[int, int]:
@@ -242,7 +242,7 @@ class WidgetRequests:
         watched = self._watched_displays.by_name.get(source.display)
         windows = watched.windows if watched is not None else ()
         at = next((one.bounds for one in windows if one.window_id == source.window_id), None)
-        return [box.moved(at.x, at.y) for box in boxes] if at is not None else []
+        return [box.shift(at.x, at.y) for box in boxes] if at is not None else []
 
     def _painted(self, name: str, boxes: list[Rect] | None) -> None:
         display = self._displays.get(name)
@@ -290,6 +290,6 @@ class WidgetRequests:
             return
         indexes = [index for index, leaf in enumerate(active.machine.leaves) if isinstance(leaf, Widget)]
         x, y = self._corner(active.display, active.source, active.crop, active.window_id)
-        shown = [replace(one, boxes=tuple(box.moved(-x, -y) for box in one.boxes)) for one in answer.verdicts]
+        shown = [replace(one, boxes=tuple(box.shift(-x, -y) for box in one.boxes)) for one in answer.verdicts]
         verdicts = dict(zip(indexes, shown, strict=False))
         self._step(active, happened.WidgetsRead(self._now(), verdicts, answer.read_mono_ns / 1e9))

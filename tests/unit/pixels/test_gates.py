@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from acud.pixels.gates import DEFAULTS, Compared, compare, dhash, passes, ratio, shrunk, ssim, tile_max
+from acud.pixels.gates import DEFAULTS, Compared, compare, dhash, passes, ratio, shrink, ssim, tile_max
 from acud.pixels.tiles import TileCompare, identity
 from acud.types import GateKind
 
@@ -88,7 +88,7 @@ def test_the_docs_show_what_each_gate_misses() -> None:
 def test_exact_misses_nothing() -> None:
     tiles = TileCompare(1024, 768)
     for before, after in changes().values():
-        assert tiles.changed(before, after).any()
+        assert tiles.find_changes(before, after).any()
         assert identity(before) != identity(after)
 
 
@@ -145,7 +145,7 @@ def test_ratio_is_the_share_of_pixels_and_bound_to_the_resolution() -> None:
 def test_shrunk_averages_whole_and_partial_squares() -> None:
     frame = np.zeros((3, 5, 4), np.uint8)
     frame[:, :, 0] = [[0, 4, 8, 8, 9], [4, 8, 8, 8, 9], [1, 3, 7, 7, 5]]
-    assert shrunk(frame, 2)[:, :, 0].tolist() == [[4, 8, 9], [2, 7, 5]]
+    assert shrink(frame, 2)[:, :, 0].tolist() == [[4, 8, 9], [2, 7, 5]]
 
 
 def test_tile_max_is_the_worst_tile() -> None:

@@ -35,7 +35,7 @@ def frames(size: tuple[int, int], seed: int, dots: int) -> tuple[Pixels, Pixels]
 @given(SIZES, st.integers(0, 2**32), st.integers(0, 8))
 def test_changed_tiles_are_exact(size: tuple[int, int], seed: int, dots: int) -> None:
     old, new = frames(size, seed, dots)
-    assert (TileCompare(*size).changed(old, new) == plainly(old, new)).all()
+    assert (TileCompare(*size).find_changes(old, new) == plainly(old, new)).all()
 
 
 @given(SIZES, st.integers(0, 2**32), st.integers(0, 8), st.tuples(*[st.integers(-50, 200)] * 4))
@@ -48,7 +48,7 @@ def test_a_box_limits_the_look_to_the_tiles_it_touches(
     inside = given_box.intersect(Rect(0, 0, *size))
     if inside:
         touched[inside.y // 16 : -(-inside.bottom // 16), inside.x // 16 : -(-inside.right // 16)] = True
-    assert (TileCompare(*size).changed(old, new, given_box) == (plainly(old, new) & touched)).all()
+    assert (TileCompare(*size).find_changes(old, new, given_box) == (plainly(old, new) & touched)).all()
 
 
 @settings(max_examples=20)
@@ -57,12 +57,12 @@ def test_one_comparer_keeps_nothing_of_the_frames_before(size: tuple[int, int], 
     compare = TileCompare(*size)
     for dots in (50, 0, 3):
         old, new = frames(size, seed + dots, dots)
-        assert (compare.changed(old, new) == plainly(old, new)).all()
+        assert (compare.find_changes(old, new) == plainly(old, new)).all()
 
 
 def test_the_fourth_byte_is_no_change() -> None:
     old, new = frames((64, 48), 1, 0)
-    assert not TileCompare(64, 48).changed(old, new).any()
+    assert not TileCompare(64, 48).find_changes(old, new).any()
 
 
 def test_bits_are_little_endian_by_row_and_column() -> None:

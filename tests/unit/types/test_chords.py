@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acud.base.errors import InvalidRequest
-from acud.types.actions import Button, Held, chord, chords, held
+from acud.types.actions import Button, Held, parse_chord, parse_chords, parse_hold
 
 
 @pytest.mark.parametrize(
@@ -36,32 +36,32 @@ from acud.types.actions import Button, Held, chord, chords, held
     ],
 )
 def test_a_chord_is_keysym_names_in_the_order_pressed(text: str, keys: tuple[str, ...]) -> None:
-    assert chord(text) == keys
+    assert parse_chord(text) == keys
 
 
 @pytest.mark.parametrize("text", ["", "ctrl+", "+a", "ctrl+++", "a++b", "++"])
 def test_a_malformed_chord_is_refused_with_the_way_to_write_it(text: str) -> None:
     with pytest.raises(InvalidRequest) as refusal:
-        chord(text)
+        parse_chord(text)
     assert "ctrl+shift+t" in refusal.value.hint
 
 
 def test_white_space_separates_chords() -> None:
-    assert chords("  ctrl+a\tDelete ") == (("Control_L", "a"), ("Delete",))
-    assert chords("CTRL + A") == (("Control_L", "a"),)
+    assert parse_chords("  ctrl+a\tDelete ") == (("Control_L", "a"), ("Delete",))
+    assert parse_chords("CTRL + A") == (("Control_L", "a"),)
     with pytest.raises(InvalidRequest, match="no key"):
-        chords("  ")
+        parse_chords("  ")
 
 
 @pytest.mark.parametrize("text", ["ctrl a", "Ctrl Shift t", "Return alt F4", "ctrl and enter"])
 def test_a_modifier_alone_before_a_key_is_refused(text: str) -> None:
     with pytest.raises(InvalidRequest, match="let it go") as refusal:
-        chords(text)
+        parse_chords(text)
     assert "+Return; for one after the other" in refusal.value.hint
 
 
 def test_what_is_held_is_a_chord_or_a_button() -> None:
-    assert held("ctrl+shift") == Held(keys=("Control_L", "Shift_L"))
-    assert held("mouse:Right") == Held(button=Button.RIGHT)
+    assert parse_hold("ctrl+shift") == Held(keys=("Control_L", "Shift_L"))
+    assert parse_hold("mouse:Right") == Held(button=Button.RIGHT)
     with pytest.raises(InvalidRequest, match="no button"):
-        held("mouse:side")
+        parse_hold("mouse:side")

@@ -36,7 +36,7 @@ def test_masks_and_areas_are_what_the_pixels_say(
     inside = crop.intersect(Rect(0, 0, grid.width, grid.height))
     if inside is None:
         return
-    ignored = set().union(*(pixels(spot.moved(inside.x, inside.y), grid) for spot in spots))
+    ignored = set().union(*(pixels(spot.shift(inside.x, inside.y), grid) for spot in spots))
     target, tiles = pixels(inside, grid), tile_pixels(grid)
     found = masks(grid, inside, tuple(spots))
     touching = {i for i, tile in enumerate(tiles) if tile & target}
@@ -78,7 +78,7 @@ def test_what_is_left_of_a_box_is_every_pixel_once(holes: list[Rect]) -> None:
     left = [
         (x, y) for part in subtract(box, holes) for x in range(part.x, part.right) for y in range(part.y, part.bottom)
     ]
-    moved = [hole.moved(box.x, box.y) for hole in holes]
+    moved = [hole.shift(box.x, box.y) for hole in holes]
     every = [(x, y) for x in range(box.x, box.right) for y in range(box.y, box.bottom)]
     assert sorted(left) == [at for at in every if not any(hole.contains(Rect(*at, 1, 1)) for hole in moved)]
 

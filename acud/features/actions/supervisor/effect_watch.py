@@ -249,7 +249,7 @@ class EffectWatch:
         if self._over:
             return
         run = self._run
-        place = box.moved(self._area.box.x, self._area.box.y)
+        place = box.shift(self._area.box.x, self._area.box.y)
         source = run.feature.pixels(run.watched)
         token = run.core.waits.targets.token(source, source.frame)
 

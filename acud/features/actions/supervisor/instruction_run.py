@@ -371,7 +371,7 @@ class InstructionRun:
 
         def moved(share: active_waits.ChangedShare) -> None:
             box = share.box
-            self.moving = () if box is None else (box.moved(self.area.box.x, self.area.box.y),)
+            self.moving = () if box is None else (box.shift(self.area.box.x, self.area.box.y),)
             then()
 
         def quiet(idle: bool) -> None:

@@ -93,7 +93,7 @@ class _LetterCount:
 
     def _read(self, active: ActiveWait, area: Rect) -> None:
         changed = changed_share(active).box
-        parts = self._find_parts(changed.moved(area.x, area.y)) if changed is not None else []
+        parts = self._find_parts(changed.shift(area.x, area.y)) if changed is not None else []
         self._read_parts(parts, 0)
 
     def _read_parts(self, left: Sequence[Rect], count: int) -> None:

@@ -123,7 +123,7 @@ def _of_view(view: ViewGeometry, target: Target, watched: WatchedDisplay, width:
             f"the view is of display {view.display}, the request of {watched.name}", hint="leave the display out"
         )
     now = view.on(width, height)
-    return (now.followed(shown_window(watched, str(view.window)).bounds) if view.window else now).spot
+    return (now.follow(shown_window(watched, str(view.window)).bounds) if view.window else now).spot
 
 
 def shown_window(watched: WatchedDisplay, name: str) -> WindowInfo:

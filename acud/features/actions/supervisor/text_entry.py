@@ -200,7 +200,7 @@ class TextEntry:
             self._cannot(f"{_because(reason)}{len(words)} characters are too few to be recognised by OCR")
             return
         place = (
-            area.box if self._found is not None else _line(share.box.moved(area.box.x, area.box.y), self._run.screen)
+            area.box if self._found is not None else _line(share.box.shift(area.box.x, area.box.y), self._run.screen)
         )
         spec = WaitSpec(Text(words), self._run.seen_in(EffectArea(place)), 0.0, judge=JudgeName.OCR)
 

@@ -43,7 +43,7 @@ class AccessibilityMethod:
         pixels = view.shot.pixels
 
         def shape_of(box: Rect) -> Mapping[str, float]:
-            return shape_meanings(pixels, box.moved(-view.at.x, -view.at.y))
+            return shape_meanings(pixels, box.shift(-view.at.x, -view.at.y))
 
         return MethodResult(*_matched(ask, view.at, tree, shape_of, time.monotonic()))
 

@@ -43,7 +43,7 @@ class Cascade:
 
     async def find(self, ask: FindAsk, shot: ViewPixels) -> Found:
         """Return `ask.before` with what the methods of `ask` found in `shot`."""
-        sight = SearchView(shot, shot.crop.moved(ask.origin.x, ask.origin.y))
+        sight = SearchView(shot, shot.crop.shift(ask.origin.x, ask.origin.y))
         found = ask.before
         while (name := search_progress.next_method(ask.methods, found)) is not None:
             looked = await self._look(name, replace(ask, before=found), sight)

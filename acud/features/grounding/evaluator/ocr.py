@@ -291,7 +291,7 @@ def _item_candidate(one: Explained, search_view: SearchView, ask: FindAsk) -> Ca
     window = window_at(ask.windows, point.x, point.y)
     return Candidate(
         point=point,
-        box=one.item.box.moved(search_view.at.x, search_view.at.y),
+        box=one.item.box.shift(search_view.at.x, search_view.at.y),
         confidence=round(max(0.5, 1 - one.cost / 3), 3),
         method=GroundingMethod.OCR,
         label=" ".join(one.item.names) or ", ".join(one.item.shape),
@@ -511,7 +511,7 @@ _BOXED = ("button", "push button", "toggle button", "tool button")
 
 
 def _candidate(place: TextPlace, wanted: ShownWords, search_view: SearchView, ask: FindAsk) -> Candidate:
-    box = place.box.moved(search_view.at.x, search_view.at.y)
+    box = place.box.shift(search_view.at.x, search_view.at.y)
     point = _middle(place.box, search_view.at)
     window = window_at(ask.windows, point.x, point.y)
     role = TEXT_AREA if wanted.sort is Sort.BESIDE and box.h > MAX_H_PX else wanted.role

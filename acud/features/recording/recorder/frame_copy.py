@@ -126,7 +126,7 @@ class TileChanges:
     def find(self, pixels: Pixels) -> npt.NDArray[np.bool_]:
         """Return per tile, row by row, whether it differs."""
         kept = self._kept
-        found = self._compare.everything() if kept is None else self._compare.changed(kept, pixels)
+        found = self._compare.everything() if kept is None else self._compare.find_changes(kept, pixels)
         return found.reshape(-1)
 
     def keep(self, pixels: Pixels) -> None:

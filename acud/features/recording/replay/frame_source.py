@@ -79,7 +79,7 @@ class ViewIdentities:
             part = self._grid.tile(index).intersect(self._crop)
             if part is not None:
                 seen[part.y : part.bottom, part.x : part.right] = True
-        for box in (spot.moved(self._crop.x, self._crop.y) for spot in self._ignore):
+        for box in (spot.shift(self._crop.x, self._crop.y) for spot in self._ignore):
             seen[max(0, box.y) : box.bottom, max(0, box.x) : box.right] = False
         apart = np.abs(now[:, :, :3][seen].astype(np.int16) - before[:, :, :3][seen])
         return bool(apart.size and apart.max() >= APART)

@@ -58,7 +58,7 @@ class PreviousFrames:
                 self._kept.popitem(last=False)
         if before is None or before.crop != shot.crop or before.epoch != shot.epoch:
             return None
-        boxes = [box.moved(shot.crop.x, shot.crop.y) for box in changed_boxes(before.pixels, shot.pixels)]
+        boxes = [box.shift(shot.crop.x, shot.crop.y) for box in changed_boxes(before.pixels, shot.pixels)]
         return tuple(boxes) if len(boxes) <= _MOST_BOXES else None
 
 
@@ -96,7 +96,7 @@ class SceneReader:
         if not ask.ax:
             return None
         begun = time.perf_counter()
-        hide = tuple(HiddenBox(one.rule, one.box.moved(shot.crop.x, shot.crop.y)) for one in shot.hide)
+        hide = tuple(HiddenBox(one.rule, one.box.shift(shot.crop.x, shot.crop.y)) for one in shot.hide)
         changed = await asyncio.to_thread(self._frames.changed, shot)
         found = await self._widgets.read(ask, FrameFacts(display_of(shot.source), hide, shot.hide_fault, changed))
         return found, (time.perf_counter() - begun) * 1000

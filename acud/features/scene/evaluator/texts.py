@@ -188,14 +188,14 @@ class TextChain:
     def _part(
         self, shot: ViewPixels, line: Line, masked: RedactedText, before: dict[Line, Words], now: dict[Line, Words]
     ) -> TextPart:
-        box = line.box.moved(shot.crop.x, shot.crop.y)
+        box = line.box.shift(shot.crop.x, shot.crop.y)
         hidden = covering(line.box, shot.hide)
         if hidden is not None:
             return TextPart(redaction_mark(hidden.rule), box, line.confidence, rule=hidden.rule)
         if masked.rule:
             return TextPart(masked.text[:_MAX_TEXT], box, line.confidence, rule=masked.rule)
         words = now[line] = before.get(line) or tuple((one.text, one.box) for one in words_of(line, shot.pixels))
-        moved = tuple((text, place.moved(shot.crop.x, shot.crop.y)) for text, place in words)
+        moved = tuple((text, place.shift(shot.crop.x, shot.crop.y)) for text, place in words)
         return TextPart(line.text[:_MAX_TEXT], box, round(line.confidence, 3), moved, reader=line.reader[:_MAX_READER])
 
 

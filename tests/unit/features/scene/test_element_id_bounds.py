@@ -59,5 +59,5 @@ def test_a_pile_of_long_texts_that_nearly_agree() -> None:
 
 def test_a_row_that_is_left_over_goes_where_its_neighbours_went() -> None:
     before = grid(["OK", "alpha", "OK", "beta", "OK"])
-    now = [SeenElement(one.words, one.bbox.moved(300, 40)) for one in before]
+    now = [SeenElement(one.words, one.bbox.shift(300, 40)) for one in before]
     assert matched(before, now) == [0, 1, 2, 3, 4]
