@@ -1,1 +1,1 @@
-"""The accessibility tree of a display as plain values: what applications say about their widgets. No D-Bus here."""
+"""The accessibility tree of a display as plain values: what applications report of their widgets. No D-Bus here."""

@@ -13,8 +13,8 @@ from acud.types import Rect, WindowInfo
 class AccessibilityAsk(Struct, frozen=True):
     """Which widgets are wanted. `display`: its name, such as `:100`; `windows`: its client windows, topmost first.
 
-    `max_age_s`: nothing older may be answered (0: all is read now). `changed`: where the display's pixels changed since
-    the ask before; None: not known. `bus_address`: its session bus, `a11y_address`: the accessibility bus that the
+    `max_age_s`: the oldest acceptable answer (0: read everything now). `changed`: where the display's pixels changed
+    since the last ask; None: not known. `bus_address`: its session bus, `a11y_address`: the accessibility bus that the
     display itself names; "" for none.
     """
 
@@ -28,25 +28,25 @@ class AccessibilityAsk(Struct, frozen=True):
 
 
 class AccessibilityProvider(Protocol):
-    """Reads the widgets of displays. `name` is shown to users; of several, the one of the highest `priority`
-    that is available answers (AT-SPI has 100).
+    """Reads the widgets of displays. `name` is shown to users; the available provider of the highest `priority` answers
+    (AT-SPI has 100).
 
-    Entry points of the group `acud.accessibility_providers` name something that is called without arguments for one.
+    An entry point of the group `acud.accessibility_providers` names a callable that returns one, without arguments.
     """
 
     name: str
     priority: int
 
     async def read(self, ask: AccessibilityAsk) -> Tree:
-        """Return the widgets in document order (parents before what is in them), boxes in display pixels.
+        """Return the widgets in document order (parents first), boxes in display pixels.
 
-        Must not block the event loop, and end soon after `ask.limits.walk_s`. Raises: Unavailable when it can't look;
-        a display without widgets is an empty tree.
+        Must not block the event loop, and must end soon after `ask.limits.walk_s`. Raises: Unavailable when it can't
+        look; a display without widgets is an empty tree.
         """
         ...
 
     async def close(self) -> None:
-        """Let go of everything; twice is harmless."""
+        """Release everything; a second call is harmless."""
         ...
 
 
@@ -58,7 +58,7 @@ class ProviderFault(Struct, frozen=True):
 
 
 class ProvidedTree(Struct, frozen=True):
-    """A tree, who read it, and who had been asked before, in vain."""
+    """A tree, the provider that read it, and the providers that failed before."""
 
     tree: Tree
     provider: str

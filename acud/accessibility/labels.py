@@ -1,4 +1,4 @@
-"""Which widgets react, and the names that nameless ones have by the labels beside, behind or inside them."""
+"""Which widgets react to a click, and names for nameless ones from the labels beside, behind or inside them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HEADERS = frozenset({"table column header", "column header", "row header", "tabl
 INTERACTIVE = (
     BUTTONS | INPUTS | ITEMS | MENU_ITEMS | CHECKS | CHOOSERS | HEADERS | {"page tab", "radio button", "link", "slider"}
 ) - {"text"}
-"""What reacts by its role; a `text` does when it can be edited."""
+"""Roles that react to a click; a `text` does when it can be edited."""
 
 
 def is_interactive(node: Node) -> bool:
@@ -29,7 +29,7 @@ def is_interactive(node: Node) -> bool:
 _LABELS = frozenset({"label", "static", "paragraph", "heading", "caption", "section", "text"})
 _FIELDS = (INPUTS | CHOOSERS | {"slider", "switch", "check box", "progress bar"}) - {"list box"}
 _SHOW_A_VALUE = frozenset({"combo box"})
-"""What some toolkits name by its value."""
+"""Roles that some toolkits name by their value."""
 _HOLD_LABELS = frozenset({"list item", "push button", "toggle button", "menu item", "table row", "tree item", "icon"})
 _TICKED = frozenset({"check box", "radio button", "switch"})
 _MOST_BEHIND_PX = 24
@@ -40,8 +40,8 @@ _MOST_LETTERS = 60
 
 
 def implied_names(nodes: Sequence[Node]) -> Mapping[str, str]:
-    """Return by handle what nameless widgets are called: fields by the nearest label on the left, else the one above,
-    each label serving one field; items and buttons by the labels inside them.
+    """Return names for nameless widgets by handle: of fields the nearest label on the left, else the one above, each
+    label for one field; of items and buttons the labels inside them.
     """
     return {**_by_labels_behind(nodes), **_by_labels_beside(nodes), **_by_labels_inside(nodes)}
 
@@ -81,7 +81,7 @@ def _by_labels_beside(nodes: Sequence[Node]) -> dict[str, str]:
 
 
 def _shared_names(nodes: Sequence[Node]) -> frozenset[str]:
-    """Return the names that several fields have: some toolkits name each after the group that they are in."""
+    """Return the names that several fields have: some toolkits name fields after their group."""
     names = [node.name for node in nodes if node.role in _FIELDS and node.name]
     return frozenset(name for name in names if names.count(name) > 1)
 
@@ -103,7 +103,7 @@ def _by_labels_inside(nodes: Sequence[Node]) -> dict[str, str]:
         if holder is None and node.role in _HOLD_LABELS and not node.name:
             holder = node
         elif holder is not None and inner is None and is_interactive(node):
-            inner = node  # what a button in a row is called says nothing of the row
+            inner = node  # the name of a button in a row does not describe the row
         elif holder is not None and inner is None and _is_label(node):
             inside.setdefault(holder.ref, []).append(node.name)
     return {ref: " ".join(names)[:_MOST_LETTERS] for ref, names in inside.items()}
@@ -118,7 +118,7 @@ def _are_together(node: Node, other: Node) -> bool:
 
 
 def _nearest(box: Rect, labels: Iterable[Node]) -> tuple[int, Node] | None:
-    """Return the nearest label with how far it is; one above counts as farther than any on the left."""
+    """Return the distance in pixels and the nearest label; one above counts as farther than any on the left."""
     placed = [(label, label.box) for label in labels if label.box is not None]
     left = [(box.x - at.right, label) for label, at in placed if in_one_row(box, at) and box.x - at.right >= -4]
     near = [(gap, label) for gap, label in left if gap <= _MOST_LEFT_PX]

@@ -12,7 +12,7 @@ from acud.types import Rect
 
 
 class State(IntFlag):
-    """The states that acud looks at; the value is the bit in AT-SPI's 64 bit state set (AtspiStateType)."""
+    """The states that acud uses; the value is the bit in AT-SPI's 64 bit state set (AtspiStateType)."""
 
     ACTIVE = 1 << 1
     CHECKED = 1 << 4
@@ -41,12 +41,12 @@ class State(IntFlag):
 
 class Node(Struct, frozen=True):
     """One widget. `ref` is its handle on the bus while it lives; `app` and `parent` are indices into the tree (parent
-    -1: a top-level window). `box` is in display pixels; None: the toolkit does not say where it is. `window` is the X
-    window it is in (0: not known). Of a `secure` widget neither text nor description is ever read.
+    -1: a top-level window). `box` is in display pixels; None: the toolkit does not report it. `window` is the X window
+    it is in (0: not known). Of a `secure` widget neither text nor description is ever read.
 
-    `name`, `description` and `text` are words from the screen, bounded, without control characters. `text` is what a
-    field holds, what a combo box has chosen and what a slider stands at. `placeholder`: the words that stand in a field
-    while it is empty, never what it holds. `span`: the least and the greatest number that it may stand at.
+    `name`, `description` and `text` are words from the screen, bounded, without control characters. `text` is a field's
+    content, a combo box's choice or a slider's position. `placeholder`: the words in a field while it is empty, never
+    its content. `span`: the least and the greatest position.
     """
 
     ref: str
@@ -80,7 +80,7 @@ class Node(Struct, frozen=True):
 
 
 class AccessibleApp(Struct, frozen=True):
-    """An application on the accessibility bus; `pid` 0: the bus does not say."""
+    """An application on the accessibility bus; `pid` 0: not known."""
 
     name: str
     pid: int
@@ -114,12 +114,12 @@ class AccessibleApp(Struct, frozen=True):
 
     @property
     def is_gecko(self) -> bool:
-        """Whether it is Firefox or its kind, which tells the words of a page as texts without widgets of their own."""
+        """Whether it is Firefox or a relative, which reports the words of a page as texts, not widgets."""
         return self.toolkit == "Gecko"
 
 
 class FailedApp(Struct, frozen=True):
-    """An application whose widgets are missing, wholly or in part, and why."""
+    """An application with missing widgets, all or some, and the reason."""
 
     name: str
     pid: int
@@ -135,9 +135,9 @@ App = AccessibleApp
 
 
 class Limits(Struct, frozen=True):  # part of the plug-in interface, as its name is
-    """Bounds of one walk. `answer_s`: an application that says nothing for so long is given up. `details`: read
-    descriptions and actions of every widget; `actions`: the actions of those that react. `offscreen`: read what a page
-    has beyond what its window shows too, last; such widgets lack `State.SHOWING`.
+    """Bounds of one walk. `answer_s`: an application that does not answer for this long is given up. `details`: read
+    descriptions and actions of every widget; `actions`: the actions of interactive ones. `offscreen`: also read, last,
+    the part of a page outside its window; such widgets lack `State.SHOWING`.
     """
 
     max_depth: int = 40
@@ -150,12 +150,12 @@ class Limits(Struct, frozen=True):  # part of the plug-in interface, as its name
 
 
 class Tree(Struct, frozen=True):
-    """What the applications of a display said, each one's widgets in document order.
+    """The widgets that the applications of a display reported, in document order per application.
 
-    `truncated` names the limit that cut it ("": nothing was cut), `left_out` how many widgets it cut off at least.
-    `failed`: applications that are missing from it. `silent`: applications with a window that tell nothing of what is
-    in it, and what makes them tell. `hidden`: widgets that do not show; they are left out with everything below them.
-    `version`: of a mirror, a number that grows when something in it became different (0: not from a mirror).
+    `truncated`: the limit that cut the tree ("": none), `left_out`: how many widgets it cut off at least. `failed`:
+    applications missing from the tree. `silent`: applications with a window but without widgets, and how to make
+    them report them. `hidden`: number of widgets that do not show; they are left out with everything below them.
+    `version`: of a mirror, a number that grows with every difference (0: not from a mirror).
     """
 
     apps: tuple[AccessibleApp, ...] = ()
@@ -169,7 +169,7 @@ class Tree(Struct, frozen=True):
     silent: tuple[FailedApp, ...] = ()
 
     def gaps(self) -> tuple[str, ...]:
-        """Return what is missing from it, in words; () for a tree that is whole."""
+        """Return what is missing from the tree, in words; () for a complete tree."""
         told, limit = len(self.nodes), _LIMITS.get(self.truncated)
         cut = (f"{told} of at least {told + self.left_out} widgets told ([accessibility] {limit})",) if limit else ()
         return (*cut, *(f"{app.name or app.pid}: {app.reason}" for app in (*self.failed, *self.silent)))
@@ -183,7 +183,7 @@ class Tree(Struct, frozen=True):
         return tuple(found)
 
     def showing(self) -> Tree:
-        """Return it without the widgets that a page has beyond what its window shows (`Limits.offscreen`)."""
+        """Return the tree without the widgets of a page outside its window (`Limits.offscreen`)."""
         kept = [index for index, node in enumerate(self.nodes) if node.states & State.SHOWING]
         if len(kept) == len(self.nodes):
             return self
@@ -217,9 +217,9 @@ ROLE_NAMES = tuple(name.strip() for name in _TEN_A_LINE.split(","))
 """AT-SPI's roles by number."""
 PASSWORD = "password text"  # noqa: S105 - a role, no password
 TEXT_INPUT = frozenset({"entry", "text", "password text", "spin button", "editbar", "terminal", "date editor"})
-"""Roles whose content may be typed; a `text` is also what some toolkits call a text that can only be read."""
+"""Roles of widgets to type into; some toolkits also use `text` for a text that can only be read."""
 FIELD = "entry"
-"""The role that acud gives to what can be edited, and tells no role of what it is."""
+"""The role that acud gives to an editable widget without a useful role."""
 
 
 def role_name(number: int) -> str:

@@ -1,4 +1,4 @@
-"""The words for roles: those that scenes use, those that people write, and the roles of AT-SPI that they mean."""
+"""Words for roles: those in scenes, those that people write, and the roles of AT-SPI that they mean."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _ALSO = {
     "menuitem": ("menu entry",),
     "button": ("btn",),
 }
-"""Other words for what scenes call so."""
+"""Other words for the roles in scenes."""
 _WIDER = {
     "switch": ("switch", "toggle button"),
     "toggle": ("switch", "toggle button"),
@@ -70,12 +70,12 @@ _WIDER = {
     "textbox": ("spin button", "password text", "document text"),
     "list": ("list", "list box"),
 }
-"""Roles that a word means besides."""
+"""Further roles that a word means."""
 
 
 @cache
 def roles_of(word: str) -> frozenset[str]:
-    """Return AT-SPI's roles that `word` means, empty for a word that means none. `-`, `_` and case do not matter."""
+    """Return AT-SPI's roles that `word` means, empty for none. `-`, `_` and case do not matter."""
     wanted = _plain(word)
     shown = {shown for shown, others in _ALSO.items() if wanted in map(_plain, (shown, *others))} | {wanted}
     found = {role for role in ROLE_NAMES if _plain(role) == wanted or _plain(WORDS.get(role, role)) in shown}

@@ -9,9 +9,9 @@ from __future__ import annotations
 from acud.types.metrics import Family, Kind
 
 QUICK_S = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
-"""For what takes a millisecond: turns, commits, frames."""
+"""Buckets for what takes a millisecond: turns, commits, frames."""
 SLOW_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0)
-"""For what waits for a judge or a receiver."""
+"""Buckets for what waits for a judge or a receiver."""
 
 
 def _gauge(name: str, words: str, *labels: str) -> Family:

@@ -1,4 +1,4 @@
-"""Counters and histograms in plain Python: what a frame, a judgement or a request costs here is under a microsecond."""
+"""Counters and histograms in plain Python; counting a frame, a judgement or a request takes under a microsecond."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Histogram:
         self._sum = 0.0
 
     def observe(self, value: float) -> None:
-        """Count `value`; one that rounding made negative counts as 0."""
+        """Count `value`; a negative one (by rounding) counts as 0."""
         value = max(value, 0.0)
         self._buckets[bisect_left(self._bounds, value)] += 1
         self._sum += value
@@ -95,7 +95,7 @@ class Summaries:
 
 
 class Totals:
-    """What a child's heartbeats say it has counted since its start, carried over its restarts."""
+    """The counters in a child's heartbeats, summed over its restarts."""
 
     __slots__ = ("_before", "_now")
 
@@ -104,19 +104,19 @@ class Totals:
         self._now: Mapping[str, float] = {}
 
     def take(self, counters: Mapping[str, float]) -> None:
-        """Take the newest heartbeat's word; `counters` is kept, not copied."""
+        """Note the newest heartbeat's `counters`, which are kept, not copied."""
         self._now = counters
 
     def restart(self) -> None:
-        """Its process is gone: the next one counts from 0."""
+        """Note that the process is gone: the next one counts from 0."""
         for name, amount in self._now.items():
             self._before[name] = self._before.get(name, 0) + amount
         self._now = {}
 
     def of(self, name: str) -> float:
-        """Return the total `name` of all its processes."""
+        """Return the total `name` over all its processes."""
         return self._before.get(name, 0) + self._now.get(name, 0)
 
     def newest(self, name: str) -> float:
-        """Return what the present process says of `name`; for figures that are no totals. 0 when it said nothing."""
+        """Return the present process's figure `name`, for figures that are not totals; 0 if it sent none."""
         return self._now.get(name, 0)

@@ -1,9 +1,9 @@
-"""Lossy gates: is a frame different enough from the view last judged? Each misses changes; docs/waiting.md says which.
+"""Lossy gates: is a frame different enough from the view last judged? Each misses changes, listed in docs/waiting.md.
 
 Views are height x width x 4 uint8 BGRX of one shape; the fourth byte is undefined and never looked at. A view of
-another shape always passes. `exact` and `none` are no gates of this kind: tiles and identities decide there.
+another shape always passes. `exact` and `none` are not lossy: tiles and identities decide there.
 
-One of them counts the blocks of Scene Builder's grid: 16 columns and 16 rows on a whole display, each block known by
+`blocks` counts the blocks of Scene Builder's grid: 16 columns and 16 rows on a whole display, each block compared by
 its corner pixels. These blocks are not the bus's 16 px tiles: they grow with the display (80x45 px on 1280x720), and a
 change that leaves a block's corners alone is not seen.
 """
@@ -20,7 +20,7 @@ from acud.types import TILE_PX, GateKind, Rect
 Pixels = NDArray[np.uint8]
 
 _BLOCKS = 16
-"""Along each side."""
+"""Blocks along each side."""
 
 Grid = NDArray[np.uint32]
 """rows x columns; each block's corner lumas: top left in the highest byte, top right, bottom left, bottom right."""
@@ -60,7 +60,7 @@ def grid(pixels: Pixels) -> Grid:
 
 
 class Compared(NamedTuple):
-    """Whether the gate lets the view through, and the figure it went by."""
+    """Whether the gate lets the view through, and the measured figure."""
 
     changed: bool
     score: float
@@ -79,7 +79,7 @@ def passes(kind: GateKind, before: Pixels, after: Pixels, threshold: float | Non
 def compare(
     kind: GateKind, before: Pixels, after: Pixels, threshold: float | None = None, max_width_px: int = 320
 ) -> Compared:
-    """Return what the gate `kind` makes of two views of one shape."""
+    """Return the decision of the gate `kind` on two views of one shape."""
     if kind not in DEFAULTS:
         raise ValueError(f"{kind} is not a lossy gate")
     limit = DEFAULTS[kind] if threshold is None else threshold
@@ -91,7 +91,7 @@ def compare(
 
 
 def ratio(before: Pixels, after: Pixels, max_width_px: int) -> float:
-    """Return the share of pixels of which any colour differs, both views shrunk to `max_width_px` by averaging."""
+    """Return the share of pixels with any different colour, both views shrunk to `max_width_px` by averaging."""
     factor = -(-before.shape[1] // max_width_px) if max_width_px else 1
     differs = np.any(shrink(before, factor) != shrink(after, factor), axis=2)
     return int(np.count_nonzero(differs)) / int(differs.size)
@@ -141,7 +141,7 @@ def ssim(before: Pixels, after: Pixels, box: Rect | None = None) -> float:
     """Return the mean structural similarity of both views in grey at half size; 1 for equal ones.
 
     Wang et al. 2004, equation 13, with a 7x7 uniform window and sample covariance. A view smaller than the window at
-    half size is 1 when equal, else 0. `box`: where alone the views differ; windows that miss it are 1 without looking.
+    half size is 1 when equal, else 0. `box`: the only place where the views differ; windows outside it count as 1.
     """
     height, width = -(-before.shape[0] // 2), -(-before.shape[1] // 2)
     if min(height, width) < SSIM_WINDOW:

@@ -43,7 +43,7 @@ class TileCompare:
         self._folded = np.zeros((self.rows, self.columns * words_per_tile), self._word)
 
     def find_changes(self, old: Pixels, new: Pixels, box: Rect | None = None) -> Mask:
-        """Return the tiles in which `new` differs from `old`; only those that `box` touches are looked at (None: all).
+        """Return the tiles in which `new` differs from `old`, looking only at those that `box` touches (None: all).
 
         About 0.25 ms for a whole 1280x720 frame, changed or not, and in proportion for a box.
         """
@@ -55,7 +55,7 @@ class TileCompare:
         return mask
 
     def everything(self) -> Mask:
-        """Return the mask of a frame that nothing can be compared with: every tile changed."""
+        """Return the mask of a frame without another to compare: every tile changed."""
         return np.ones((self.rows, self.columns), np.bool_)
 
     def bounds(self, mask: Mask) -> Rect | None:
@@ -96,7 +96,7 @@ class TileCompare:
         return changed
 
     def _fold(self, old: npt.NDArray[Any], new: npt.NDArray[Any], row: int, end: int, columns: slice) -> None:
-        """Or together, per row of tiles and per word column, what differs. Words past the frame's edge stay zero."""
+        """Combine by OR, per row of tiles and per word column, what differs. Words past the frame's edge stay zero."""
         y, y_end = row * TILE_PX, min(end * TILE_PX, self.height)
         out = self._differs[: y_end - y, columns]
         np.bitwise_xor(old[y:y_end, columns], new[y:y_end, columns], out=out)
@@ -113,7 +113,7 @@ def bitmap(mask: Mask) -> bytes:
 
 
 def tile_looks(pixels: Pixels, mask: Mask) -> bytes:
-    """Return 8 bytes (little-endian, never 0) for each tile set in `mask`, in order; equal ones are of equal colours.
+    """Return 8 bytes (little-endian, never 0) for each tile set in `mask`, in order; equal bytes mean equal colours.
 
     `pixels`: height x width x 4 uint8 BGRX. About 5 µs a tile.
     """

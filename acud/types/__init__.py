@@ -3,7 +3,7 @@
 They are the shapes of the wire, of the store's JSON columns and of the pure rules alike. Validation of single values
 happens here (`msgspec.Meta`); what needs two values or the world is checked by `acud.waits.validation`.
 
-This is the vocabulary that everybody shares, clients too: import it from here, not from the files it lies in.
+All rooms and the clients share this vocabulary: import it from here, not from the modules.
 """
 
 from acud.types.condition_text import ConditionWords, condition_text, number_condition, target_argument, target_text
@@ -203,5 +203,5 @@ __all__ = [
 ]
 
 Labels = dict[str, str]
-"""Of a host or a task: plain words and their values."""
+"""Labels of a host or a task: plain words and their values."""
 NO_LABELS: Labels = {}

@@ -1,4 +1,4 @@
-"""What an action brought besides: windows that came or went, dialogs with their words, the focus, what a field reads.
+"""Side effects of an action: windows that came or went, dialogs with their words, the focus, what a field reads.
 
 Titles, texts and names are words from the screen: data, bounded, and in a line of acud's own always quoted.
 """
@@ -15,11 +15,11 @@ from acud.types.displays import XId
 MAX_WORDS = 200
 """Characters of a text of a dialog."""
 MAX_TOLD = 12
-"""Texts, and buttons, of one dialog; and dialogs and windows of one action."""
+"""Texts, and buttons, of one dialog; also dialogs and windows of one action."""
 
 
 class WindowChange(Struct, frozen=True, forbid_unknown_fields=True):
-    """A window that opened, closed or got another title. `was`: its former title, where it has another."""
+    """A window that opened, closed or got another title. `was`: its former title, if it changed."""
 
     change: Literal["opened", "closed", "retitled"]
     window_id: XId
@@ -31,7 +31,7 @@ class WindowChange(Struct, frozen=True, forbid_unknown_fields=True):
 class OpenDialog(Struct, frozen=True, forbid_unknown_fields=True):
     """A dialog that is open after the action. `is_new`: it was not there before. `window_id` 0: a part of a window.
 
-    `unread` says why its words are not known ("": they are).
+    `unread`: why its words are not known ("": they are).
     """
 
     title: str
@@ -43,7 +43,7 @@ class OpenDialog(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FocusNow(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the input focus is: in which window ("": in none), and in which widget (role and name; "": not told).
+    """Where the input focus is: in which window ("": in none), and in which widget (role and name; "": not known).
 
     `moved`: another window has it than before.
     """
@@ -59,8 +59,8 @@ class FieldReading(Struct, frozen=True, forbid_unknown_fields=True):
     """What stands in the field that was typed into, or in the list that was chosen in.
 
     `as_wanted`: what was typed or chosen. `reformatted`: the same letters and digits, written in the field's own way.
-    `completed`: the program added to it. `different`; `unchanged`: as before. `unreadable`: `reason` says why. `text`:
-    what it reads, where that is not what was wanted. `method`: who read it.
+    `completed`: the program added to it. `different`; `unchanged`: as before. `unreadable`: see `reason`. `text`: what
+    the field reads, if not what was wanted. `method`: how it was read.
     """
 
     outcome: Literal["as_wanted", "reformatted", "completed", "different", "unchanged", "unreadable"]
@@ -70,7 +70,7 @@ class FieldReading(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ActionEffects(Struct, frozen=True, forbid_unknown_fields=True):
-    """Everything that happened besides. `unread`: why widgets were not read, so that dialogs inside of windows and the
+    """The side effects of an action. `unread`: why widgets were not read, so that dialogs inside windows and the
     focused widget are not known ("": they are). `dialogs`: those open now, new ones first.
     """
 
@@ -83,8 +83,8 @@ class ActionEffects(Struct, frozen=True, forbid_unknown_fields=True):
 def effect_lines(
     effects: ActionEffects, *, only_moved_focus: bool = False, is_scene_told: bool = False
 ) -> tuple[str, ...]:
-    """Return the effects in lines; words from the screen are JSON strings in them. `only_moved_focus`: a focus that
-    stayed where it was is not told. `is_scene_told`: what dialogs say and which buttons they have stands beside.
+    """Return the effects in lines; words from the screen are JSON strings in them. `only_moved_focus`: leave out a
+    focus that did not move. `is_scene_told`: leave out dialogs, as the scene beside has their words and buttons.
     """
     lines = [_window_line(one) for one in effects.windows]
     lines += [_dialog_line(one) for one in effects.dialogs if not is_scene_told or one.unread]
@@ -97,7 +97,7 @@ def effect_lines(
 
 
 def reading_line(field: FieldReading) -> str:
-    """Return what a field reads in one line; "" where that is what was wanted."""
+    """Return what a field reads in one line; "" if that is what was wanted."""
     if field.outcome == "as_wanted" and not field.text:
         return ""
     if field.outcome == "unreadable":

@@ -19,7 +19,7 @@ MAX_CLIPBOARD = 500_000
 
 Coordinate = Annotated[int, Meta(ge=-32768, le=32767)]
 Chord = Annotated[str, Meta(min_length=1, max_length=200)]
-"""X keysym names joined by `+`, such as `ctrl+shift+t`; `ctrl`, `alt`, `shift`, `super` stand for the left ones."""
+"""X keysym names joined by `+`, such as `ctrl+shift+t`; `ctrl`, `alt`, `shift`, `super` mean the left keys."""
 WindowName = Annotated[str, Meta(min_length=1, max_length=1000)]
 """A part of a title, or an X id in decimal or `0x` form; `active` is the focused window."""
 
@@ -38,7 +38,7 @@ ElementId = Annotated[
         description="the id of an element of a scene, such as t1-2",
     ),
 ]
-"""An element of a scene (`t3-12`, `a3-4`, `v3-1`): the middle of what can be seen of it."""
+"""An element of a scene (`t3-12`, `a3-4`, `v3-1`); as a place, the middle of its visible part."""
 Place = Point | ElementId
 
 
@@ -51,7 +51,7 @@ class Button(StrEnum):
 
 
 class Direction(StrEnum):
-    """Where a scroll moves the content's window."""
+    """Where a scroll moves the view of the content."""
 
     UP = "up"
     DOWN = "down"
@@ -60,7 +60,7 @@ class Direction(StrEnum):
 
 
 class WindowVerb(StrEnum):
-    """What can be asked of a window (EWMH, and ICCCM 4.1.4 for minimise)."""
+    """What can be done to a window (EWMH, and ICCCM 4.1.4 for minimise)."""
 
     FOCUS = "focus"
     RAISE = "raise"
@@ -120,7 +120,7 @@ class TypeText(Struct, frozen=True, tag="type", forbid_unknown_fields=True):
 class Hold(Struct, frozen=True, tag="hold", forbid_unknown_fields=True):
     """Press a chord (`shift`), or a button (`mouse:left`), and keep it pressed until it is released.
 
-    `for_s` above 0 releases it by itself after so long.
+    `for_s` above 0 releases it by itself after that time.
     """
 
     what: Chord
@@ -134,11 +134,11 @@ class Release(Struct, frozen=True, tag="release", forbid_unknown_fields=True):
 
 
 class CursorPosition(Struct, frozen=True, tag="cursor_position", forbid_unknown_fields=True):
-    """Tell where the pointer is; the reply of every action does."""
+    """Return the pointer's position, which is in the reply of every action."""
 
 
 class WindowDo(Struct, frozen=True, tag="window", forbid_unknown_fields=True):
-    """Ask something of a window. `to` is for move (the client area's origin), `size` for resize (width, height)."""
+    """Do something to a window. `to` is for move (the client area's origin), `size` for resize (width, height)."""
 
     window: WindowName
     do: WindowVerb
@@ -147,7 +147,7 @@ class WindowDo(Struct, frozen=True, tag="window", forbid_unknown_fields=True):
 
 
 class WindowList(Struct, frozen=True, tag="window_list", forbid_unknown_fields=True):
-    """List windows whose title contains `match`, topmost first."""
+    """List windows with `match` in their title, topmost first."""
 
     match: str = ""
 
@@ -160,7 +160,7 @@ class ClipboardGet(Struct, frozen=True, tag="clipboard_get", forbid_unknown_fiel
 
 
 class ClipboardSet(Struct, frozen=True, tag="clipboard_set", forbid_unknown_fields=True):
-    """Own a selection with this text, until somebody else copies."""
+    """Own a selection with this text, until another program copies."""
 
     text: Annotated[str, Meta(max_length=MAX_CLIPBOARD)]
     selection: Literal["clipboard", "primary"] = "clipboard"
@@ -174,7 +174,7 @@ class Launch(Struct, frozen=True, tag="launch", forbid_unknown_fields=True):
 
 
 class WaitIdle(Struct, frozen=True, tag="wait_idle", forbid_unknown_fields=True):
-    """Wait until nothing changed for `stable_s`, at most `timeout_s`; running out of time is an answer."""
+    """Wait until nothing changed for `stable_s`, at most `timeout_s`; a timeout is a valid answer."""
 
     stable_s: Annotated[float, Meta(gt=0, le=60)] = 0.5
     timeout_s: Annotated[float, Meta(gt=0, le=60)] = 10.0
@@ -235,14 +235,14 @@ _EMACS = {"C": "ctrl", "M": "alt", "S": "shift", "s": "super"}
 
 
 class Held(Struct, frozen=True):
-    """What is to be held: keys by keysym name (or a single character), or a button."""
+    """What to hold: keys by keysym name (or a single character), or a button."""
 
     keys: tuple[str, ...] = ()
     button: Button | None = None
 
 
 def parse_chord(text: str) -> tuple[str, ...]:
-    """Return the keys of one chord in the order they are pressed: keysym names or single characters.
+    """Return the keys of one chord in the order of pressing: keysym names or single characters.
 
     `ctrl++` and `ctrl+plus` are the same, and so are `ctrl+a`, `Ctrl+A`, `ctrl-a`, `<Control>a` and `C-a`. Raises:
     InvalidRequest.
@@ -261,7 +261,7 @@ def parse_chord(text: str) -> tuple[str, ...]:
 
 
 def _joined_by_plus(text: str) -> str:
-    """Return a chord in the ways of GTK (`<Control>a`) and of Emacs and Windows (`C-a`, `ctrl-a`) with + between."""
+    """Return a chord of GTK (`<Control>a`), Emacs (`C-a`) or Windows (`ctrl-a`) joined by +."""
     marked = _GTK.fullmatch(text)
     if marked is not None:
         return "+".join([*marked["held"].strip("<>").split("><"), marked["key"]]).replace("Primary", "ctrl")
@@ -274,7 +274,7 @@ def _joined_by_plus(text: str) -> str:
 
 
 def parse_chords(text: str) -> tuple[tuple[str, ...], ...]:
-    """Return the chords of `text`, which white space separates. Raises: InvalidRequest."""
+    """Return the chords of `text`, separated by white space. Raises: InvalidRequest."""
     found = tuple(parse_chord(part) for part in re.sub(r"\s+\+\s+", "+", text).split())
     if not found:
         raise InvalidRequest("no key is named", hint="give one such as Return or ctrl+a; the space bar is space")
@@ -289,7 +289,7 @@ def parse_chords(text: str) -> tuple[tuple[str, ...], ...]:
 
 
 def parse_hold(text: str) -> Held:
-    """Return what `text` (a chord, or `mouse:left`) means to hold. Raises: InvalidRequest."""
+    """Return what `text` (a chord, or `mouse:left`) holds. Raises: InvalidRequest."""
     if not text.startswith(MOUSE):
         return Held(keys=parse_chord(text.strip()))
     name = text.removeprefix(MOUSE).strip().lower()

@@ -1,4 +1,4 @@
-"""A run of the agent: its request, its limits, its steps, how it ended; and its life as a table of moves."""
+"""A run of the agent: its request, limits, steps and end, and its life as a table of moves."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ class RunState(StrEnum):
 
     RUNNING = "running"
     DONE = "done"
-    """What was asked for was seen on the screen."""
+    """The result was seen on the screen."""
     ESCALATED = "escalated"
-    """It could not be done, or not be shown; the reason says why, and the screen is left as it is."""
+    """The task could not be done or verified, for the `reason`; the screen is left as it is."""
     CANCELLED = "cancelled"
 
 
 class RunLimits(Struct, frozen=True, forbid_unknown_fields=True):
     """How far a run may go; None: no limit of that kind. A call is one question to a model: the chat model, one that
-    finds places or one that judges. What they cost is added up; a model without a known price ends a run that has
+    finds places or one that judges. Their costs are added up; a model without a known price ends a run with
     `max_cost_usd`.
     """
 
@@ -35,8 +35,8 @@ class RunLimits(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RunSpec(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is asked for. `expect`: the condition that shows that it is done (None: the model names one, and it is
-    judged all the same). `backend`: the vision backend whose chat model plans; `model` "": that backend's own.
+    """The request. `expect`: the condition that proves success (None: the model names one, which is judged all the
+    same). `backend`: the vision backend with the chat model that plans; `model` "": that backend's own.
     """
 
     instruction: ShortText
@@ -52,7 +52,7 @@ class RunSpec(Struct, frozen=True, forbid_unknown_fields=True):
 
 class RunStep(Struct, frozen=True, forbid_unknown_fields=True):
     """One step. `kind`: the tool that the model called (`do`, `wait`, `done`, `escalate`), or `thought` for an answer
-    without a usable call. `outcome`: `verified`, `unverified`, `not_found` …, as `gui_do` says it; `reason`: in words.
+    without a usable call. `outcome`: `verified`, `unverified`, `not_found` …, as in `gui_do`; `reason`: in words.
     """
 
     number: int
@@ -65,20 +65,20 @@ class RunStep(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RunSpent(Struct, frozen=True, forbid_unknown_fields=True):
-    """What was spent so far: questions to models, the known costs, and how many have no known cost."""
+    """What was spent so far: calls of models, their known costs, and how many have no known cost."""
 
     calls: int = 0
     cost_usd: float = 0.0
     unpriced: int = 0
 
     def plus(self, calls: int, cost_usd: float | None) -> RunSpent:
-        """Return the sum after `calls` more that cost `cost_usd` together (None: not known)."""
+        """Return the sum after `calls` more calls that cost `cost_usd` together (None: not known)."""
         unpriced = self.unpriced + (calls if cost_usd is None else 0)
         return RunSpent(self.calls + calls, self.cost_usd + (cost_usd or 0.0), unpriced)
 
 
 class RunInfo(Struct, frozen=True, forbid_unknown_fields=True):
-    """A run as clients see it, and as the store keeps it. `evidence`: what showed that it is done."""
+    """A run as clients see it and the store keeps it. `evidence`: what proved its success."""
 
     run_id: str
     state: RunState

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 
 class ChatCall(Struct, frozen=True, forbid_unknown_fields=True):
-    """A tool call that a model asked for; `arguments` is the JSON text it gave, unchecked. `signature`: what its vendor
-    wants back with it in the next turn ("" for nothing).
+    """A tool call that a model asked for; `arguments` is its JSON text, unchecked. `signature`: what the vendor wants
+    back with it in the next turn ("" for nothing).
     """
 
     call_id: str

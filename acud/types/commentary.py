@@ -1,4 +1,4 @@
-"""Values of the commentary: feed items, sense events, results, and how the loop is set up."""
+"""Values of the commentary: feed items, sense events, results, and the configuration of its loop."""
 
 from __future__ import annotations
 
@@ -87,14 +87,14 @@ class AnalysisResult(Struct, frozen=True):
 
 
 class AudioChunk(Struct, frozen=True):
-    """What was said in one feed item; `ts` in milliseconds."""
+    """The text of one feed item; `ts` in milliseconds."""
 
     ts: int
     text: str
 
 
 class ScreenMoment(Struct, frozen=True, omit_defaults=True):
-    """What was seen in one sense event; `ts` in milliseconds."""
+    """The content of one sense event; `ts` in milliseconds."""
 
     ts: int
     type: str
@@ -120,5 +120,5 @@ class ContextWindow(Struct, frozen=True):
         return not self.audio and not self.screen
 
     def counts(self) -> AnalysisContext:
-        """Return what a result keeps of it."""
+        """Return the part that a result keeps."""
         return AnalysisContext(self.currentApp, self.audioCount, self.screenCount)

@@ -33,7 +33,7 @@ from acud.types.widget_text import widget_phrase, widget_sentence
 
 
 class ConditionWords(StrEnum):
-    """How a condition is said."""
+    """The form of a condition in words."""
 
     SENTENCE = "sentence"
     """In wakes, events and task logs: `the text "Done" is visible`."""
@@ -168,7 +168,7 @@ _SIGNS = {"==": "=", "≥": ">=", "≤": "<=", "≠": "!="}
 
 
 def number_condition(text: str) -> ScreenNumber:
-    """Return the condition that `text` writes: `[LABEL] COMPARISON NUMBER [UNIT]`, as in `Progress >= 90 %`.
+    """Return the condition that `text` spells: `[LABEL] COMPARISON NUMBER [UNIT]`, as in `Progress >= 90 %`.
 
     Raises: InvalidRequest.
     """
@@ -191,7 +191,7 @@ def number_condition(text: str) -> ScreenNumber:
 
 
 def _amount(text: str) -> tuple[float | None, str]:
-    """Return the number and the unit that a comparison writes; its decimal sign is a point."""
+    """Return the number and the unit in a comparison; its decimal sign is a point."""
     plain = _OTHER_UNIT.fullmatch(text)
     seen = next(numbers_in(text), None)
     if seen is not None and seen.text == text:
@@ -207,7 +207,7 @@ def _quote(text: str, *, regex: bool) -> str:
 
 
 def target_text(target: Target, display: str) -> str:
-    """Return a wait's target as a person would say it; `display`: where the wait looks ("": not known)."""
+    """Return a wait's target in plain words; `display`: where the wait looks ("": not known)."""
     place = display or target.display or "the default display"
     if target.window:
         return f'window "{target.window}" on {place}'

@@ -1,4 +1,4 @@
-"""What a wait looks at, what its `until` may say, and verdicts: three values with their words."""
+"""What a wait looks at, the conditions of its `until`, and verdicts: three values with their words."""
 
 from __future__ import annotations
 
@@ -28,12 +28,11 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True):
     `code` names the reason of an unknown for programs: `judge_down`, `unparsable`, `frame_gone`, `not_viewable`,
     `covered`, `locked`, `not_compared`, `window_missing`, `session_missing`, `session_unread`, `monitor_missing`,
     `display_down`, `paused`, `needs_vision`, `redaction`, `no_accessibility`, `incomplete`, `no_value`, `budget`,
-    `not_judged`, `engine`, `rate_limited`, `no_key`, `refusal`, `truncated`, `rejected`, `unavailable`,
-    `unreadable`, `ambiguous`, `not_allowed`, `no_permission`, `watch_limit`, `no_notifications`, `image_flat`,
-    `image_too_large`, `image_unreadable`, `image_missing` … ("" for yes and no).
-    `boxes`: where what it tells of is (lines of text, a widget, an image, a window, what changed or keeps moving), in
-    pixels of the target's picture; at most `MOST_BOXES`, none where nobody knows. `times`: how often it is there (0: it
-    is not counted).
+    `not_judged`, `engine`, `rate_limited`, `no_key`, `refusal`, `truncated`, `rejected`, `unavailable`, `unreadable`,
+    `ambiguous`, `not_allowed`, `no_permission`, `watch_limit`, `no_notifications`, `image_flat`, `image_too_large`,
+    `image_unreadable`, `image_missing` … ("" for yes and no). `boxes`: where its subject is (lines of text, a widget,
+    an image, a window, what changed or keeps moving), in pixels of the target's picture; at most `MOST_BOXES`, none if
+    not known. `times`: how often it is there (0: not counted).
     """
 
     answer: Answer
@@ -44,10 +43,10 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Echo(Struct, frozen=True, forbid_unknown_fields=True):
-    """What stands around the words that a condition asks for in a command that acud typed: its letters and digits.
+    """The letters and digits around a condition's words in a command that acud typed.
 
-    Of `before`, so many at the end are of the one command that the words are an argument of (`command`), and of its
-    arguments alone (`arguments`): those the command may write itself.
+    The last `command` letters of `before` are of the one command that has the words as an argument, the last
+    `arguments` of its arguments alone, which the command may write itself.
     """
 
     before: str
@@ -62,7 +61,7 @@ def yes(detail: str, boxes: tuple[Rect, ...] = (), times: int = 0) -> Verdict:
 
 
 def no(detail: str, boxes: tuple[Rect, ...] = (), times: int = 0) -> Verdict:
-    """Return a no, saying what is missing."""
+    """Return a no, with what is missing."""
     return Verdict(Answer.NO, detail, boxes=boxes[:MOST_BOXES], times=times)
 
 
@@ -91,7 +90,7 @@ class Target(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def in_windows(self) -> bool:
-        """Whether its place follows from the list of windows and monitors, and so may move."""
+        """Whether the lists of windows and monitors decide its place, so that it may move."""
         return bool(self.window or self.pty or self.monitor) or self.opened_by is not None
 
 
@@ -102,10 +101,10 @@ class Criteria(Struct, frozen=True, tag="criteria", forbid_unknown_fields=True):
 
 
 class Text(Struct, frozen=True, tag="text", forbid_unknown_fields=True):
-    """Visible text (white space folded, case ignored unless told), or its absence when `gone`.
+    """Visible text (white space folded, case ignored without `match_case`), or its absence when `gone`.
 
     `whole_words`: no letter or digit stands right before or after it, so that "Saved" is not in "Unsaved changes".
-    `count`: it is there at least so often, in places that do not overlap.
+    `count`: it is there at least this often, in places that do not overlap.
     """
 
     text: ShortText
@@ -131,7 +130,7 @@ class ScreenNumber(Struct, frozen=True, tag="number", forbid_unknown_fields=True
     """A visible number compares with `value`: the one in the cell, row or card of the words `label`, or with no label
     the only one of the target.
 
-    `unit`: what stands with it ("%", "MB", "€"; "": anything). Sizes and times of other units are converted. A number
+    `unit`: what stands with it ("%", "MB", "€"; "": anything). Sizes and times in other units are converted. A number
     that is not there, or cannot be read for certain, is unknown.
     """
 
@@ -140,7 +139,7 @@ class ScreenNumber(Struct, frozen=True, tag="number", forbid_unknown_fields=True
     label: Annotated[str, Meta(max_length=200)] = ""
     unit: Annotated[str, Meta(max_length=20)] = ""
     sentence: Annotated[str, Meta(max_length=4000)] = ""
-    """What it was read from: where no number can be read for certain, a configured model is asked this."""
+    """The sentence it comes from: where no number can be read for certain, a configured model is asked this."""
 
 
 class ScreenImage(Struct, frozen=True, tag="image", forbid_unknown_fields=True):
@@ -161,7 +160,7 @@ class ScreenImage(Struct, frozen=True, tag="image", forbid_unknown_fields=True):
 
 
 class WindowTitle(Struct, frozen=True, tag="window", forbid_unknown_fields=True):
-    """A window whose title contains `title` (or matches, with `regex`) is on the display, or none is when `gone`."""
+    """A window with `title` in its title (or matching it, with `regex`) is on the display, or none is when `gone`."""
 
     title: ShortText
     regex: bool = False
@@ -211,11 +210,11 @@ class ValueComparison(StrEnum):
 
 class Widget(Struct, frozen=True, tag="widget", forbid_unknown_fields=True):
     """A widget of this role and name is in the target, in all of these states and with this value, as its program
-    tells (docs/accessibility.md); or none of this role and name is, when `gone`.
+    reports (docs/accessibility.md); or none of this role and name is, when `gone`.
 
-    `role`: as scenes and AT-SPI call it (`button`, `check box`, `progress bar`; "": any). `name` "": any. `value` None:
-    any. It is what a field holds, a combo box has chosen, a slider stands at; of a progress bar, and where `percent` is
-    set, the percent of its range. A password field's value is never compared.
+    `role`: as in scenes and AT-SPI (`button`, `check box`, `progress bar`; "": any). `name` "": any. `value` None: any.
+    It is a field's text, a combo box's choice, a slider's position; of a progress bar, and where `percent` is set, the
+    percent of its range. A password field's value is never compared.
     """
 
     role: Annotated[str, Meta(max_length=60)] = ""
@@ -231,9 +230,9 @@ class Widget(Struct, frozen=True, tag="widget", forbid_unknown_fields=True):
 class Change(Struct, frozen=True, tag="change", forbid_unknown_fields=True):
     """A tile of the target changed since the baseline.
 
-    `share` asks that changed tiles cover at least that part of the target. `settle_s` asks that nothing changed for so
-    long after the first change (0: the first changed frame), with `ignore_blinking` as in `stable`. `baseline` is a
-    token, or "" for the moment of arming.
+    `share` asks that changed tiles cover at least that part of the target. `settle_s` asks that nothing changed for
+    that long after the first change (0: the first changed frame), with `ignore_blinking` as in `stable`. `baseline` is
+    a token, or "" for the moment of arming.
     """
 
     share: Share = 0.0
@@ -245,7 +244,7 @@ class Change(Struct, frozen=True, tag="change", forbid_unknown_fields=True):
 class Stable(Struct, frozen=True, tag="stable", forbid_unknown_fields=True):
     """Nothing in the target changed for `stable_s`, shown by a fresh compared grab.
 
-    `ignore_blinking`: but for tiles that only alternate between two looks, such as a caret.
+    `ignore_blinking`: except for tiles that only alternate between two looks, such as a caret.
     """
 
     stable_s: PositiveSeconds
@@ -256,10 +255,9 @@ class FileState(Struct, frozen=True, tag="file", forbid_unknown_fields=True):
     """A file on the daemon's machine is there and complete, or, with `gone`, none is.
 
     `path` is absolute, or begins with `~/` (the home of the daemon's user). Its last part may be a pattern with `*`,
-    `?` and `[…]`, of which the newest match counts. Complete: no partial download of it is there (`.part`,
-    `.crdownload` …), nothing changed it for `still_s`, and no program has it open for writing. `newer`: only what was
-    created or changed after `since_utc_s` (0: after the wait was armed) counts; None: so for a pattern, not so for a
-    name.
+    `?` and `[…]`; the newest match counts. Complete: no partial download of it is there (`.part`, `.crdownload` …),
+    nothing changed it for `still_s`, and no program has it open for writing. `newer`: only what was created or changed
+    after `since_utc_s` (0: after the wait was armed) counts; None: yes for a pattern, no for a name.
     """
 
     path: Annotated[str, Meta(min_length=1, max_length=4096)]
@@ -272,8 +270,8 @@ class FileState(Struct, frozen=True, tag="file", forbid_unknown_fields=True):
 class ProcessExit(Struct, frozen=True, tag="process", forbid_unknown_fields=True):
     """The process `pid` of the daemon's machine has ended, one that `launch` started or any other.
 
-    `start_ticks`: when it started, in clock ticks since boot, so that another process that gets its number is not
-    taken for it. 0: found out at arming; -1: no process had the number then, so it had ended.
+    `start_ticks`: when it started, in clock ticks since boot, so that a later process with its number is not taken for
+    it. 0: found out at arming; -1: no process had the number then, so it had ended.
     """
 
     pid: Annotated[int, Meta(ge=1, le=4_194_304)]
@@ -281,7 +279,7 @@ class ProcessExit(Struct, frozen=True, tag="process", forbid_unknown_fields=True
 
 
 class NotificationText(Struct, frozen=True, tag="notification", forbid_unknown_fields=True):
-    """A desktop notification whose title or body contains `text` (or matches, with `regex`) is open on the managed
+    """A desktop notification with `text` in its title or body (or matching it, with `regex`) is open on the managed
     display, or was given since the wait was armed (`since_utc_s`; 0: found out at arming).
     """
 
@@ -331,11 +329,11 @@ def appears_then_goes(part: Until) -> Then:
 
 
 TextLeaf = Text | ScreenNumber
-"""What is answered from visible text: by OCR, or from a terminal's own text."""
+"""Leaves answered from visible text: by OCR, or from a terminal's own text."""
 PixelLeaf = Text | ScreenNumber | ScreenImage
-"""What an evaluator answers from pixels by itself, free of charge."""
+"""Leaves that an evaluator answers from pixels by itself, free of charge."""
 HostLeaf = FileState | ProcessExit | NotificationText
-"""What the daemon answers beside the pixels; files and processes need no display for it."""
+"""Leaves that the daemon answers without pixels; files and processes need no display."""
 Leaf = (
     Criteria
     | Text

@@ -15,13 +15,13 @@ TILE_PX = 16
 MAX_TEXT = 4000
 MAX_SIDE_PX = 32767
 MAX_NUMBER = 2**53 - 1
-"""Of frames and epochs: JSON and JavaScript keep it exactly, and at 1,000 frames a second it is 285,000 years away."""
+"""The last number of a frame or epoch that JSON and JavaScript keep exactly: 285,000 years at 1,000 frames a second."""
 
 Number = Annotated[int, Meta(ge=0, le=MAX_NUMBER)]
 Pixel = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 """A place or a size in pixels, also one far off the screen; sums of a few stay far below 64 bits."""
 XId = Annotated[int, Meta(ge=0, le=2**32 - 1)]
-"""What 32 bits of the X protocol hold: a window's id, or what a client claims to be its pid."""
+"""A 32 bit value of the X protocol: a window's id, or the pid that a client claims."""
 
 ShortText = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT)]
 Count = Annotated[int, Meta(ge=1, le=10_000)]
@@ -79,26 +79,26 @@ class Rect(Struct, frozen=True, array_like=True):
 
 
 class HiddenBox(Struct, frozen=True, forbid_unknown_fields=True):
-    """A box in a source's pixels that must not leave the machine, and the redaction rule that says so."""
+    """A box in a source's pixels that must not leave the machine, and the redaction rule for it."""
 
     rule: str
     box: Rect
 
 
 class RedactedText(NamedTuple):
-    """A text as it may leave the machine, and the redaction rule that took the weightiest thing out ("": none did)."""
+    """A text as it may leave the machine, and the rule of the weightiest redaction in it ("": none)."""
 
     text: str
     rule: str = ""
 
 
 def redaction_mark(rule: str) -> str:
-    """Return what stands in a text in place of what `rule` hides."""
+    """Return the mark in place of a text that `rule` hides."""
     return f"[REDACTED_{rule.upper()}]"
 
 
 class DisplayState(StrEnum):
-    """What can be said of a display now."""
+    """The state of a display."""
 
     STARTING = "starting"
     UP = "up"
@@ -110,12 +110,12 @@ class WindowInfo(Struct, frozen=True, forbid_unknown_fields=True):
     """A top-level window: X id, title, geometry in display pixels, and how much of it can be seen.
 
     `visibility`: `full` (a crop of the display shows it), `covered` (needs its own source), `unmapped` (no pixels).
-    `kind`: `dialog` is a client window that belongs to another one; `popup` is none of the window manager's (menu,
-    tooltip, list of a combo box), there while it is mapped, and never meant by a title. `owner`: the window that a
-    dialog or popup says it belongs to (0: it does not say). `modal`: it has to be answered before the others of its
-    program. `frame`: `bounds` with the title bar and borders that a window manager put around it, which cover what lies
-    below (none: it put none). `hides_screen`: a lock screen or screen saver that covers a whole monitor. `is_desktop`:
-    the background of a desktop environment, below all others.
+    `kind`: `dialog` is a client window that belongs to another one; `popup` is not managed by the window manager (menu,
+    tooltip, list of a combo box), listed while mapped, and never meant by a title. `owner`: the window that a dialog or
+    popup names as its owner (0: none). `modal`: it must be answered before other windows of its program can be used.
+    `frame`: `bounds` with the window manager's title bar and borders, which cover what lies below (none: no frame).
+    `hides_screen`: a lock screen or screen saver that covers a whole monitor. `is_desktop`: the background of a desktop
+    environment, below all others.
     """
 
     window_id: XId
@@ -132,13 +132,13 @@ class WindowInfo(Struct, frozen=True, forbid_unknown_fields=True):
     is_desktop: bool = False
 
     def shift(self, dx: int, dy: int) -> WindowInfo:
-        """Return it with its places moved."""
+        """Return the window with its boxes shifted by (dx, dy)."""
         frame = None if self.frame is None else self.frame.shift(dx, dy)
         return replace(self, bounds=self.bounds.shift(dx, dy), frame=frame)
 
     @property
     def outside(self) -> Rect:
-        """What it covers of the windows below: its frame, or itself."""
+        """The box that it covers: its frame, or `bounds` without one."""
         return self.frame or self.bounds
 
 
@@ -162,7 +162,7 @@ class MonitorInfo(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Urgency(StrEnum):
-    """How urgent a program says that its notification is."""
+    """The urgency that a program gives its notification."""
 
     LOW = "low"
     NORMAL = "normal"
@@ -170,7 +170,7 @@ class Urgency(StrEnum):
 
 
 class DisplayNotification(Struct, frozen=True, forbid_unknown_fields=True):
-    """A desktop notification that a program on a managed display gave, in its own words, never acud's.
+    """A desktop notification of a program on a managed display, in that program's words.
 
     `actions`: each with its key and its label; `default` is what a click on the notification does.
     """
@@ -208,17 +208,17 @@ class DisplayInfo(Struct, frozen=True, forbid_unknown_fields=True):
     bus_address: str = ""
     monitors: tuple[MonitorInfo, ...] = ()
     taken_by: str = ""
-    """The person who has taken it over ("": none): agents' actions are refused until `taken_until_utc_s`."""
+    """The person in control after a takeover ("": none): agents' actions are refused until `taken_until_utc_s`."""
     taken_until_utc_s: float = 0.0
     notifications: tuple[DisplayNotification, ...] = ()
-    """Those that are open, the oldest first."""
+    """The open notifications, oldest first."""
     notifications_fault: str = ""
-    """Why acud reads none there ("": it does)."""
+    """Why acud reads no notifications there ("": it does)."""
 
 
 def display_name(name: str) -> str:
-    """Return the one name of a display: `:7` also for `7`, `:07`, `:7.0` and `unix:7`; a second X screen keeps its
-    number (`:7.1`), and at a fleet's endpoint its host (`h1/:7`). What names no display of a machine stays as it is.
+    """Return the canonical name of a display: `:7` for `7`, `:07`, `:7.0` and `unix:7`; a second X screen keeps its
+    number (`:7.1`), a display at a fleet's endpoint its host (`h1/:7`). Any other text stays as it is.
     """
     found = _NAME.fullmatch(name.strip())
     if found is None:
@@ -228,6 +228,6 @@ def display_name(name: str) -> str:
 
 
 def x_number(name: str) -> int:
-    """Return the number of the X server of the display `name` (`:7.1`: 7), -1 when it is none of this machine."""
+    """Return the number of the X server of the display `name` (`:7.1`: 7), -1 if it is not on this machine."""
     found = _LOCAL.fullmatch(name)
     return int(found[1]) if found is not None else -1

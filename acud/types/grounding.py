@@ -1,4 +1,4 @@
-"""What a search for something on a screen brought: an answer, several, none, or the honest "cannot say"."""
+"""The result of a search on a screen: one answer, several, none, or unknown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from acud.types.actions import Point
 
 
 class GroundingMethod(StrEnum):
-    """How something is found by its description, cheapest first."""
+    """The methods of finding something by its description, cheapest first."""
 
     DIRECT = "direct"
     """Coordinates in the description."""
@@ -40,15 +40,15 @@ class GroundingBackend(StrEnum):
 
 
 COVERED = "covered by another window"
-"""Ends the reason of a search that found what is meant where a window, or an open menu, hides it."""
+"""Ends the reason of a search that found its object hidden by a window or an open menu."""
 TEXT_AREA = "text area"
 """The role of a field of several lines that was found by its pixels."""
 
 
 class Candidate(Struct, frozen=True, forbid_unknown_fields=True):
-    """One thing that fits. `point`: where to click; `box`: its extents (None: the method knows none); both in display
-    pixels. `label`, `role` and `window` are words from the screen. `disabled`: it can't be used now.
-    `checked`: whether it is ticked (None: it can't be, or that is not known).
+    """A possible match. `point`: where to click; `box`: its extents (None: not known); both in display pixels. `label`,
+    `role` and `window` are words from the screen. `disabled`: it can't be used now. `checked`: whether it is ticked
+    (None: it can't be, or that is not known).
     """
 
     point: Point
@@ -77,7 +77,7 @@ class Tried(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def is_paid(self) -> bool:
-        """Whether it asked a model, also a free one."""
+        """Whether it asked a model, even a free one."""
         return self.tokens_in is not None or self.cost_usd != 0.0
 
 

@@ -1,4 +1,4 @@
-"""Values of metrics: a family (what is measured), its samples (one for each combination of labels)."""
+"""Values of metrics: a family (what is measured) and its samples (one for each combination of labels)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ class Kind(StrEnum):
     """What a family's samples mean; the words are those of Prometheus."""
 
     COUNTER = "counter"
-    """Only grows, and begins at 0 with the supervisor."""
+    """Only grows; starts at 0 with the supervisor."""
     GAUGE = "gauge"
-    """What is so now."""
+    """The present value."""
     HISTOGRAM = "histogram"
     """How many values fell into each bucket, and their sum."""
     SUMMARY = "summary"
@@ -23,7 +23,7 @@ class Kind(StrEnum):
 class Family(Struct, frozen=True, forbid_unknown_fields=True):
     """What is measured. A counter's `name` ends in `_total`; units are in names (`_seconds`, `_bytes`, `_usd`).
 
-    `labels`: their names. `bounds`: upper ends of a histogram's buckets, ascending; one without end follows.
+    `labels`: their names. `bounds`: upper ends of a histogram's buckets, ascending; a last bucket has no end.
     """
 
     name: str
@@ -36,8 +36,8 @@ class Family(Struct, frozen=True, forbid_unknown_fields=True):
 class Sample(Struct, frozen=True, forbid_unknown_fields=True):
     """One series. `labels`: values, in the order of the family's names.
 
-    `value` is a counter's or gauge's; of a histogram and a summary it is the sum, and `count` says of how many.
-    `buckets`: how many values fell into each bucket alone (not the ones below it too), the endless one last.
+    `value` of a histogram or summary is the sum of `count` values. `buckets`: how many values fell into each bucket
+    alone (not cumulative), the endless one last.
     """
 
     labels: tuple[str, ...] = ()

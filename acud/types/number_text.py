@@ -1,7 +1,7 @@
 """Numbers as programs and people write them: signs, thousands, currencies, scales ("1.2k", "3 Mio."), "99+", units.
 
-Programs write numbers in their reader's way: 1,234.5 or 1.234,5 or 1 234 or 1'234.50. A text that can be two numbers
-has both as its values; a comparison is certain only when it is the same for all.
+Programs write numbers by the user's locale: 1,234.5 or 1.234,5 or 1 234 or 1'234.50. A text that can be two numbers has
+both as its values; a comparison is certain only when it is the same for all.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from msgspec import Struct
 from acud.base.quotation_marks import DASHES
 
 _SPACES = "\u0020\u00a0\u2009\u202f'’"
-"""What stands between thousands, beside commas and points."""
+"""Separators of thousands, beside commas and points."""
 _MINUS = DASHES.translate({ord("—"): None, ord("―"): None})
 """Dashes that are a minus also apart from their number."""
 _CURRENCY = r"[A-Z]{0,3}[$¢-¥֏؋฿₠-⃀]|(?:USD|EUR|GBP|JPY|INR|CHF)(?![^\W\d_])"
@@ -28,7 +28,7 @@ _ALSO_UNITS = re.compile(r"\s[A-Za-z]|[mB]")
 _SCALE = "|".join(sorted((rf"{one}\b\.?" if one.isascii() else one for one in _SCALES), key=len, reverse=True))
 _GROUPED = rf"\d{{1,3}}(?:[{_SPACES}]\d{{3}})+(?!\d)(?:[.,]\d+)?"
 _APART = rf"\d+(?:[.,]\d+)?(?:\s\d+(?:[.,]\d+)?)+(?![{DASHES}\d:/_]|[.,]\d)"
-"""Digits that blanks part, but not by thousands: one number or more."""
+"""Digits separated by blanks, but not by thousands: one number or more."""
 _TOKEN = re.compile(
     rf"(?<![\w.,])(?P<least>(?<![-=])[>≥]\s?)?(?P<open>\()?(?P<sign>[{_MINUS}+]\s?|[—―])?"
     rf"(?:(?P<before>{_CURRENCY})\s?)?(?P<inner>[{DASHES}+])?"
@@ -38,7 +38,7 @@ _TOKEN = re.compile(
 )
 _IN_A_DATE = re.compile(rf"[{DASHES}:_]\d|\.\d|/\d+/")
 _AFTER_A_NUMBER = re.compile(rf"(?<=\d)[{DASHES}:/_]|(?<=[<≤])\s?")
-"""The second number of "57/90" is not what is counted, and that of "< 5" only a bound."""
+"""The second number of "57/90" is not the count, and that of "< 5" only a bound."""
 _DASH_IN_WORD = re.compile(rf"(?<=[^\W\d_])[{DASHES}]$")
 """A dash right after a letter, as in "B-5"."""
 _OF_AN_ADDRESS = re.compile(r"://|[?&][\w.-]+=|\w\.[a-z]{2,}[:/?]|^[\w.-]+:\d+/", re.IGNORECASE)
@@ -63,11 +63,11 @@ _FAMILIES: tuple[dict[str, float], ...] = (
         )
     ),
 )  # fmt: skip
-"""Units of one sort, by how much they are of the smallest; sizes of 1000 unless they say KiB. Signs and their words."""
+"""Units by sort, with their size in the smallest one; KB is 1000 bytes, KiB 1024. Signs and their words."""
 
 
 class NumberSeen(Struct, frozen=True):
-    """A number in a text, from `start` to `end` in it. `values`: what it may be, usually one. `unit`: what stands with
+    """A number in a text, from `start` to `end`. `values`: its possible values, usually one. `unit`: what stands with
     it, "" for none.
 
     `is_least`: it is written as a lower bound ("99+", "> 5"). `scale`, `bare`: letters that may scale it or be its unit
@@ -85,11 +85,11 @@ class NumberSeen(Struct, frozen=True):
 
     @property
     def counts_else(self) -> bool:
-        """Whether a word with it says what it counts ("5 files"), rather than a unit of measure."""
+        """Whether its unit is a counted thing ("5 files"), not a unit of measure."""
         return bool(self.unit) and not any(self.unit.casefold() in units for units in _FAMILIES)
 
     def values_in(self, unit: str) -> tuple[float, ...]:
-        """Return what it may be in `unit` ("": whatever stands with it); none where it is of another sort."""
+        """Return its possible values in `unit` ("": its own unit); none if its unit is of another sort."""
         if not unit:
             return tuple(dict.fromkeys((*self.bare, *self.values)))
         for own, values in ((self.unit, self.values), (self.scale, self.bare)):
@@ -100,9 +100,7 @@ class NumberSeen(Struct, frozen=True):
 
 
 def numbers_in(text: str, start: int = 0) -> Iterator[NumberSeen]:
-    """Yield the numbers of `text` from `start` on. Dates, times, versions, addresses and words with digits in them are
-    none.
-    """
+    """Yield the numbers of `text` from `start` on, without dates, times, versions, addresses and words with digits."""
     for found in _TOKEN.finditer(text, start):
         begins, ends = found.span("digits")
         if _IN_A_DATE.match(text, ends) or (begins and _AFTER_A_NUMBER.match(text, found.start() - 1)):
@@ -137,8 +135,8 @@ def _parse_number(found: re.Match[str], text: str) -> NumberSeen:
 
 
 def _apply_sign(found: re.Match[str], value: float) -> tuple[float, ...]:
-    """Return what a value may be with its sign; a dash that stands apart may be none, and accountants put losses in
-    brackets: "($1,234.00)".
+    """Return the possible values with their sign: a separate dash may not be a minus, and accountants put losses in
+    brackets ("($1,234.00)").
     """
     sign = found["sign"] or found["inner"] or ""
     if found["open"] and found["close"] and (found["before"] or "." in found["digits"] or "," in found["digits"]):
@@ -149,19 +147,17 @@ def _apply_sign(found: re.Match[str], value: float) -> tuple[float, ...]:
 
 
 def _find_chunk(text: str, place: int) -> str:
-    """Return what stands without white space around a place of `text`."""
+    """Return the word of `text` around a place, up to white space."""
     return text[text.rfind(" ", 0, place) + 1 :].split(" ", 1)[0]
 
 
 def _parse_values(digits: str) -> tuple[float, ...]:
-    """Return what the digits may mean: a point before three digits is a decimal one, or one of thousands; and "10 0" is
-    10, 100 or 0.
+    """Return the possible values of digits: a point before three digits may be a decimal or a thousands point, and "10
+    0" is 10, 100 or 0.
     """
     parts = digits.split()
     if len(parts) > 1 and not re.fullmatch(_GROUPED, digits):
-        return tuple(
-            dict.fromkeys(n for one in (parts[0], "".join(parts), *parts[1:]) for n in _parse_values(one))
-        )
+        return tuple(dict.fromkeys(n for one in (parts[0], "".join(parts), *parts[1:]) for n in _parse_values(one)))
     plain = unicodedata.normalize("NFKC", re.sub(f"[{_SPACES}]", "", digits))
     points, commas = plain.count("."), plain.count(",")
     if points and commas:
@@ -181,7 +177,7 @@ def _parse_values(digits: str) -> tuple[float, ...]:
 
 
 def unit_factor(wanted: str, seen: str) -> float | None:
-    """Return what a number of the unit `seen` is multiplied by to be one of `wanted`; None: of another sort."""
+    """Return the factor from the unit `seen` to `wanted`; None if they are of different sorts."""
     a, b = wanted.casefold(), seen.casefold()
     if a == b:
         return 1.0
@@ -192,5 +188,5 @@ def unit_factor(wanted: str, seen: str) -> float | None:
 
 
 def _round_off(value: float) -> float:
-    """Take off what converting adds: 0.9 GB are 900 MB, and no 900.0000000000001."""
+    """Return the value without rounding errors: 0.9 GB are 900 MB, not 900.0000000000001."""
     return float(f"{value:.12g}")

@@ -1,4 +1,4 @@
-"""View tokens: what a picture shows, in one readable word, so that a point of the picture finds its display pixel.
+"""View tokens: what a picture shows, in one readable word, to map a point of the picture to its display pixel.
 
     :100/1280x720/0,0,1280,720@960x540
     :100.w4194307/1280x720/50,60,200,100@200x100
@@ -29,7 +29,7 @@ _AGAIN = "take a new picture (desktop_look, acud look) and use its view"
 class ViewGeometry(Struct, frozen=True):
     """A picture of `across` x `down` px that shows the box `crop` of `display`, when that was `width` x `height` px.
 
-    `window`: the covered window whose own pixels it shows, wherever that is on the display; 0 for none.
+    `window`: the covered window that it shows by its own pixels, wherever on the display it is; 0 for none.
     """
 
     display: str
@@ -57,7 +57,7 @@ class ViewGeometry(Struct, frozen=True):
         )
 
     def area(self, part: Rect) -> Rect:
-        """Return the display's pixels that the picture's box `part` shows. Raises: InvalidRequest for a box outside."""
+        """Return the display's pixels in the picture's box `part`. Raises: InvalidRequest for a box outside."""
         if not part.area or not Rect(0, 0, self.across, self.down).contains(part):
             raise InvalidRequest(
                 f"the box {part.x},{part.y},{part.w},{part.h} is not in the picture ({self.across}x{self.down})",
@@ -68,7 +68,7 @@ class ViewGeometry(Struct, frozen=True):
         return Rect(self.crop.x + left, self.crop.y + top, right - left, bottom - top)
 
     def on(self, width: int, height: int) -> ViewGeometry:
-        """Return this view for a display that is `width` x `height` px now. Raises: InvalidRequest when it was not."""
+        """Return this view for a display of `width` x `height` px. Raises: InvalidRequest if it had another size."""
         if (width, height) == (self.width, self.height):
             return self
         raise InvalidRequest(
@@ -76,7 +76,7 @@ class ViewGeometry(Struct, frozen=True):
         )
 
     def follow(self, bounds: Rect) -> ViewGeometry:
-        """Return this view of a window for where the window is now. Raises: InvalidRequest when its size changed."""
+        """Return this view of a window for its present `bounds`. Raises: InvalidRequest if its size changed."""
         if (bounds.w, bounds.h) == (self.crop.w, self.crop.h):
             return replace(self, crop=bounds)
         raise InvalidRequest(
@@ -85,7 +85,7 @@ class ViewGeometry(Struct, frozen=True):
 
 
 def _scale(at: int, size: int, onto: int) -> int:
-    """Return the pixel of a row of `onto` under the middle of pixel `at` of a row of `size`; integers, so exact."""
+    """Return the pixel in a row of `onto` pixels under the middle of pixel `at` in a row of `size`, exactly."""
     return (2 * at + 1) * onto // (2 * size)
 
 
@@ -97,7 +97,7 @@ def encode(view: ViewGeometry) -> str:
 
 
 def parse(token: str) -> ViewGeometry:
-    """Return the view that a token names. Raises: InvalidRequest when it is none."""
+    """Return the view that a token names. Raises: InvalidRequest if it is not a token."""
     found = _TOKEN.fullmatch(token)
     if found is None:
         raise InvalidRequest("the view is not a token of acud", hint=_AGAIN)

@@ -1,7 +1,7 @@
 """The scene: one compact, truthful picture of what is on the displays, with stable ids; and what differs between two.
 
 Field names on the wire are the seed's (`displayId`, `scaleFactor`). Boxes are `[x, y, w, h]` in pixels of the element's
-own display. What could not be looked at is never an empty list alone: `providers` says who failed, and why.
+own display. A part that could not be read is never just an empty list: `providers` has what failed, and why.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _NAMES = {"display_id": "displayId", "scale_factor": "scaleFactor"}
 
 
 class SceneMode(StrEnum):
-    """How much a tick looks at: `idle` reuses everything while nothing changed, `active` reads again what changed,
-    `agent-turn` reads everything again, also on identical frames. A later one is the stronger.
+    """How much a tick reads: `idle` reuses everything while nothing changed, `active` reads what changed, `agent-turn`
+    reads everything again, even on identical frames. A later mode is the stronger one.
     """
 
     IDLE = "idle"
@@ -32,10 +32,10 @@ class SceneMode(StrEnum):
 class SceneDisplay(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):
     """A display. `id`: the store's number, never reused. `bounds` are global: where `local_to_global` puts its pixels.
 
-    `state`: `up`, or why nothing is known (`reason`). `frame`: the newest frame this scene shows, `frame_age_s` how old
-    it was at the scene's time. `monitors`: RANDR's views of it, in its own pixels. `focused_window`: what has the input
-    focus there (each X server has its own). `truncation`: what was left out of this display's lists. `scale_factor`:
-    how much larger than plain pixels its programs draw, by its XSETTINGS or its resource Xft.dpi (1: neither says).
+    `state`: `up`, or why nothing is known (`reason`). `frame`: the newest frame in this scene, `frame_age_s` its age at
+    the scene's time. `monitors`: RANDR's views of it, in its own pixels. `focused_window`: the window with the input
+    focus (each X server has its own). `truncation`: what was left out of this display's lists. `scale_factor`: how much
+    larger than plain pixels its programs draw, by its XSETTINGS or its resource Xft.dpi (1: neither is set).
     `notifications`: those that are open.
     """
 
@@ -71,7 +71,7 @@ class ChangeTiers(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FocusedWindow(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):
-    """The window that has the input focus, as the X server says."""
+    """The window that has the input focus, by the X server."""
 
     app: str
     pid: int | None
@@ -96,7 +96,7 @@ class SceneWindow(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True
 
 
 class SceneApp(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):
-    """A process on a display with its windows there; pid 0 gathers the display's windows that name none."""
+    """A process on a display with its windows there; pid 0 gathers the windows without a pid."""
 
     name: str
     pid: int
@@ -105,9 +105,9 @@ class SceneApp(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):
 
 
 class OcrElement(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):
-    """A line of visible text. `id`: `t<display>-<n>`. `conf`: 0 to 1. `words`: each with its box, where the engine
-    tells them apart. `position`: where it is on its display, in thirds (`top-left` … `bottom-right`). `reader`: which
-    reader of the provider read it, with its languages, where that was not the first (`tesseract rus+eng`).
+    """A line of visible text. `id`: `t<display>-<n>`. `conf`: 0 to 1. `words`: each with its box, if the engine
+    separates them. `position`: where it is on its display, in thirds (`top-left` … `bottom-right`). `reader`: the
+    provider's reader with its languages, if not the first one (`tesseract rus+eng`).
     """
 
     id: str
@@ -121,11 +121,11 @@ class OcrElement(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True)
 
 
 class AxElement(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):
-    """A widget. `id`: `a<display>-<n>`. `secure`: a password field, whose text is never read. `value`: what it holds
-    (a field's text, a combo box's choice, a slider's number). `parent`: the id of the widget around it ("": none);
-    `window`: the id of its window ("": not known). `offscreen`: its page has it beyond what the window shows, so that
-    it must be scrolled to first; `bbox` is where it would be. `placeholder`: the words that stand in an empty field; a
-    field without a name has them as its label too.
+    """A widget. `id`: `a<display>-<n>`. `secure`: a password field; its text is never read. `value`: what it holds (a
+    field's text, a combo box's choice, a slider's number). `parent`: the id of the widget around it ("": none);
+    `window`: the id of its window ("": not known). `offscreen`: it is on the page but beyond the window, so that it
+    must be scrolled to first; `bbox` is where it would be. `placeholder`: the words in an empty field; a field without
+    a name has them as its label too.
     """
 
     id: str
@@ -156,9 +156,9 @@ class VlmElement(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True)
 
 
 class ProviderState(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who read a part of the scene on one display. `incomplete`: something is missing, which `reason` names: what a
-    limit left out, an application that did not answer or tells nothing of its window. `stale`: what is shown was read
-    before, and why it is kept stands in `reason`. `unavailable`: nothing is known. `off`: no look was made.
+    """What read a part of the scene on one display. `incomplete`: something is missing, named in `reason`: what a limit
+    left out, an application that did not answer or reports nothing of its window. `stale`: the content was read
+    earlier, and kept for the `reason`. `unavailable`: nothing is known. `off`: it did not look.
     """
 
     name: str
@@ -175,14 +175,14 @@ class DisplayProviders(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields
 
 
 class Redacted(Struct, frozen=True, forbid_unknown_fields=True):
-    """Something was taken out: of which element (or field), by which rule."""
+    """A redaction: in which element (or field), by which rule."""
 
     where: str
     rule: str
 
 
 class SceneTruncation(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the scene left out of its sources, by name of the list: (there were, are shown)."""
+    """What the scene left out, by list: (number there, number shown)."""
 
     ocr: tuple[int, int] | None = None
     ax: tuple[int, int] | None = None
@@ -194,8 +194,8 @@ class Scene(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):
     """Everything that is on the displays asked for. `scene_id` grows with every scene that differs from the one before.
 
     `timestamp`: milliseconds since the epoch, at the start of the tick. `reason`: the mode of the tick that made it.
-    `focused_window`: the default display's, or that of the first shown here that has one; `truncation`: the sum of what
-    the displays tell.
+    `focused_window`: of the default display, or of the first shown here that has one; `truncation`: the sum over the
+    displays.
     """
 
     scene_id: int
@@ -214,8 +214,8 @@ class Scene(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):
 
 
 class LeftOut(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a limit kept out of the text of a scene: widgets and texts of a display, by its name. `tokens`: a limit with
-    which all of that display is told.
+    """How many widgets and texts of a display a limit kept out of a scene's text. `tokens`: a limit that fits all of
+    that display.
     """
 
     display: str
@@ -225,7 +225,7 @@ class LeftOut(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ElementMark(Struct, frozen=True, forbid_unknown_fields=True):
-    """An element to be drawn: its id is the label, its box in pixels of the display."""
+    """An element to draw: its id is the label, its box in pixels of the display."""
 
     id: str
     kind: Literal["widget", "text", "seen"]
@@ -253,7 +253,7 @@ class ElementDiff(Struct, Generic[T], frozen=True, forbid_unknown_fields=True):
 
 
 class SceneDiff(Struct, frozen=True, forbid_unknown_fields=True):
-    """From scene `since` to `scene_id`. A part that is None did not change; lists other than of elements come whole."""
+    """From scene `since` to `scene_id`. A part that is None did not change; only lists of elements are diffs."""
 
     scene_id: int
     since: int
@@ -269,7 +269,7 @@ class SceneDiff(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def diff(before: Scene, now: Scene) -> SceneDiff:
-    """Return what changed from `before` to `now`. What only ages (a display's frame, its age) is no change."""
+    """Return what changed from `before` to `now`. A newer frame, or its age, is no change."""
     focus_moved = before.focused_window != now.focused_window
     return SceneDiff(
         scene_id=now.scene_id,
@@ -316,7 +316,7 @@ def _elements(before: Sequence[Element], now: Sequence[Element]) -> ElementDiff[
 
 
 GLOBAL_PITCH_PX = 32768
-"""X knows no larger screen. Display n begins at x = n * pitch: side by side by number, and none ever moves another."""
+"""X knows no larger screen. Display n begins at x = n * pitch, so that no display ever moves another."""
 
 _ROWS, _COLUMNS = ("top", "middle", "bottom"), ("left", "center", "right")
 
@@ -362,6 +362,6 @@ class ElementHandle(Struct, frozen=True):
 
 
 def handle_of(words: str) -> ElementHandle | None:
-    """Return the handle that `words` are ("t3-12", "element a3-4", "[v3-1]"); None for any other description."""
+    """Return the handle in `words` ("t3-12", "element a3-4", "[v3-1]"); None for any other description."""
     found = _ELEMENT_ID.fullmatch(words.strip())
     return ElementHandle(found["id"].lower(), int(found["display"])) if found is not None else None

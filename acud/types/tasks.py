@@ -1,7 +1,7 @@
-"""A task, its plan, what was done and said: the shapes of the wire, of the store's rows and of the rules alike.
+"""A task, its plan, actions and messages: the shapes of the wire, of the store's rows and of the rules alike.
 
-Times (`…_at`) are UTC seconds since the epoch. Plan items count from 1, in the order of the
-plan; a number is never reused.
+Times (`…_at`) are UTC seconds since the epoch. Plan items count from 1, in the order of the plan; a number is never
+reused.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ItemStatus(StrEnum):
 
 
 class ActionType(StrEnum):
-    """What kind of doing an action was."""
+    """The kind of an action."""
 
     CLI = "cli"
     GUI = "gui"
@@ -51,7 +51,7 @@ class ActionType(StrEnum):
 
 
 class ActionStatus(StrEnum):
-    """How an action stands: a wait is `started` while it watches."""
+    """The status of an action: a wait is `started` while it watches."""
 
     STARTED = "started"
     COMPLETED = "completed"
@@ -60,7 +60,7 @@ class ActionStatus(StrEnum):
 
 
 class Detail(StrEnum):
-    """How much a summary tells: the plan, its actions, everything, or the active item with its neighbourhood."""
+    """How much a summary holds: the plan, its actions, everything, or the active item with its neighbourhood."""
 
     ITEMS = "items"
     ACTIONS = "actions"
@@ -69,8 +69,8 @@ class Detail(StrEnum):
 
 
 class Task(Struct, frozen=True, forbid_unknown_fields=True):
-    """A piece of work of one agent. `display`: its isolated display ("": it uses the default one), whose number in the
-    store is `display_number`. `metadata` is the client's, with `display`, `display_num` and `display_resolution` added.
+    """A piece of work of one agent. `display`: its isolated display ("": it uses the default one), with the store's
+    number `display_number`. `metadata` is the client's, with `display`, `display_num` and `display_resolution` added.
     """
 
     task_id: str
@@ -85,7 +85,7 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True):
     display: str = ""
     display_number: int = 0
     stuck_at: float | None = None
-    """When its agent was last told to take it up again."""
+    """When its agent was last reminded to resume it."""
     budget: Budget = Budget()
     """For all its waits together."""
 
@@ -104,10 +104,10 @@ class PlanItem(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Action(Struct, frozen=True, forbid_unknown_fields=True):
-    """Something done for a task. `item`: the number of its plan item; None: for the task as a whole. `subject`: the
-    wait it was, if it was one.
+    """Something done for a task. `item`: the number of its plan item; None: for the whole task. `subject`: the wait's
+    id, if it was a wait.
 
-    `judge` and `cost_usd` are of what acud judged for it; an unknown cost is None, never 0.
+    `judge` and `cost_usd` are of acud's judgements for it; an unknown cost is None, never 0.
     """
 
     action_id: str

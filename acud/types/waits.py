@@ -35,7 +35,7 @@ class GateKind(StrEnum):
 
 
 class Priority(StrEnum):
-    """Whose judgements go first when there are more than evaluators can make."""
+    """Which waits are judged first when evaluators cannot judge all at once."""
 
     HIGH = "high"
     NORMAL = "normal"
@@ -43,19 +43,19 @@ class Priority(StrEnum):
 
 
 class OnDisplayLost(StrEnum):
-    """What becomes of a wait whose managed display ended or was removed: nothing starts that again."""
+    """What becomes of a wait when its managed display ended for good or was removed."""
 
     FAIL = "fail"
-    """It fails at once, saying why."""
+    """It fails at once, with the reason."""
     WAIT = "wait"
     """It goes on to its deadline, for a display that is added under that name."""
 
 
 class OnHostLost(StrEnum):
-    """What becomes of a wait whose host a fleet has lost."""
+    """What becomes of a wait when a fleet has lost its host."""
 
     FAIL = "fail"
-    """Nobody looks for it, and it ends at its deadline, unless its host is back before."""
+    """It ends unwatched at its deadline, unless its host is back before."""
     REARM = "rearm"
     """It is armed again on another host, on a new display with the programs that acud had launched."""
 
@@ -72,11 +72,11 @@ class Policy(Struct, frozen=True, forbid_unknown_fields=True):
     gate_threshold: Annotated[float, Meta(ge=0)] | None = None
     confirm: Annotated[int, Meta(ge=1, le=20)] = 1
     hold_s: Annotated[float, Meta(ge=0, le=3600)] = 0.7
-    """What is gone must stay gone for so long, so that what flickers does not count; 0: not at all."""
+    """What is gone must stay gone for this long, so that flicker does not count; 0: not at all."""
     fresh: bool = False
     """What holds at arming does not count: it must come anew, one more of it or after it was away."""
     priority: Priority = Priority.NORMAL
-    """Only orders what waits for a judge; between displays time is shared evenly all the same. See docs/scaling.md."""
+    """Orders what waits for a judge; time is still shared evenly between displays. See docs/scaling.md."""
     on_display_lost: OnDisplayLost = OnDisplayLost.FAIL
     on_host_lost: OnHostLost = OnHostLost.FAIL
     """`rearm` needs a fleet, and a wait that another host can take over. See docs/scaling.md."""
@@ -94,11 +94,13 @@ class WaitState(StrEnum):
 
 JUDGE_NAME = r"^[a-z][a-z0-9-]{0,31}$"
 JudgeChoice = Annotated[str, Meta(pattern=JUDGE_NAME, description="the name of a judge, such as ocr or claude")]
-"""Who answers `criteria`: a `JudgeName`, or a backend by its name in the settings."""
+"""The judge of `criteria`: a `JudgeName`, or a backend by its name in the settings."""
 
 
 class JudgeName(StrEnum):
-    """The judges that every acud has; `auto` is what `[vision]` names, else ollama where it has the model, else ocr."""
+    """The judges that every acud has; `auto` is the one that `[vision]` names, else ollama if it has the model, else
+    ocr.
+    """
 
     AUTO = "auto"
     OCR = "ocr"
@@ -116,15 +118,14 @@ class OnBudget(StrEnum):
     """What happens when a budget is spent."""
 
     LOCAL = "local"
-    """Go on with what costs nothing (local leaves, text, sentences about quoted words); else `unknown(budget)`."""
+    """Go on with what is free (local leaves, text, sentences about quoted words); the rest is `unknown(budget)`."""
     FAIL = "fail"
     """The wait ends as failed."""
 
 
 class Budget(Struct, frozen=True, forbid_unknown_fields=True):
-    """How much may be spent on judges that see; None: as much as it takes. An evaluation is one frame that such a judge
-    was asked about; OCR counts for nothing. A model without a price in `[prices]` has no known cost, and only
-    `max_evaluations` bounds it.
+    """How much may be spent on vision judges; None: no limit. An evaluation is one frame that such a judge was asked
+    about; OCR is free. A model without a price in `[prices]` has no known cost, and only `max_evaluations` bounds it.
     """
 
     max_cost_usd: Annotated[float, Meta(ge=0, le=1_000_000)] | None = None
@@ -133,7 +134,7 @@ class Budget(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Spent(Struct, frozen=True, forbid_unknown_fields=True):
-    """What was spent: the known costs added up, and how many evaluations; `unpriced` of them have no known cost."""
+    """What was spent: the sum of known costs, and the number of evaluations; `unpriced` of them have no known cost."""
 
     cost_usd: float = 0.0
     evaluations: int = 0
@@ -162,9 +163,9 @@ class WaitSpec(Struct, frozen=True, forbid_unknown_fields=True):
 class Evidence(Struct, frozen=True, forbid_unknown_fields=True):
     """The kept picture of a view: which frame it was, where its file is, and the hash that proves it.
 
-    `name` is the file's name under the evidence directory ("" when no picture could be kept, `reason` says why).
-    `identity` names the masked pixels: see `acud.pixels.tiles`. `before` is the file with the view as it was when
-    the condition was last seen not to hold, `before_frame` its frame; without one `before_reason` says why.
+    `name` is the file's name under the evidence directory ("" when no picture could be kept, for the `reason`).
+    `identity` names the masked pixels: see `acud.pixels.tiles`. `before` is the file with the view when the condition
+    was last seen not to hold, `before_frame` its frame; `before_reason`: why there is none.
     """
 
     name: str = ""
@@ -191,8 +192,8 @@ class Stage(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Rearmed(Struct, frozen=True, forbid_unknown_fields=True):
-    """That a wait was armed again, as its host was lost: when, on which `host`, and those that it was on before
-    (`lost`), the newest last. The programs were started anew there, on a display of their own.
+    """A wait was armed again after its host was lost: when, on which `host`, and its former hosts (`lost`), the newest
+    last. The programs were started anew there, on a display of their own.
     """
 
     utc_s: float
@@ -216,34 +217,34 @@ class WaitInfo(Struct, frozen=True, forbid_unknown_fields=True):
     judged: int = 0
     """Evaluations so far (jobs that carried this wait)."""
     judge_calls: int = 0
-    """Answers that a judge really worked for (not from a memo, not local)."""
+    """Answers that a judge really worked for (neither remembered nor local)."""
     frames_seen: int = 0
     cost_usd: float | None = None
     spent: Spent = Spent()
-    """What counts against its budget and its task's: judges that see, answers that decided nothing included."""
+    """What counts against its budget and its task's: all work of vision judges, even without a decision."""
     note: str = ""
-    """A warning the client should show, such as a target that is missing now."""
+    """A warning that the client should show, such as a missing target."""
     asking: str = ""
     """What is under way at a judge now; "" for nothing."""
     behind_s: float = 0.0
     """Age of the oldest pixels that wait for the judge's answer on older ones, or for a free judge; 0 for none."""
     ended_utc_s: float = 0.0
     message: str = ""
-    """Once the wait ended: the wake's text, without the next step that a wake names."""
+    """Once the wait ended: the wake's text, without its next step."""
     evidence: Evidence | None = None
     changed_to_resolved_ms: float | None = None
     """From the notice of the deciding frame's change to the committed verdict."""
     stages: tuple[Stage, ...] = ()
-    """The stages of a `then` that were reached before the present one, in order. The end tells of the last one."""
+    """The stages of a `then` before the present one, in order. The last stage is in the wait's end."""
     rearmed: Rearmed | None = None
-    """None where it is on the host that it was armed on."""
+    """None on the host where it was first armed."""
 
 
 class WaitFilter(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which waits are wanted; what is empty or 0 is no matter.
+    """Which waits are wanted; an empty or 0 field matches all.
 
-    `text` finds what words begin with, in any order: of the label, the condition, the display, the task's name, the
-    judge, the verdict and the id. `since_utc_s`: ended since then, or armed since then where they have not ended.
+    `text` matches beginnings of words, in any order: of the label, the condition, the display, the task's name, the
+    judge, the verdict and the id. `since_utc_s`: ended since then or, if live, armed since then.
     """
 
     text: Annotated[str, Meta(max_length=200)] = ""
@@ -257,12 +258,12 @@ _BETWEEN_WORDS = re.compile(r"[\W_]+")
 
 
 def searched_words(*texts: str) -> str:
-    """Return `texts` as a search looks at them: lower case, a space before each word."""
+    """Return `texts` in the form for a search: lower case, a space before each word."""
     words = _BETWEEN_WORDS.sub(" ", " ".join(texts).lower()).strip()
     return f" {words}" if words else ""
 
 
 def words_of_wait(wait_id: str, spec: WaitSpec, display: str, verdict: Verdict) -> str:
-    """Return what a search for a wait looks at, but for the name of its task."""
+    """Return the searched words of a wait, without the name of its task."""
     said = condition_text(spec.until)
     return searched_words(spec.label, said, display, spec.judge, verdict.answer, verdict.detail, wait_id)

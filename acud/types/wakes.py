@@ -1,4 +1,4 @@
-"""Wakes: how an agent is reached, and how far that came."""
+"""Wakes: how an agent is reached, and the state of that."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RouteName(StrEnum):
 
 
 class WakeKind(StrEnum):
-    """What a wake tells of."""
+    """What a wake announces."""
 
     RESOLVED = "resolved"
     TIMEOUT = "timeout"
@@ -69,11 +69,11 @@ class WakeAddress(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RouteTry(Struct, frozen=True, forbid_unknown_fields=True):
-    """One route of one wake: how often it was tried in this round, when it may be tried next, and what it said.
+    """One route of one wake: how often it was tried in this round, when it may be tried next, and why it failed.
 
-    `refused`: it will not be tried again in this round, whatever happens. `shut`: it was passed over because it failed
-    for others. `asked_until_utc_s`: the receiver itself asked not to be tried before. `hurried`: it failed for this
-    wake and was let through before its pause was over, because it worked for another one: that is done once.
+    `refused`: it is not tried again in this round. `shut`: it was passed over because it failed for other wakes.
+    `asked_until_utc_s`: the receiver asked not to be tried before. `hurried`: its pause for this wake was cut short
+    because it worked for another wake, which happens once.
     """
 
     name: RouteName
@@ -88,7 +88,7 @@ class RouteTry(Struct, frozen=True, forbid_unknown_fields=True):
 
 class WakeInfo(Struct, frozen=True, forbid_unknown_fields=True):
     """A wake as clients see it. `begun_utc_s`: since when its routes are being tried. `next_utc_s`: when something
-    happens by itself (0: nothing will). `sent_utc_s`, `sent_by`: the newest sending that a route took.
+    happens by itself (0: never). `sent_utc_s`, `sent_by`: time and route of the newest delivery.
     """
 
     wake_id: str
@@ -112,4 +112,4 @@ class WakeInfo(Struct, frozen=True, forbid_unknown_fields=True):
     flight: int = 0
     """The number of the attempt under way; 0 for none."""
     run_id: str = ""
-    """The agent's run that it tells of, "" for none."""
+    """The agent's run that it announces, "" for none."""

@@ -19,7 +19,7 @@ OPPOSITES = {
     WidgetState.PRESSED: WidgetState.UNPRESSED,
     WidgetState.EDITABLE: WidgetState.READ_ONLY,
 }
-"""States, each with the one that a widget has without it."""
+"""States, each with its opposite."""
 _NOT = OPPOSITES | {opposite: state for state, opposite in OPPOSITES.items()}
 _STATES = {state.value.replace("_", "-"): state for state in WidgetState} | {"readonly": WidgetState.READ_ONLY}
 _FILLERS = frozenset({"the", "a", "an", "is", "are", "and", "with"})
@@ -40,7 +40,7 @@ _HINT = (
 
 
 def widget_condition(text: str) -> Widget:
-    """Return the condition that `text` writes: `[ROLE] ["NAME"] [STATE…] [COMPARISON VALUE]`, or `… gone`.
+    """Return the condition that `text` spells: `[ROLE] ["NAME"] [STATE…] [COMPARISON VALUE]`, or `… gone`.
 
     A name is exact, `~"…"` a part of it, `/…/` a pattern. A state may have `not` before it. Raises: InvalidRequest.
     """
@@ -54,7 +54,7 @@ class _Parser:
         self._text = text.strip()
         self._at = 0
         self._words: list[str] = []
-        """Read, and not known yet to be of the role or states."""
+        """Words read, not yet known to be the role or states."""
         self._found = Widget()
         self._named = False
 
@@ -106,7 +106,7 @@ class _Parser:
         self._found = replace(self._found, value=value, compare=ValueComparison(compare), percent=percent)
 
     def _end_words(self) -> None:
-        """Take the words read so far: the role first, where none is known and no name was read, then states."""
+        """Split the words read so far into the role, if neither role nor name is known, and states."""
         words, self._words = self._words, []
         states, gone, role = [], False, list(words)
         while role and (last := role[-1].lower().strip(".")) in (*_STATES, *_FILLERS, "gone", "there"):
@@ -141,7 +141,7 @@ def _unquote(text: str) -> str:
 
 
 def widget_name(leaf: Widget) -> str:
-    """Return which widget is meant, as it is written: `button "Submit"`."""
+    """Return the role and name of a widget condition as written: `button "Submit"`."""
     if leaf.match is NameMatch.REGEX:
         name = f"/{leaf.name}/"
     else:
@@ -150,7 +150,7 @@ def widget_name(leaf: Widget) -> str:
 
 
 def widget_phrase(leaf: Widget) -> str:
-    """Return the condition as it is written."""
+    """Return the condition as written in a request."""
     value = "" if leaf.value is None else f"{leaf.compare} {_value_text(leaf)}"
     parts = [widget_name(leaf), *map(state_word, leaf.states), value, "gone" if leaf.gone else ""]
     return " ".join(filter(None, parts))
@@ -186,5 +186,5 @@ def _quote(text: str) -> str:
 
 
 def as_number(text: str) -> float | None:
-    """Return the number that `text` is, with a point; None where it is none."""
+    """Return the number that `text` is, with a decimal point; None if it is none."""
     return float(text) if re.fullmatch(r"\s*[+-]?(?:\d+(?:\.\d+)?|\.\d+)\s*", text) else None

@@ -8,7 +8,7 @@ from acud.types.displays import WindowInfo
 
 
 def family_of(window: WindowInfo, windows: Sequence[WindowInfo]) -> frozenset[int]:
-    """Return the windows of the program of `window`: of its process, or that belong to it or it to them."""
+    """Return the windows of the program of `window`: those of its process, and those linked to it by ownership."""
     related = {window.window_id}
     same = {one.window_id for one in windows if one.pid and one.pid == window.pid}
     for _ in windows:
@@ -21,8 +21,8 @@ def family_of(window: WindowInfo, windows: Sequence[WindowInfo]) -> frozenset[in
 
 
 def modal_over(window_id: int, windows: Sequence[WindowInfo]) -> WindowInfo | None:
-    """Return the modal dialog that keeps this window from being used: one that belongs to it, or one above it that
-    belongs to no window and is of its program. None where there is none.
+    """Return the modal dialog that blocks this window: one that belongs to it, or one above it of the same program
+    without an owner. None if there is none.
     """
     shown = [one for one in windows if one.visibility != "unmapped" and one.kind != "popup"]
     at = next((at for at, one in enumerate(shown) if one.window_id == window_id), None)
@@ -36,5 +36,5 @@ def modal_over(window_id: int, windows: Sequence[WindowInfo]) -> WindowInfo | No
 
 
 def behind_modal(windows: Sequence[WindowInfo]) -> frozenset[int]:
-    """Return the windows that a modal dialog keeps from being used."""
+    """Return the windows that a modal dialog blocks."""
     return frozenset(one.window_id for one in windows if modal_over(one.window_id, windows) is not None)

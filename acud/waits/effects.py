@@ -59,8 +59,9 @@ class JobWithdrawal(Struct, frozen=True):
 
 
 class GrabRequest(Struct, frozen=True):
-    """One frame of the target's source is wanted now, changed or not. `look`: its notice shall carry the look of the
-    target, and with `tiles` of each of its tiles (`FrameSeen.look`).
+    """One frame of the target's source is wanted now, changed or not.
+
+    `look`: its notice shall carry the look of the target, and with `tiles` of each of its tiles (`FrameSeen.look`).
     """
 
     look: bool = False
@@ -74,8 +75,9 @@ class TextReadRequest(Struct, frozen=True):
 
 
 class FrameRateDemand(Struct, frozen=True):
-    """The highest frame rate that this wait wants of its target's source; 0: none. Sent when it changes, and again for
-    each new view.
+    """The highest frame rate that this wait wants of its target's source; 0: none.
+
+    Sent when it changes, and again for each new view.
     """
 
     fps: float
@@ -121,8 +123,9 @@ class StageReached(Struct, frozen=True):
 
 
 class WaitResolved(Struct, frozen=True):
-    """The condition holds. `evidence` has a name, or a `reason` why there is no picture. `changed_at`: when the change
-    of the deciding frame was noticed (None: nothing changed, or not known).
+    """The condition holds. `evidence` has a name, or a `reason` why there is no picture.
+
+    `changed_at`: when the change of the deciding frame was noticed (None: nothing changed, or not known).
     """
 
     at: float

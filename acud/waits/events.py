@@ -34,7 +34,7 @@ class TargetLocated(Struct, frozen=True):
 
 
 class BaselineIdentified(Struct, frozen=True):
-    """The target's identity in a baseline, read only now from a frame of a former supervisor. "": it is lost."""
+    """The target's identity in a baseline ("": lost), read only now from a frame of a former supervisor."""
 
     at: float
     token: str
@@ -113,8 +113,9 @@ class WindowsSeen(Struct, frozen=True):
 
 
 class TerminalSeen(Struct, frozen=True):
-    """The present text of a `pty` target's terminal; None: not known, so the picture decides. `written`: what it wrote
-    since the last look, some of which may have scrolled off. `read_at`: when the look began.
+    """The present text of a `pty` target's terminal; None: not known, so the picture decides.
+
+    `written`: what it wrote since the last look, some of which may have scrolled off. `read_at`: when the look began.
     """
 
     at: float
@@ -138,7 +139,10 @@ class Typed(Struct, frozen=True):
 
 
 class WidgetsRead(Struct, frozen=True):
-    """Verdicts on the leaves that ask for widgets; a leaf left out is not known now. `read_at`: when the look began."""
+    """Verdicts on the leaves that ask for widgets; a leaf left out is not known now.
+
+    `read_at`: when the look began.
+    """
 
     at: float
     verdicts: dict[int, Verdict]
@@ -161,11 +165,12 @@ class JobDispatched(Struct, frozen=True):
 
 
 class JobDone(Struct, frozen=True):
-    """The job came back `done`. `identity` is the view's; `evidence` is set when a picture was kept. `verdicts`: per
-    leaf asked; empty for identity and evidence jobs. `memoed`: leaves answered from memory. `gated`: the lossy gate
-    held the frame back. `retry_after_s`: when a judge that did not answer is worth asking again (0: not known).
-    `later`: by later stage, the verdicts on its leaves. `heard`: the source's newest announced frame; frames up to it
-    that the wait did not get do not touch its target.
+    """The job came back `done`. `identity` is the view's; `evidence` is set when a picture was kept.
+
+    `verdicts`: per leaf asked; empty for identity and evidence jobs. `memoed`: leaves answered from memory. `gated`:
+    the lossy gate held the frame back. `retry_after_s`: when a judge that did not answer is worth asking again (0: not
+    known). `later`: by later stage, the verdicts on its leaves. `heard`: the source's newest announced frame; frames up
+    to it that the wait did not get do not touch its target.
     """
 
     at: float
@@ -247,8 +252,9 @@ class CancelRequested(Struct, frozen=True):
 
 
 class WaitBroken(Struct, frozen=True):
-    """The wait can never be judged (its display was removed for good), so it fails with `reason`. `evidence`: the last
-    picture of its target, or why there is none.
+    """The wait can never be judged (its display was removed for good), so it fails with `reason`.
+
+    `evidence`: the last picture of its target, or why there is none.
     """
 
     at: float

@@ -58,9 +58,10 @@ class VerdictCache(Struct, frozen=True):
 
 
 class JobInFlight(Struct, frozen=True):
-    """A job in flight: its request, and the newest frame at its dispatch. `generation`: of view and condition; the
-    result is stale once the wait has another. `turn`: its place in the order of dispatches. `windows`: the display's at
-    its dispatch (None: not known); `typed`: what acud had typed then.
+    """A job in flight: its request, and the newest frame at its dispatch.
+
+    `generation`: of view and condition; the result is stale once the wait has another. `turn`: its place in the order
+    of dispatches. `windows`: the display's at its dispatch (None: not known); `typed`: what acud had typed then.
     """
 
     job_id: str
@@ -126,8 +127,9 @@ class PendingYes(Struct, frozen=True):
 
 
 class LaterReading(Struct, frozen=True):
-    """The result of reading ahead: for each later stage, the verdicts on its leaves on that frame. `evidence`: the
-    picture of a stage that holds.
+    """The result of reading ahead: for each later stage, the verdicts on its leaves on that frame.
+
+    `evidence`: the picture of a stage that holds.
     """
 
     frame: int
@@ -138,9 +140,10 @@ class LaterReading(Struct, frozen=True):
 
 
 class Standing(Struct, frozen=True):
-    """How many present places of one leaf do not count (see `acud.waits.anew`). `there`: that number. `echoed`: how
-    many places have been taken for what acud typed. `was_away`: the leaf was seen not to hold, or it is not known
-    whether it held at arming.
+    """How many present places of one leaf do not count (see `acud.waits.anew`).
+
+    `there`: that number. `echoed`: how many places have been taken for what acud typed. `was_away`: the leaf was seen
+    not to hold, or it is not known whether it held at arming.
     """
 
     there: int = 0
@@ -149,10 +152,11 @@ class Standing(Struct, frozen=True):
 
 
 class TextSnapshot(Struct, frozen=True):
-    """The answers from windows, terminals and widgets, and the frames of that moment. `since`: when these answers
-    began. Frames `first` (None: none known yet) to `last` are of that moment. `newest`, `newest_at`: the newest frame
-    and its grab; a terminal or widgets may not have been read after it. `read_at`, `widgets_at`: when terminal and
-    widgets were read.
+    """The answers from windows, terminals and widgets, and the frames of that moment.
+
+    `since`: when these answers began. Frames `first` (None: none known yet) to `last` are of that moment. `newest`,
+    `newest_at`: the newest frame and its grab; a terminal or widgets may not have been read after it. `read_at`,
+    `widgets_at`: when terminal and widgets were read.
     """
 
     answers: dict[int, Answer] = {}
@@ -166,13 +170,14 @@ class TextSnapshot(Struct, frozen=True):
 
 
 class JudgeState(Struct, frozen=True):
-    """The judging of a wait. `last_start`: start of the newest judgement that came back and was neither from memory nor
-    gated. `last_real`: the same, or the start of a forced one. `last_look`: newest turn, also one with nothing to
-    judge. `turn` counts dispatches, `answered_turn` is the newest one answered. `gap_s`: of the adaptive cadence.
-    `yeses`, `yes_turn`, `confirm_at`: confirmation. `passed`: frames that came and went while a judge was busy (for
-    `busy_s` in all), up to `passed_frame`. `restless`: the area where changes alone are judged with a pause.
-    `absent_since`, `absences`: the first of the yeses in a row that rest on an absence, and their number. `unreadable`:
-    unreadable answers in a row.
+    """The judging of a wait.
+
+    `last_start`: start of the newest judgement that came back and was neither from memory nor gated. `last_real`: the
+    same, or the start of a forced one. `last_look`: newest turn, also one with nothing to judge. `turn` counts
+    dispatches, `answered_turn` is the newest one answered. `gap_s`: of the adaptive cadence. `yeses`, `yes_turn`,
+    `confirm_at`: confirmation. `passed`: frames that came and went while a judge was busy (for `busy_s` in all), up to
+    `passed_frame`. `restless`: the area where changes alone are judged with a pause. `absent_since`, `absences`: the
+    first of the yeses in a row that rest on an absence, and their number. `unreadable`: unreadable answers in a row.
     """
 
     last_start: float = float("-inf")
@@ -202,8 +207,9 @@ class JudgeState(Struct, frozen=True):
 
 
 class OpenRequests(Struct, frozen=True):
-    """What was asked of the supervisor and is still open. `compare_at`: the earliest time to ask for an identity again;
-    `gone`: how often in a row its frame was overwritten.
+    """What was asked of the supervisor and is still open.
+
+    `compare_at`: the earliest time to ask for an identity again; `gone`: how often in a row its frame was overwritten.
     """
 
     jobs: dict[JobKind, JobRequest] = {}

@@ -10,8 +10,10 @@ from acud.waits.read_text import comparable
 
 
 class PartialName(NamedTuple):
-    """One form of a partial file's name, as a regular expression without regard to case. Its groups `name` and `ext`
-    make the final name; `ext` alone is the end of a name not known yet; without groups the final name may be any.
+    """One form of a partial file's name, as a regular expression without regard to case.
+
+    Its groups `name` and `ext` make the final name; `ext` alone is the end of a name not known yet; without groups the
+    final name may be any.
     """
 
     form: re.Pattern[str]

@@ -84,9 +84,11 @@ EVIDENCE_PATIENCE_S = 10.0
 
 
 class PlanBasis(Struct):
-    """What a plan starts from; no step changes it. `verdicts`: known without a judge. `asked`: the leaves to ask a
-    judge about. `quiet`: the leaves that ask for quiet, with its length in seconds. `turns`: cached for `judge_state`,
-    the one part of a wait that they depend on and steps change.
+    """What a plan starts from; no step changes it.
+
+    `verdicts`: known without a judge. `asked`: the leaves to ask a judge about. `quiet`: the leaves that ask for quiet,
+    with its length in seconds. `turns`: cached for `judge_state`, the one part of a wait that they depend on and steps
+    change.
     """
 
     at: float
@@ -242,8 +244,9 @@ def _resolve_on_picture(wait: Wait, now: PlanBasis) -> Outcome:
 
 
 def _hold_back(wait: Wait, pending: PendingYes, now: PlanBasis) -> Outcome | None:
-    """Return the next step of a yes that must hold for a time; None if a grab shows that it did, or it need not. While
-    the target stands still no judge is asked again.
+    """Return the next step of a yes that must hold for a time; None if a grab shows that it did, or it need not.
+
+    While the target stands still no judge is asked again.
     """
     if pending.hold_until is None:
         return None
@@ -391,8 +394,9 @@ def _is_read(wait: Wait, asked: frozenset[int]) -> bool:
 
 
 def _unjudged_since(wait: Wait, view_state: ViewState, now: PlanBasis) -> float | None:
-    """Return since when there may be pixels unjudged for the asked leaves; None when there are none. A local answer
-    that turned asks anew about the same pixels: then return the start of the last judgement.
+    """Return since when there may be pixels unjudged for the asked leaves; None when there are none.
+
+    A local answer that turned asks anew about the same pixels: then return the start of the last judgement.
     """
     covers = _list_covers(wait)
     answers = {index: verdict.answer for index, verdict in now.verdicts.items()}

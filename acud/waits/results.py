@@ -131,8 +131,9 @@ def _learn_identity(wait: Wait, event: JobDone) -> Outcome:
 
 
 def _pace_identity(wait: Wait, flight: JobInFlight, at: float) -> Wait:
-    """Set when to ask for an identity next: at once if this one decided, or a frame has come since its job left. So
-    each frame causes at most one prompt job, whatever jobs return, and a screen that stands still costs a bounded
+    """Set when to ask for an identity next: at once if this one decided, or a frame has come since its job left.
+
+    So each frame causes at most one prompt job, whatever jobs return, and a screen that stands still costs a bounded
     number of them.
     """
     view_state = wait.view_state

@@ -46,9 +46,10 @@ def is_last_stage(wait: Wait) -> bool:
 
 
 def read_ahead(wait: Wait) -> dict[int, bool]:
-    """Return the later stages to read ahead, and whether to keep a picture where one holds. They end before the first
-    stage that text alone does not answer, or that holds over an empty screen: the next look finds that as well. A stage
-    known to hold needs no further picture.
+    """Return the later stages to read ahead, and whether to keep a picture where one holds.
+
+    They end before the first stage that text alone does not answer, or that holds over an empty screen: the next look
+    finds that as well. A stage known to hold needs no further picture.
     """
     if wait.spec.policy.confirm > 1:
         return {}
@@ -108,8 +109,10 @@ def take_later_yes(wait: Wait, reading: LaterReading) -> Wait:
 
 
 def next_stage(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -> tuple[Wait, tuple[WaitEffect, ...]]:
-    """Return the wait as its next stage begins, and the record of the reached one. Spending, counts and the pace of
-    judging go on. Readings in flight for the old stage may be of later frames: their results still count.
+    """Return the wait as its next stage begins, and the record of the reached one.
+
+    Spending, counts and the pace of judging go on. Readings in flight for the old stage may be of later frames: their
+    results still count.
     """
     stage = wait.stage + 1
     withdrawn = tuple(JobWithdrawal(kind) for kind in wait.requests.jobs)

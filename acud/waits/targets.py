@@ -16,8 +16,9 @@ TARGETS = "use screen, display:<name>, window:<title or id>, region:x,y,w,h, pty
 
 
 class TargetLocation(Struct, frozen=True):
-    """A view of `source`, or `missing`: why there is none. `window_id`: the target's window (0: none). `crop` None is
-    the whole source. `ignore` boxes are relative to the crop and clipped to it.
+    """A view of `source`, or `missing`: why there is none. `window_id`: the target's window (0: none).
+
+    `crop` None is the whole source. `ignore` boxes are relative to the crop and clipped to it.
     """
 
     source: str = ""
@@ -37,10 +38,11 @@ def locate(
     monitors: tuple[MonitorInfo, ...] = (),
     shown_in: Verdict | int | None = None,
 ) -> TargetLocation:
-    """Return where to look on `display` (`width` x `height`) with these `windows`, topmost first. A window is found by
-    id or by a part of its title, case ignored, topmost viewable one first. `held` is the former window: it is followed
-    while it can be seen, whatever its title becomes and whatever is above it. `shown_in`: the window that shows a `pty`
-    target, or that a launch opened; or why there is none.
+    """Return where to look on `display` (`width` x `height`) with these `windows`, topmost first.
+
+    A window is found by id or by a part of its title, case ignored, topmost viewable one first. `held` is the former
+    window: it is followed while it can be seen, whatever its title becomes and whatever is above it. `shown_in`: the
+    window that shows a `pty` target, or that a launch opened; or why there is none.
     """
     screen = Rect(0, 0, width, height)
     if target.pty or target.opened_by is not None:
@@ -147,8 +149,9 @@ def _clip_boxes(boxes: tuple[Rect, ...], inside: Rect) -> tuple[Rect, ...]:
 
 
 def parse_target(text: str, display: str = "", ignore: tuple[Rect, ...] = ()) -> Target:
-    """Return the target that `text` names on `display` ("": the default display), without the `ignore` boxes. Raises:
-    InvalidRequest, with the next step, for an unknown kind of target.
+    """Return the target that `text` names on `display` ("": the default display), without the `ignore` boxes.
+
+    Raises: InvalidRequest, with the next step, for an unknown kind of target.
     """
     kind, colon, rest = text.strip().partition(":")
     rest = rest.strip()

@@ -133,9 +133,10 @@ class Tty(Struct, frozen=True):
 
 
 class TmuxSession(Struct, frozen=True):
-    """A tmux session. `chains`: for each client that shows it, the client's pid and its parents. `ttys`: the terminals
-    of its panes. `pane`: the text of its current window, None when not asked for. `written`: what its panes wrote since
-    the last survey, including their screens.
+    """A tmux session. `chains`: for each client that shows it, the client's pid and its parents.
+
+    `ttys`: the terminals of its panes. `pane`: the text of its current window, None when not asked for. `written`: what
+    its panes wrote since the last survey, including their screens.
     """
 
     name: str
@@ -238,9 +239,10 @@ def _describe_tty(tty: Tty, survey: SessionSurvey, windows: tuple[WindowInfo, ..
 
 
 def judge_pane(leaf: TextLeaf, pane: str, echoes: Sequence[Echo] = ()) -> Verdict:
-    """Return the verdict on `leaf` from what a terminal shows now, apart from `echoes` of what acud typed. Plain text
-    is found across line breaks, white space folded; a pattern is tried line by line. A number stands after its label in
-    a line.
+    """Return the verdict on `leaf` from what a terminal shows now, apart from `echoes` of what acud typed.
+
+    Plain text is found across line breaks, white space folded; a pattern is tried line by line. A number stands after
+    its label in a line.
     """
     if isinstance(leaf, ScreenNumber):
         return _judge_number(leaf, pane, echoes)

@@ -179,8 +179,9 @@ class Masks(Struct, frozen=True):
 
 
 def masks(grid: Grid, crop: Rect, ignore: tuple[Rect, ...]) -> Masks:
-    """Return the tiles of `crop` minus the `ignore` boxes, which are relative to the crop. A change of a touching tile
-    that is not whole may lie outside the target: tiles alone leave that open.
+    """Return the tiles of `crop` minus the `ignore` boxes, which are relative to the crop.
+
+    A change of a touching tile that is not whole may lie outside the target: tiles alone leave that open.
     """
     touching, whole = grid.find_touching(crop), grid.within(crop)
     for box in (spot.shift(crop.x, crop.y) for spot in ignore):
@@ -190,9 +191,10 @@ def masks(grid: Grid, crop: Rect, ignore: tuple[Rect, ...]) -> Masks:
 
 
 class TileHistory:
-    """The last change of every tile since the first `record`. The supervisor owns one per source. A tile is in one
-    frame's bitmap only, the newest that changed it; so the history is exact, never trimmed, and holds at most as many
-    bitmaps as there are tiles. Frame numbers of a source never go back.
+    """The last change of every tile since the first `record`. The supervisor owns one per source.
+
+    A tile is in one frame's bitmap only, the newest that changed it; so the history is exact, never trimmed, and holds
+    at most as many bitmaps as there are tiles. Frame numbers of a source never go back.
     """
 
     def __init__(self, changed: Mapping[int, int] | None = None, newest: int = -1) -> None:

@@ -76,8 +76,10 @@ class StoredBaseline(Struct, frozen=True):
 
 
 class ChangeMark(Struct, frozen=True):
-    """A frame that changed the target, or may have. `at`: when that was first known. `since`: the change came no
-    earlier, rate cap considered. `tiles`: the target's changed tiles, None if not known.
+    """A frame that changed the target, or may have.
+
+    `at`: when that was first known. `since`: the change came no earlier, rate cap considered. `tiles`: the target's
+    changed tiles, None if not known.
     """
 
     frame: int
@@ -103,9 +105,11 @@ class EarlyIdentity(Struct, frozen=True):
 
 
 class ChangeState(Struct, frozen=True):
-    """A `change` leaf: its baseline once taken, the tiles counted since, and the frame from which it holds. `doubt`:
-    why it could not be compared with its baseline by tiles ("": it could). It then holds once its identity differs or
-    is known to be lost, or tiles change. `unsure`: why some of `touched` only counts as changed ("": it did change).
+    """A `change` leaf: its baseline once taken, the tiles counted since, and the frame from which it holds.
+
+    `doubt`: why it could not be compared with its baseline by tiles ("": it could). It then holds once its identity
+    differs or is known to be lost, or tiles change. `unsure`: why some of `touched` only counts as changed ("": it did
+    change).
     """
 
     leaf: Change
@@ -160,6 +164,7 @@ class ViewState(Struct, frozen=True):
 
     def touched_within(self, after: int, until: int, besides: int = 0) -> bool:
         """Return whether a frame in (after, until] changed the target, or may have; too long ago counts as yes.
+
         `besides`: tiles that do not count.
         """
         forgotten = len(self.marks) == MARKS and self.marks[0].frame > after + 1
@@ -213,6 +218,7 @@ def count_change(
     view_state: ViewState, frame: int, tiles: int, shown_by: float, unsure: str = "", *, is_measured: bool = True
 ) -> ViewState:
     """Count a change: leaves count it, quiet starts anew, the old identity is void. `unsure`: see `ChangeState`.
+
     `is_measured`: no more than `tiles` changed; else leaves that ask for a share are in doubt.
     """
     after = replace(view_state, quiet_from=shown_by, identity="", uncertain=None)

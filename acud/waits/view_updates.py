@@ -31,8 +31,9 @@ _REPAINT_S = 0.5
 
 
 def show_view(before: ViewState | None, changes: dict[int, ChangeState], event: TargetLocated) -> ViewState:
-    """Return the view state for a newly located view; `before`: of the last one. A capture that only restarted (another
-    epoch of the same view) compares its first frame itself.
+    """Return the view state for a newly located view; `before`: of the last one.
+
+    A capture that only restarted (another epoch of the same view) compares its first frame itself.
     """
     view = view_of(event)
     if before is None:
@@ -49,8 +50,9 @@ def show_view(before: ViewState | None, changes: dict[int, ChangeState], event: 
 
 
 def hide_view(view_state: ViewState, *, was_hidden: bool) -> ViewState:
-    """Return the view state after the target went out of view: it cannot be seen to be quiet meanwhile. `was_hidden`:
-    its source may go on, and show other things in the target's place, so that its tiles are void.
+    """Return the view state after the target went out of view: it cannot be seen to be quiet meanwhile.
+
+    `was_hidden`: its source may go on, and show other things in the target's place, so that its tiles are void.
     """
     blinks = BlinkWatch() if view_state.blinks is not None else None
     return replace(view_state, quiet_from=NEVER, was_hidden=view_state.was_hidden or was_hidden, blinks=blinks)
@@ -168,8 +170,9 @@ def _measure_change(view_state: ViewState, change: ChangeState, tiles: int, fram
 
 def apply_identity(view_state: ViewState, frame: int, identity: str, heard: int = -1) -> ViewState:
     """Return the view state after a job on `frame` found the view's identity. `heard`: the newest announced frame,
-    passed to this wait or not. The identity of a later frame waits for that frame's notice, which names the changed
-    tiles.
+    passed to this wait or not.
+
+    The identity of a later frame waits for that frame's notice, which names the changed tiles.
     """
     if not view_state.looked or frame < view_state.identity_frame:
         return view_state

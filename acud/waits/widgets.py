@@ -1,4 +1,4 @@
-"""Verdicts on a `widget` condition, from the widgets that a display's programs report."""
+"""Verdicts on a `widget` condition, from the widgets that programs report; their words are redacted and quoted."""
 
 from __future__ import annotations
 
@@ -79,9 +79,10 @@ class WidgetPlace(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WidgetsSeen:
-    """The widgets of a display at one moment, looked up by role and name. `windows`: the display's. `hidden`: returns
-    the rule that keeps the value of a widget secret ("": none), called only to compare values. `redacted`: redacts
-    words of programs.
+    """The widgets of a display at one moment, looked up by role and name. `windows`: the display's.
+
+    `hidden`: returns the rule that keeps the value of a widget secret ("": none), called only to compare values.
+    `redacted`: redacts words of programs.
     """
 
     def __init__(
@@ -158,8 +159,9 @@ class WidgetsSeen:
 
 
 def judge_widget(leaf: Widget, seen: WidgetsSeen, place: WidgetPlace, *, was_there: bool = False) -> Verdict:
-    """Return the verdict on `leaf` from the widgets in `place`, with boxes in display pixels. An unreported widget may
-    belong to a program that reports none; `was_there`: it was reported before, so it cannot.
+    """Return the verdict on `leaf` from the widgets in `place`, with boxes in display pixels.
+
+    An unreported widget may belong to a program that reports none; `was_there`: it was reported before, so it cannot.
     """
     found = seen.find_named(leaf, place)
     if not found:
