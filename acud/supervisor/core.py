@@ -265,7 +265,7 @@ class Core:
 
     def display_pids(self) -> set[int]:
         """Return the processes of managed displays, and those that were launched on displays."""
-        displays = {process.pid for display in self.displays.managed.living for process in display.watched()}
+        displays = {process.pid for display in self.displays.managed.living for process in display.watched_processes}
         return displays.union(self.program_launcher.pids)
 
     def stage_paths(self, info: WaitInfo) -> tuple[str, ...]:

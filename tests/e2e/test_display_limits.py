@@ -66,7 +66,8 @@ def told(host: Daemon, display: DisplayInfo) -> list[str]:
 
 def running(host: Daemon, display: DisplayInfo) -> int:
     folder = str(host.paths.displays / display.name.lstrip(":"))
-    return sum(where == folder and processes.start_ticks(pid) is not None for pid, where in processes.marked().items())
+    marked = processes.find_marked()
+    return sum(where == folder and processes.start_ticks(pid) is not None for pid, where in marked.items())
 
 
 @pytest.mark.parametrize("before", ["", WRITE_OVER], ids=["plain", "retitled"])

@@ -107,7 +107,7 @@ def test_a_bus_that_dies_is_said(gui_daemon: Daemon) -> None:
 
 def _buses(display: DisplayInfo) -> list[int]:
     folder = str(Path(display.auth_file).parent)
-    return [pid for pid, of in processes.marked().items() if of == folder and processes.comm(pid) == "dbus-daemon"]
+    return [pid for pid, of in processes.find_marked().items() if of == folder and processes.comm(pid) == "dbus-daemon"]
 
 
 def _without(gui_daemon: Daemon, display: DisplayInfo) -> Scene | None:

@@ -141,7 +141,7 @@ def traces(folder: Path, number: int) -> list[str]:
     """Return what there is of a display: living processes, X's lock and socket, its folder."""
     found = [
         f"{pid} {processes.comm(pid)}"
-        for pid, where in processes.marked().items()
+        for pid, where in processes.find_marked().items()
         if where == str(folder) and _lives(pid)
     ]
     files = (folder, Path(f"/tmp/.X{number}-lock"), Path(f"/tmp/.X11-unix/X{number}"))

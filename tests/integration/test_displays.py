@@ -327,7 +327,7 @@ def test_a_program_that_writes_over_its_environment_ends_with_its_display(
     host.until(log.read_text)
     retitled = int(log.read_text())
     assert not any(item.startswith(processes.MARKER.encode()) for item in environ(retitled))
-    assert processes.marked()[retitled] == str(display.places.folder)
+    assert processes.find_marked()[retitled] == str(display.places.folder)
     assert host.end(display.name) == ()
     assert processes.start_ticks(retitled) is None
     program.wait(30)
@@ -340,8 +340,8 @@ def test_marked_processes_are_found_by_environment() -> None:
     try:
         while not environ(marked.pid):
             pass
-        assert processes.marked()[marked.pid] == "/nowhere/7"
-        assert os.getpid() not in processes.marked()
+        assert processes.find_marked()[marked.pid] == "/nowhere/7"
+        assert os.getpid() not in processes.find_marked()
     finally:
         marked.kill()
         marked.wait()

@@ -20,8 +20,8 @@ def find(loop: EventLoop, paths: Paths, row: StoredDisplay, boot_id: str) -> Man
 
     Raises: DisplayDown with the reason when its X server or its cookie is gone.
     """
-    where = _places_of(paths, row)
-    x_server = attach(loop, _stored(row, "x_server"), boot_id)
+    where = _folders_of(paths, row)
+    x_server = attach(loop, _find_process(row, "x_server"), boot_id)
     if not where.auth_file.is_file():
         x_server.close()
         raise DisplayDown(f"the Xauthority of {row.name} is gone")
@@ -46,14 +46,14 @@ def attach(loop: EventLoop, stored: StoredProcess, boot_id: str) -> WatchedProce
     raise DisplayDown(f"{stored.comm} ended; pid {stored.pid} is another process now")
 
 
-def _places_of(paths: Paths, row: StoredDisplay) -> folders.DisplayFolders:
+def _folders_of(paths: Paths, row: StoredDisplay) -> folders.DisplayFolders:
     match = _NAME.match(row.name)
     if match is None:
         raise DisplayDown(f"{row.name[:40]} is not the name of a managed display")
-    return folders.of(paths, int(match[1]))
+    return folders.for_number(paths, int(match[1]))
 
 
-def _stored(row: StoredDisplay, role: str) -> StoredProcess:
+def _find_process(row: StoredDisplay, role: str) -> StoredProcess:
     for process in row.processes:
         if process.role == role:
             return process
@@ -64,7 +64,7 @@ def _find_bus(loop: EventLoop, display: ManagedDisplay, row: StoredDisplay, boot
     if not row.bus_address:
         return
     try:
-        display.session_bus = attach(loop, _stored(row, "session_bus"), boot_id)
+        display.session_bus = attach(loop, _find_process(row, "session_bus"), boot_id)
         display.bus_address = row.bus_address
     except DisplayDown as fault:
         display.bus_note = f"no session bus: {fault.message}"
@@ -73,6 +73,6 @@ def _find_bus(loop: EventLoop, display: ManagedDisplay, row: StoredDisplay, boot
 def find_window_manager(loop: EventLoop, row: StoredDisplay, boot_id: str) -> WatchedProcess | None:
     """Return the window manager of `row`, watched; None when it ended in the meantime and must be started again."""
     try:
-        return attach(loop, _stored(row, "window_manager"), boot_id)
+        return attach(loop, _find_process(row, "window_manager"), boot_id)
     except DisplayDown:
         return None

@@ -1,4 +1,4 @@
-"""Where a managed display keeps its files, and what the programs on it find in their environment."""
+"""The files of a managed display, and the environment of the programs on it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _METHOD = b"MIT-MAGIC-COOKIE-1"
 _COOKIE_BYTES = 16
 
 
-def write(path: Path, number: int) -> None:
+def write_cookie(path: Path, number: int) -> None:
     """Create the file at `path` (0600, must not exist) with a fresh cookie for display `number`.
 
     The entry of family Local with the host's name serves libX11, XCB and python-xlib. The one of family Wild serves the
@@ -63,7 +63,7 @@ _OF_ANOTHER_DESKTOP = frozenset(
 
 
 # Qt and Chromium (with Electron) build no accessibility tree otherwise unless they see the session's switch in time.
-_TELL_OF_WIDGETS = {"QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1", "ACCESSIBILITY_ENABLED": "1"}
+_ENABLE_ACCESSIBILITY = {"QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1", "ACCESSIBILITY_ENABLED": "1"}
 
 
 class DisplayFolders(Struct, frozen=True):
@@ -98,10 +98,10 @@ class DisplayFolders(Struct, frozen=True):
         if self.runtime.parent != self.folder:
             make_private(self.runtime.parent)  # under /tmp: it must be ours, not a trap laid by somebody else
         make_private(self.runtime)
-        write(self.auth_file, self.number)
+        write_cookie(self.auth_file, self.number)
 
     def remove(self) -> tuple[str, ...]:
-        """Remove X's lock and socket if nobody lives behind them, and the directories; return what could not be."""
+        """Remove the directories, and X's lock and socket unless a server holds them; return what stays, and why."""
         left = []
         for place in (self.runtime, self.folder):
             shutil.rmtree(place, onerror=lambda _, path, fault: left.append(f"{path}: {fault[1]}"))
@@ -112,14 +112,14 @@ class DisplayFolders(Struct, frozen=True):
         return tuple(text for text in left if "No such file" not in text)
 
     def is_silent(self) -> bool:
-        """Tell whether nobody of ours listens as its X server, and what a dead one left there is removed."""
+        """Return whether no X server of this user listens; removes what a dead one left."""
         try:
             return numbers.clear(self.number)
         except OSError:
             return False
 
     def environment(self, base: Mapping[str, str], bus_address: str) -> dict[str, str]:
-        """Return `base` without what belongs to another desktop, with what leads to this one."""
+        """Return `base` with the variables of other desktops replaced by those of this display."""
         kept = {name: value for name, value in base.items() if name not in _OF_ANOTHER_DESKTOP}
         kept |= {
             "DISPLAY": self.name,
@@ -127,10 +127,10 @@ class DisplayFolders(Struct, frozen=True):
             "XDG_RUNTIME_DIR": str(self.runtime),
             processes.MARKER: str(self.folder),
         }
-        return kept | ({"DBUS_SESSION_BUS_ADDRESS": bus_address, **_TELL_OF_WIDGETS} if bus_address else {})
+        return kept | ({"DBUS_SESSION_BUS_ADDRESS": bus_address, **_ENABLE_ACCESSIBILITY} if bus_address else {})
 
 
-def of(paths: Paths, number: int) -> DisplayFolders:
+def for_number(paths: Paths, number: int) -> DisplayFolders:
     """Return the places of display `number` of this instance; touches no file."""
     folder = paths.displays / str(number)
     runtime = folder / "run"
@@ -139,7 +139,7 @@ def of(paths: Paths, number: int) -> DisplayFolders:
     return DisplayFolders(number, folder, runtime)
 
 
-def existing(paths: Paths) -> tuple[DisplayFolders, ...]:
-    """Return the places of every display folder there is, of this run or of an earlier one."""
+def find_existing(paths: Paths) -> tuple[DisplayFolders, ...]:
+    """Return the places of every display folder, also of those that earlier runs left."""
     names = (path.name for path in paths.displays.iterdir() if path.is_dir() and path.name.isdigit())
-    return tuple(of(paths, int(name)) for name in sorted(names))
+    return tuple(for_number(paths, int(name)) for name in sorted(names))

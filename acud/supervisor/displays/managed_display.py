@@ -26,7 +26,7 @@ class ManagedDisplay:
         self.bus_address = ""
         self.bus_note = ""
         self.limit_note = ""
-        """What was ended last because the display was over a limit."""
+        """Which programs were killed last because the display was over a limit."""
         self.window_manager: WindowManager | None = None
         self._boot_id = boot_id
 
@@ -47,13 +47,13 @@ class ManagedDisplay:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is not as asked for now: a missing bus or window manager."""
+        """What differs from the request: a missing bus or window manager, killed programs."""
         texts = (self.bus_note, self.window_manager.note if self.window_manager else "", self.limit_note)
         return tuple(text for text in texts if text)
 
     @property
     def processes(self) -> tuple[StoredProcess, ...]:
-        """What the store keeps, so that a later supervisor can adopt this display."""
+        """The rows for the store, so that a later supervisor can adopt this display."""
         manager = self.window_manager.process if self.window_manager else None
         roles: tuple[tuple[Literal["x_server", "session_bus", "window_manager"], WatchedProcess | None], ...] = (
             ("x_server", self.x_server),
@@ -70,7 +70,8 @@ class ManagedDisplay:
         """Return the environment for a program on this display; its processes end with the display."""
         return self.places.environment(base, self.bus_address)
 
-    def watched(self) -> list[WatchedProcess]:
-        """Return the processes that are watched now, the X server first."""
+    @property
+    def watched_processes(self) -> list[WatchedProcess]:
+        """The processes that are watched now, the X server first."""
         manager = self.window_manager.process if self.window_manager else None
         return [one for one in (self.x_server, self.session_bus, manager) if one is not None and one.alive]

@@ -1,4 +1,4 @@
-"""All managed displays of one supervisor: started, adopted, watched, ended."""
+"""All managed displays of one supervisor: it starts, adopts, watches and ends them."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ OnFailed = Callable[[AcudError], None]
 
 
 class DisplayWatcher(Protocol):
-    """Who hears of managed displays."""
+    """Is called when a managed display changes or dies."""
 
     def display_died(self, display: ManagedDisplay, reason: str) -> None:
-        """Learn that the X server ended unasked; what was left of the display is being removed."""
+        """Handle the end of an X server that nobody stopped; the display's remains are being removed."""
         ...
 
     def display_changed(self, display: ManagedDisplay) -> None:
-        """Learn that its processes or notes changed: store `display.processes` anew."""
+        """Store `display.processes` again: they or the notes changed."""
         ...
 
     def display_limited(self, display: ManagedDisplay, reason: str) -> None:
-        """Learn that programs on it were killed because it was over a limit."""
+        """Handle that programs on it were killed because it was over a limit."""
         ...
 
 
 class Adoption(Struct, frozen=True):
-    """`adopted`: rows whose display lives, with it. `ended`: rows whose display is gone, with the reason."""
+    """`adopted`: rows with their living display. `ended`: rows without one, each with the reason."""
 
     adopted: tuple[tuple[StoredDisplay, ManagedDisplay], ...]
     ended: tuple[tuple[StoredDisplay, str], ...]
@@ -77,8 +77,8 @@ class ManagedDisplays:
         wanted_names: Callable[[], set[str]],
         x_server: str = "Xvfb",
     ) -> None:
-        """`env`: what programs on the displays inherit. `wanted_names`: names that are still looked for, as waits do
-        until their deadline; no new display gets one. `x_server`: the program; tests pass others.
+        """`env`: what programs on the displays inherit. `wanted_names`: returns names that waits still look for; no new
+        display gets one. `x_server`: the program; tests pass others.
         """
         self._loop, self._clock, self._paths, self._settings = loop, clock, paths, settings
         self._env, self._watcher, self._x_server = env, watcher, x_server
@@ -86,7 +86,7 @@ class ManagedDisplays:
         self._living: dict[str, ManagedDisplay] = {}
         self._starting: dict[DisplayStart, OnFailed] = {}
         self._begun: set[DisplayStart] = set()
-        """Of those that are starting, the ones whose X server was started; the others wait for their turn."""
+        """The starts with a running X server; the others are queued."""
         self._at_once = settings.display.starts_at_once or _STARTS_PER_CORE * len(os.sched_getaffinity(0))
         self._ending: set[int] = set()
         self._looks = SharedLooks(loop)
@@ -118,21 +118,21 @@ class ManagedDisplays:
         leaves a note. `on_failed` gets DisplayDown (with the server's last words), Unavailable or Refused.
         Raises: InvalidRequest for a malformed `window_manager`; nothing was started then.
         """
-        wishes = self._wishes(width, height, window_manager)
-        full = self._too_large(wishes) or self._full()
+        wishes = self._build_wishes(width, height, window_manager)
+        full = self._refuse_size(wishes) or self._refuse_count()
         if full is not None:
             self._loop.call_later(0, lambda: on_failed(full))
             return
         starting = DisplayStart(
-            self._tools(),
+            self._build_tools(),
             wishes,
-            lambda display: self._up(starting, display, on_ready),
-            lambda error: self._failed(starting, error),
+            lambda display: self._on_up(starting, display, on_ready),
+            lambda error: self._fail_start(starting, error),
         )
         self._starting[starting] = on_failed
         self._loop.call_later(0, self._begin_next)
 
-    def _too_large(self, wishes: StartWishes) -> Refused | None:
+    def _refuse_size(self, wishes: StartWishes) -> Refused | None:
         most = self._settings.capture.max_megapixels
         if wishes.width * wishes.height <= most * 1e6:
             return None
@@ -141,7 +141,7 @@ class ManagedDisplays:
             hint="ask for a smaller one, or raise [capture] max_megapixels",
         )
 
-    def _full(self) -> Refused | None:
+    def _refuse_count(self) -> Refused | None:
         count = len(self._living) + len(self._starting)
         if count < self._settings.display.max:
             return None
@@ -150,7 +150,7 @@ class ManagedDisplays:
         )
 
     def _begin_next(self) -> None:
-        """Begin those whose turn it is: more at once than the host has cores for would only all be late."""
+        """Begin queued starts, as many at once as the cores can serve: more would only all be late."""
         waiting = [starting for starting in self._starting if starting not in self._begun]
         for starting in waiting[: max(0, self._at_once - len(self._begun))]:
             self._begin(starting)
@@ -160,27 +160,27 @@ class ManagedDisplays:
         try:
             starting.begin()
         except AcudError as error:
-            self._failed(starting, error)
+            self._fail_start(starting, error)
 
-    def _up(self, starting: DisplayStart, display: ManagedDisplay, on_ready: OnReady) -> None:
+    def _on_up(self, starting: DisplayStart, display: ManagedDisplay, on_ready: OnReady) -> None:
         del self._starting[starting]
-        self._over(starting)
+        self._finish_start(starting)
         self._watch(display)
         on_ready(display)
 
-    def _failed(self, starting: DisplayStart, error: AcudError) -> None:
+    def _fail_start(self, starting: DisplayStart, error: AcudError) -> None:
         on_failed = self._starting.pop(starting)
-        self._over(starting)
+        self._finish_start(starting)
         processes, where = starting.cancel(), starting.places
         if where is not None:
             self._end_processes(where, processes, None, self._log_left)
         on_failed(error)
 
-    def _over(self, starting: DisplayStart) -> None:
+    def _finish_start(self, starting: DisplayStart) -> None:
         self._begun.discard(starting)
         self._loop.call_later(0, self._begin_next)
 
-    def _wishes(self, width: int, height: int, window_manager: str) -> StartWishes:
+    def _build_wishes(self, width: int, height: int, window_manager: str) -> StartWishes:
         chosen = self._settings.display
         manager = check_name(window_manager or chosen.window_manager or NO_WINDOW_MANAGER)
         return StartWishes(
@@ -191,7 +191,7 @@ class ManagedDisplays:
             deadline_s=chosen.start_deadline_s,
         )
 
-    def _tools(self) -> StartTools:
+    def _build_tools(self) -> StartTools:
         return StartTools(
             loop=self._loop,
             monotonic_s=self._clock.monotonic_s,
@@ -200,15 +200,15 @@ class ManagedDisplays:
             x_server=self._x_server,
             claim=self._claim,
             give_back=self._give_back,
-            manager_for=self._manager_for,
+            manager_for=self._build_window_manager,
         )
 
     def _claim(self, first: int) -> DisplayFolders:
         auth.check_socket_folder()
-        reserved = {where.number for where in folders.existing(self._paths)}
+        reserved = {where.number for where in folders.find_existing(self._paths)}
         reserved |= {int(name[1:]) for name in self._wanted_names() if name[1:].isdigit()}
         number = numbers.claim(max(first, self._settings.display.first_number), reserved)
-        where = folders.of(self._paths, number)
+        where = folders.for_number(self._paths, number)
         try:
             where.create()
         except OSError:
@@ -222,7 +222,7 @@ class ManagedDisplays:
     def _give_back(self, where: DisplayFolders) -> None:
         self._end_processes(where, [], None, self._log_left)
 
-    def _manager_for(self, display: ManagedDisplay, program: str) -> WindowManager:
+    def _build_window_manager(self, display: ManagedDisplay, program: str) -> WindowManager:
         limits = self._settings.daemon
         budget = RestartBudget(limits.restart_limit, limits.restart_window_s, self._clock.monotonic_s)
         env = display.environment(self._env)
@@ -230,7 +230,7 @@ class ManagedDisplays:
             self._loop, program, display.places, env, budget, lambda: self._watcher.display_changed(display)
         )
 
-    # ---- adopted ---------------------------------------------------------------------------------------------------
+    # ---- adopting --------------------------------------------------------------------------------------------------
 
     def adopt(self, rows: Iterable[StoredDisplay]) -> Adoption:
         """Watch again the managed displays among `rows` that still run; a window manager that ended is started anew."""
@@ -248,7 +248,7 @@ class ManagedDisplays:
     def _adopt(self, row: StoredDisplay) -> ManagedDisplay:
         display = adoption.find(self._loop, self._paths, row, self._boot_id)
         if row.window_manager:
-            display.window_manager = self._manager_for(display, check_name(row.window_manager))
+            display.window_manager = self._build_window_manager(display, check_name(row.window_manager))
             found = adoption.find_window_manager(self._loop, row, self._boot_id)
             if found is None:
                 display.window_manager.start()
@@ -257,81 +257,81 @@ class ManagedDisplays:
         self._watch(display)
         return display
 
-    # ---- watched ---------------------------------------------------------------------------------------------------
+    # ---- watching --------------------------------------------------------------------------------------------------
 
     def _watch(self, display: ManagedDisplay) -> None:
         self._living[display.name] = display
         self.resources.watch()
-        display.x_server.on_exit = lambda _, reason: self._died(display, reason)
+        display.x_server.on_exit = lambda _, reason: self._on_server_ended(display, reason)
         if display.session_bus is not None:
-            display.session_bus.on_exit = lambda _, reason: self._bus_ended(display, reason)
+            display.session_bus.on_exit = lambda _, reason: self._on_bus_ended(display, reason)
 
-    def _died(self, display: ManagedDisplay, reason: str) -> None:
+    def _on_server_ended(self, display: ManagedDisplay, reason: str) -> None:
         words = last_words(display.places.log("x_server"))
         self._end(display, self._log_left)
         limit = self.resources.killed.pop(display.x_server.pid, "")
         reason = f"{reason}, as the display was over its limit: {limit}" if limit else reason
         self._watcher.display_died(display, f"the X server ended: {reason}{words}"[:1000])
 
-    def _bus_ended(self, display: ManagedDisplay, reason: str) -> None:
+    def _on_bus_ended(self, display: ManagedDisplay, reason: str) -> None:
         display.bus_note = f"the session bus ended: {reason}"
         display.session_bus = None
         display.bus_address = ""
         self._watcher.display_changed(display)
 
-    # ---- ended -----------------------------------------------------------------------------------------------------
+    # ---- ending ----------------------------------------------------------------------------------------------------
 
     def end(self, name: str, on_ended: OnEnded) -> None:
         """End the display `name` in good order with every program on it, then call `on_ended(left)`.
 
-        `left` says what could not be ended or removed; usually nothing. Raises: NotFound.
+        `left`: what could not be ended or removed; usually empty. Raises: NotFound.
         """
         self._end(self.find(name), on_ended)
 
     def end_all(self, on_idle: Callable[[], None]) -> None:
-        """End every display, those on their way up fail as Unavailable; call `on_idle` when all are gone."""
+        """End every display and fail those that are starting (Unavailable); call `on_idle` when all are gone."""
         self._on_idle.append(on_idle)
         for starting in tuple(self._starting):
-            self._failed(starting, Unavailable("the daemon is stopping"))
+            self._fail_start(starting, Unavailable("the daemon is stopping"))
         for display in self.living:
             self._end(display, self._log_left)
-        self._loop.call_later(0, self._tell_idle)
+        self._loop.call_later(0, self._report_idle)
 
     def kill_all(self) -> None:
-        """Kill at once whatever is left of the displays; a later start removes the files that stay."""
-        left = [pid for pid, folder in proc.marked().items() if self._number_of(folder) is not None]
+        """Kill the displays' remaining processes at once; a later start removes the files that stay."""
+        left = [pid for pid, folder in proc.find_marked().items() if self._number_of(folder) is not None]
         _LOG.warning("displays.killed", processes=len(left))
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         for number in self._ending:
-            folders.of(self._paths, number).remove()
+            folders.for_number(self._paths, number).remove()
 
     def sweep(self, on_swept: Callable[[tuple[str, ...]], None]) -> None:
-        """End and remove what a dead supervisor left and nobody adopted; call `on_swept(names)` when it is gone."""
+        """End and remove what a dead supervisor left and `adopt` did not take; then call `on_swept(names)`."""
         rising = {starting.places.number for starting in self._starting if starting.places is not None}
         busy = {display.places.number for display in self.living} | self._ending | rising
-        dead = [where for where in self._leftovers() if where.number not in busy]
+        dead = [where for where in self._find_leftovers() if where.number not in busy]
         names = tuple(where.name for where in dead)
         self._on_idle.append(lambda: on_swept(names))
         for where in dead:
             self._end_processes(where, [], None, self._log_left)
-        self._loop.call_later(0, self._tell_idle)
+        self._loop.call_later(0, self._report_idle)
 
     def release(self) -> None:
         """Let go of everything and leave it running, for a successor to adopt. Nothing may be starting."""
         for display in self.living:
             if display.window_manager is not None:
                 display.window_manager.stop()
-            for process in display.watched():
+            for process in display.watched_processes:
                 process.close()
         self._living.clear()
 
-    def _leftovers(self) -> list[DisplayFolders]:
-        found = {where.number for where in folders.existing(self._paths)}
-        numbers_of_marked = map(self._number_of, set(proc.marked().values()))
+    def _find_leftovers(self) -> list[DisplayFolders]:
+        found = {where.number for where in folders.find_existing(self._paths)}
+        numbers_of_marked = map(self._number_of, set(proc.find_marked().values()))
         found |= {number for number in numbers_of_marked if number is not None}
-        return [folders.of(self._paths, number) for number in sorted(found)]
+        return [folders.for_number(self._paths, number) for number in sorted(found)]
 
     def _number_of(self, folder: str) -> int | None:
         parent, _, name = folder.rpartition("/")
@@ -341,7 +341,7 @@ class ManagedDisplays:
         del self._living[display.name]
         if display.window_manager is not None:
             display.window_manager.stop()
-        others = [process for process in display.watched() if process is not display.x_server]
+        others = [process for process in display.watched_processes if process is not display.x_server]
         x_server = display.x_server if display.x_server.alive else None
         self._end_processes(display.places, others, x_server, on_ended)
 
@@ -349,14 +349,16 @@ class ManagedDisplays:
         self, where: DisplayFolders, known: list[WatchedProcess], x_server: WatchedProcess | None, on_ended: OnEnded
     ) -> None:
         self._ending.add(where.number)
-        DisplayEnd(self._loop, self._looks, where, known, x_server, lambda left: self._ended(where, left, on_ended))
+        DisplayEnd(
+            self._loop, self._looks, where, known, x_server, lambda left: self._finish_end(where, left, on_ended)
+        )
 
-    def _ended(self, where: DisplayFolders, left: tuple[str, ...], on_ended: OnEnded) -> None:
+    def _finish_end(self, where: DisplayFolders, left: tuple[str, ...], on_ended: OnEnded) -> None:
         self._ending.discard(where.number)
         on_ended(left)
-        self._tell_idle()
+        self._report_idle()
 
-    def _tell_idle(self) -> None:
+    def _report_idle(self) -> None:
         if self._ending:
             return
         waiting, self._on_idle = self._on_idle, []

@@ -1,4 +1,4 @@
-"""The notification server of one display (Desktop Notifications Specification 1.2): it draws nothing, it keeps them.
+"""The notification server of one display (Desktop Notifications Specification 1.2): it keeps them and draws nothing.
 
 A notification without a time of its own expires after `_USUAL_S`, a critical one never, as other servers do it.
 """
@@ -105,7 +105,7 @@ class NotificationServer:
             self.end(number, CloseReason.DISMISSED)
 
     def end(self, number: int, reason: CloseReason) -> None:
-        """Close an open notification, and tell programs why."""
+        """Close an open notification, and signal the reason to programs."""
         self._cancel_expiry(number)
         self._resident.discard(number)
         del self.open[number]
@@ -121,19 +121,19 @@ class NotificationServer:
 
     def _connect(self) -> None:
         try:
-            self._bus = SessionBusClient(self._loop, self.address, self._take, self._lost)
+            self._bus = SessionBusClient(self._loop, self.address, self._take, self._on_bus_lost)
         except (OSError, RuntimeError) as fault:
-            self._lost(str(fault))
+            self._on_bus_lost(str(fault))
             return
         rule = f"type='signal',sender='{BUS.bus_name}',member='NameOwnerChanged',arg0='{_NAME}'"
         self._bus.call(BUS, "AddMatch", "s", rule)
-        self._bus.call(BUS, "RequestName", "su", _NAME, _ALLOW_REPLACEMENT, done=self._named)
+        self._bus.call(BUS, "RequestName", "su", _NAME, _ALLOW_REPLACEMENT, done=self._on_name_reply)
 
-    def _lost(self, reason: str) -> None:
+    def _on_bus_lost(self, reason: str) -> None:
         self._settle(f"its session bus does not answer: {reason}")
         self._retry = self._loop.call_later(_AGAIN_S, self._connect)
 
-    def _named(self, body: tuple[Any, ...] | None) -> None:
+    def _on_name_reply(self, body: tuple[Any, ...] | None) -> None:
         if body is not None and body[0] in (_OWNER, _ALREADY_OWNER):
             self._settle("")
         else:
@@ -141,9 +141,9 @@ class NotificationServer:
 
     def _ask_owner(self) -> None:
         if self._bus is not None:
-            self._bus.call(BUS, "GetConnectionUnixProcessID", "s", _NAME, done=self._name_owner)
+            self._bus.call(BUS, "GetConnectionUnixProcessID", "s", _NAME, done=self._on_owner_reply)
 
-    def _name_owner(self, body: tuple[Any, ...] | None) -> None:
+    def _on_owner_reply(self, body: tuple[Any, ...] | None) -> None:
         pid = body[0] if body is not None else 0
         if pid == os.getpid():
             self._settle("")
@@ -164,7 +164,7 @@ class NotificationServer:
             if self._bus is not None and not message.header.flags & MessageFlag.no_reply_expected:
                 self._bus.send(answer)
         elif member in {"NameAcquired", "NameLost"} and message.body[0] == _NAME:
-            self._named((_OWNER,) if member == "NameAcquired" else None)
+            self._on_name_reply((_OWNER,) if member == "NameAcquired" else None)
         elif member == "NameOwnerChanged" and self.fault:
             self._ask_owner()
 

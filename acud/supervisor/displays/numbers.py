@@ -30,15 +30,15 @@ def socket_file(number: int) -> Path:
 
 
 def next_free(first: int, reserved: set[int]) -> int:
-    """Return the lowest number from `first` on that nobody seems to use. Raises: Refused when there is none."""
-    taken = reserved | _listening()
+    """Return the lowest number from `first` on that is not in use. Raises: Refused when there is none."""
+    taken = reserved | _find_listening()
     for number in range(first, _LAST + 1):
         if number not in taken and not os.path.lexists(lock_file(number)) and not os.path.lexists(socket_file(number)):
             return number
     raise Refused(f"no free X display number from :{first} on", hint="end some displays, or lower display.first_number")
 
 
-def _listening() -> set[int]:
+def _find_listening() -> set[int]:
     # Linux's abstract sockets have no file (unix(7)); another mount namespace's server shows here alone.
     begin = "@/tmp/.X11-unix/X"
     lines = _NET_UNIX.read_text(encoding="ascii", errors="replace").splitlines()
@@ -47,11 +47,11 @@ def _listening() -> set[int]:
 
 
 def claim(first: int, reserved: set[int]) -> int:
-    """Return the lowest free number from `first` on, with X's lock file of it in this process's name until
-    `hand_lock`: two that start an X server at once do not choose the same one. The servers themselves would find out by
-    their sockets, but not from two network namespaces over one /tmp: there the later one takes the other's away.
+    """Return the lowest free number from `first` on; this process holds X's lock file of it until `hand_lock`.
 
-    Raises: Refused when there is none; OSError.
+    So two supervisors never choose the same number. X servers would notice that by their sockets, but not from two
+    network namespaces over one /tmp, where the later server takes the socket away. Raises: Refused when none is free;
+    OSError.
     """
     while True:
         number = next_free(first, reserved)
@@ -74,9 +74,9 @@ def hand_lock(number: int, pid: int) -> None:
 
 @contextlib.contextmanager
 def _draft(lock: Path, pid: int) -> Iterator[Path]:
-    """Yield a file of its own that becomes the lock whole or not at all, as X does it.
+    """Yield a complete file that becomes the lock atomically, as X does it.
 
-    Everybody can write to the folder, so its name can't be guessed and nothing that is there is opened.
+    Every user can write to the folder, so the name is random and an existing file is never opened.
     """
     draft = lock.with_name(f".t{lock.name.removeprefix('.')}.{secrets.token_hex(16)}")
     descriptor = private_files.open_regular(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
@@ -90,10 +90,9 @@ def _draft(lock: Path, pid: int) -> Iterator[Path]:
 
 
 def clear(number: int) -> bool:
-    """Remove lock and socket that a killed server of ours left, or a claim of ours without a server; those of a living
-    server, or of another user, stay.
+    """Remove the lock and socket that a killed server of this user left, or a claim of ours without a server.
 
-    Returns False when somebody of ours listens there. Raises: OSError.
+    Return False when a server of this user listens there. Raises: OSError.
     """
     lock = lock_file(number)
     if _is_ours(lock) and _is_over(_lock_holder(lock)):
@@ -130,6 +129,6 @@ def _answers(path: Path) -> bool:
             probe.connect(str(path))
         except (ConnectionRefusedError, FileNotFoundError):
             return False
-        except BlockingIOError:  # its backlog is full: somebody listens
+        except BlockingIOError:  # its backlog is full: a server listens
             return True
     return True

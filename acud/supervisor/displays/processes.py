@@ -1,4 +1,4 @@
-"""What /proc says of processes (proc(5)): are they alive, which program are they, which display are they of."""
+"""Processes as /proc shows them (proc(5)): whether they live, their program, and the display they belong to."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 MARKER = "ACUD_DISPLAY_FOLDER"
-"""Set in the environment of everything that a managed display runs, to the display's folder. Children inherit it also
-when they leave their session or their parent dies, so that an end or a sweep finds them. For those that write over
+"""The environment variable that holds the display's folder, set for all that a managed display runs. Children inherit
+it also when they leave their session or their parent dies, so an end or a sweep finds them. For programs that overwrite
 their environment see `marked_folder`."""
 LAUNCHED = "launched-"
 """How the names of the logs of launched programs begin, in the folder of their display."""
@@ -37,8 +37,8 @@ def waits_for_machine(pid: int) -> bool:
 
 
 def measure_queued_s(pid: int) -> float:
-    """Return for how long in all the present threads of `pid` were ready to run and not served (seconds); 0 where the
-    kernel does not count it (proc_pid_schedstat: time on the processor, time in the run queue, in ns).
+    """Return how many seconds the present threads of `pid` have waited in the run queue, summed; 0 where the kernel
+    does not count it (proc_pid_schedstat: time on the processor, time in the run queue, in ns).
     """
     queued_ns = 0
     for thread in (_PROC / str(pid) / "task").glob("*/schedstat"):
@@ -72,21 +72,21 @@ def own_memory(pid: int) -> int:
 
 
 class MarkedProcesses(NamedTuple):
-    """One look at all processes. `folders`: the folder of each marked one but ourselves and our session.
-    `unsettled`: those that execve(2) is just giving their environment, so that nobody can tell yet.
+    """One look at all processes. `folders`: the folder of each marked one, without our own session.
+    `unsettled`: pids in the middle of execve(2), whose environment cannot be read yet.
     """
 
     folders: dict[int, str]
     unsettled: frozenset[int]
 
 
-def marked() -> dict[int, str]:
-    """Return every marked process but ourselves and our session, with its folder. Takes tens of µs a process."""
+def find_marked() -> dict[int, str]:
+    """Return the folder of every marked process, without our own session. Takes tens of µs a process."""
     return look_for_marked().folders
 
 
 def look_for_marked() -> MarkedProcesses:
-    """Return the marked processes, and those that cannot be told from others yet. Takes tens of µs a process."""
+    """Return the marked processes, and those that cannot be read yet. Takes tens of µs a process."""
     pids = (int(path.name) for path in _PROC.iterdir() if path.name.isdigit())
     found: dict[int, str | None] = {}
     for pid in pids:
@@ -96,10 +96,10 @@ def look_for_marked() -> MarkedProcesses:
 
 
 def marked_folder(pid: int) -> str | None:
-    """Return the folder, "" for none, None in the middle of execve(2).
+    """Return the display folder of `pid`, "" for none, None in the middle of execve(2).
 
-    Where a program wrote over its environment, as Chromium does to show a title, the log tells that a launched program
-    writes to; or else the folder is that of its parent.
+    For a program that overwrote its environment (Chromium does, to show a title) the folder is that of the log that it
+    writes to as a launched program, or else that of its parent.
     """
     found: dict[int, str | None] = {}
     _find_folder(pid, found)
@@ -107,12 +107,12 @@ def marked_folder(pid: int) -> str | None:
 
 
 def _find_folder(pid: int, found: dict[int, str | None]) -> None:
-    """Note in `found`, which says what is known of others, the folders of `pid` and of those that it descends from."""
+    """Add the folders of `pid` and of its ancestors to `found`; what is in there already is not read again."""
     bare = []
     while pid and pid not in found:
         try:
             own = found[pid] = _own_folder(pid)
-        except PermissionError:  # it became another user's (sudo), whom we could not signal
+        except PermissionError:  # it became another user's (sudo), which we could not signal
             found[pid] = ""
             break
         if own != "":
@@ -148,7 +148,7 @@ def _logged_folder(pid: int) -> str:
 
 
 def _parent(pid: int) -> int:
-    """Return who started `pid`, 0 where that says nothing of its display: it is one of ours, or gone."""
+    """Return the parent of `pid`; 0 for one that belongs to no display: init, our own session, or gone."""
     try:
         parent = int(_stat_fields(pid)[1])
     except (FileNotFoundError, ProcessLookupError):
@@ -157,8 +157,8 @@ def _parent(pid: int) -> int:
 
 
 def _may_get_environment(pid: int) -> bool:
-    """Return whether `pid`, which had no environment a moment ago, is no kernel thread, no zombie and has not been
-    started without one: then it is in execve(2), or was. The kernel sets the start of the code (field 26) last.
+    """Return whether `pid`, whose environment was just read as empty, may be in execve(2): it is no kernel thread, no
+    zombie and was not started without one. The kernel sets the start of the code (field 26) last.
     """
     try:
         fields = _stat_fields(pid)

@@ -1,6 +1,6 @@
-"""What the programs of a display may take of the host: memory and processes, counted from /proc, and who is ended.
+"""Limits on the memory and processes of a display's programs, counted from /proc, and the killing of what exceeds them.
 
-Counted every `[display] limits_check_s`, so a limit is passed for that long at most; the hard bound of everything
+Counted every `[display] limits_check_s`, so a limit is exceeded for that long at most; the hard bound of everything
 together is the service's (MemoryMax=, TasksMax= in conf/systemd). Without a limit nothing is read.
 """
 
@@ -21,7 +21,7 @@ from acud.supervisor.displays.managed_display import ManagedDisplay
 
 _LOG = log.logger("displays")
 _AGAIN_S = 0.2
-"""Between two looks while something is over its limit: who forks as fast as it is ended must not win."""
+"""Between two looks while something is over its limit: a fork bomb must not outrun the killing."""
 
 OnLimited = Callable[[ManagedDisplay, str], None]
 
@@ -35,17 +35,17 @@ class Program(Struct, frozen=True):
 
 
 class LimitVerdict(Struct, frozen=True):
-    """Who is to be ended, in order, and why ("" for nobody)."""
+    """The processes to kill, in order, and why ("" for none)."""
 
     pids: tuple[int, ...] = ()
     reason: str = ""
 
 
 def check_limits(programs: Iterable[Program], spared: frozenset[int], max_memory: int, most: int) -> LimitVerdict:
-    """Return who must go of one display's `programs`; 0 is no limit.
+    """Return which of one display's `programs` to kill; 0 is no limit.
 
-    Too many: the newest first, all of them at twice the limit (something forks without end); `spared` stay: the X
-    server, the bus, the window manager. Too large: the largest first, the X server too, as its memory is its clients'.
+    Too many: the newest first, all of them at twice the limit (something forks without end), but never `spared`: the X
+    server, the bus, the window manager. Too large: the largest first, also the X server, whose memory is its clients'.
     """
     found = list(programs)
     if most and len(found) > most:
@@ -56,12 +56,12 @@ def check_limits(programs: Iterable[Program], spared: frozenset[int], max_memory
     total = sum(one.memory for one in found)
     if max_memory and total > max_memory:
         return LimitVerdict(
-            _largest(found, total - max_memory), f"{_mb(total)} MB of memory, {_mb(max_memory)} are allowed"
+            _pick_largest(found, total - max_memory), f"{_to_mb(total)} MB of memory, {_to_mb(max_memory)} are allowed"
         )
     return LimitVerdict()
 
 
-def _largest(programs: list[Program], excess: int) -> tuple[int, ...]:
+def _pick_largest(programs: list[Program], excess: int) -> tuple[int, ...]:
     chosen = []
     for one in sorted(programs, key=lambda one: -one.memory):
         if excess <= 0:
@@ -71,12 +71,12 @@ def _largest(programs: list[Program], excess: int) -> tuple[int, ...]:
     return tuple(chosen)
 
 
-def _mb(size: int) -> int:
+def _to_mb(size: int) -> int:
     return round(size / 1e6)
 
 
 class Resources:
-    """Holds the displays of `living` to the limits of `settings`. `limited` is told of each time somebody is ended."""
+    """Holds the displays of `living` to the limits of `settings`; calls `limited` each time it killed programs."""
 
     def __init__(
         self,
@@ -90,9 +90,9 @@ class Resources:
         self._memory, self._most = int(settings.memory_mb * 1e6), settings.processes
         self._timer: Timer | None = None
         self._dying: dict[int, int] = {}
-        """Who was killed and has not ended yet, with its start: it counts no more, and is not told of again."""
+        """Killed processes that have not ended yet, with their start: not counted and not reported again."""
         self.killed: dict[int, str] = {}
-        """X servers that were killed here, and why, until their end was told."""
+        """X servers that were killed here, and why, until their end was reported."""
 
     def watch(self) -> None:
         """Begin to count, if there is a limit; it ends by itself with the last display."""
@@ -103,11 +103,11 @@ class Resources:
         """Raise Refused when another program on `display` would be one too many."""
         if not self._memory and not self._most:
             return
-        found = _programs(_of(display))
+        found = _measure_programs(_find_pids(display))
         total = sum(one.memory for one in found)
         if (self._most and len(found) >= self._most) or (self._memory and total >= self._memory):
             raise Refused(
-                f"display {display.name} is at its limit: {len(found)} processes, {_mb(total)} MB of memory",
+                f"display {display.name} is at its limit: {len(found)} processes, {_to_mb(total)} MB of memory",
                 hint="end programs there, or raise [display] processes or memory_mb",
             )
 
@@ -115,45 +115,45 @@ class Resources:
         self._timer = None
         living = list(self._living())
         self._dying = {pid: start for pid, start in self._dying.items() if processes.start_ticks(pid) == start}
-        marked = processes.marked() if living else {}
-        over = [display for display in living if self._held(display, marked)]
+        marked = processes.find_marked() if living else {}
+        over = [display for display in living if self._enforce_limits(display, marked)]
         if living:
             self._timer = self._loop.call_later(_AGAIN_S if over else self._settings.limits_check_s, self._look)
 
-    def _held(self, display: ManagedDisplay, marked: dict[int, str]) -> bool:
+    def _enforce_limits(self, display: ManagedDisplay, marked: dict[int, str]) -> bool:
         folder = str(display.places.folder)
-        spared = frozenset(process.pid for process in display.watched())
+        spared = frozenset(process.pid for process in display.watched_processes)
         pids = {pid for pid, where in marked.items() if where == folder} | spared
-        programs = [one for one in _programs(pids) if one.pid not in self._dying]
+        programs = [one for one in _measure_programs(pids) if one.pid not in self._dying]
         verdict = check_limits(programs, spared, self._memory, self._most)
         if not verdict.pids:
             return False
-        names = _ended(verdict.pids, folder, spared)
+        names = _kill_all(verdict.pids, folder, spared)
         self._dying |= {one.pid: one.start_ticks for one in programs if one.pid in verdict.pids}
         if display.x_server.pid in verdict.pids:
             self.killed[display.x_server.pid] = verdict.reason
         if names:
-            self._tell(display, f"{verdict.reason}: killed {_listed(names)}")
+            self._report(display, f"{verdict.reason}: killed {_join_names(names)}")
         return True
 
-    def _tell(self, display: ManagedDisplay, reason: str) -> None:
+    def _report(self, display: ManagedDisplay, reason: str) -> None:
         _LOG.warning("display.limited", display=display.name, reason=reason)
         display.limit_note = reason
         self._limited(display, reason)
 
 
-def _of(display: ManagedDisplay) -> set[int]:
+def _find_pids(display: ManagedDisplay) -> set[int]:
     folder = str(display.places.folder)
-    return {pid for pid, where in processes.marked().items() if where == folder}
+    return {pid for pid, where in processes.find_marked().items() if where == folder}
 
 
-def _programs(pids: Iterable[int]) -> list[Program]:
+def _measure_programs(pids: Iterable[int]) -> list[Program]:
     found = ((pid, processes.own_memory(pid), processes.start_ticks(pid)) for pid in pids)
     return [Program(pid, memory, start) for pid, memory, start in found if start is not None]
 
 
-def _ended(pids: Iterable[int], folder: str, known: frozenset[int]) -> list[str]:
-    """Kill them; return the names of those that were there to be killed."""
+def _kill_all(pids: Iterable[int], folder: str, known: frozenset[int]) -> list[str]:
+    """Kill these processes; return the names of those that still ran."""
     named = ((pid, processes.comm(pid)) for pid in pids)
     return [name for pid, name in named if _kill(pid, folder, known)]
 
@@ -175,7 +175,7 @@ def _kill(pid: int, folder: str, known: frozenset[int]) -> bool:
     return True
 
 
-def _listed(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     counts = {name: names.count(name) for name in names}
     shown = [f"{name} ({count})" if count > 1 else name for name, count in list(counts.items())[:5]]
     return ", ".join(shown) + (", …" if len(counts) > 5 else "")

@@ -1,4 +1,4 @@
-"""Starting a program that says on a pipe when it serves: Xvfb's `-displayfd`, dbus-daemon's `--print-address`."""
+"""Starts programs that write to a pipe once they serve: Xvfb's `-displayfd`, dbus-daemon's `--print-address`."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _LOG_TAIL_BYTES = 2000
 class Startup:
     """One attempt. Ends with exactly one of `on_up(process, line)` and `on_failed(reason)`, or with `detach`.
 
-    `command` is given the number of the pipe's write end. A program that says nothing for `deadline_s` is killed; its
-    end is then still awaited before `on_failed`. Owns both ends of the pipe, and the process until `on_up`.
+    `command` is given the number of the pipe's write end. A program that writes nothing for `deadline_s` is killed;
+    `on_failed` follows its end. Owns both ends of the pipe, and the process until `on_up`.
     """
 
     def __init__(
@@ -45,45 +45,45 @@ class Startup:
         self._loop, self._log, self._on_up, self._on_failed = loop, log, on_up, on_failed
         self._deadline_s = deadline_s
         self._late = False
-        self._said = b""
+        self._output = b""
         self._read_fd, write_fd = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         try:
             os.set_blocking(write_fd, True)
-            self.process = spawn(loop, command(write_fd), env, log, self._exited, (write_fd,))
+            self.process = spawn(loop, command(write_fd), env, log, self._on_exit, (write_fd,))
         except BaseException:
             os.close(self._read_fd)
             raise
         finally:
             os.close(write_fd)
-        loop.watch(self._read_fd, self._readable)
-        self._timer = loop.call_later(deadline_s, self._expired)
+        loop.watch(self._read_fd, self._on_readable)
+        self._timer = loop.call_later(deadline_s, self._on_deadline)
 
     def detach(self) -> WatchedProcess:
-        """Call nobody any more; return the process, which is now the caller's."""
+        """Call neither callback any more; return the process, which is now the caller's."""
         self._finish()
         self.process.on_exit = ignore_exit
         return self.process
 
-    def _readable(self) -> None:
+    def _on_readable(self) -> None:
         try:
             data = os.read(self._read_fd, _MAX_LINE_BYTES)
         except BlockingIOError:
             return
-        self._said += data
-        if b"\n" in self._said and not self._late:
+        self._output += data
+        if b"\n" in self._output and not self._late:
             self._finish()
-            self._on_up(self.process, self._said.split(b"\n", 1)[0].decode("utf-8", "replace"))
+            self._on_up(self.process, self._output.split(b"\n", 1)[0].decode("utf-8", "replace"))
         elif not data:
             self._loop.unwatch(self._read_fd)  # closed without a word: its exit or the deadline follows
 
-    def _expired(self) -> None:
+    def _on_deadline(self) -> None:
         self._late = True
         self.process.send(signal.SIGKILL)
 
-    def _exited(self, process: WatchedProcess, reason: str) -> None:
+    def _on_exit(self, process: WatchedProcess, reason: str) -> None:
         self._finish()
-        told = f"no answer within {self._deadline_s:.2g} s" if self._late else reason
-        self._on_failed(f"{told}{last_words(self._log)}")
+        reason_text = f"no answer within {self._deadline_s:.2g} s" if self._late else reason
+        self._on_failed(f"{reason_text}{last_words(self._log)}")
 
     def _finish(self) -> None:
         self._timer.cancel()
@@ -94,7 +94,7 @@ class Startup:
 
 
 def last_words(log: Path) -> str:
-    """Return ": " and the last three lines of a program's log; "" when it said nothing."""
+    """Return ": " and the last three lines of a program's log; "" for an empty log."""
     if not log.exists():
         return ""
     with os.fdopen(private_files.open_regular(log), "rb") as file:
@@ -103,7 +103,7 @@ def last_words(log: Path) -> str:
     return f": {' / '.join(lines[-3:])}" if lines else ""
 
 
-# What Xvfb 21.1 prints when the number is somebody else's after all (os/connection.c, os/utils.c).
+# What Xvfb 21.1 prints when another server took the number meanwhile (os/connection.c, os/utils.c).
 _COLLISIONS = ("already active for display", "server is already running", "Cannot establish any listening sockets")
 _MAX_COLLISIONS = 20
 
@@ -119,8 +119,9 @@ class StartWishes(Struct, frozen=True):
 
 
 class StartTools(Struct, frozen=True):
-    """What a start needs of its surroundings. `claim(first)` creates the places of the
-    next free number from `first` (0: the settings' first) on; `give_back` removes them."""
+    """What a start needs from its owner. `claim(first)` creates the folders of the next free number from `first` on (0:
+    the settings' first); `give_back` removes them.
+    """
 
     loop: EventLoop
     monotonic_s: Callable[[], float]
@@ -157,7 +158,7 @@ class DisplayStart:
         Raises: AcudError when that cannot even be tried.
         """
         self._until_s = self._until_s or self._tools.monotonic_s() + self._wishes.deadline_s
-        self._places = places = self._claimed()
+        self._places = places = self._claim_places()
         try:
             self._startup = Startup(
                 self._tools.loop,
@@ -165,8 +166,8 @@ class DisplayStart:
                 places.environment(self._tools.env, ""),
                 places.log("x_server"),
                 self._left_s(),
-                self._x_up,
-                self._x_failed,
+                self._on_x_up,
+                self._on_x_failed,
             )
         except Unavailable:
             self._places = None
@@ -174,8 +175,8 @@ class DisplayStart:
             raise
 
     def cancel(self) -> list[WatchedProcess]:
-        """Give up; return the processes that are running, for the caller to end, and leave the folder to it too."""
-        found = self._display.watched() if self._display else []
+        """Give up; the caller ends the returned processes, which still run, and removes the folder."""
+        found = self._display.watched_processes if self._display else []
         if self._startup is not None:
             found.append(self._startup.detach())
         return list({process.pid: process for process in found if process.alive}.values())
@@ -185,7 +186,7 @@ class DisplayStart:
         """The folder in use now."""
         return self._places
 
-    def _claimed(self) -> DisplayFolders:
+    def _claim_places(self) -> DisplayFolders:
         try:
             return self._tools.claim(self._first)
         except OSError as fault:
@@ -203,30 +204,30 @@ class DisplayStart:
             *("+extension", "Composite", "+extension", "DAMAGE"),
         ]
 
-    def _x_failed(self, reason: str) -> None:
+    def _on_x_failed(self, reason: str) -> None:
         self._collisions += 1
         if not any(text in reason for text in _COLLISIONS) or self._collisions > _MAX_COLLISIONS:
-            self._on_failed(_not_started(self._tools.x_server, reason))
+            self._on_failed(_describe_failure(self._tools.x_server, reason))
             return
         try:
-            self._pass_over()
+            self._skip_number()
             self.begin()
         except AcudError as error:
             self._on_failed(error)
 
-    def _pass_over(self) -> None:
+    def _skip_number(self) -> None:
         places, self._places = self._places, None
         if places is not None:
             self._tools.give_back(places)
             self._first = places.number + 1
 
-    def _x_up(self, process: WatchedProcess, line: str) -> None:
+    def _on_x_up(self, process: WatchedProcess, line: str) -> None:
         if self._places is None or line.strip() != str(self._places.number):
-            self._x_gone(process, f"it reports display number {line[:20]!r}")
+            self._on_x_gone(process, f"it reports display number {line[:20]!r}")
             return
         wishes = self._wishes
         self._display = ManagedDisplay(self._places, wishes.width, wishes.height, process, self._tools.boot_id)
-        process.on_exit = self._x_gone
+        process.on_exit = self._on_x_gone
         try:
             auth.check_owner(self._places.number)
         except DisplayDown as fault:
@@ -235,12 +236,12 @@ class DisplayStart:
         try:
             numbers.hand_lock(self._places.number, process.pid)
         except OSError as fault:
-            self._x_gone(process, f"its lock cannot be written: {fault}")
+            self._on_x_gone(process, f"its lock cannot be written: {fault}")
             return
         self._start_bus(self._display)
 
-    def _x_gone(self, process: WatchedProcess, reason: str) -> None:
-        self._on_failed(_not_started(self._tools.x_server, reason))
+    def _on_x_gone(self, process: WatchedProcess, reason: str) -> None:
+        self._on_failed(_describe_failure(self._tools.x_server, reason))
 
     def _start_bus(self, display: ManagedDisplay) -> None:
         if not self._wishes.session_bus:
@@ -254,19 +255,19 @@ class DisplayStart:
                 display.environment(self._tools.env),
                 display.places.log("session_bus"),
                 self._left_s(),
-                self._bus_up,
-                self._bus_failed,
+                self._on_bus_up,
+                self._on_bus_failed,
             )
         except Unavailable as fault:
-            self._bus_failed(fault.message)
+            self._on_bus_failed(fault.message)
 
-    def _bus_up(self, process: WatchedProcess, line: str) -> None:
+    def _on_bus_up(self, process: WatchedProcess, line: str) -> None:
         if self._display is not None:
             self._display.session_bus = process
             self._display.bus_address = line.strip()
             self._finish(self._display)
 
-    def _bus_failed(self, reason: str) -> None:
+    def _on_bus_failed(self, reason: str) -> None:
         if self._display is not None:
             self._display.bus_note = f"no session bus: {reason}"
             self._finish(self._display)
@@ -279,7 +280,7 @@ class DisplayStart:
         self._on_up(display)
 
 
-def _not_started(program: str, reason: str) -> AcudError:
+def _describe_failure(program: str, reason: str) -> AcudError:
     installed = shutil.which(program) is not None
     return DisplayDown(
         f"the X server did not start: {reason}"[:1000], hint="see acud doctor" if installed else "apt-get install xvfb"

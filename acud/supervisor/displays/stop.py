@@ -14,7 +14,7 @@ _SILENT_S = 1.0
 """How long the socket of an X server that ended may take to fall silent, on a machine that has a lot to do."""
 _LOOK_S = 0.05
 _ROUNDS = 20
-"""How often what is started during the end is ended, too: who forks as fast as it is ended must not hold it up."""
+"""How often programs that start during the end are ended too: a fork bomb must not hold it up for ever."""
 
 OnEnded = Callable[[tuple[str, ...]], None]
 
@@ -45,8 +45,8 @@ class SharedLooks:
 class DisplayEnd:
     """Ends everything that carries the display's marker, the X server last, and removes what they leave.
 
-    Calls `on_ended(left)` once; `left` says what could not be ended or removed. Programs are asked first (SIGTERM)
-    while their display still answers, so that they can save and say goodbye.
+    Calls `on_ended(left)` once; `left` names what could not be ended or removed. Programs get SIGTERM while their
+    display still answers, so that they can save and close their windows.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class DisplayEnd:
         x_server: WatchedProcess | None,
         on_ended: OnEnded,
     ) -> None:
-        """`known`: the watched processes without `x_server`, which is None when it is dead or not known apart."""
+        """`known`: the watched processes without `x_server`, which is None when it is dead or among `known`."""
         self._loop, self._looks, self._places = loop, looks, places
         self._x_server, self._on_ended = x_server, on_ended
         for process in known if x_server is None else [*known, x_server]:
@@ -66,21 +66,21 @@ class DisplayEnd:
         looks.ask(lambda look: self._end_programs(known, look))
 
     def _end_programs(self, known: list[WatchedProcess], look: proc.MarkedProcesses) -> None:
-        programs, _ = self._marked(look, known)
+        programs, _ = self._attach_marked(look, known)
         ProcessEnd(self._loop, known + programs, lambda _: self._looks.ask(self._end_server))
 
     def _end_server(self, look: proc.MarkedProcesses) -> None:
         server = [self._x_server] if self._x_server is not None and self._x_server.alive else []
         # Once more: what was started while the others ended.
-        programs, _ = self._marked(look, server)
+        programs, _ = self._attach_marked(look, server)
         ProcessEnd(self._loop, server + programs, lambda left: self._look_again(left, _ROUNDS))
 
     def _look_again(self, remaining: tuple[int, ...], rounds: int) -> None:
         self._looks.ask(lambda look: self._end_late_ones(look, remaining, rounds))
 
     def _end_late_ones(self, look: proc.MarkedProcesses, remaining: tuple[int, ...], rounds: int) -> None:
-        """End what was started meanwhile, until a look is sure that nobody but `remaining` is left."""
-        found, sure = self._marked(look, ())
+        """End what was started meanwhile, until a look shows for certain that only `remaining` are left."""
+        found, sure = self._attach_marked(look, ())
         late = {process.pid: process for process in found if process.pid not in remaining}
         for process in found:
             if process.pid in remaining or not rounds:
@@ -101,7 +101,7 @@ class DisplayEnd:
         self._fall_silent(left, round(_SILENT_S / _LOOK_S))
 
     def _fall_silent(self, left: tuple[str, ...], looks: int) -> None:
-        """Call `on_ended` once nobody of ours listens where the X server did, or after so many looks."""
+        """Call `on_ended` once no server of ours listens on the X server's socket, or after so many looks."""
         if self._x_server is None or left or self._places.is_silent():
             self._on_ended(left)
         elif looks:
@@ -109,8 +109,10 @@ class DisplayEnd:
         else:
             self._on_ended((f"the socket of X server {self._places.name} is still there",))
 
-    def _marked(self, look: proc.MarkedProcesses, known: Iterable[WatchedProcess]) -> tuple[list[WatchedProcess], bool]:
-        """Return the display's in `look` besides `known` and the X server, and whether these are certainly all."""
+    def _attach_marked(
+        self, look: proc.MarkedProcesses, known: Iterable[WatchedProcess]
+    ) -> tuple[list[WatchedProcess], bool]:
+        """Return the display's processes in `look` but `known` and the X server, and whether these are surely all."""
         mine = str(self._places.folder)
         besides = {process.pid for process in known}
         if self._x_server is not None:
@@ -154,12 +156,12 @@ class ProcessEnd:
         self._loop, self._on_done, self._kill_s = loop, on_done, kill_s
         self._left = {process.pid: process for process in processes if process.alive}
         for process in self._left.values():
-            process.on_exit = self._exited
+            process.on_exit = self._on_exit
             process.send(signal.SIGTERM)
             process.send(signal.SIGCONT)  # a stopped process handles SIGTERM only then (signal(7))
         self._timer = loop.call_later(ask_s if self._left else 0, self._kill)
 
-    def _exited(self, process: WatchedProcess, reason: str) -> None:
+    def _on_exit(self, process: WatchedProcess, reason: str) -> None:
         del self._left[process.pid]
         if not self._left:
             self._finish()

@@ -48,7 +48,7 @@ class WatchedProcess:
         return self._fd >= 0
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal; one that has ended gets none."""
+        """Send a signal, unless the process has ended."""
         if self._fd < 0:
             return
         try:
@@ -87,7 +87,7 @@ class WatchedProcess:
 
 
 def ignore_exit(process: WatchedProcess, reason: str) -> None:
-    """Take note of nothing: the end was asked for, or is seen elsewhere."""
+    """Do nothing: the end was requested, or is handled elsewhere."""
 
 
 WELL = "exit status 0"

@@ -33,7 +33,7 @@ class RestartBudget:
         self._ends: deque[float] = deque()
 
     def spend(self) -> bool:
-        """Count one end; tell whether another start is allowed."""
+        """Count one end; return whether another start is allowed."""
         now = self._now()
         self._ends.append(now)
         while self._ends[0] < now - self.window_s:
@@ -44,7 +44,7 @@ class RestartBudget:
 class WindowManager:
     """Keeps `program` running on a display until `stop`. `on_change` follows each start and each end.
 
-    `note` says what is wrong, or is empty.
+    `note`: what is wrong, "" for nothing.
     """
 
     def __init__(
@@ -64,13 +64,13 @@ class WindowManager:
         self._timer: Timer | None = None
 
     def start(self) -> None:
-        """Start it, or leave a note why it cannot be."""
+        """Start it, or set `note` to why that is not possible."""
         if shutil.which(self.program, path=self._env.get("PATH")) is None:
             self.note = f"no window manager: {self.program} is not installed"
             return
         try:
             log = self._places.log("window_manager")
-            self.process = spawn(self._loop, [self.program], self._env, log, self._ended)
+            self.process = spawn(self._loop, [self.program], self._env, log, self._on_exit)
             self.note = ""
         except Unavailable as fault:
             self.note = f"no window manager: {fault.message}"
@@ -78,14 +78,14 @@ class WindowManager:
     def adopt(self, process: WatchedProcess) -> None:
         """Watch one that an earlier supervisor started."""
         self.process = process
-        process.on_exit = self._ended
+        process.on_exit = self._on_exit
 
     def stop(self) -> None:
         """Start it no more; the process itself is left to the caller."""
         if self._timer is not None:
             self._timer.cancel()
 
-    def _ended(self, process: WatchedProcess, reason: str) -> None:
+    def _on_exit(self, process: WatchedProcess, reason: str) -> None:
         self.process = None
         if self._budget.spend():
             self.note = f"window manager {self.program} ended ({reason}); starting it again"

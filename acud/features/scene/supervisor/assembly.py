@@ -49,7 +49,7 @@ class DisplayPrograms:
         """Return the processes of the display in `folder`, without those that make the display itself."""
         if self._now() - self._at_s > self._every_s:
             self._at_s = self._now()
-            self._found = _by_folder(processes.marked(), self._own())
+            self._found = _by_folder(processes.find_marked(), self._own())
         return self._found.get(folder, ())
 
 
