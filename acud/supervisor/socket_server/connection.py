@@ -1,4 +1,4 @@
-"""One client's connection: what came and was not served yet, and what it has not read yet."""
+"""One client's connection: messages that were not served yet, and replies that it has not read yet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections import deque
 from acud.protocol import zmtp
 
 SMALL_BYTES = 16 * 1024
-"""What is read of a connection at once, and kept of it; a message that is larger needs a place (`SocketServer`)."""
+"""Bytes that are read and kept of a connection; a larger message needs one of the places of `SocketServer`."""
 _LARGE_READ = 256 * 1024
 _UCRED = struct.Struct("3i")
 _PIECES = 64
@@ -27,24 +27,24 @@ class ServerConnection:
         self._out: deque[memoryview] = deque()
         self.client = str(_UCRED.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size))[0])
         self.message: list[bytes] | None = None
-        """What came next and was not served yet."""
+        """The next message, not served yet."""
         self.has_place = False
         """Whether it may hold a large message."""
         self.out_bytes = 0
-        """What it has not read yet."""
+        """Bytes queued that the client has not read yet."""
         self.moved_s = now_s
-        """When it last read something, or there was nothing to read."""
+        """When the client last read something, or there was nothing to read."""
         self.read_s = now_s
-        """When something came of it last."""
+        """When the client last sent something."""
         self.began_s = now_s
-        """When it connected, until its handshake is whole; then when the message began that is under way."""
+        """When it connected, until its handshake is complete; then when the message under way began."""
         self.unanswered = 0
-        """Messages of it that were taken and not answered."""
+        """Messages that were taken and not answered."""
         self.events = 0
-        """The events to request of epoll(7) for it."""
+        """The events that epoll(7) reports now."""
         self.is_open = True
         self.prefixes: set[bytes] = set()
-        """What it subscribed to."""
+        """The client's subscriptions."""
         self.queue([zmtp.GREETING, hello], now_s)
 
     def fileno(self) -> int:
@@ -53,27 +53,27 @@ class ServerConnection:
 
     @property
     def peer(self) -> str:
-        """The peer's type of socket, "" before its handshake is whole."""
+        """The peer's socket type, "" before its handshake is complete."""
         return self._decoder.peer
 
     @property
     def under_way(self) -> int:
-        """The bytes that came of it and are no message that was taken."""
+        """The bytes received that belong to no taken message."""
         return self._decoder.held_bytes
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is under way on it, in either direction, and it subscribed to nothing."""
+        """Whether nothing is under way in either direction and it has no subscription."""
         return not (self.unanswered or self.message or self.out_bytes or self.under_way or self.prefixes)
 
     @property
     def wanted(self) -> int:
-        """What epoll(7) is to tell of it: nothing that comes while a message waits, nor while it reads no replies."""
+        """The epoll(7) events needed: no input while a message waits or replies are unread."""
         reads = self.message is None and not self.out_bytes and (self.has_place or self.under_way < SMALL_BYTES)
         return select.EPOLLRDHUP | (select.EPOLLIN if reads else 0) | (select.EPOLLOUT if self.out_bytes else 0)
 
     def read(self, now_s: float) -> bool:
-        """Read once; False at its end."""
+        """Read once; return False at the end of the stream."""
         try:
             data = self._socket.recv(_LARGE_READ if self.has_place else SMALL_BYTES)
         except BlockingIOError:
@@ -87,34 +87,34 @@ class ServerConnection:
         return bool(data)
 
     def decode(self) -> bool:
-        """Have `message` be the next one, where it is whole. Raises: zmtp.Malformed."""
+        """Set `message` to the next one if it is complete; return whether there is one. Raises: zmtp.Malformed."""
         if self.message is None:
             self.message = self._decoder.next()
         return self.message is not None
 
     def answer(self, now_s: float) -> bool:
-        """Queue the answers to its commands; True when there were some to `write`."""
+        """Queue the answers to ZMTP commands; return whether there were any."""
         answers, self._decoder.answers = self._decoder.answers, []
         self.queue(answers, now_s)
         return bool(answers)
 
     def take(self) -> list[bytes]:
-        """Return the message that waits, once."""
+        """Return the waiting message and clear it."""
         message, self.message = self.message, None
         assert message is not None
         self.unanswered += 1
-        self.began_s = self.read_s  # of what came with it, the next message
+        self.began_s = self.read_s  # the next message, which came with it
         return message
 
     def queue(self, pieces: list[bytes], now_s: float) -> None:
-        """Have these bytes written, as far as it reads them; `write` goes on with the rest."""
+        """Queue these bytes for `write`."""
         if not self.out_bytes:
             self.moved_s = now_s
         self._out += map(memoryview, pieces)
         self.out_bytes += sum(map(len, pieces))
 
     def write(self, now_s: float) -> bool:
-        """Write what it takes now; False when it is gone."""
+        """Write what the client takes now; return False when it is gone."""
         while self._out:
             try:
                 sent = self._socket.sendmsg([self._out[place] for place in range(min(_PIECES, len(self._out)))])
@@ -134,7 +134,7 @@ class ServerConnection:
             self._out[0] = self._out[0][sent:]
 
     def close(self) -> None:
-        """Let go of it and of all that is kept of it."""
+        """Close the socket and drop all queued bytes."""
         self.is_open = False
         self._out.clear()
         self.message = None

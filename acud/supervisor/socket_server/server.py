@@ -1,7 +1,7 @@
-"""A socket of the daemon that clients connect to: accepted, read, served in turn and written to, within bounds.
+"""A socket of the daemon that clients connect to: accepts, reads, serves them in turn and writes, within bounds.
 
-What one client (a process) does costs that client: its messages are served in turn with those of the others, by what
-they cost; it is not read while it reads nothing itself, and it is closed where it goes beyond its bounds.
+Clients (processes) share the service fairly by what their messages cost. A client that does not read its replies is not
+read either, and is closed where it exceeds its bounds.
 """
 
 from __future__ import annotations
@@ -26,21 +26,22 @@ _LOG = log.logger("lines")
 _ACCEPTS = 64
 _EVENTS = 256
 _INTAKE_S = 0.005
-"""What reading may take of a turn."""
+"""Reading may take so much of a turn."""
 _BACKLOG = 1024
 _CHECK_S = 1.0
 _NEGLIGIBLE_S = 1e-6
 _FLUSH_S = 0.5
-"""What the end of the daemon waits for the last replies to be read."""
+"""The daemon's end waits so long for clients to read the last replies."""
 _QUIET_S = 60.0
-"""How long `closed` of one client is not told again."""
+"""The log names one client's closed connections no more often than this."""
 
 
 class ServerLimits(Struct, frozen=True):
     """`connections`, `of_client`: connections, in all and of one process. `large`: messages beyond 16 KiB that may be
-    under way at once; one that stands still is given up after `large_s`. `connection_bytes`: what one may leave unread
-    when more is to be sent to it; `out_bytes`: what all together may, beyond it whoever has not read for `stuck_s` is
-    closed, most first, and everybody after `deaf_s`. `message_s`: what a handshake or a message may take to come whole.
+    under way at once; one without progress for `large_s` is dropped. `connection_bytes`: unread bytes beyond which a
+    connection is closed when more is to be sent; `out_bytes`: the same of all together, beyond which those that have
+    not read for `stuck_s` are closed, most first; after `deaf_s` any is. `message_s`: the time for a whole handshake or
+    message.
     """
 
     message: zmtp.Bounds
@@ -58,7 +59,7 @@ class ServerLimits(Struct, frozen=True):
 class SocketServer:
     """Owns the Unix socket at `path` and every connection to it. `socket_type`, `peers`: as ZMTP names them.
 
-    `came` is called in each turn in which a message may be there; `next` gives one, of each client in turn.
+    `on_messages` is called in each turn in which a message may be there; `next` returns one, of each client in turn.
     """
 
     def __init__(
@@ -68,9 +69,9 @@ class SocketServer:
         socket_type: str,
         peers: frozenset[str],
         limits: ServerLimits,
-        came: Callable[[], None],
+        on_messages: Callable[[], None],
     ) -> None:
-        self._path, self._loop, self._limits, self._peers, self._came = path, loop, limits, peers, came
+        self._path, self._loop, self._limits, self._peers, self._on_messages = path, loop, limits, peers, on_messages
         self._hello = zmtp.ready(socket_type)
         self._epoll = select.epoll()
         self._connections: dict[int, ServerConnection] = {}
@@ -79,16 +80,16 @@ class SocketServer:
         self._ready: OrderedDict[str, OrderedDict[int, ServerConnection]] = OrderedDict()
         self._for_place: deque[ServerConnection] = deque()
         self._places = limits.large
-        self._told_s: dict[str, float] = {}
+        self._logged_s: dict[str, float] = {}
         self._spent_s: dict[str, float] = {}
-        """What was worked for each client of late; it halves each second."""
+        """Recent service time of each client; it halves each second."""
         self._fair_s = 0.0
-        """What a client had been worked for that had shared evenly with those that wait: a newcomer's beginning."""
+        """The service time at which a newcomer starts: that of a client that shared evenly with those that wait."""
         self._again: Timer | None = None
         self.closed_for: Counter[str] = Counter()
-        """Connections that were closed by us, by reason."""
+        """Connections that the server closed, by reason."""
         self._listener = self._listen()
-        loop.watch(self._epoll, self._turn)
+        loop.watch(self._epoll, self._run_turn)
         loop.call_each(_CHECK_S, self._check)
 
     def _listen(self) -> socket.socket:
@@ -106,28 +107,28 @@ class SocketServer:
 
     @property
     def all(self) -> list[ServerConnection]:
-        """Every connection whose handshake is whole."""
+        """Every connection with a complete handshake."""
         return [connection for connection in self._connections.values() if connection.peer]
 
     # ---- in --------------------------------------------------------------------------------------------------------
 
-    def _turn(self) -> None:
+    def _run_turn(self) -> None:
         for fd, event in self._epoll.poll(0, _EVENTS):
             if fd == self._listener.fileno():
                 self._accept()
             elif (connection := self._connections.get(fd)) is not None:
-                self._happened(connection, event)
+                self._handle_event(connection, event)
         end_s = time.monotonic() + _INTAKE_S
         while self._readable and time.monotonic() < end_s:
             self._read(self._readable.popitem(last=False)[1])
-        self._came()
+        self._on_messages()
         if self._readable or self._ready:
             self._go_on()
 
     def _go_on(self) -> None:
-        """Have another turn at once: what came is not served yet."""
+        """Schedule another turn at once, as messages are left."""
         if self._again is None or self._again.callback is None:
-            self._again = self._loop.call_later(0.0, self._turn)
+            self._again = self._loop.call_later(0.0, self._run_turn)
 
     def _accept(self) -> None:
         for _ in range(_ACCEPTS):
@@ -142,7 +143,7 @@ class SocketServer:
             self._welcome(accepted)
 
     def _pause(self) -> None:
-        """No descriptor is left: new clients wait, and the loop does not spin meanwhile."""
+        """Stop accepting: no descriptor is left. New clients wait, and the loop does not spin."""
         _LOG.warning("descriptors.gone", lines=len(self._connections))
         self._epoll.modify(self._listener, 0)
 
@@ -153,7 +154,7 @@ class SocketServer:
         if len(self._connections) >= limits.connections:
             self._close_longest_idle()
         if len(self._connections) >= limits.connections or self._of_client[connection.client] >= limits.of_client:
-            self._tell(connection, "it has too many connections")
+            self._log_closed(connection, "it has too many connections")
             connection.close()
             return
         self._of_client[connection.client] += 1
@@ -163,12 +164,12 @@ class SocketServer:
         self.flush(connection)
 
     def _close_longest_idle(self) -> None:
-        """Make room: whoever holds connections and asks nothing must not lock others out. libzmq connects again."""
+        """Make room, as clients that hold connections without use must not lock others out. libzmq connects again."""
         idle = [one for one in self._connections.values() if one.is_idle]
         if idle:
             self.close(min(idle, key=lambda one: one.read_s), "it was idle for longest")
 
-    def _happened(self, connection: ServerConnection, event: int) -> None:
+    def _handle_event(self, connection: ServerConnection, event: int) -> None:
         if event & (select.EPOLLHUP | select.EPOLLERR | select.EPOLLRDHUP) and not event & select.EPOLLIN:
             self.drop(connection)
             return
@@ -198,8 +199,8 @@ class SocketServer:
             self._settle(connection)
 
     def next(self) -> tuple[ServerConnection, list[bytes]] | None:
-        """Return the next message and whose it is; None when none is whole. The client that was worked for least of
-        late goes first, and of those that are equal the one that waits longest.
+        """Return the next complete message with its connection, or None. The client with the least recent service time
+        goes first, among equals the one that waits longest.
         """
         if self._ready:
             client = min(self._ready, key=lambda one: self._spent_s.get(one, 0.0))
@@ -209,18 +210,18 @@ class SocketServer:
             if not ready:
                 del self._ready[client]
             message = connection.take()
-            self._after(connection)
+            self._decode_next(connection)
             return connection, message
         return None
 
-    def _after(self, connection: ServerConnection) -> None:
+    def _decode_next(self, connection: ServerConnection) -> None:
         try:
             self._decode(connection)
         except zmtp.Malformed as fault:
             self.close(connection, str(fault))
 
     def charge(self, connection: ServerConnection, seconds: float) -> None:
-        """Note the service time of the sender of the last message."""
+        """Add to the service time of the client, for fairness."""
         self._spent_s[connection.client] = self._spent_s.get(connection.client, 0.0) + seconds
         waiting = [self._spent_s.get(client, 0.0) for client in self._ready]
         # It grows with all work, so that new processes without end come behind those that wait already.
@@ -234,7 +235,7 @@ class SocketServer:
     # ---- out -------------------------------------------------------------------------------------------------------
 
     def send(self, connection: ServerConnection, parts: list[bytes]) -> bool:
-        """Have `parts` written to a client; False when it is gone."""
+        """Queue and write `parts` to a client; return False when it is gone."""
         if not connection.is_open:
             return False
         if connection.out_bytes > self._limits.connection_bytes:
@@ -246,15 +247,15 @@ class SocketServer:
         return connection.is_open
 
     def flush(self, connection: ServerConnection) -> None:
-        """Write what it takes now."""
+        """Write what the client takes now."""
         if not connection.write(self._loop.now_s()):
             self.drop(connection)
         else:
             self._settle(connection)
 
     def _settle(self, connection: ServerConnection) -> None:
-        """Have it served when a message of it waits and it reads what it is sent; have epoll(7) tell what else is
-        wanted of it now, and give a large message its place.
+        """Queue the connection for service if it has a message and no unread replies; update its epoll(7) events, and
+        assign or free its place for a large message.
         """
         if not connection.is_open:
             return
@@ -266,12 +267,12 @@ class SocketServer:
         if connection.has_place and connection.under_way < SMALL_BYTES and connection.message is None:
             self._vacate(connection)
         elif not connection.has_place and connection.under_way >= SMALL_BYTES and connection.message is None:
-            self._place(connection)
+            self._assign_place(connection)
         if connection.wanted != connection.events:
             connection.events = connection.wanted
             self._epoll.modify(connection.fileno(), connection.events)
 
-    def _place(self, connection: ServerConnection) -> None:
+    def _assign_place(self, connection: ServerConnection) -> None:
         if self._places:
             self._places -= 1
             connection.has_place, connection.read_s = True, self._loop.now_s()
@@ -290,7 +291,7 @@ class SocketServer:
     # ---- the end of a connection -----------------------------------------------------------------------------------
 
     def drop(self, connection: ServerConnection) -> None:
-        """The client is gone: nothing of what it asked and was not begun is done."""
+        """Forget a client that is gone, with its requests that were not begun."""
         if not connection.is_open:
             return
         fd = connection.fileno()
@@ -316,23 +317,23 @@ class SocketServer:
                 del self._ready[connection.client]
 
     def close(self, connection: ServerConnection, reason: str) -> None:
-        """Close a connection that exceeded its bounds; the log says why."""
+        """Close a connection that exceeded its bounds, and log why."""
         if connection.is_open:
-            self._tell(connection, reason)
+            self._log_closed(connection, reason)
             self.drop(connection)
 
-    def _tell(self, connection: ServerConnection, reason: str) -> None:
+    def _log_closed(self, connection: ServerConnection, reason: str) -> None:
         self.closed_for[reason.split(" of ", 1)[0][:40]] += 1
         now_s = self._loop.now_s()
-        if now_s - self._told_s.get(connection.client, -_QUIET_S) >= _QUIET_S:
-            self._told_s[connection.client] = now_s
+        if now_s - self._logged_s.get(connection.client, -_QUIET_S) >= _QUIET_S:
+            self._logged_s[connection.client] = now_s
             _LOG.warning("client.closed", socket=self._path.name, pid=int(connection.client), reason=reason)
 
     def _check(self) -> None:
         now_s, limits = self._loop.now_s(), self._limits
         self._spent_s = {client: spent / 2 for client, spent in self._spent_s.items() if spent > _NEGLIGIBLE_S}
         self._fair_s /= 2
-        self._told_s = {client: at for client, at in self._told_s.items() if now_s - at < _QUIET_S}
+        self._logged_s = {client: at for client, at in self._logged_s.items() if now_s - at < _QUIET_S}
         for connection in list(self._connections.values()):
             is_partial = not connection.peer or (connection.under_way and connection.message is None)
             waits_for_us = connection.out_bytes or connection in self._for_place
@@ -350,7 +351,7 @@ class SocketServer:
                 self.close(connection, "it does not read what it is sent")
 
     def shut(self) -> None:
-        """Let the last replies be read, for half a second, then close everything."""
+        """Write the last replies, for half a second at most, then close everything."""
         self._loop.unwatch(self._epoll)
         end_s = time.monotonic() + _FLUSH_S
         while (left := [one for one in self._connections.values() if one.out_bytes]) and time.monotonic() < end_s:
