@@ -1,4 +1,4 @@
-"""Answer requests: what the daemon is asked about itself."""
+"""Answers requests about the daemon itself."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from acud.supervisor.metrics import collect
 
 @handles(Status)
 def status(app: App, request: Status, call: Call) -> StatusReply:
-    """Return what the daemon is doing now."""
+    """Return the daemon's present state."""
     totals = app.store.waits.totals()
     now = app.clock.instant()
     return StatusReply(
@@ -51,7 +51,7 @@ def status(app: App, request: Status, call: Call) -> StatusReply:
         home=str(app.paths.home),
         server_start=app.server_start,
         displays=tuple(app.displays.infos()),
-        children=tuple(_child(app, child) for child in app.keeper.slots.values()),
+        children=tuple(_describe_child(app, child) for child in app.keeper.slots.values()),
         judges=app.pool.judges(),
         waits_live=totals.live,
         waits_ended=totals.ended,
@@ -69,7 +69,7 @@ def status(app: App, request: Status, call: Call) -> StatusReply:
     )
 
 
-def _child(app: App, child: Child) -> ChildStatus:
+def _describe_child(app: App, child: Child) -> ChildStatus:
     beat = child.beat
     return ChildStatus(
         name=child.name,
@@ -87,7 +87,7 @@ def _child(app: App, child: Child) -> ChildStatus:
 
 @handles(Doctor)
 def doctor(app: App, request: Doctor, call: Call) -> DoctorReply:
-    """Return what the daemon finds of itself."""
+    """Return the daemon's findings about its own health."""
     return DoctorReply(tuple(findings(app)))
 
 
@@ -102,7 +102,7 @@ _DAY_S = 86_400.0
 
 @handles(Usage)
 def answer_usage(app: App, request: Usage, call: Call) -> UsageReply:
-    """Add up what was asked; a cost that is not known is never shown as nothing."""
+    """Sum up the usage asked for; an unknown cost is never shown as zero."""
     task_id = app.ports.tasks.find(request.task_id).task_id if request.task_id else ""
     now = app.clock.instant().utc_s
     first = now - now % _DAY_S - (request.days - 1) * _DAY_S
@@ -138,12 +138,12 @@ def daemon_drain(app: App, request: DaemonDrain, call: Call) -> DaemonDrainReply
 
 @handles(EvaluatorsRestart)
 def evaluators_restart(app: App, request: EvaluatorsRestart, call: Call) -> None:
-    """Renew the evaluators; the reply waits for the last one."""
+    """Restart the evaluators; the reply waits for the last one."""
 
-    def done(restarted: tuple[EvaluatorRestarted, ...]) -> None:
+    def on_restarted(restarted: tuple[EvaluatorRestarted, ...]) -> None:
         call.reply(EvaluatorsRestartReply(restarted))
 
-    app.rolling_restart.begin(call.then(done))
+    app.rolling_restart.begin(call.then(on_restarted))
 
 
 @handles(Shutdown)

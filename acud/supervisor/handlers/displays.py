@@ -1,4 +1,4 @@
-"""Answer requests: the displays: watched, made, removed, taken over."""
+"""Answers requests that list, add, create, remove or take over displays."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def display_list(app: App, request: DisplayList, call: Call) -> DisplayListReply
 
 @handles(DisplayAdd)
 def display_add(app: App, request: DisplayAdd, call: Call) -> None:
-    """Adopt the display; the reply waits for its first ring, or says why there is none."""
+    """Adopt the display; the reply waits for its first ring, or fails with the reason."""
     if "/" in request.name:
         raise not_the_endpoint()
 
-    def done(watched: WatchedDisplay) -> None:
+    def on_added(watched: WatchedDisplay) -> None:
         call.reply(DisplayReply(app.displays.info(watched)))
 
-    app.displays.add(request.name, request.auth_file, call.then(done), request.owner)
+    app.displays.add(request.name, request.auth_file, call.then(on_added), request.owner)
 
 
 @handles(DisplayCreate)
@@ -49,11 +49,11 @@ def display_create(app: App, request: DisplayCreate, call: Call) -> None:
     width = request.width or app.settings.display.width
     height = request.height or app.settings.display.height
 
-    def done(watched: WatchedDisplay) -> None:
+    def on_created(watched: WatchedDisplay) -> None:
         call.reply(DisplayReply(app.displays.info(watched), app.displays.notes(watched)))
 
     manager = request.window_manager or app.settings.display.window_manager
-    app.displays.create(width, height, manager, call.then(done), labels=request.labels)
+    app.displays.create(width, height, manager, call.then(on_created), labels=request.labels)
 
 
 _FAIL = "they fail; those armed with on_display_lost = wait go on"
@@ -77,12 +77,12 @@ def display_remove(app: App, request: DisplayRemove, call: Call) -> None:
 def display_take(app: App, request: DisplayTake, call: Call) -> None:
     """Take the display over; the reply leaves when that is stored."""
 
-    def found(watched: WatchedDisplay) -> None:
+    def on_display(watched: WatchedDisplay) -> None:
         taken = app.takeovers.take(watched, request.who, request.for_s, request.note, request.lease)
         info = app.displays.taken_info(watched, taken)
         call.reply(TakeReply(taken.lease, taken.until.utc_s, info))
 
-    app.displays.with_display(request.display, call.then(found))
+    app.displays.with_display(request.display, call.then(on_display))
 
 
 @handles(DisplayRelease)

@@ -1,4 +1,4 @@
-"""Answer requests: pictures of displays on request."""
+"""Answers requests for pictures of displays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from acud.supervisor.fresh_frames import FreshTarget
 from acud.types.tasks import ActionType
 
 _TRIES = 3
-"""A window that is covered, uncovered or resized between finding it and its picture is looked for anew."""
+"""A window that is covered, uncovered or resized between finding it and its picture is searched again."""
 
 
 class _LookCall:
@@ -27,19 +27,19 @@ class _LookCall:
         self.tries = 0
 
     def resolve(self) -> None:
-        """Find the target, with a frame of now."""
+        """Find the target, with a frame grabbed from now on."""
         self.tries += 1
         self.app.fresh_frames.fresh(self.target, self.place.display, (), self.call.later(self.on_target))
 
     def on_target(self, outcome: FreshTarget | AcudError) -> None:
-        """It is there: take its picture."""
+        """Take the picture of the target that was found."""
         if isinstance(outcome, AcudError):
             self.on_picture(outcome)
         else:
             self.app.screenshots.take(outcome.picture, self.ask, self.call.later(self.on_picture))
 
     def on_picture(self, outcome: Picture | AcudError) -> None:
-        """Answer, or look for it anew when the pixels went away meanwhile."""
+        """Answer, or search the target again when its pixels were lost meanwhile."""
         if isinstance(outcome, AcudError) and "lost" in outcome.facts and self.tries < _TRIES:
             self.resolve()
         elif isinstance(outcome, AcudError):
@@ -69,9 +69,9 @@ def live_watch(app: App, request: LiveWatch, call: Call) -> LiveWatched:
 def answer_baseline(app: App, request: Baseline, call: Call) -> None:
     """Return a token for a grab made after this call."""
 
-    def aimed(fresh: FreshTarget) -> None:
+    def on_target(fresh: FreshTarget) -> None:
         display = fresh.picture.source.display
         app.screenshots.baseline(fresh.picture, call.later(lambda token: call.reply(BaselineReply(token, display))))
 
     display = app.ports.tasks.place(request.task_id, request.target, request.display).display
-    app.fresh_frames.fresh(request.target, display, (), call.then(aimed))
+    app.fresh_frames.fresh(request.target, display, (), call.then(on_target))

@@ -1,4 +1,4 @@
-"""Answer requests: waits: made, changed, listed, ended, and their evidence."""
+"""Answers requests that create, change, list and end waits, and those for their evidence."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _FIRST_READING_S = 8.0
 @handles(WaitCreate)
 def wait_create(app: App, request: WaitCreate, call: Call) -> None:
     """Arm a wait. The reply is deferred while the default display starts, and for the grab that a change is measured
-    from: whatever its caller does after the reply is seen. For a number it says what is read now.
+    from, so that all that the caller does afterwards counts. For a number it holds the present reading.
     """
 
     def on_created(reply: WaitReply) -> None:
@@ -68,7 +68,7 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
 
 
 def _reading_notes(info: WaitInfo) -> Iterator[str]:
-    """Yield what was read at arming; nothing where that took too long."""
+    """Yield the reading at arming; nothing where that took too long."""
     verdict = info.verdict
     if verdict.code != NOT_JUDGED.code:
         yield f"now: {verdict.detail.removeprefix('reads ')}"
@@ -103,7 +103,7 @@ def wait_update(app: App, request: WaitUpdate, call: Call) -> WaitReply | None:
     judge = app.waits.find(request.wait_id).spec.judge
     asked = None if request.until is None else with_meanings(request.until, judge)
 
-    def updated(until: Until | None) -> WaitReply:
+    def apply_update(until: Until | None) -> WaitReply:
         before = app.waits.find(request.wait_id)
         wanted = (request.policy or before.spec.policy, until or before.spec.until)
         watched = app.watched_displays.by_name.get(before.display)
@@ -117,10 +117,10 @@ def wait_update(app: App, request: WaitUpdate, call: Call) -> WaitReply | None:
         if until is not None and not isinstance(outcome, AcudError):
             source = outcome.picture.source
             until = baselines.with_token(until, app.waits.targets.token(source, source.frame, box=outcome.picture.crop))
-        call.reply(updated(until))
+        call.reply(apply_update(until))
 
     if asked is None or not is_from_now(asked):
-        return updated(asked)
+        return apply_update(asked)
     app.fresh_frames.at(app.waits.target(request.wait_id), call.later(on_target))
     return None
 
@@ -135,17 +135,17 @@ def wait_cancel(app: App, request: WaitCancel, call: Call) -> WaitReply:
 def wait_result(app: App, request: WaitResult, call: Call) -> None:
     """Answer when the wait has ended, or after `block_s` with its state so far; a returned end counts as seen."""
 
-    def done(info: WaitInfo, ended: bool) -> None:
+    def on_ended(info: WaitInfo, ended: bool) -> None:
         reply = WaitResultReply(info, ended, app.evidence_path(info.evidence), app.stage_paths(info))
         call.reply(reply, (lambda: app.wakes.seen(info.wait_id)) if ended and not request.peek else None)
 
-    app.waits.when_ended(request.wait_id, request.block_s, done, fetched_s=0.0 if request.peek else FETCH_S)
+    app.waits.when_ended(request.wait_id, request.block_s, on_ended, fetched_s=0.0 if request.peek else FETCH_S)
     if request.again_s:
         app.waits.hold_wake(request.wait_id, request.again_s + request.block_s)
 
 
-class _Blocked:
-    """One blocked call: aimed for its baseline, then waiting, then taking its one picture."""
+class _BlockedCall:
+    """One blocking call: finds its target for the baseline, waits, then takes one picture."""
 
     def __init__(self, app: App, request: WaitForChange, call: Call) -> None:
         self.app = app
@@ -165,7 +165,7 @@ class _Blocked:
         self.call.fail(fault)
 
     def on_target(self, fresh: FreshTarget) -> None:
-        """The target is there, with a frame of now: arm."""
+        """Arm the wait on the target, from its fresh frame."""
         source = fresh.picture.source
         token = self.request.baseline or self.app.waits.targets.token(source, source.frame, box=fresh.picture.crop)
         until = check_until(Change(self.request.share, self.request.settle_s, token))
@@ -174,18 +174,18 @@ class _Blocked:
         self.app.waits.run_transient(spec, fresh.watched, self.call.later(self.on_end))
 
     def on_end(self, live: ActiveWait) -> None:
-        """It changed, or the time is over: one picture either way."""
+        """Take a picture, whether the target changed or the time is over."""
         self.changed = active_waits.changed_share(live)
         self.detail = live.machine.verdict.detail
         self.app.fresh_frames.fresh(self.request.target, live.display, (), self.call.then(self.on_fresh, self.fail))
 
     def on_fresh(self, fresh: FreshTarget) -> None:
-        """The frame to show is there."""
+        """Take the picture from the fresh frame."""
         ask = PictureAsk(self.request.format, self.request.max_side_px, self.request.quality)
         self.app.screenshots.take(fresh.picture, ask, self.call.then(self.on_picture, self.fail))
 
     def on_picture(self, picture: Picture) -> None:
-        """Answer."""
+        """Reply with the picture."""
         self.log(None, {"changed": self.changed.changed, "share": round(self.changed.share, 6)})
         waited_s = self.app.clock.monotonic_s() - self.began_s
         self.call.reply(
@@ -212,7 +212,7 @@ class _Blocked:
 def wait_for_change(app: App, request: WaitForChange, call: Call) -> None:
     """Block until the target changed, or the time is over."""
     check_until(Change(request.share, request.settle_s, request.baseline))
-    blocked = _Blocked(app, request, call)
+    blocked = _BlockedCall(app, request, call)
     on_target = call.then(blocked.on_target, blocked.fail)
     app.fresh_frames.fresh(request.target, blocked.place.display, request.ignore, on_target)
 
@@ -234,38 +234,40 @@ def wait_try(app: App, request: WaitTry, call: Call) -> None:
     )
     made = WaitCreation(app, asked, call)
 
-    def done(verdict: Verdict) -> None:
+    def on_verdict(verdict: Verdict) -> None:
         call.reply(WaitTryReply(verdict, made.read_as))
 
-    made.find(lambda spec, watched: app.waits.look_once(spec, watched, request.block_s, call.later(done)), call.fail)
+    made.find(
+        lambda spec, watched: app.waits.look_once(spec, watched, request.block_s, call.later(on_verdict)), call.fail
+    )
 
 
 @handles(EvidenceGet)
 def answer_evidence(app: App, request: EvidenceGet, call: Call) -> EvidenceReply | None:
-    """Return a kept picture of a wait as bytes; a difference is made first."""
+    """Return a kept picture of a wait as bytes, computing the difference if that is asked for."""
     info = app.waits.find(request.wait_id)
     if request.part == "sought":
-        return _sought(app, info, request.stage)
+        return _find_sought_image(app, info, request.stage)
     if request.part == "verdict":
-        return _of_verdict(app, info, request.number)
-    kept = _evidence(info, request.stage)
+        return _load_verdict_picture(app, info, request.number)
+    kept = _find_evidence(info, request.stage)
     if kept is None or not kept.name:
         reason = kept.reason if kept is not None else f"it is {info.state.value}"
         raise NotFound(f"wait {info.wait_id} has no evidence picture: {reason}", hint="acud look takes one now")
     if request.part == "after":
-        return EvidenceReply(kept, _read(app.store.evidence.path(kept.name)))
+        return EvidenceReply(kept, _read_picture(app.store.evidence.path(kept.name)))
     if not kept.before:
         reason = kept.before_reason or "it was kept by an acud that kept none"
         raise NotFound(f"wait {info.wait_id} has no picture from before: {reason}", hint="ask for the part after")
     before = app.store.evidence.path(kept.before)
     if request.part == "before":
-        return EvidenceReply(kept, _read(before))
+        return EvidenceReply(kept, _read_picture(before))
 
     app.screenshots.difference(kept, call.then(lambda png: call.reply(EvidenceReply(kept, png))))
     return None
 
 
-def _sought(app: App, info: WaitInfo, stage: int) -> EvidenceReply:
+def _find_sought_image(app: App, info: WaitInfo, stage: int) -> EvidenceReply:
     until = info.spec.until
     parts = until.parts if isinstance(until, Then) else (until,)
     wanted = [leaf for part in parts[max(0, stage - 1) :][:1] for leaf in leaves(part) if isinstance(leaf, ScreenImage)]
@@ -278,7 +280,7 @@ def _sought(app: App, info: WaitInfo, stage: int) -> EvidenceReply:
     return EvidenceReply(Evidence(width=wanted[0].width, height=wanted[0].height), png)
 
 
-def _of_verdict(app: App, info: WaitInfo, number: int) -> EvidenceReply:
+def _load_verdict_picture(app: App, info: WaitInfo, number: int) -> EvidenceReply:
     jpeg = app.store.verdict_pictures.get(info.wait_id, number)
     if jpeg is None:
         raise NotFound(
@@ -287,8 +289,8 @@ def _of_verdict(app: App, info: WaitInfo, number: int) -> EvidenceReply:
     return EvidenceReply(Evidence(display=info.display), jpeg)
 
 
-def _evidence(info: WaitInfo, stage: int) -> Evidence | None:
-    """Return what was kept at the end, or of a stage. Raises: NotFound for a stage that was not reached."""
+def _find_evidence(info: WaitInfo, stage: int) -> Evidence | None:
+    """Return the evidence of the end, or of a stage. Raises: NotFound for a stage that was not reached."""
     if not stage:
         return info.evidence
     if stage > len(info.stages):
@@ -297,7 +299,7 @@ def _evidence(info: WaitInfo, stage: int) -> Evidence | None:
     return info.stages[stage - 1].evidence
 
 
-def _read(picture: Path) -> bytes:
+def _read_picture(picture: Path) -> bytes:
     try:
         return private_files.read_regular(picture)
     except OSError as fault:

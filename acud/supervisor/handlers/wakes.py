@@ -1,4 +1,4 @@
-"""Answer requests: deliveries of wakes."""
+"""Answers requests about wakes and their delivery."""
 
 from __future__ import annotations
 
@@ -68,16 +68,16 @@ def wake_test(app: App, request: WakeTest, call: Call) -> None:
     app.wakes.check(replace(request.address, routes=routes))
     results: dict[RouteName, RouteTest] = {}
 
-    def ended(route: RouteName, outcome: Delivered | Undone) -> None:
-        results[route] = _result(route, outcome)
+    def on_outcome(route: RouteName, outcome: Delivered | Undone) -> None:
+        results[route] = _to_route_test(route, outcome)
         if len(results) == len(routes):
             call.reply(WakeTestReply(tuple(results[name] for name in routes)))
 
     for route in routes:
-        app.wakes.test(route, request.address, call.later(partial(ended, route)))
+        app.wakes.test(route, request.address, call.later(partial(on_outcome, route)))
 
 
-def _result(route: RouteName, outcome: Delivered | Undone) -> RouteTest:
+def _to_route_test(route: RouteName, outcome: Delivered | Undone) -> RouteTest:
     if isinstance(outcome, Undone):
         return RouteTest(route, "unknown", outcome.reason)
     return RouteTest(route, outcome.result, outcome.reason, outcome.ms)
@@ -86,10 +86,10 @@ def _result(route: RouteName, outcome: Delivered | Undone) -> RouteTest:
 @handles(WakeSeen)
 def answer_wake_seen(app: App, request: WakeSeen, call: Call) -> WakeSeenReply:
     """Mark each wake seen."""
-    return WakeSeenReply(tuple(wake_id for wake_id in request.wake_ids if not _seen(app, wake_id)))
+    return WakeSeenReply(tuple(wake_id for wake_id in request.wake_ids if not _mark_seen(app, wake_id)))
 
 
-def _seen(app: App, wake_id: str) -> bool:
+def _mark_seen(app: App, wake_id: str) -> bool:
     try:
         app.wakes.wake_seen(wake_id)
     except NotFound:
@@ -116,25 +116,25 @@ class _Carriage:
         self._attempt = 0
 
     def try_routes(self, left: list[RouteName], *, refused: bool, reason: str = "") -> None:
-        """Try the first of the routes `left`; `refused`: those before did for good, `reason`: why the last did."""
+        """Try the first of the routes `left`. `refused`: all earlier ones refused for good; `reason`: of the last."""
         if not left:
             self._call.reply(WakeCarryReply("refused" if refused else "retry", None, reason))
             return
         self._attempt += 1
         route = left[0]
 
-        def ended(outcome: Delivered | Undone) -> None:
+        def on_outcome(outcome: Delivered | Undone) -> None:
             if isinstance(outcome, Delivered) and outcome.result == "sent":
                 self._call.reply(WakeCarryReply("sent", route))
                 return
             final = isinstance(outcome, Delivered) and outcome.result == "refused"
             self.try_routes(left[1:], refused=refused and final, reason=f"{route.value}: {outcome.reason}")
 
-        self._app.delivery.submit(delivery_of(self._wake, route, self._attempt), self._call.later(ended))
+        self._app.delivery.submit(delivery_of(self._wake, route, self._attempt), self._call.later(on_outcome))
 
 
 def delivery_of(wake: SharedWake, route: RouteName, attempt: int) -> Deliver:
-    """Return what the delivery process is told of one attempt."""
+    """Return the order for one attempt, for the delivery process."""
     return Deliver(
         wake_id=wake.id,
         attempt=attempt,

@@ -1,4 +1,4 @@
-"""Answer requests: logins and access tokens of the gateway."""
+"""Answers requests about logins and access tokens of the gateway."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def web_token_create(app: App, request: WebTokenCreate, call: Call) -> WebPassRe
 
 @handles(WebTokenList)
 def web_token_list(app: App, request: WebTokenList, call: Call) -> WebTokenListReply:
-    """Return who is let in."""
+    """Return the valid tokens and sessions."""
     return WebTokenListReply(app.access_tokens.all())
 
 
@@ -49,5 +49,5 @@ def web_token_revoke(app: App, request: WebTokenRevoke, call: Call) -> WebTokenL
 
 @handles(WebPass)
 def web_pass(app: App, request: WebPass, call: Call) -> WebPassReply:
-    """Return whose secret it is."""
+    """Return the token or session that a secret belongs to."""
     return WebPassReply(app.access_tokens.of(request.digest))
