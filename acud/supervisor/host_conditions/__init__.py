@@ -1,4 +1,4 @@
-"""Files and processes of this machine, as conditions ask for them: watched by inotify and pidfds, never polled."""
+"""Conditions on files and processes of this machine, watched by inotify and pidfds, never polled."""
 
 from acud.supervisor.host_conditions.processes import ProgramEnds as ProgramEnds
 from acud.supervisor.host_conditions.service import HostConditions as HostConditions

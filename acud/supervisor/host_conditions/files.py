@@ -17,7 +17,7 @@ from acud.supervisor.host_conditions.writers import FileWriters
 from acud.types import FileState, Verdict, unknown
 from acud.waits.host_files import FileSeen, FileUse, HostPath, host_path, is_relevant, judge_file
 
-Told = Callable[[Verdict], None]
+OnVerdict = Callable[[Verdict], None]
 
 
 class AllowedFolders:
@@ -28,16 +28,16 @@ class AllowedFolders:
         self.home = home
 
     def check(self, wanted: HostPath) -> None:
-        """Raise Refused for a path that lies outside of them, with the setting that would allow it."""
+        """Raise Refused for a path outside of them, with the setting that would allow it."""
         real = os.path.realpath(wanted.folder)
         if not self.holds(f"{real}/{wanted.name}"):
             raise Refused(
-                f"the folder {wanted.folder} is not one that a condition may name: {self.words()}",
+                f"the folder {wanted.folder} is not one that a condition may name: {self.describe()}",
                 hint=f'add "{real}" to paths of [host_conditions] in acud.toml, then acud daemon reload',
             )
 
     def holds(self, real: str) -> bool:
-        """Tell whether a path without links lies in one of the folders, and in nothing hidden below it."""
+        """Return whether a path without links lies in one of the folders, and in nothing hidden below it."""
         for path in self._paths():
             root = PurePosixPath(os.path.realpath(self.home + path[1:] if path.startswith("~") else path))
             found = PurePosixPath(real)
@@ -45,24 +45,24 @@ class AllowedFolders:
                 return not any(part.startswith(".") for part in found.relative_to(root).parts)
         return False
 
-    def words(self) -> str:
-        """Return what is allowed, as an error says it."""
+    def describe(self) -> str:
+        """Describe what is allowed, for an error's text."""
         allowed = ", ".join(self._paths()) or "none"
         return f"allowed is what lies in {allowed}, hidden files and folders below excepted"
 
 
 class _Condition:
-    """One condition under watch: `verdict` is the newest that was told."""
+    """One condition under watch. `verdict`: the newest that was reported."""
 
-    def __init__(self, leaf: FileState, wanted: HostPath, told: Told) -> None:
+    def __init__(self, leaf: FileState, wanted: HostPath, on_verdict: OnVerdict) -> None:
         self.leaf = leaf
         self.wanted = wanted
-        self.told = told
+        self.on_verdict = on_verdict
         self.verdict: Verdict | None = None
 
 
 class _Folder:
-    """A folder that conditions name, and since when its entries are as they are."""
+    """A folder that conditions name. `signs`: of each entry, its fingerprint and since when it has been the same."""
 
     def __init__(self, path: str, read: Callable[[_Folder], None]) -> None:
         self.conditions: dict[Hashable, _Condition] = {}
@@ -85,13 +85,13 @@ class FileConditions:
         self._folders: dict[str, _Folder] = {}
         self._folder_of: dict[Hashable, _Folder] = {}
 
-    def watch(self, key: Hashable, leaf: FileState, told: Told) -> Verdict:
-        """Return the verdict of now, and tell each that follows, until `unwatch`."""
+    def watch(self, key: Hashable, leaf: FileState, on_verdict: OnVerdict) -> Verdict:
+        """Return the present verdict; `on_verdict` gets each one that follows, until `unwatch`."""
         wanted = host_path(leaf.path, self._allowed.home)
         folder = self._folders.get(wanted.folder)
         if folder is None:
             folder = self._folders[wanted.folder] = _Folder(wanted.folder, self._read)
-        condition = _Condition(leaf, wanted, told)
+        condition = _Condition(leaf, wanted, on_verdict)
         folder.conditions[key] = condition
         self._folder_of[key] = folder
         self._judge(folder, self._follower.follow(folder.followed), but=key)
@@ -116,30 +116,30 @@ class FileConditions:
         self._judge(folder, self._follower.read(folder.followed))
 
     def _judge(self, folder: _Folder, content: FolderContent, but: Hashable = None) -> None:
-        """Judge the conditions on a folder, and tell the verdicts that are new; not of `but`, who asks."""
-        seen = {one.name: self._seen(folder, one) for one in content.entries if one.fault is None}
+        """Judge the conditions on a folder and report new verdicts, except that of `but`, whose caller gets it."""
+        seen = {one.name: self._note_entry(folder, one) for one in content.entries if one.fault is None}
         folder.signs = {name: sign for name, sign in folder.signs.items() if name in seen}
         due: list[float] = []
         for key, condition in list(folder.conditions.items()):
-            verdict, due_s = self._verdict(condition, content, seen)
+            verdict, due_s = self._judge_condition(condition, content, seen)
             due += [due_s] if due_s is not None else []
             is_new, condition.verdict = verdict != condition.verdict, verdict
             if is_new and key != but and key in folder.conditions:
-                condition.told(verdict)
+                condition.on_verdict(verdict)
         if due and folder.conditions and content.fault is None:
             self._follower.read_at(folder.followed, max(min(due), folder.followed.next_s))
 
-    def _seen(self, folder: _Folder, one: Entry) -> FileSeen:
+    def _note_entry(self, folder: _Folder, one: Entry) -> FileSeen:
         now_s = self._loop.now_s()
         sign, still_from = folder.signs.get(one.name, ((), None))
-        if still_from is None:  # seen for the first time: its own times tell since when
+        if still_from is None:  # seen for the first time: take its own time of change
             still_from = now_s - max(0.0, self._utc_s() - one.changed_utc_s)
         elif sign != one.sign:
             still_from = now_s
         folder.signs[one.name] = one.sign, still_from
         return FileSeen(one.name, one.kind, one.size, one.changed_utc_s, still_from)
 
-    def _verdict(
+    def _judge_condition(
         self, condition: _Condition, content: FolderContent, seen: dict[str, FileSeen]
     ) -> tuple[Verdict, float | None]:
         if content.fault is not None:
@@ -147,7 +147,7 @@ class FileConditions:
         if not self._allowed.holds(f"{content.real}/{condition.wanted.name}"):
             return self._not_allowed(condition.wanted.folder, content.real), None
         mine = [one for one in content.entries if is_relevant(one.name, condition.wanted)]
-        fault = next(self._faults(mine), None)
+        fault = next(self._find_faults(mine), None)
         if fault is not None:
             return fault, None
 
@@ -158,7 +158,7 @@ class FileConditions:
         found = [seen[one.name] for one in mine]
         return judge_file(condition.leaf, condition.wanted, found, self._loop.now_s(), look_up_use)
 
-    def _faults(self, entries: list[Entry]) -> Iterator[Verdict]:
+    def _find_faults(self, entries: list[Entry]) -> Iterator[Verdict]:
         for one in entries:
             if one.fault is not None:
                 yield one.fault
@@ -166,4 +166,6 @@ class FileConditions:
                 yield self._not_allowed(one.name, one.real)
 
     def _not_allowed(self, named: str, real: str) -> Verdict:
-        return unknown("not_allowed", f"{named!r} leads to {real!r}: {self._allowed.words()} ([host_conditions] paths)")
+        return unknown(
+            "not_allowed", f"{named!r} leads to {real!r}: {self._allowed.describe()} ([host_conditions] paths)"
+        )

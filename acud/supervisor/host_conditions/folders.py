@@ -1,8 +1,8 @@
-"""Folders followed by inotify: what lies in them is read again when something in or above them changed.
+"""Folders followed by inotify: their content is read again when something in or above them changed.
 
-Every folder above is watched too, for its own renaming and removal alone; where the path ends (a folder that is not
-there yet, or a link), the folder above is watched for what comes and goes. What another machine changes in a network
-file system, and what is written through a memory map, is not told by inotify(7).
+Every folder above is watched too, only for its own renaming and removal; where the path ends (a folder that does not
+exist yet, or a link), the folder above is watched for entries that come and go. inotify(7) reports neither what another
+machine changes in a network file system nor what is written through a memory map.
 """
 
 from __future__ import annotations
@@ -26,17 +26,15 @@ _CONTENT = _ENTRIES | inotify.MODIFY | inotify.CLOSE_WRITE
 _OF_THE_FOLDER = inotify.MOVE_SELF | inotify.DELETE_SELF | inotify.IGNORED | inotify.UNMOUNT
 _LEAST_PAUSE_S = 0.1
 _PAUSE_SHARE = 20
-"""A folder is read again after so many times what reading it took: a large one takes at most 5 % of the loop."""
+"""A folder is read again after so many times its last reading time: a large one takes at most 5 % of the loop."""
 _MOST_ENTRIES = 100_000
 _TRIES = 5
 _AGAIN_S = 30.0
-"""A folder that could not be watched is tried again after this: what frees a watch tells nobody."""
+"""A folder that could not be watched is tried again after this: no event says that a watch became free."""
 
 
 class Entry(NamedTuple):
-    """One entry of a folder, links followed. `real`: where it lies when it is a link, else "". `fault`: why it is not
-    known.
-    """
+    """One entry of a folder, links followed. `real`: a link's target, else "". `fault`: why it could not be read."""
 
     name: str
     kind: Literal["file", "folder", "other"] = "other"
@@ -48,7 +46,7 @@ class Entry(NamedTuple):
 
 
 class FolderContent(NamedTuple):
-    """What a folder held. `real`: where it lies, without links. `fault`: why that is not known."""
+    """What a folder held. `real`: its path without links. `fault`: why it could not be read."""
 
     real: str = ""
     entries: tuple[Entry, ...] = ()
@@ -56,8 +54,8 @@ class FolderContent(NamedTuple):
 
 
 class FollowedFolder:
-    """One path, followed for `read`, which is called when what is there may be another. `concerns` tells of a name
-    whether it matters.
+    """One followed path. `read` is called when its content may have changed; `concerns(name)`: whether that entry
+    matters.
     """
 
     def __init__(self, path: str, concerns: Callable[[str], bool], read: Callable[[], None]) -> None:
@@ -105,11 +103,11 @@ class FolderFollower:
             self._inotify = None
 
     def read(self, folder: FollowedFolder) -> FolderContent:
-        """Return what the folder holds now, its watches set anew where they may be of another one."""
+        """Return what the folder holds now; set its watches again if they may belong to another folder."""
         began_s = self._loop.now_s()
         if folder.is_lost:
             self._set_watches(folder)
-        content = FolderContent(fault=folder.fault) if folder.fault is not None else _content(folder)
+        content = FolderContent(fault=folder.fault) if folder.fault is not None else _read_content(folder)
         now_s = self._loop.now_s()
         folder.next_s = now_s + max(_LEAST_PAUSE_S, _PAUSE_SHARE * (now_s - began_s))
         if content.fault is not None:
@@ -118,7 +116,7 @@ class FolderFollower:
         return content
 
     def read_at(self, folder: FollowedFolder, at_s: float) -> None:
-        """Have it read at `at_s`, if not before."""
+        """Read it at `at_s`, in place of an earlier schedule."""
         if folder.timer is not None:
             folder.timer.cancel()
         folder.timer = self._loop.call_at(at_s, folder.read)
@@ -135,7 +133,7 @@ class FolderFollower:
         self._drop(folder, before - folder.watches)
 
     def _watch_path(self, folder: FollowedFolder) -> None:
-        """Watch the folder and those above it, as far as they are there. Raises: OSError."""
+        """Watch the folder and those above it, as far as they exist. Raises: OSError."""
         for _ in range(_TRIES):
             missing = self._watch_steps(folder)
             if missing is None or not os.path.lexists(missing):
@@ -143,8 +141,8 @@ class FolderFollower:
         raise OSError(errno.EAGAIN, "it comes and goes", folder.path)
 
     def _watch_steps(self, folder: FollowedFolder) -> str | None:
-        """Return the first step of the path that is not there, now that its coming will be told; None for none."""
-        for step in _steps(folder.path):
+        """Return the first part of the path that does not exist, now watched for; None if all exist."""
+        for step in _split_path(folder.path):
             is_last = step == folder.path
             above = str(PurePosixPath(step).parent)
             try:
@@ -156,23 +154,23 @@ class FolderFollower:
                 return step
             except PermissionError:
                 if is_last:
-                    self._add(folder, above, _ENTRIES)  # so that its being opened to us is told
+                    self._add(folder, above, _ENTRIES)  # reports when its permissions change
                     raise
-                continue  # it may be passed, and not be watched: its renaming is not told
+                continue  # it may be passed but not watched: its renaming stays unnoticed
             if is_last:
                 folder.content = watch
         real = os.path.realpath(folder.path)
-        for step in _steps(real) if real != folder.path else ():
+        for step in _split_path(real) if real != folder.path else ():
             self._add(folder, step, _SELF)
         return None
 
     def _add(self, folder: FollowedFolder, path: str, mask: int) -> int:
-        watch = self._opened().add(path, mask)
+        watch = self._open_inotify().add(path, mask)
         folder.watches.add(watch)
         self._users.setdefault(watch, set()).add(folder)
         return watch
 
-    def _opened(self) -> Inotify:
+    def _open_inotify(self) -> Inotify:
         if self._inotify is None:
             self._inotify = Inotify()
             self._loop.watch(self._inotify, self._on_readable)
@@ -197,7 +195,7 @@ class FolderFollower:
             if event.mask & inotify.IGNORED:
                 self._users.pop(event.watch, None)
         for folder in changed:
-            if folder not in self._followed:  # what another one told may have ended its wait
+            if folder not in self._followed:  # another folder's verdict may have ended its wait
                 continue
             if folder.next_s <= self._loop.now_s():
                 folder.read()
@@ -205,7 +203,7 @@ class FolderFollower:
                 self.read_at(folder, folder.next_s)
 
     def _concerns(self, folder: FollowedFolder, event: InotifyEvent) -> bool:
-        """Tell whether the event matters to the folder; note where it has to be looked for again."""
+        """Return whether the event matters to the folder; note if its watches have to be set again."""
         is_content = event.watch == folder.content
         is_lost = bool(event.mask & (_OF_THE_FOLDER | inotify.OVERFLOW)) or (not is_content and not event.name)
         is_lost |= not is_content and event.name in folder.parts
@@ -213,8 +211,8 @@ class FolderFollower:
         return is_lost or (is_content and (not event.name or folder.concerns(event.name)))
 
 
-def _steps(path: str) -> Iterator[str]:
-    """Yield the folders on the way to `path`, from the root on, and itself."""
+def _split_path(path: str) -> Iterator[str]:
+    """Yield the folders above `path`, from the root on, and `path` itself."""
     pure = PurePosixPath(path)
     yield from (str(step) for step in (*reversed(pure.parents), pure))
 
@@ -236,8 +234,8 @@ def _read_fault(fault: OSError, path: str) -> Verdict:
     return unknown("unreadable", f"the folder {path!r} cannot be read: {fault.strerror}")
 
 
-def _content(folder: FollowedFolder) -> FolderContent:
-    """Return what the folder holds of the names that concern it; nothing where it is not there."""
+def _read_content(folder: FollowedFolder) -> FolderContent:
+    """Return the entries that concern the folder; none where it does not exist."""
     try:
         place = private_files.open_place(folder.path)
     except (FileNotFoundError, NotADirectoryError):
@@ -249,7 +247,7 @@ def _content(folder: FollowedFolder) -> FolderContent:
         if len(names) > _MOST_ENTRIES:
             words = f"the folder {folder.path!r} holds {len(names)} entries: {_MOST_ENTRIES} at most can be followed"
             return FolderContent(fault=unknown("unreadable", words))
-        found = (_entry(place, name) for name in names if folder.concerns(name))
+        found = (_read_entry(place, name) for name in names if folder.concerns(name))
         return FolderContent(private_files.real_path(place), tuple(one for one in found if one is not None))
     except NotADirectoryError:
         return FolderContent(real=os.path.realpath(folder.path))
@@ -259,8 +257,8 @@ def _content(folder: FollowedFolder) -> FolderContent:
         os.close(place)
 
 
-def _entry(folder: int, name: str) -> Entry | None:
-    """Return what is known of an entry; None when it has gone, or is a link to nothing."""
+def _read_entry(folder: int, name: str) -> Entry | None:
+    """Return an entry; None when it has gone, or is a link to nothing."""
     try:
         found, real = os.stat(name, dir_fd=folder, follow_symlinks=False), ""
         if stat.S_ISLNK(found.st_mode):

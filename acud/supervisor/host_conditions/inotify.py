@@ -33,18 +33,18 @@ class Inotify:
         """Raises: OSError, EMFILE where the user has too many instances."""
         self._always = (_ONLY_FOLDERS if only_folders else 0) | _ADD_TO_MASK
         self._libc = ctypes.CDLL(None, use_errno=True)
-        self._fd = self._checked(self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC), "inotify_init1")
+        self._fd = self._check_result(self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC), "inotify_init1")
 
     def fileno(self) -> int:
         """Return the descriptor; -1 when closed."""
         return self._fd
 
     def add(self, path: str, mask: int) -> int:
-        """Watch the folder (or file) at `path`, links followed, for `mask` besides what it is watched for; return the
-        watch, the same one for the same folder. Raises: OSError.
+        """Add `mask` to what the folder (or file) at `path` is watched for, links followed. Return its watch, the same
+        one for the same folder. Raises: OSError.
         """
         watch = self._libc.inotify_add_watch(self._fd, os.fsencode(path), ctypes.c_uint32(mask | self._always))
-        return self._checked(watch, path)
+        return self._check_result(watch, path)
 
     def remove(self, watch: int) -> None:
         """End a watch; harmless for one that the kernel has ended."""
@@ -71,7 +71,7 @@ class Inotify:
             self._fd = -1
 
     @staticmethod
-    def _checked(result: int, what: str) -> int:
+    def _check_result(result: int, what: str) -> int:
         if result < 0:
             number = ctypes.get_errno()
             raise OSError(number, os.strerror(number), what)

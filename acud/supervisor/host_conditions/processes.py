@@ -1,4 +1,4 @@
-"""Conditions on the end of a process, by its pidfd: told at once, and never of another process with the same number."""
+"""Conditions on the end of a process, by its pidfd: seen at once, and never of another process with the same pid."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from acud.supervisor.terminal_sessions import OwnTerminals
 from acud.supervisor.terminal_sessions.own_terminals import EndedProgram
 from acud.types import ProcessExit, Verdict, no, unknown, yes
 
-Told = Callable[[Verdict], None]
+OnVerdict = Callable[[Verdict], None]
 _NOT_KNOWN = "its exit code is not known, as this daemon did not start it"
 GONE = -1
 """The `start_ticks` of a process that had ended when the wait was armed."""
 
 
 class ProgramEnds:
-    """How programs ended that acud started: those that `launch` did, and those in terminal sessions."""
+    """How the programs ended that acud started, by `launch` or in terminal sessions."""
 
     def __init__(self, launched: Callable[[int], LaunchedProgram | None], terminals: OwnTerminals) -> None:
         self._launched = launched
         self._terminals = terminals
 
-    def of(self, pid: int) -> tuple[LaunchedProgram | EndedProgram, ...]:
-        """Return the newest programs of each kind that had this number and have ended."""
+    def find_ended(self, pid: int) -> tuple[LaunchedProgram | EndedProgram, ...]:
+        """Return the newest ended program of each kind that had this pid."""
         found = self._launched(pid), self._terminals.ended_program(pid)
         return tuple(one for one in found if one is not None)
 
     def is_known(self, pid: int) -> bool:
-        """Tell whether all is known of the end of `pid` that will be."""
+        """Return whether nothing more will be learned of the end of `pid`."""
         return self._terminals.is_known(pid)
 
     def when_known(self, pid: int, step: Callable[[], None]) -> None:
-        """Call `step`, later, once it is."""
+        """Call `step` in a later turn, once `is_known` holds."""
         self._terminals.when_known(pid, step)
 
 
@@ -48,26 +48,26 @@ class ProcessConditions:
         self._ends = ends
         self._descriptors: dict[Hashable, int] = {}
 
-    def watch(self, key: Hashable, leaf: ProcessExit, told: Told) -> Verdict:
-        """Return the verdict of now, and tell of its end, until `unwatch`."""
+    def watch(self, key: Hashable, leaf: ProcessExit, on_verdict: OnVerdict) -> Verdict:
+        """Return the present verdict; `on_verdict` gets the one of its end, until `unwatch`."""
         try:
             descriptor = os.pidfd_open(leaf.pid)
         except ProcessLookupError:
-            return self._over(leaf, told)
+            return self._judge_ended(leaf, on_verdict)
         except OSError as fault:
             return unknown("unreadable", f"the process {leaf.pid} cannot be watched: {fault.strerror}")
         if start_ticks(leaf.pid) != leaf.start_ticks or _has_ended(descriptor):
             os.close(descriptor)
-            return self._over(leaf, told)
+            return self._judge_ended(leaf, on_verdict)
         self._descriptors[key] = descriptor
 
-        def ended() -> None:
+        def on_readable() -> None:
             if self._descriptors.get(key) == descriptor and _has_ended(descriptor):
                 self.unwatch(key)
-                # In this turn the launcher hears of it as well, and how it ended; tmux tells it a moment later.
-                self._ends.when_known(leaf.pid, lambda: told(self._ended(leaf)))
+                # The launcher learns the exit code in this turn as well; tmux reports it a moment later.
+                self._ends.when_known(leaf.pid, lambda: on_verdict(self._judge_end(leaf)))
 
-        self._loop.watch(descriptor, ended)
+        self._loop.watch(descriptor, on_readable)
         return no(f"the process {leaf.pid} is running")
 
     def unwatch(self, key: Hashable) -> None:
@@ -82,16 +82,16 @@ class ProcessConditions:
         for key in list(self._descriptors):
             self.unwatch(key)
 
-    def _over(self, leaf: ProcessExit, told: Told) -> Verdict:
+    def _judge_ended(self, leaf: ProcessExit, on_verdict: OnVerdict) -> Verdict:
         if self._ends.is_known(leaf.pid):
-            return self._ended(leaf)
-        self._ends.when_known(leaf.pid, lambda: told(self._ended(leaf)))
+            return self._judge_end(leaf)
+        self._ends.when_known(leaf.pid, lambda: on_verdict(self._judge_end(leaf)))
         return unknown("not_judged", f"the process {leaf.pid} has ended, and how is being asked")
 
-    def _ended(self, leaf: ProcessExit) -> Verdict:
+    def _judge_end(self, leaf: ProcessExit) -> Verdict:
         if leaf.start_ticks == GONE:
             return yes(f"no process has the number {leaf.pid}: it had ended before the wait began, or never was")
-        mine = (program for program in self._ends.of(leaf.pid) if program.start_ticks == leaf.start_ticks)
+        mine = (program for program in self._ends.find_ended(leaf.pid) if program.start_ticks == leaf.start_ticks)
         reason = next((program.reason for program in mine), _NOT_KNOWN)
         return yes(f"the process {leaf.pid} has ended: {reason}")
 

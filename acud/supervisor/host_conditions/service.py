@@ -1,4 +1,4 @@
-"""What waits ask beside the pixels: files, processes and notifications; checked at arming, judged while they live."""
+"""Conditions that need no pixels: files, processes and notifications; checked at arming, judged while waits live."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from acud.types import FileState, HostLeaf, Leaf, NotificationText, ProcessExit,
 from acud.waits.conditions import leaves, map_leaves
 from acud.waits.host_files import host_path
 
-Told = Callable[[dict[int, Verdict]], None]
+OnVerdicts = Callable[[dict[int, Verdict]], None]
 
 
 class HostConditions:
@@ -40,48 +40,51 @@ class HostConditions:
         self._notifications = notifications
         self._watched: dict[str, tuple[int, ...]] = {}
 
-    def checked(self, until: Until) -> Until:
-        """Return the condition with the moment and the processes of now written into it, where it does not name them.
+    def pin_to_now(self, until: Until) -> Until:
+        """Return the condition with the present time and process start times filled in where they are missing.
 
         Raises: Refused for a path outside of the allowed folders.
         """
-        return map_leaves(until, self._checked)
+        return map_leaves(until, self._pin_leaf)
 
-    def _checked(self, leaf: Leaf) -> Leaf:
+    def _pin_leaf(self, leaf: Leaf) -> Leaf:
         if isinstance(leaf, FileState):
             self._allowed.check(host_path(leaf.path, self._allowed.home))
             return leaf if leaf.gone or leaf.since_utc_s else replace(leaf, since_utc_s=self._utc_s())
         if isinstance(leaf, NotificationText):
             return leaf if leaf.since_utc_s else replace(leaf, since_utc_s=self._utc_s())
         if isinstance(leaf, ProcessExit) and leaf.start_ticks == 0:
-            ended = next((one.start_ticks for one in self._ends.of(leaf.pid)), GONE)
+            ended = next((one.start_ticks for one in self._ends.find_ended(leaf.pid)), GONE)
             return replace(leaf, start_ticks=start_ticks(leaf.pid) or ended or GONE)
         return leaf
 
-    def watch(self, wait_id: str, until: Until, watched: WatchedDisplay | None, told: Told) -> dict[int, Verdict]:
-        """Return what is known now of the condition's leaves on this machine, and tell what follows until `unwatch`.
+    def watch(
+        self, wait_id: str, until: Until, watched: WatchedDisplay | None, on_verdicts: OnVerdicts
+    ) -> dict[int, Verdict]:
+        """Return the present verdicts of the condition's host leaves; `on_verdicts` gets what follows until `unwatch`.
 
-        `watched`: the wait's display, whose notifications are meant. A path that is not allowed any more (the settings
-        were changed) is unknown.
+        `watched`: the wait's display, for its notifications. A path that the settings no longer allow is unknown.
         """
         self.unwatch(wait_id)
         mine = {index: leaf for index, leaf in enumerate(leaves(until)) if isinstance(leaf, HostLeaf)}
         if not mine:
             return {}
         self._watched[wait_id] = tuple(mine)
-        return {index: self._begin(wait_id, index, leaf, watched, told) for index, leaf in mine.items()}
+        return {index: self._begin(wait_id, index, leaf, watched, on_verdicts) for index, leaf in mine.items()}
 
-    def _begin(self, wait_id: str, index: int, leaf: HostLeaf, watched: WatchedDisplay | None, told: Told) -> Verdict:
-        def tell(verdict: Verdict) -> None:
+    def _begin(
+        self, wait_id: str, index: int, leaf: HostLeaf, watched: WatchedDisplay | None, on_verdicts: OnVerdicts
+    ) -> Verdict:
+        def pass_on(verdict: Verdict) -> None:
             if index in self._watched.get(wait_id, ()):
-                told({index: verdict})
+                on_verdicts({index: verdict})
 
         try:
             if isinstance(leaf, FileState):
-                return self._files.watch((wait_id, index), leaf, tell)
+                return self._files.watch((wait_id, index), leaf, pass_on)
             if isinstance(leaf, NotificationText):
-                return self._notifications.watch((wait_id, index), watched, leaf, tell)
-            return self._processes.watch((wait_id, index), leaf, tell)
+                return self._notifications.watch((wait_id, index), watched, leaf, pass_on)
+            return self._processes.watch((wait_id, index), leaf, pass_on)
         except AcudError as fault:
             return unknown("unreadable", f"{fault.message}; {fault.hint}")
 

@@ -1,8 +1,8 @@
 """Programs that have a file open for writing, as the kernel knows them.
 
-A read lease (fcntl(2)) can be had only while nobody has the file open for writing: any user, any hard link, also
-through a memory map whose descriptor was closed. It is given back at once. Where it cannot be had (another user's
-file, a file system without leases) the descriptors under /proc answer for the programs of this user.
+The kernel grants a read lease (fcntl(2)) only while no program of any user has the file open for writing, by any hard
+link, also through a memory map after closing the descriptor. It is given back at once. Where leases are not available
+(another user's file, some file systems) the descriptors under /proc answer for the programs of this user.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _A_PROGRAM = "a program"
 
 
 class FileWriters:
-    """Looks for the writers of files. A writer's name is searched for once while it has the file open."""
+    """Finds the writers of files. A writer's name is looked up once while it has the file open."""
 
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)

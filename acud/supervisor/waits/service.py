@@ -173,7 +173,7 @@ class Waits:
 
         Raises: Refused where there are as many as the settings allow, and for a path that no condition may name.
         """
-        spec, display = replace(spec, until=self._host.checked(spec.until)), watched.name if watched else ""
+        spec, display = replace(spec, until=self._host.pin_to_now(spec.until)), watched.name if watched else ""
         self._limits.take(spec, display)
         spec = replace(spec, until=self.keep_images(spec.until))
         now = self._clock.instant()
@@ -309,7 +309,7 @@ class Waits:
                 )
         spec = update_spec(
             active.spec,
-            until=self._host.checked(request.until) if request.until is not None else None,
+            until=self._host.pin_to_now(request.until) if request.until is not None else None,
             timeout_s=request.timeout_s,
             policy=request.policy,
             budget=request.budget,
@@ -477,7 +477,7 @@ class Waits:
 
         Return what gives it up, untold; harmless once it has ended. Raises: Refused for a path that is not allowed.
         """
-        spec = replace(spec, until=self._host.checked(spec.until))
+        spec = replace(spec, until=self._host.pin_to_now(spec.until))
         now = self._clock.instant()
         spec = replace(spec, until=self._runtime.images.shortened(spec.until))
         lasts_s = spec.timeout_s or look_s

@@ -45,7 +45,7 @@ class Rig:
         self.told = 0
 
     def watch(self, until: Until) -> Verdict:
-        self.verdicts = self.host.watch("wait-1", self.host.checked(until), None, self._tell)
+        self.verdicts = self.host.watch("wait-1", self.host.pin_to_now(until), None, self._tell)
         return self.verdicts[0]
 
     def _tell(self, verdicts: dict[int, Verdict]) -> None:
@@ -188,7 +188,7 @@ def test_what_is_not_allowed_is_refused_and_a_link_that_leads_there_is_unknown(r
     rig.paths = ("~/in",)
     for path in ("/etc/passwd", "~/out/a", "~/in/.ssh/id", "~/in/.*"):
         with pytest.raises(Refused) as told:
-            rig.host.checked(FileState(path))
+            rig.host.pin_to_now(FileState(path))
         assert "[host_conditions]" in told.value.hint
     (outside / "secret").write_text("x")
     folder = inside / "new"
@@ -278,10 +278,10 @@ def test_another_process_with_the_number_is_not_taken_for_it(rig: Rig) -> None:
 
 
 def test_the_moment_of_arming_is_written_down_once(rig: Rig) -> None:
-    armed = rig.host.checked(AllOf((FileState("~/*.pdf"), NotOf(FileState("~/a")), ProcessExit(os.getpid()))))
+    armed = rig.host.pin_to_now(AllOf((FileState("~/*.pdf"), NotOf(FileState("~/a")), ProcessExit(os.getpid()))))
     pattern, name, process = leaves(armed)
     assert isinstance(pattern, FileState)
     assert isinstance(name, FileState)
     assert isinstance(process, ProcessExit)
     assert (pattern.since_utc_s > 0, name.since_utc_s > 0, process.start_ticks > 0) == (True, True, True)
-    assert rig.host.checked(armed) == armed
+    assert rig.host.pin_to_now(armed) == armed

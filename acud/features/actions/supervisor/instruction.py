@@ -53,7 +53,7 @@ class RunningInstruction:
         self.caller = caller
         self.instruction = instructions.parse(request.instruction)
         if request.expect is not None:
-            expect = feature.core.host_conditions.checked(check_until(request.expect))
+            expect = feature.core.host_conditions.pin_to_now(check_until(request.expect))
             expect = feature.core.waits.keep_images(expect)
             self.request = request = replace(request, expect=expect)
         place = place_of(feature, request, self.instruction)

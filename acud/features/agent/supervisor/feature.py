@@ -108,7 +108,7 @@ def _spec(feature: AgentFeature, request: GuiAgent) -> RunSpec:
 
 
 def _expected(feature: AgentFeature, until: Until) -> Until:
-    return feature.waits.keep_images(feature.host_conditions.checked(check_until(until)))
+    return feature.waits.keep_images(feature.host_conditions.pin_to_now(check_until(until)))
 
 
 @handles(AgentResult)
