@@ -207,7 +207,7 @@ class Core:
             self.redaction,
             self.usage_log,
             self.keys,
-            polls.ended,
+            polls.on_ended,
         )
         last_pictures = LastPictures(self.pool, self.sources, self.redaction, self.loop)
         self.waits = Waits(

@@ -317,7 +317,7 @@ class EvaluatorPool:
     def _retry(self, entry: JobEntry, reason: str) -> None:
         self._charge(entry)
         if entry.tries >= _TRIES:
-            entry.work.lost(reason)
+            entry.work.on_lost(reason)
             return
         self._enqueue(entry)
 
@@ -355,7 +355,7 @@ class EvaluatorPool:
         self._on_result(result)
         self._charge(running)
         self._measure_pace(running)
-        running.work.finished(result)
+        running.work.on_result(result)
 
     def _measure_pace(self, entry: JobEntry) -> None:
         """Count the time since the lane's last result, or since this job was sent, into what a picture takes there."""
@@ -381,7 +381,7 @@ class EvaluatorPool:
         running = worker.running.get(result.job_id)
         if running is not None:
             self._on_result(result)
-            running.work.partly(result)
+            running.work.on_part(result)
 
     def _renew(self, worker: Worker, jobs: tuple[str, ...]) -> None:
         for job_id in jobs:
@@ -405,7 +405,7 @@ class EvaluatorPool:
 
     def _fail_queue(self, lane: Lane, reason: str) -> None:
         for entry in self._queue[lane].clear():
-            entry.work.lost(reason)
+            entry.work.on_lost(reason)
 
     def _check_leases(self) -> None:
         if not self._keeper.hear():

@@ -137,16 +137,16 @@ class Work(Protocol):
         """Return the job as of now, or None when nobody wants it any more. A second try has the same `job_id`."""
         ...
 
-    def partly(self, result: JobResult) -> None:
+    def on_part(self, result: JobResult) -> None:
         """Take a part of the result; the rest is still to come."""
         ...
 
-    def finished(self, result: JobResult) -> None:
+    def on_result(self, result: JobResult) -> None:
         """Take the result, or what is left of it; called at most once."""
         ...
 
-    def lost(self, reason: str) -> None:
-        """Learn that two workers in a row died or fell silent over it; called instead of `finished`."""
+    def on_lost(self, reason: str) -> None:
+        """Learn that two workers in a row died or fell silent over it; called instead of `on_result`."""
         ...
 
 
@@ -183,10 +183,10 @@ class FrameWork:
         least = min(self._frame, source.frame) if source.epoch == self._epoch else source.frame
         return self._fill(Job(job_id, self._view, str(source.path), source.epoch, least))
 
-    def partly(self, result: JobResult) -> None:
+    def on_part(self, result: JobResult) -> None:
         """A look has no parts."""
 
-    def finished(self, result: JobResult) -> None:
+    def on_result(self, result: JobResult) -> None:
         """Hand the result on, or take the next frame when this one was overwritten."""
         if result.status == "frame_gone" and self._tries < _MOST_TRIES:
             self._tries += 1
@@ -194,7 +194,7 @@ class FrameWork:
         else:
             self._done(result)
 
-    def lost(self, reason: str) -> None:
+    def on_lost(self, reason: str) -> None:
         """Nobody could look."""
         self._done(Unavailable(reason, hint="acud status"))
 

@@ -202,17 +202,17 @@ class _DiffWork:
         ask = DiffAsk(self._evidence.before, self._evidence.name)
         return Job(job_id, View(self._evidence.display), "", 0, 0, diff=ask)
 
-    def partly(self, result: JobResult) -> None:
+    def on_part(self, result: JobResult) -> None:
         """A difference has no parts."""
 
-    def finished(self, result: JobResult) -> None:
+    def on_result(self, result: JobResult) -> None:
         """Answer with the picture, or why there is none."""
         if result.status != "done":
             self._done(Unavailable(f"no difference: {result.reason}"))
         else:
             self._done(_take_file(self._spool, result.picture))
 
-    def lost(self, reason: str) -> None:
+    def on_lost(self, reason: str) -> None:
         """Answer with the fault."""
         self._done(Unavailable(f"no difference: {reason}", hint="acud status"))
 

@@ -201,7 +201,7 @@ def _ended_as_told(feature: FleetFeature, lost: LostWait) -> bool:
     end = FleetEnd(WaitState(lost.state), lost.ended_utc_s, lost.message, lost.sent, lost.seen)
     code = REARMED if end.state is WaitState.CANCELLED else HOST_LOST
     try:
-        return feature.waits.end_as_told(lost.wait_id, unknown(code, lost.detail), end)
+        return feature.waits.end_by_fleet(lost.wait_id, unknown(code, lost.detail), end)
     except NotFound:
         return True  # it is kept here no more, and tells nothing else
 

@@ -62,7 +62,7 @@ def status(app: App, request: Status, call: Call) -> StatusReply:
         rss_mb=round(rss_mb(), 1),
         wakes=app.store.outbox.counts(),
         waits={state.value: number for state, number in totals.by_state.items()},
-        hidden_waits=app.waits.hidden(),
+        hidden_waits=app.waits.find_hidden(),
         wake_routes=tuple(app.settings.wake.routes),
         web=app.web.served(),
         fleet=app.status_of("fleet"),

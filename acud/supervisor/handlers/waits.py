@@ -175,7 +175,7 @@ class _BlockedCall:
 
     def on_end(self, live: ActiveWait) -> None:
         """Take a picture, whether the target changed or the time is over."""
-        self.changed = active_waits.changed_share(live)
+        self.changed = active_waits.measure_change(live)
         self.detail = live.machine.verdict.detail
         self.app.fresh_frames.fresh(self.request.target, live.display, (), self.call.then(self.on_fresh, self.fail))
 

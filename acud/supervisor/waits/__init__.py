@@ -1,1 +1,1 @@
-"""The waits of this supervisor: pure machines fed with what happens, their effects obeyed, their ends committed."""
+"""The waits of this supervisor: feeds their pure machines with events, obeys their effects and commits their ends."""

@@ -46,12 +46,12 @@ class ActiveWait:
         self.ignore: tuple[Rect, ...] = ()
         self.window_id = 0
         self.stood: frozenset[int] | None = None
-        """The windows that stood when its program was launched; None: not known, as after a restart."""
+        """The windows that existed when its program was launched; None: not known, as after a restart."""
         self._frames = 0
         self._buffer: ChangeBuffer | None = None
         self._seen = 0
         self.grab = 0
-        """The grab its machine waits for; 0: none. No other wait hears of a grab that found nothing new."""
+        """The grab its machine waits for; 0: none. Other waits do not get a grab that found nothing new."""
         self.fps = 0.0
         """The frame rate that its machine wants of its source."""
         self.answers: dict[str, Answered] = {}
@@ -59,23 +59,23 @@ class ActiveWait:
         self.deadline_timer: Timer | None = None
         self.last_look_timer: Timer | None = None
         self.held: list[WaitEvent] | None = None
-        """What happened to it since the daemon began: the fleet may have ended it, and says so first. None: its machine
-        knows all.
+        """Events held back since the daemon began, until the fleet reports whether it ended this wait. None: its
+        machine got all.
         """
         self.transient: Callable[[ActiveWait], None] | None = None
         self.payer = stored.spec.task_id
-        """The task whose usage its judging is entered under."""
+        """The task that its judging is charged to."""
         self.reads_back = False
-        """Whether it reads what acud itself typed, which is no evidence for other waits."""
+        """Whether text that acud itself typed counts, which is no evidence for other waits."""
 
     @property
     def spec(self) -> WaitSpec:
-        """What was asked for, as updated."""
+        """The wait's specification, as updated."""
         return self.machine.spec
 
     @property
     def ended(self) -> bool:
-        """Whether its machine has ended; the commit of that may still be to come."""
+        """Whether its machine has ended; the commit may still be pending."""
         return self.state is not WaitState.WATCHING
 
     @property
@@ -98,7 +98,7 @@ class ActiveWait:
         self._buffer, self._seen = buffer, buffer.count
 
     def take_frames(self) -> tuple[FrameSeen, ...]:
-        """Return the frames that were held back, and doze no more."""
+        """Return the frames that were held back, and hold back no more."""
         found = self._buffer.since(self._seen) if self._buffer is not None else ()
         self._frames, self._buffer = self.frames, None
         return found
@@ -107,8 +107,8 @@ class ActiveWait:
         """Count a frame while awake."""
         self._frames += 1
 
-    def stored(self) -> StoredWait:
-        """Return the row that says what is known now; counts go on from before a restart."""
+    def to_row(self) -> StoredWait:
+        """Return its present state as a row; counts continue from before a restart."""
         judged, judge_calls, frames_seen = self.before
         return StoredWait(
             wait_id=self.wait_id,
@@ -143,7 +143,7 @@ class ActiveWait:
 
 
 class ActiveWaits(UserDict[str, ActiveWait]):
-    """Live waits by id, and by the display they look at: a frame must not cost anything for waits elsewhere."""
+    """Live waits by id, and by their display, so that a frame costs nothing for waits on other displays."""
 
     def __init__(self) -> None:
         self._by_display: dict[str, dict[str, ActiveWait]] = {}
@@ -181,7 +181,7 @@ class ActiveWaits(UserDict[str, ActiveWait]):
 
 
 class ChangedShare(Struct, frozen=True):
-    """`changed`: whether all that was asked for came. `share`: the part of the target covered by changed 16 px tiles.
+    """`changed`: whether the condition came true. `share`: the part of the target covered by changed 16 px tiles.
     `box`: around them, in the target's pixels.
     """
 
@@ -190,8 +190,8 @@ class ChangedShare(Struct, frozen=True):
     box: Rect | None
 
 
-def changed_share(active: ActiveWait) -> ChangedShare:
-    """Return what changed of the target of `active`, whose condition is one `change`."""
+def measure_change(active: ActiveWait) -> ChangedShare:
+    """Return how much of the target of `active` changed; its condition is one `change`."""
     view_state = active.machine.view_state
     if view_state is None:
         return ChangedShare(False, 0.0, None)

@@ -1,4 +1,4 @@
-"""Pictures of baselines, read from the rings of a killed supervisor that had not read them."""
+"""Identities of baselines, read from the rings of a killed supervisor."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Step = Callable[[ActiveWait, happened.WaitEvent], None]
 
 
 class BaselineRecovery:
-    """Has evaluators read what the targets of waits looked like; each look begun ends in a `BaselineIdentified`."""
+    """Has evaluators identify what targets looked like; each look that is begun ends in a `BaselineIdentified`."""
 
     def __init__(
         self, pool: EvaluatorPool, orphaned_rings: OrphanedRings, monotonic_s: Callable[[], float], step: Step
@@ -34,38 +34,38 @@ class BaselineRecovery:
         self._step = step
         self._held: dict[str, list[str]] = {}
         self._under_way: set[tuple[str, str, View]] = set()
-        """Looks by wait, token and place: a wait is aimed at each list of windows, and asks once."""
+        """Looks by wait, token and view: a target is located again with each window list, but looked at once."""
 
     def begin(self, active: ActiveWait, found: TargetLocation, source: Source) -> frozenset[str]:
-        """Look for the baselines of a wait that tiles alone may not tell of; return those that will be told of."""
+        """Look at the baselines that tiles alone may not decide; return the tokens that will be identified."""
         if self._orphaned_rings.is_empty:
             return frozenset()
-        begun = frozenset(token for token in _unread(active) if self._begin(active, token, found, source))
+        begun = frozenset(token for token in _find_unread(active) if self._begin(active, token, found, source))
         self.let_go(active)
         return begun
 
     def hold(self, active: ActiveWait) -> None:
-        """Keep what a wait's baselines may be read from until its target is in view."""
+        """Keep the rings that hold a wait's baselines until its target is in view."""
         if self._orphaned_rings.is_empty or active.wait_id in self._held:
             return
-        self._held[active.wait_id] = [baselines.parse_token(token).source for token in _unread(active)]
+        self._held[active.wait_id] = [baselines.parse_token(token).source for token in _find_unread(active)]
         for source in self._held[active.wait_id]:
             self._orphaned_rings.reading(source)
 
     def let_go(self, active: ActiveWait) -> None:
-        """Keep nothing for a wait any more but what is being read."""
+        """Release the rings kept for a wait, except those being read."""
         for source in self._held.pop(active.wait_id, ()):
             self._orphaned_rings.was_read(source)
 
     def _begin(self, active: ActiveWait, token: str, found: TargetLocation, source: Source) -> bool:
         base = baselines.parse_token(token)
         past = self._orphaned_rings.of(base.source)
-        if past is None or not _holds(past, base) or not _doubtful(base, found, source):
+        if past is None or not _is_same_screen(past, base) or not _is_doubtful(base, found, source):
             return False
-        view = View(base.source, _place(base, found), found.ignore)
+        view = View(base.source, _find_target_box(base, found), found.ignore)
         if (active.wait_id, token, view) in self._under_way:
             return True
-        frame = alike(past, base.frame, _touching(base, view))
+        frame = alike(past, base.frame, _find_touching_tiles(base, view))
         if frame is None:
             return False
         self._orphaned_rings.reading(base.source)
@@ -73,44 +73,44 @@ class BaselineRecovery:
         self._pool.submit(_IdentityJob(self, active, token, past, view, frame))
         return True
 
-    def ended(self, active: ActiveWait, token: str, view: View, identity: str) -> None:
-        """Tell the wait, and let go of the ring."""
+    def on_identified(self, active: ActiveWait, token: str, view: View, identity: str) -> None:
+        """Pass the identity to the wait, and release the ring."""
         self._under_way.discard((active.wait_id, token, view))
         self._step(active, happened.BaselineIdentified(self._now(), token, identity))
         self._orphaned_rings.was_read(view.source)
 
 
-def _unread(active: ActiveWait) -> set[str]:
+def _find_unread(active: ActiveWait) -> set[str]:
     kept = {one.token: one.identity for one in active.baselines.values()}
     return {token for token in baselines.tokens_of(active.spec.until) | set(kept) if not kept.get(token)}
 
 
-def _holds(past: OrphanedRing, base: BaselineToken) -> bool:
-    """Tell whether the ring is of the baseline's server and geometry, so that its frame numbers mean the same."""
+def _is_same_screen(past: OrphanedRing, base: BaselineToken) -> bool:
+    """Return whether ring and baseline have the same server and geometry, so that frame numbers mean the same."""
     return (past.server, past.layout.width, past.layout.height) == (base.server, base.width, base.height)
 
 
-def _doubtful(base: BaselineToken, found: TargetLocation, source: Source) -> bool:
-    """Tell whether tiles may leave in doubt what changed: they lie in the target in part, or it is elsewhere now."""
+def _is_doubtful(base: BaselineToken, found: TargetLocation, source: Source) -> bool:
+    """Return whether tiles cannot decide what changed: some lie in the target in part, or the target moved."""
     grid = Grid(source.width, source.height)
     now = BaselineToken(source.name, source.server, source.width, source.height, 0, box=found.crop)
     tiles = masks(grid, found.crop or Rect(0, 0, grid.width, grid.height), found.ignore)
     return tiles.touching != tiles.whole or bool(baselines.why_apart(base, now))
 
 
-def _place(base: BaselineToken, found: TargetLocation) -> Rect | None:
-    """Return where on the baseline's source the target was; what is not said is where it is now."""
+def _find_target_box(base: BaselineToken, found: TargetLocation) -> Rect | None:
+    """Return where on the baseline's source the target was; its present place if the baseline has none."""
     return base.box or (found.crop if base.source == found.source else None)
 
 
-def _touching(base: BaselineToken, view: View) -> int:
+def _find_touching_tiles(base: BaselineToken, view: View) -> int:
     """Return the tiles of the baseline's source that touch the target."""
     box = view.crop or Rect(0, 0, base.width, base.height)
     return masks(Grid(base.width, base.height), box, view.ignore).touching
 
 
 class _IdentityJob:
-    """One job: the identity of `view` in `frame`, in which it looks as in the baseline."""
+    """A job for the identity of `view` in `frame`, which looks there as in the baseline."""
 
     lane = Lane.JUDGE
     priority = IDENTITY_PRIORITY
@@ -123,20 +123,20 @@ class _IdentityJob:
         self._frame = frame
 
     def build(self, job_id: str) -> Job | None:
-        """Return the job; a ring that is gone by then is a result of it too."""
+        """Return the job; it also ends well if the ring is gone by then."""
         past = self._past
         return Job(job_id, self._view, str(past.path), past.epoch, self._frame, max_frame=self._frame)
 
-    def partly(self, result: JobResult) -> None:
-        """An identity has no parts."""
+    def on_part(self, result: JobResult) -> None:
+        """Do nothing: an identity has no parts."""
 
-    def finished(self, result: JobResult) -> None:
-        """Tell the look; frames that are gone tell none."""
+    def on_result(self, result: JobResult) -> None:
+        """Pass the identity on, "" if the frame was gone."""
         self._end(result.identity if result.status == "done" else "")
 
-    def lost(self, reason: str) -> None:
-        """Two evaluators died over it."""
+    def on_lost(self, reason: str) -> None:
+        """Pass on that there is no identity."""
         self._end("")
 
     def _end(self, identity: str) -> None:
-        self._recovery.ended(self._live, self._token, self._view, identity)
+        self._recovery.on_identified(self._live, self._token, self._view, identity)

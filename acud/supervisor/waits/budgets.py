@@ -1,4 +1,4 @@
-"""What waits may cost and how many there may be: budgets of waits and tasks, who is judged first, limits."""
+"""Budgets of waits and tasks, admission of judging jobs against them, and limits on the number of waits."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from acud.waits.budget import BudgetAccount, BudgetStatus, MinuteQuota
 from acud.waits.conditions import leaves, may_ask_model
 from acud.waits.effects import JobKind
 
-_UNHEARD = frozenset({"judge_down", "unavailable", "rate_limited", "no_key"})
-"""Codes of an unknown that say that no judge was heard."""
+_UNANSWERED = frozenset({"judge_down", "unavailable", "rate_limited", "no_key"})
+"""Codes of an unknown that mean that no judge answered."""
 
 
-def spends(active: ActiveWait, judge: JudgeChoice) -> bool:
-    """Tell whether judging the wait by `judge` is what budgets are for."""
+def is_charged(active: ActiveWait, judge: JudgeChoice) -> bool:
+    """Return whether budgets pay for judging the wait by `judge`."""
     asks = any(may_ask_model(leaf) for leaf in leaves(active.spec.until))
     return asks and judge not in rules.FREE and active.transient is None
 
 
-def _worked(answers: tuple[LeafAnswer, ...]) -> list[LeafAnswer]:
+def _pick_evaluations(answers: tuple[LeafAnswer, ...]) -> list[LeafAnswer]:
     done = [one for one in answers if one.source == "judge" and one.judge not in rules.FREE]
-    # A call that never left, or that a server sent away at no cost, was no evaluation.
-    return [one for one in done if one.verdict.code not in _UNHEARD or one.cost_usd != 0]
+    # A call that was never sent, or that a server refused at no cost, was no evaluation.
+    return [one for one in done if one.verdict.code not in _UNANSWERED or one.cost_usd != 0]
 
 
 def _purpose(active: ActiveWait) -> Purpose:
@@ -49,11 +49,13 @@ class Budgets:
         self._agents: dict[str, str] = {}
 
     def open(self, task_id: str) -> None:
-        """Add up what the waits of a task spent so far; once for each task, before one of its waits is armed."""
+        """Open a task's account with what its waits spent so far; call before one of its waits is armed."""
         if task_id and task_id not in self._tasks:
-            self._tasks[task_id] = BudgetAccount(self._looked_up(task_id), self._store.waits.spent_of_task(task_id))
+            self._tasks[task_id] = BudgetAccount(
+                self._look_up_budget(task_id), self._store.waits.spent_of_task(task_id)
+            )
 
-    def _looked_up(self, task_id: str) -> Budget:
+    def _look_up_budget(self, task_id: str) -> Budget:
         task = self._store.task_budgets.of(task_id)
         if task is None:
             return Budget()  # it was deleted; its waits are about to end
@@ -78,34 +80,34 @@ class Budgets:
         self._agents.pop(task_id, None)
 
     def fund(self, task_id: str, budget: Budget) -> None:
-        """Give a task another budget."""
+        """Set a task's budget."""
         if task_id in self._tasks:
             self._tasks[task_id] = replace(self._tasks[task_id], budget=budget)
 
     def is_shared(self, active: ActiveWait) -> bool:
-        """Tell whether what this wait spends may bind other waits."""
+        """Return whether what this wait spends may limit other waits."""
         return rules.is_limited(self.of_task(active).budget)
 
     def budget_status(self, active: ActiveWait) -> BudgetStatus:
-        """Return what the budgets of the wait and of its task say."""
+        """Return the status of the wait's budget and that of its task."""
         return rules.budget_status(self.of_wait(active), self.of_task(active))
 
-    def answered(self, active: ActiveWait, answers: tuple[LeafAnswer, ...]) -> None:
-        """Count what judges did for the wait on one frame."""
-        worked = _worked(answers)
-        if worked:
-            self._pay(active, [one.cost_usd for one in worked])
+    def charge_answers(self, active: ActiveWait, answers: tuple[LeafAnswer, ...]) -> None:
+        """Charge the wait for what judges did on one frame."""
+        evaluations = _pick_evaluations(answers)
+        if evaluations:
+            self._pay(active, [one.cost_usd for one in evaluations])
         if active.transient is not None:
-            self.unkept(active, answers)
+            self.enter_unkept(active, answers)
 
-    def unkept(self, active: ActiveWait, answers: tuple[LeafAnswer, ...]) -> None:
-        """Enter what answers cost of which no evaluation is kept."""
-        for one in _worked(answers):
+    def enter_unkept(self, active: ActiveWait, answers: tuple[LeafAnswer, ...]) -> None:
+        """Enter the cost of answers that no stored evaluation holds."""
+        for one in _pick_evaluations(answers):
             tokens = (one.tokens_in, one.tokens_out)
             self._usage_log.enter(_purpose(active), one.judge, one.cost_usd, tokens, task_id=active.payer)
 
-    def lost(self, active: ActiveWait, judge: JudgeChoice) -> None:
-        """Count a call of `judge` that never came back: it may have cost something."""
+    def charge_lost_call(self, active: ActiveWait, judge: JudgeChoice) -> None:
+        """Charge a call of `judge` that never came back, at an unknown cost."""
         self._pay(active, [None])
         self._usage_log.enter(_purpose(active), judge, None, task_id=active.payer)
 
@@ -125,7 +127,7 @@ class Budgets:
 
 
 class Admission:
-    """Asked before a judging job leaves. Nothing is booked: what is under way is read from the waits themselves."""
+    """Holds judging jobs back that budgets do not allow. Keeps no account: it counts the waits' jobs in flight."""
 
     def __init__(
         self, active: Mapping[str, ActiveWait], budgets: Budgets, judge_of: Callable[[JudgeChoice], JudgeChoice]
@@ -134,12 +136,12 @@ class Admission:
         self._budgets = budgets
         self._judge_of = judge_of
 
-    def held(self, asking: Iterable[ActiveWait]) -> dict[str, str]:
-        """Return those of `asking` who must stay behind, by wait id, each with the reason."""
+    def find_held_back(self, asking: Iterable[ActiveWait]) -> dict[str, str]:
+        """Return the ids of those in `asking` that must be held back, each with the reason."""
         found: dict[str, str] = {}
         admitted: list[str] = []
         for active in sorted(asking, key=_deadline):
-            if not spends(active, self._judge_of(active.spec.judge)):
+            if not is_charged(active, self._judge_of(active.spec.judge)):
                 continue
             task_id = active.spec.task_id
             reason = self._reason(active, admitted.count(task_id) if task_id else 0)
@@ -150,17 +152,17 @@ class Admission:
         return found
 
     def _reason(self, active: ActiveWait, admitted: int) -> str:
-        own = rules.limit_in_flight(self._budgets.of_wait(active), _in_flight(active))
+        own = rules.limit_in_flight(self._budgets.of_wait(active), _count_in_flight(active))
         if own:
             return f"budget: {own}"
         if not self._budgets.is_shared(active):
             return ""  # and nothing is added up: there may be thousands of waits
         others = [one for one in self._active.values() if one.spec.task_id == active.spec.task_id]
-        task = rules.limit_in_flight(self._budgets.of_task(active), sum(map(_in_flight, others)) + admitted)
+        task = rules.limit_in_flight(self._budgets.of_task(active), sum(map(_count_in_flight, others)) + admitted)
         return f"budget of the task: {task}, for waits that were due before or end sooner" if task else ""
 
 
-def _in_flight(active: ActiveWait) -> int:
+def _count_in_flight(active: ActiveWait) -> int:
     return sum(flight.request.kind is JobKind.JUDGE and not flight.request.local for flight in active.machine.flights)
 
 
@@ -169,7 +171,7 @@ def _deadline(active: ActiveWait) -> float:
 
 
 class WaitLimits:
-    """Says no to one wait too many, and which setting says so."""
+    """Refuses waits beyond the limits of the settings."""
 
     def __init__(self, settings: WaitSettings, active: ActiveWaits, monotonic_s: Callable[[], float]) -> None:
         self._settings = settings

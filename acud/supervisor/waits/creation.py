@@ -1,4 +1,4 @@
-"""From a request to an armed wait: checked, its display found, its baseline taken."""
+"""Makes an armed wait from a request: checks it, finds its display and takes its baseline."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ Found = Callable[[WaitSpec, WatchedDisplay | None], None]
 
 
 class Caller(Protocol):
-    """Whose call a wait is made for."""
+    """The call that a wait is made for."""
 
     def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
-        """Return `step` as a callback whose faults are this caller's alone."""
+        """Return `step` as a callback; its faults go to this caller alone."""
         ...
 
 
 def check_host_lost(core: Core, policy: Policy, until: Until, target: Target, watched: WatchedDisplay | None) -> None:
-    """Raise InvalidRequest or Refused for a wait that is to be armed again when its host is lost, and could not be.
+    """Raise InvalidRequest or Refused for a wait with `on_host_lost` = rearm that no other host could arm again.
     `watched`: the display that it looks at, None for none.
     """
     if policy.on_host_lost is not OnHostLost.REARM:
@@ -60,8 +60,8 @@ def check_host_lost(core: Core, policy: Policy, until: Until, target: Target, wa
 
 
 class WaitCreation:
-    """One wait on its way. `in_opened`: it looks at the window that a launch is going to open. Raises on making what is
-    wrong with `request`: nothing has been begun then.
+    """A wait that is being created. `in_opened`: its target is the window that a launch is going to open. The
+    constructor raises what is wrong with `request`, before anything is begun.
     """
 
     def __init__(self, core: Core, request: WaitCreate, caller: Caller, *, in_opened: bool = False) -> None:
@@ -90,17 +90,16 @@ class WaitCreation:
         self._later = caller.later
 
     def begin(self, done: Done) -> None:
-        """Call `done` with the wait, stored in this turn and armed after its commit, or why there is none.
+        """Call `done` with the wait, stored in this turn and armed after its commit, or with the fault.
 
-        A change is measured from a frame that is grabbed before; where its target is not there yet, from when it comes.
-        What asks for files and processes alone, and names no place, needs no display; nor does what asks for the text
-        of a terminal session that no window shows.
+        A change is measured from a frame that is grabbed before, or from when its target appears. Conditions on files
+        and processes without a target need no display, nor do those on a terminal session that no window shows.
         """
-        self.find(lambda spec, watched: done(self._armed(spec, watched)), done)
+        self.find(lambda spec, watched: done(self._create_wait(spec, watched)), done)
 
     def find(self, found: Found, failed: Callable[[AcudError], None]) -> None:
-        """Call `found` with the checked wait, its baseline taken, and the display that it looks at (None: it needs
-        none), or `failed` with why there is none.
+        """Call `found` with the checked wait, its baseline taken, and its display (None: it needs none), or `failed`
+        with the fault.
         """
         self._found, self._failed = found, failed
         target = self.spec.target
@@ -145,7 +144,7 @@ class WaitCreation:
         if fault is not None:
             self._failed(fault)
         elif watched.state is DisplayState.UP:
-            # So that its caller hears of an empty display, and of several windows that fit.
+            # So that the notes name an empty display, and several windows that match.
             armed = self._later(lambda _: self._arm(self.spec.until, watched))
             self._core.window_list_ready.when_known(watched, armed)
         else:
@@ -157,7 +156,7 @@ class WaitCreation:
         except AcudError as fault:
             self._failed(fault)
 
-    def _armed(self, spec: WaitSpec, watched: WatchedDisplay | None) -> WaitReply:
+    def _create_wait(self, spec: WaitSpec, watched: WatchedDisplay | None) -> WaitReply:
         core = self._core
         fails = spec.policy.on_display_lost is OnDisplayLost.FAIL
         if watched is not None and watched.state is DisplayState.ENDED and fails:

@@ -1,4 +1,4 @@
-"""The pictures that live waits look for: kept in the store by digest; nothing else carries their bytes."""
+"""The pictures that live waits look for, kept in the store by digest; conditions carry no bytes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from acud.waits.images import image_digests, without_bytes
 
 _LOG = log.logger("images")
 _MAX_BYTES = 16 << 20
-"""Pictures held beside the store, which need not be read for each job."""
+"""Pictures cached in memory, so that not each job reads the store."""
 
 
 class WaitImages:
-    """Pictures by digest. What a request brings is stored in its turn."""
+    """Pictures by digest. Those in a request are stored in its turn."""
 
     def __init__(self, table: ImageTable, utc_s: Callable[[], float]) -> None:
         self._table = table
@@ -25,11 +25,11 @@ class WaitImages:
         self._held: OrderedDict[str, bytes] = OrderedDict()
 
     def keep(self, until: Until) -> Until:
-        """Return the condition with its pictures named by their digests, after storing them.
+        """Store the condition's pictures; return it with their digests in their place.
 
-        Raises: InvalidRequest for one that is none, and for a digest that nothing is kept of.
+        Raises: InvalidRequest for bytes that are no picture, and for an unknown digest.
         """
-        short = self.shortened(until)
+        short = self.keep_brought(until)
         missing = next((digest for digest in image_digests(short) if self.get(digest) is None), "")
         if missing:
             raise InvalidRequest(
@@ -37,8 +37,8 @@ class WaitImages:
             )
         return short
 
-    def shortened(self, until: Until) -> Until:
-        """Return what `keep` does, without looking for pictures that the condition does not bring."""
+    def keep_brought(self, until: Until) -> Until:
+        """Do the same as `keep`, without checking the digests that come without bytes."""
         short, brought = without_bytes(until)
         for digest, png in brought.items():
             self._table.keep(digest, png, self._utc_s())
@@ -46,7 +46,7 @@ class WaitImages:
         return short
 
     def get(self, digest: str) -> bytes | None:
-        """Return the picture, None where it is not kept or cannot be read now."""
+        """Return the picture; None if it is not kept or cannot be read now."""
         png = self._held.get(digest)
         if png is None:
             try:

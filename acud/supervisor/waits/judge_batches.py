@@ -1,4 +1,4 @@
-"""Job requests of waits, batched by what they look at: one job, and one encoding, for all that share a view."""
+"""Batches the job requests of waits by view: one job, and one encoding of the picture, for all that share it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.waits.active_waits import ActiveWait
-from acud.supervisor.waits.budgets import Admission, Budgets, spends
+from acud.supervisor.waits.budgets import Admission, Budgets, is_charged
 from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.types import JudgeChoice, JudgeName, Rect, ScreenImage, ScreenNumber, TextLeaf, WindowInfo
 from acud.waits import events as happened
@@ -30,7 +30,7 @@ Step = Callable[[ActiveWait, happened.WaitEvent], None]
 
 
 class _BatchKey(Struct, frozen=True):
-    """What must be equal for two requests to share a job."""
+    """Requests with equal keys share a job."""
 
     source: str
     crop: Rect | None
@@ -62,8 +62,8 @@ class JudgeBatches:
         *,
         keeps_pictures: bool,
     ) -> None:
-        """`image_of`: the picture of a digest; `targets`: where sources and windows are. `keeps_pictures`: small
-        ones of what is judged.
+        """`image_of`: the picture of a digest; `targets`: where sources and windows are. `keeps_pictures`: whether
+        evaluators return a small picture of what they judged.
         """
         self.pool = pool
         self.sources = sources
@@ -81,12 +81,12 @@ class JudgeBatches:
         self.keeps_pictures = keeps_pictures
         self._open: dict[_BatchKey, _Batch] = {}
         self.in_hand: Counter[_BatchKey] = Counter()
-        """Jobs that evaluators have, or had when they died; those that ended are not kept."""
+        """Jobs that evaluators have, or had when they died, by key; ended ones are not counted."""
 
     def add(self, active: ActiveWait, request: JobRequest) -> None:
         """Queue `request` for the next job on its view, in place of an older one of its kind."""
         self.withdraw(active, request.kind)
-        key = _BatchKey(request.source, request.crop, request.ignore, self._lane(active, request), request.kind)
+        key = _BatchKey(request.source, request.crop, request.ignore, self._choose_lane(active, request), request.kind)
         work = self._open.get(key)
         if work is None:
             work = self._open[key] = _Batch(self, key)
@@ -102,26 +102,26 @@ class JudgeBatches:
                 work.entries.pop(active.wait_id, None)
 
     def describe_queue(self, active: ActiveWait) -> str:
-        """Return in words what stands before the queued question of `active` to a judge, "" where none is queued."""
+        """Describe what stands before the queued question of `active` to a judge, "" where none is queued."""
         of = (one for key, one in self._open.items() if key.kind is JobKind.JUDGE and active.wait_id in one.entries)
         work = next(of, None)
         return self.pool.describe_queue(work) if work is not None else ""
 
-    def closed(self, key: _BatchKey) -> None:
-        """The work of `key` left the queue; the next request opens another."""
+    def close(self, key: _BatchKey) -> None:
+        """Close the batch of `key`, which left the queue; the next request opens another."""
         self._open.pop(key, None)
 
-    def began(self, key: _BatchKey) -> None:
-        """A job of `key` left for an evaluator."""
+    def note_dispatched(self, key: _BatchKey) -> None:
+        """Count a job of `key` that was sent to an evaluator."""
         self.in_hand[key] += 1
 
-    def ended(self, key: _BatchKey) -> None:
-        """A job of `key` that left is no more."""
+    def note_job_over(self, key: _BatchKey) -> None:
+        """Count a sent job of `key` as over."""
         self.in_hand[key] -= 1
         if not self.in_hand[key]:
             del self.in_hand[key]
 
-    def _lane(self, active: ActiveWait, request: JobRequest) -> Lane:
+    def _choose_lane(self, active: ActiveWait, request: JobRequest) -> Lane:
         judge, searches = self.judge_of(active.spec.judge), False
         if request.kind is JobKind.JUDGE:
             found = leaves(stage_condition(active.spec.until, request.stage))
@@ -138,7 +138,7 @@ class JudgeBatches:
 
 
 class _Batch:
-    """One job to be: it takes requests until it is dispatched."""
+    """One future job: collects requests until it is dispatched."""
 
     def __init__(self, batches: JudgeBatches, key: _BatchKey) -> None:
         self._batches = batches
@@ -150,16 +150,16 @@ class _Batch:
 
     @property
     def priority(self) -> int:
-        """The best rank of those who share the job, as of now; a view that is being read stands behind the others."""
+        """The best rank of the requests in the job, as of now; a view that is being read goes behind the others."""
         ranked = (job_priority(request, self._remaining_s(active)) for active, request in self.entries.values())
         behind = self.lane is Lane.OCR and not self._job_id and self._key in self._batches.in_hand
         return min(ranked, default=UNWANTED_PRIORITY) + (BEHIND if behind else 0)
 
     def build(self, job_id: str) -> Job | None:
-        """Return the job for all requests collected so far, and tell their waits."""
+        """Return the job for all requests collected so far, and notify their waits."""
         first_try = not self._job_id
         if first_try:
-            self._batches.closed(self._key)
+            self._batches.close(self._key)
             self._hold_back()
         source = self._batches.sources.by_name.get(self._key.source)
         epoch = source.epoch if source is not None else None
@@ -176,31 +176,32 @@ class _Batch:
         if not first_try:
             for active, _ in gone:
                 self._batches.step(active, happened.JobLost(self._batches.now(), job_id, "frame_gone", "another epoch"))
-        job = self._job(job_id, source)
+        job = self._build_job(job_id, source)
         if first_try:
             self._job_id = job_id
-            self._batches.began(self._key)
-            self._tell(lambda active, request: happened.JobDispatched(self._batches.now(), job_id, request.kind))
+            self._batches.note_dispatched(self._key)
+            self._step_all(lambda active, request: happened.JobDispatched(self._batches.now(), job_id, request.kind))
         return job
 
     def _hold_back(self) -> None:
-        """Let those wait for whom there is no money while others are being judged; they come again like after any
-        unknown."""
+        """Take out the requests that budgets do not allow while others are in flight; their waits retry as after any
+        unknown.
+        """
         asking = [
             active for active, request in self.entries.values() if request.kind is JobKind.JUDGE and not request.local
         ]
-        for wait_id, reason in self._batches.admission.held(asking).items():
+        for wait_id, reason in self._batches.admission.find_held_back(asking).items():
             active, request = self.entries.pop(wait_id)
             now, job_id = self._batches.now(), new_id("job")
             self._batches.step(active, happened.JobDispatched(now, job_id, request.kind))
             self._batches.step(active, happened.JobLost(now, job_id, "budget", reason))
 
     def _drop(self, job_id: str) -> None:
-        # The machines hear of the lost or renewed source itself; only a job they already count must be closed.
+        # The machines learn of the lost or renewed source elsewhere; only a job they already count must be closed.
         if job_id:
-            self.lost("the source was lost")
+            self.on_lost("the source was lost")
 
-    def _job(self, job_id: str, source: Source) -> Job:
+    def _build_job(self, job_id: str, source: Source) -> Job:
         requests = [request for _, request in self.entries.values()]
         return Job(
             job_id=job_id,
@@ -209,21 +210,21 @@ class _Batch:
             epoch=source.epoch,
             min_frame=max(request.min_frame for request in requests),
             asks=tuple(
-                self._ask(active, request, source)
+                self._build_ask(active, request, source)
                 for active, request in self.entries.values()
                 if request.kind is not JobKind.IDENTITY
             ),
-            hide=self._batches.redaction.of(source, leaves=self._leaves()),
+            hide=self._batches.redaction.of(source, leaves=self._leaves_machine()),
             remember=tuple(
                 active.wait_id for active, request in self.entries.values() if request.kind is JobKind.IDENTITY
             ),
         )
 
-    def _leaves(self) -> bool:
+    def _leaves_machine(self) -> bool:
         judged = [active for active, request in self.entries.values() if request.kind is JobKind.JUDGE]
         return any(not self._batches.is_local(active.spec.judge) for active in judged)
 
-    def _ask(self, active: ActiveWait, request: JobRequest, source: Source) -> Ask:
+    def _build_ask(self, active: ActiveWait, request: JobRequest, source: Source) -> Ask:
         images = {digest: self._batches.image_of(digest) for digest in image_digests(active.spec.until)}
         return Ask(
             wait_id=active.wait_id,
@@ -239,7 +240,7 @@ class _Batch:
             keep_evidence=request.keep_evidence,
             images={digest: png for digest, png in images.items() if png is not None},
             origin=self._batches.targets.origin(source),
-            windows=self._windows(active, source),
+            windows=self._find_windows(active, source),
             echoes=echoes_of(active.spec.until, active.machine.typed),
             is_typed=bool(active.machine.typed),
             is_last_look=request.is_last_look,
@@ -251,38 +252,40 @@ class _Batch:
             ),
         )
 
-    def _windows(self, active: ActiveWait, source: Source) -> tuple[WindowInfo, ...]:
-        """Return the windows whose own bars are to be left out of what is read: of a region, all was asked for."""
+    def _find_windows(self, active: ActiveWait, source: Source) -> tuple[WindowInfo, ...]:
+        """Return the windows with title bars to leave out of the reading; none for a region, which is read whole."""
         numbers = any(isinstance(leaf, ScreenNumber) for leaf in leaves(active.spec.until))
         return self._batches.targets.windows(source) if numbers and active.spec.target.region is None else ()
 
     def _remaining_s(self, active: ActiveWait) -> float:
         return active.deadline_timer.at_s - self._batches.now() if active.deadline_timer is not None else 0.0
 
-    def partly(self, result: JobResult) -> None:
-        """Give the waits that were answered first their share; a second try then asks only for the others."""
+    def on_part(self, result: JobResult) -> None:
+        """Give the waits answered so far their share; a second try asks only for the others."""
         for answered in result.answered:
             entry = self.entries.pop(answered.wait_id, None)
             if entry is not None:
-                self._judged(entry[0], result, answered)
+                self._pass_result(entry[0], result, answered)
 
-    def finished(self, result: JobResult) -> None:
-        """Give every wait that is left its share of the result."""
-        self._batches.ended(self._key)
+    def on_result(self, result: JobResult) -> None:
+        """Give every remaining wait its share of the result."""
+        self._batches.note_job_over(self._key)
         if result.status == "done":
             answered = {entry.wait_id: entry for entry in result.answered}
             for wait_id, (active, _) in list(self.entries.items()):
-                self._judged(active, result, answered.get(wait_id))
+                self._pass_result(active, result, answered.get(wait_id))
         else:
             code = "frame_gone" if result.status == "frame_gone" else "engine"
-            self._tell(lambda active, request: happened.JobLost(self._batches.now(), self._job_id, code, result.reason))
+            self._step_all(
+                lambda active, request: happened.JobLost(self._batches.now(), self._job_id, code, result.reason)
+            )
 
-    def _judged(self, active: ActiveWait, result: JobResult, answered: Answered | None) -> None:
+    def _pass_result(self, active: ActiveWait, result: JobResult, answered: Answered | None) -> None:
         answers = answered.answers if answered is not None else ()
         source = self._batches.sources.by_name.get(self._key.source)
         if answered is not None:
             active.answers[result.job_id] = answered
-            self._batches.budgets.answered(active, answered.answers)
+            self._batches.budgets.charge_answers(active, answered.answers)
         self._batches.step(
             active,
             happened.JobDone(
@@ -303,16 +306,18 @@ class _Batch:
         active.answers.pop(result.job_id, None)
         self._batches.settle(active)
 
-    def lost(self, reason: str) -> None:
-        """Tell every wait that its job gave no result, also when it never left the queue."""
+    def on_lost(self, reason: str) -> None:
+        """Notify every wait that its job gave no result, also when it never left the queue."""
         if not self._job_id:
-            self._batches.closed(self._key)
+            self._batches.close(self._key)
             job_id = self._job_id = new_id("job")
-            self._tell(lambda active, request: happened.JobDispatched(self._batches.now(), job_id, request.kind))
+            self._step_all(lambda active, request: happened.JobDispatched(self._batches.now(), job_id, request.kind))
         else:
-            self._batches.ended(self._key)
+            self._batches.note_job_over(self._key)
             self._pay_for_lost()
-        self._tell(lambda active, request: happened.JobLost(self._batches.now(), self._job_id, "judge_down", reason))
+        self._step_all(
+            lambda active, request: happened.JobLost(self._batches.now(), self._job_id, "judge_down", reason)
+        )
         for active, _ in list(self.entries.values()):
             self._batches.settle(active)
 
@@ -320,10 +325,10 @@ class _Batch:
         for active, request in self.entries.values():
             asked = request.kind is JobKind.JUDGE and not request.local
             judge = self._batches.judge_of(active.spec.judge)
-            if asked and spends(active, judge):
-                self._batches.budgets.lost(active, judge)
+            if asked and is_charged(active, judge):
+                self._batches.budgets.charge_lost_call(active, judge)
 
-    def _tell(self, event: Callable[[ActiveWait, JobRequest], happened.WaitEvent]) -> None:
+    def _step_all(self, event: Callable[[ActiveWait, JobRequest], happened.WaitEvent]) -> None:
         for active, request in list(self.entries.values()):
             self._batches.step(active, event(active, request))
 

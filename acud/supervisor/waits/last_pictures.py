@@ -1,4 +1,4 @@
-"""The last pictures of waits whose display is gone: read from the ring that its capture process left."""
+"""The last pictures of waits on a display that is gone, read from the ring that its capture process left."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from acud.types import Evidence
 from acud.waits.schedule import EVIDENCE_PRIORITY
 
 PATIENCE_S = 3.0
-"""A wait that fails is told of no later than this."""
+"""A wait fails after this at the latest, with or without its picture."""
 
 Done = Callable[[Evidence | None], None]
 
 
 class LastPictures:
-    """Has evaluators keep the newest frame of what waits looked at; the rings are kept until then."""
+    """Has evaluators keep the newest frame of the targets of waits; the rings are held until then."""
 
     def __init__(self, pool: EvaluatorPool, sources: Sources, redaction: Redaction, loop: EventLoop) -> None:
         self._pool = pool
@@ -35,9 +35,9 @@ class LastPictures:
         self._loop = loop
 
     def take(self, active: ActiveWait, done: Done) -> None:
-        """Call `done` in a later turn with the picture, or the reason for none; None where its target was not in view.
+        """Call `done` in a later turn with the picture, or the reason for none; None if its target was not in view.
 
-        The display's sources must be there yet.
+        Call before the display's sources are forgotten.
         """
         source, view_state = self._sources.by_name.get(active.source), active.machine.view_state
         if source is None or source.path is None or view_state is None or view_state.was_hidden:
@@ -68,25 +68,25 @@ class _LastPicture:
         sources.hold(path)
         ask = Ask(active.wait_id, active.machine.until, (), keep_evidence=True, is_last_look=True)
         view = View(source.name, active.crop, active.ignore)
-        # Which windows are hidden is known now: the display's list goes with it.
+        # Take the hidden windows now: the display's window list goes with the display.
         hide = redaction.of(source)
         self._job = Job(new_id("job"), view, str(path), source.epoch, 0, asks=(ask,), hide=hide)
         self._timer = loop.call_later(PATIENCE_S, lambda: self._end(Evidence(reason="no evaluator made it in time")))
 
     def build(self, job_id: str) -> Job | None:
-        """Return the job; None once nobody waits for it."""
+        """Return the job; None once the picture is no longer awaited."""
         return None if self._over else replace(self._job, job_id=job_id)
 
-    def partly(self, result: JobResult) -> None:
-        """A single picture has no parts."""
+    def on_part(self, result: JobResult) -> None:
+        """Do nothing: a single picture has no parts."""
 
-    def finished(self, result: JobResult) -> None:
-        """Tell the picture, or why there is none."""
+    def on_result(self, result: JobResult) -> None:
+        """Pass on the picture, or why there is none."""
         kept = next((answered.evidence for answered in result.answered), None)
         self._end(kept or Evidence(reason=f"no picture: {result.reason or 'the evaluator kept none'}"))
 
-    def lost(self, reason: str) -> None:
-        """Two evaluators died over it."""
+    def on_lost(self, reason: str) -> None:
+        """Pass on why there is no picture."""
         self._end(Evidence(reason=f"no picture: {reason}"))
 
     def _end(self, evidence: Evidence) -> None:

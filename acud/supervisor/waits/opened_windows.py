@@ -1,4 +1,4 @@
-"""The window that a launched program opens: where a wait looks that came with the launch."""
+"""Finds the window that a launched program opens, for waits armed with the launch."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from acud.types import Verdict, WindowInfo, unknown
 
 
 class OpenedWindows:
-    """Tells the windows of launched programs from those of others. `launched`: the pid of each launch; a program leads
-    a session of its own, so its helpers' windows are known by their session.
+    """Finds the windows of launched programs. Each program leads a session of its own, by which the windows of its
+    helper processes are recognised.
     """
 
     def __init__(self) -> None:
         self._launched: set[int] = set()
 
     def note_launch(self, pid: int) -> None:
-        """Take the program `pid`, which has opened no window yet."""
+        """Note the launched program `pid`, which has opened no window yet."""
         self._launched.add(pid)
 
     def find(self, active: ActiveWait, windows: tuple[WindowInfo, ...]) -> int | Verdict:
         """Return the id of the window that the launch of `active` opened, or why there is none.
 
-        A window of the program's own session comes first. Otherwise it is the first new one that no other program is
-        known to have opened; a program that has ended may have had a running one open it, such as a browser.
+        A window of the program's own session comes first. Otherwise it is the first new one that no other program
+        surely opened; a program that has ended may have handed over to a running one, such as a browser.
         """
         pid = active.spec.target.opened_by
         if not pid:
@@ -34,8 +34,8 @@ class OpenedWindows:
         shown = [one for one in windows if one.kind != "popup"]
         new = [one for one in shown if active.stood is not None and one.window_id not in active.stood]
         busy = set() if has_ended else {one.pid for one in shown if one not in new and one.pid}
-        own = [one for one in shown if _session(one.pid) == pid]
-        found = own or [one for one in new if one.pid not in busy and _session(one.pid) not in self._launched]
+        own = [one for one in shown if _find_session(one.pid) == pid]
+        found = own or [one for one in new if one.pid not in busy and _find_session(one.pid) not in self._launched]
         seen = [one.window_id for one in found if one.visibility != "unmapped"] or [one.window_id for one in found]
         if not seen:
             ended = ", and it has ended" if has_ended else ""
@@ -43,8 +43,8 @@ class OpenedWindows:
         return active.window_id if active.window_id in seen else seen[0]
 
 
-def _session(pid: int) -> int:
-    """Return the session of the process that a window names as its own; 0: it names none that is here."""
+def _find_session(pid: int) -> int:
+    """Return the session of the process that a window names as its own; 0 for none on this host."""
     try:
         return os.getsid(pid) if pid else 0
     except (ProcessLookupError, PermissionError):

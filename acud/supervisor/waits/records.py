@@ -1,4 +1,4 @@
-"""The words and rows of waits: what clients see, what the store keeps, what an event tells, what a wake says."""
+"""Turns waits into what clients see, rows of the store, facts of events and texts of wakes."""
 
 from __future__ import annotations
 
@@ -70,46 +70,43 @@ def wait_ending(active: ActiveWait, effect: out.WaitEffect) -> WaitEnding:
             text = f"[smart_wait resolved] {job()}."
             return WaitEnding(WaitState.RESOLVED, with_seen(text, verdict.detail), evidence)
         case out.WaitTimedOut(verdict=verdict, evidence=evidence):
-            text = f"[smart_wait timeout] {job(not_seen_text(active.spec))}. {_reached(active)}{_last(verdict)}"
+            text = f"[smart_wait timeout] {job(not_seen_text(active.spec))}. {_describe_progress(active, verdict)}"
             return WaitEnding(WaitState.TIMEOUT, with_seen(text, verdict.detail), evidence)
         case out.WaitCancelled(reason=reason):
             text = f"[smart_wait cancelled] {job()}{f' — {reason}' if reason else ''}"
             return WaitEnding(WaitState.CANCELLED, text)
         case out.WaitFailed(reason=reason, verdict=verdict, evidence=evidence):
-            text = f"[smart_wait failed] {job('not seen')} — {reason}. {_reached(active)}{_last(verdict)}"
+            text = f"[smart_wait failed] {job('not seen')} — {reason}. {_describe_progress(active, verdict)}"
             return WaitEnding(WaitState.FAILED, with_seen(text, verdict.detail), evidence)
         case out.WaitEndedByFleet(end=end, evidence=evidence):
             return WaitEnding(end.state, end.message, evidence)
     raise TypeError(f"{type(effect).__name__} ends no wait")
 
 
-def _reached(active: ActiveWait) -> str:
-    """Return which stages of a sequence were reached, and which was not; "" for any other condition."""
-    until, reached = active.spec.until, active.stages
+def _describe_progress(active: ActiveWait, verdict: Verdict) -> str:
+    """Describe which stages of a sequence were reached, and which was not; then the last verdict of any wait."""
+    until, reached, code = active.spec.until, active.stages, f" ({verdict.code})" if verdict.code else ""
+    last = f"Last verdict: {verdict.answer.value}{code}."
     if not isinstance(until, Then):
-        return ""
-    held = (f"Stage {at} ({_short(until, at)}) held at {_time(one.utc_s)}. " for at, one in enumerate(reached, 1))
+        return last
+    held = (
+        f"Stage {at} ({_name_stage(until, at)}) held at {utc_iso(one.utc_s)[11:19]} UTC. "
+        for at, one in enumerate(reached, 1)
+    )
     missing = len(reached) + 1
-    return f"{''.join(held)}Stage {missing} of {len(until.parts)} ({_short(until, missing)}) was not reached. "
+    return (
+        f"{''.join(held)}Stage {missing} of {len(until.parts)} ({_name_stage(until, missing)}) was not reached. {last}"
+    )
 
 
-def _short(until: Then, number: int) -> str:
+def _name_stage(until: Then, number: int) -> str:
     return condition_text(until.parts[number - 1], ConditionWords.BRIEF)
-
-
-def _time(utc_s: float) -> str:
-    return f"{utc_iso(utc_s)[11:19]} UTC"
-
-
-def _last(verdict: Verdict) -> str:
-    code = f" ({verdict.code})" if verdict.code else ""
-    return f"Last verdict: {verdict.answer.value}{code}."
 
 
 def evaluation_row(effect: out.EvaluationRecord, answered: Answered, utc_s: float) -> Evaluation | None:
     """Return the row of a judged frame; None when no judge worked for it (every answer came from the memo)."""
-    worked = [answer for answer in answered.answers if answer.source != "memo"]
-    if not worked:
+    judged = [answer for answer in answered.answers if answer.source != "memo"]
+    if not judged:
         return None
     picture = answered.picture
     return Evaluation(
@@ -117,26 +114,26 @@ def evaluation_row(effect: out.EvaluationRecord, answered: Answered, utc_s: floa
         epoch=effect.epoch,
         frame=effect.frame,
         verdict=effect.verdict,
-        judge="+".join(sorted({answer.judge for answer in worked})),
-        source="judge" if any(answer.source == "judge" for answer in worked) else "cache",
-        latency_ms=round(max(answer.latency_ms for answer in worked), 3),
+        judge="+".join(sorted({answer.judge for answer in judged})),
+        source="judge" if any(answer.source == "judge" for answer in judged) else "cache",
+        latency_ms=round(max(answer.latency_ms for answer in judged), 3),
         identity=effect.identity,
-        tokens_in=_total([answer.tokens_in for answer in worked]),
-        tokens_out=_total([answer.tokens_out for answer in worked]),
-        cost_usd=_cost([answer.cost_usd for answer in worked]),
+        tokens_in=_sum_known([answer.tokens_in for answer in judged]),
+        tokens_out=_sum_known([answer.tokens_out for answer in judged]),
+        cost_usd=_sum_costs([answer.cost_usd for answer in judged]),
         picture=hashlib.sha256(picture.jpeg).hexdigest()[:32] if picture is not None else "",
         width=picture.width if picture is not None else 0,
         height=picture.height if picture is not None else 0,
     )
 
 
-def _total(counts: list[int | None]) -> int | None:
+def _sum_known(counts: list[int | None]) -> int | None:
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 
 
-def _cost(costs: list[float | None]) -> float | None:
-    """Return the sum; one that is not known makes it unknown."""
+def _sum_costs(costs: list[float | None]) -> float | None:
+    """Return the sum; None if one of them is unknown."""
     known = [cost for cost in costs if cost is not None]
     return sum(known) if len(known) == len(costs) else None
 
@@ -147,7 +144,7 @@ def add_costs(before: float | None, cost: float | None) -> float | None:
 
 
 def created_facts(stored: StoredWait) -> dict[str, Any]:
-    """Return what `wait.created` and `wait.updated` tell."""
+    """Return the facts of `wait.created` and `wait.updated`."""
     return {
         "condition": condition_text(stored.spec.until),
         "display": stored.display,
@@ -157,7 +154,7 @@ def created_facts(stored: StoredWait) -> dict[str, Any]:
 
 
 def stage_facts(stored: StoredWait) -> dict[str, Any]:
-    """Return what `wait.stage` tells of the stage that a wait reached last."""
+    """Return the facts of `wait.stage` for the stage reached last."""
     stage, number, until = stored.stages[-1], len(stored.stages), stored.spec.until
     return {
         "stage": number,
@@ -173,7 +170,7 @@ def stage_facts(stored: StoredWait) -> dict[str, Any]:
 
 
 def judged_facts(row: Evaluation) -> dict[str, Any]:
-    """Return what `wait.judged` tells."""
+    """Return the facts of `wait.judged`."""
     return {
         "answer": row.verdict.answer.value,
         "detail": row.verdict.detail,
@@ -185,7 +182,7 @@ def judged_facts(row: Evaluation) -> dict[str, Any]:
 
 
 def ended_facts(stored: StoredWait) -> dict[str, Any]:
-    """Return what the event of an end tells."""
+    """Return the facts of the event of an end."""
     evidence = stored.evidence
     return {
         "message": stored.message,

@@ -1,4 +1,4 @@
-"""Waits as requests see them: created, found, changed, cancelled, waited for."""
+"""Serves requests on waits: creates, finds, changes and cancels them, and waits for their ends."""
 
 from __future__ import annotations
 
@@ -55,24 +55,24 @@ from acud.waits.planner import has_unjudged
 from acud.waits.sentences import NEEDS_VISION, with_meanings
 from acud.waits.validation import update_spec
 
-Ended = Callable[[WaitInfo, bool], None]
+OnEnded = Callable[[WaitInfo, bool], None]
 _LOOK_S = 5.0
 """How long a call without time blocks at most for its one look."""
 
 
 class _EndPoll:
-    """A long-poll for the end of a wait. `fetched_s`: its reply counts as seen, and leaves so long after the end at the
-    latest (0: it does not count).
+    """A long-poll for the end of a wait. `fetched_s`: the wake is held back for so long after the end, as the reply
+    counts as seen (0: it does not count).
     """
 
-    def __init__(self, done: Ended, fetched_s: float) -> None:
+    def __init__(self, done: OnEnded, fetched_s: float) -> None:
         self.done = done
         self.fetched_s = fetched_s
         self.timer: Timer | None = None
 
 
 class EndPolls:
-    """Calls that block for the end of a wait. An end answers them, and begins its wake."""
+    """Calls that block for the end of a wait. The end answers them, and begins the wake."""
 
     def __init__(self, loop: EventLoop, clock: Clock, wakes: Wakes) -> None:
         self._loop = loop
@@ -80,18 +80,18 @@ class EndPolls:
         self._wakes = wakes
         self._polls: dict[str, list[_EndPoll]] = {}
         self._held_until_s: dict[str, float] = {}
-        """Waits whose client polls for their end, and the time by which it asks again."""
+        """By wait with a polling client: the time by which that client asks again."""
 
     def hold_wake(self, wait_id: str, for_s: float) -> None:
         """Hold back the wake of a live wait for a client that asks for its end again within `for_s`."""
         self._held_until_s[wait_id] = self._clock.monotonic_s() + for_s
 
     def add(
-        self, wait_id: str, block_s: float, done: Ended, find: Callable[[], WaitInfo], fetched_s: float
+        self, wait_id: str, block_s: float, done: OnEnded, find: Callable[[], WaitInfo], fetched_s: float
     ) -> Callable[[], None]:
-        """Call `done` at the end of the wait, or after `block_s` with what `find` then says of it.
+        """Call `done` at the end of the wait, or after `block_s` with what `find` then returns.
 
-        Return what gives the call up, untold; harmless once it was told.
+        Return a function that gives the call up unanswered; harmless once it was answered.
         """
         poll = _EndPoll(done, fetched_s)
         self._polls.setdefault(wait_id, []).append(poll)
@@ -108,9 +108,9 @@ class EndPolls:
         timer = poll.timer = self._loop.call_later(block_s, expire)
         return leave
 
-    def ended(self, active: ActiveWait) -> None:
-        """Answer the calls that block for a wait whose end is stored now, and begin its wake."""
-        info = records.wait_info(active.stored(), self._clock.instant())
+    def on_ended(self, active: ActiveWait) -> None:
+        """Answer the calls that block for a wait, now that its end is stored, and begin its wake."""
+        info = records.wait_info(active.to_row(), self._clock.instant())
         polls = self._polls.pop(active.wait_id, [])
         held_s = self._held_until_s.pop(active.wait_id, 0.0) - self._clock.monotonic_s()
         if active.wake is not None:
@@ -122,7 +122,7 @@ class EndPolls:
 
 
 class Waits:
-    """What requests ask of waits; the live ones are the engine's, ended ones are rows."""
+    """Serves requests on waits. Live ones belong to `WaitRuntime`, ended ones are rows."""
 
     def __init__(
         self,
@@ -146,15 +146,15 @@ class Waits:
         self._host = host_conditions
         self._limits = WaitLimits(settings.wait, runtime.active, clock.monotonic_s)
         self.armed = 0
-        """Waits created and armed, without those taken up after a restart."""
+        """Number of waits created and armed, without those resumed after a restart."""
         self.is_stopping = False
-        """Whether the daemon ends: the fleet arms its waits of `on_host_lost` = rearm on another host."""
+        """Whether the daemon ends; the fleet then arms waits with `on_host_lost` = rearm on another host."""
         self._breaking: set[str] = set()
         self._on_broken: Callable[[], None] | None = None
 
     @property
     def targets(self) -> TargetTracker:
-        """Where the live waits look."""
+        """The targets of the live waits."""
         return self._runtime.targets
 
     def effective_judge(self) -> str:
@@ -162,16 +162,16 @@ class Waits:
         return self._runtime.effective_judge()
 
     def fund(self, task_id: str, budget: Budget) -> None:
-        """Give a task another budget."""
+        """Set a task's budget."""
         self._runtime.fund(task_id, budget)
 
     # ---- requests --------------------------------------------------------------------------------------------------
 
     def create(self, spec: WaitSpec, watched: WatchedDisplay | None) -> tuple[WaitInfo, list[str]]:
-        """Store a new wait in this turn and arm it after the commit; return it with what its client should know.
-        `watched` None: it asks for nothing that a display shows, and looks at none.
+        """Store a new wait in this turn and arm it after the commit; return it with notes for its client.
+        `watched` None: it needs no display.
 
-        Raises: Refused where there are as many as the settings allow, and for a path that no condition may name.
+        Raises: Refused beyond the settings' limits, and for a path that no condition may name.
         """
         spec, display = replace(spec, until=self._host.pin_to_now(spec.until)), watched.name if watched else ""
         self._limits.take(spec, display)
@@ -180,11 +180,12 @@ class Waits:
         lasts_s = spec.timeout_s or self._settings.wait.timeout_s  # one look ends with its answer
         stored = StoredWait(new_id("wait"), WaitState.WATCHING, spec, display, now, now.later(lasts_s))
         self._begin(stored)
-        return self._info(stored), self._notes(stored)
+        return self._info(stored), self._collect_notes(stored)
 
     def rearm(self, request: FleetRearm, watched: WatchedDisplay) -> WaitInfo:
-        """Arm a wait of a lost host as `create` does one of this host, unless that is done: under its id, with its
-        times. Raises: Refused as `create`; Conflict for a wait that this host had before it went elsewhere.
+        """Arm a wait of a lost host here, under its id and with its times, unless that was done already.
+
+        Raises: Refused as `create`; Conflict for a wait that this host had before it went elsewhere.
         """
         with contextlib.suppress(NotFound):
             known = self._journal.store.waits.get(request.wait_id)
@@ -203,19 +204,19 @@ class Waits:
     def _begin(self, stored: StoredWait) -> None:
         self._journal.store.waits.insert(stored)
         self._runtime.budgets.open(stored.spec.task_id)
-        self._runtime.tell_recorded(stored)
+        self._runtime.notify_recorded(stored)
         self._journal.event("wait.created", stored.wait_id, **records.created_facts(stored))
         self._journal.after_commit(lambda: self._arm(stored))
 
     def keep_images(self, until: Until) -> Until:
-        """Return the condition with its pictures stored in this turn, and named by their digests alone.
+        """Store the condition's pictures in this turn; return it with their digests in their place.
 
-        Raises: InvalidRequest for one that is no PNG to look for, and for a digest that nothing is kept of.
+        Raises: InvalidRequest for bytes that are no usable PNG, and for an unknown digest.
         """
         return self._runtime.images.keep(until)
 
     def image(self, digest: str) -> bytes | None:
-        """Return the PNG of an image that conditions name by this digest, None where it is kept no more."""
+        """Return the PNG of an image by its digest, None if it is not kept any more."""
         return self._runtime.images.get(digest)
 
     def _arm(self, stored: StoredWait) -> None:
@@ -223,13 +224,13 @@ class Waits:
         self._runtime.arm(stored)
 
     def check_judged(self, until: Until, judge: JudgeChoice, *, force: bool) -> None:
-        """Raise NoJudge for a sentence that no judge configured for `judge` can answer; InvalidRequest for a judge that
-        there is not, also with `force`.
+        """Raise NoJudge for a sentence that no judge configured for `judge` can answer (not with `force`);
+        InvalidRequest for an unknown judge.
         """
         self._settings.check_judge(judge)
         sentences = (leaf.criteria for leaf in leaves(until) if isinstance(leaf, Criteria))
         unread = next(sentences, "")
-        why = self._runtime.lacks_judge(judge) if unread and not force else ""
+        why = self._runtime.explain_missing_judge(judge) if unread and not force else ""
         if why:
             raise NoJudge(
                 f'nobody could judge "{unread}": {why}',
@@ -237,12 +238,12 @@ class Waits:
                 '"Done" is visible), or arm it anyway with force (acud wait --force)',
             )
 
-    def _notes(self, stored: StoredWait) -> list[str]:
+    def _collect_notes(self, stored: StoredWait) -> list[str]:
         probe = ActiveWait(stored, machine.arm(stored.spec, self._clock.monotonic_s()).wait)
         missing = self.targets.find(probe).missing
         quiet = (NOT_JUDGED.code, NO_DISPLAY.code)
         notes = [missing.detail] if missing is not None and missing.code not in quiet else []
-        notes += self.targets.told(probe)
+        notes += self.targets.collect_notes(probe)
         budget = self._runtime.budget_status(probe).note
         return notes + ([budget] if budget else []) + list(self._judge_notes(stored.spec))
 
@@ -259,48 +260,48 @@ class Waits:
                 yield "the passthrough judge never says yes; this wait can only time out"
 
     def resume(self) -> None:
-        """Arm every stored live wait again, at the start of a supervisor; passed deadlines fire at once, in a fleet
-        with `release_held`.
+        """Arm every stored live wait again, when a supervisor starts. Passed deadlines fire at once, in a fleet on
+        `release_held`.
         """
         for stored in self._journal.store.waits.live():
             self._runtime.budgets.open(stored.spec.task_id)
             self._runtime.arm(_with_meanings(stored), is_new=False)
 
     def target(self, wait_id: str) -> Target:
-        """Return where a live wait looks, its display named. Raises: NotFound; Conflict when it has ended."""
-        active = self._live(wait_id)
+        """Return the target of a live wait, with its display. Raises: NotFound; Conflict when it has ended."""
+        active = self._find_live(wait_id)
         return replace(active.spec.target, display=active.display)
 
     def place(self, wait_id: str) -> tuple[Rect | None, bool]:
-        """Return where on its display the target of a wait is now (None: nowhere, or it has ended), and whether a part
-        of it is covered, or off the screen.
+        """Return where on its display the target of a wait is now (None: nowhere, or the wait has ended), and whether
+        it is partly covered or off the screen.
         """
         active = self._active.get(wait_id)
         return (None, False) if active is None or active.ended else self.targets.place(active)
 
-    def hidden(self) -> dict[str, str]:
-        """Return by live wait what hides from it what it watches: a lock screen, or windows over where it was."""
+    def find_hidden(self) -> dict[str, str]:
+        """Return by live wait what hides its target: a lock screen, or windows over it."""
         notes = ((wait_id, active.machine) for wait_id, active in self._active.items() if not active.ended)
         return {wait_id: machine.note for wait_id, machine in notes if machine.verdict.code in ("covered", "locked")}
 
-    def end_as_told(self, wait_id: str, verdict: Verdict, end: FleetEnd) -> bool:
-        """End a wait as the fleet did while this host was lost; False where it had ended here in another way.
+    def end_by_fleet(self, wait_id: str, verdict: Verdict, end: FleetEnd) -> bool:
+        """End a wait as the fleet did while this host was lost; return False if it had ended here in another way.
 
         Raises: NotFound.
         """
         active = self._active.get(wait_id)
         if active is not None and not active.ended:
-            self._runtime.end_as_told(active, verdict, end)
+            self._runtime.end_by_fleet(active, verdict, end)
             return True
         return self._journal.store.waits.get(wait_id).verdict == verdict
 
     def release_held(self) -> None:
-        """Let the waits of before this supervisor go on of which the fleet told nothing, or time out."""
+        """Let resumed waits go on, or time out, that the fleet did not end."""
         self._runtime.release_held()
 
     def update(self, request: WaitUpdate) -> tuple[WaitInfo, list[str]]:
-        """Change a live wait; a timeout restarts its clock."""
-        active = self._live(request.wait_id)
+        """Change a live wait; a new timeout counts from now."""
+        active = self._find_live(request.wait_id)
         if request.until is not None:
             self.check_judged(request.until, active.spec.judge, force=request.force)
             if not active.display and needs_display(request.until, active.spec.target):
@@ -327,29 +328,29 @@ class Waits:
         self.targets.begin(active)
         self._runtime.rebudget(active)
         self._runtime.save(active)
-        self._journal.event("wait.updated", active.wait_id, **records.created_facts(active.stored()))
-        return self._info(active.stored()), list(self._judge_notes(spec))
+        self._journal.event("wait.updated", active.wait_id, **records.created_facts(active.to_row()))
+        return self._info(active.to_row()), list(self._judge_notes(spec))
 
     def cancel(self, wait_id: str, reason: str) -> WaitInfo:
-        """End a live wait without a verdict. Raises: Conflict saying how it ended, when it has."""
-        active = self._live(wait_id)
+        """End a live wait without a verdict. Raises: Conflict with its state if it has ended."""
+        active = self._find_live(wait_id)
         self._runtime.step(active, happened.CancelRequested(self._clock.monotonic_s(), reason))
-        return self._info(active.stored())
+        return self._info(active.to_row())
 
     def find(self, wait_id: str) -> WaitInfo:
-        """Return the wait with this id, or the one whose id begins so. Raises: NotFound."""
+        """Return the wait with this id or unique beginning of an id. Raises: NotFound."""
         active = self._active.get(wait_id)
         return self._info(
-            _shown(active) if active is not None else self._fresh(self._journal.store.waits.find(wait_id))
+            _hide_unstored_end(active) if active is not None else self._refresh(self._journal.store.waits.find(wait_id))
         )
 
     def newest(self, request: WaitList) -> WaitListReply:
-        """Return the waits asked for, newest first."""
+        """Return the waits that match the request, newest first."""
         states = request.states or (tuple(WaitState) if request.ended else (WaitState.WATCHING,))
         of = OwnerFilter(request.tasks, request.displays)
         table = self._journal.store.waits
         page = table.newest(states, request.limit, of, request.filter, request.offset)
-        infos = tuple(self._info(self._fresh(stored)) for stored in page.waits)
+        infos = tuple(self._info(self._refresh(stored)) for stored in page.waits)
         return WaitListReply(infos, page.total, table.facets(states, of) if request.facets else None)
 
     def on_display(self, name: str) -> list[str]:
@@ -357,8 +358,8 @@ class Waits:
         return [active.wait_id for active in self._active.values() if active.display == name and not active.transient]
 
     def lost_hosts(self, display: str) -> tuple[str, ...] | None:
-        """Return the hosts on which those waits on `display` were before that are to be armed again elsewhere when this
-        one is lost, None where there are none such.
+        """Return the hosts that the waits with `on_host_lost` = rearm on `display` were on before; None if there are no
+        such waits.
         """
         found = [one for one in self._active.on_display(display) if not one.ended and one.transient is None]
         again = [one for one in found if one.spec.policy.on_host_lost is OnHostLost.REARM]
@@ -366,12 +367,12 @@ class Waits:
         return tuple(sorted(before)) if again else None
 
     def displays(self) -> set[str]:
-        """Return the names of the displays that live waits look at, also of those that are gone."""
+        """Return the names of the displays that live waits look at, also of displays that are gone."""
         return {active.display for active in self._active.values() if not active.ended}
 
     def of_task(self, task_id: str, limit: int) -> list[WaitInfo]:
         """Return the waits of a task, live ones first, then newest first."""
-        return [self._info(self._fresh(stored)) for stored in self._journal.store.waits.of_task(task_id, limit)]
+        return [self._info(self._refresh(stored)) for stored in self._journal.store.waits.of_task(task_id, limit)]
 
     def by_task(self) -> dict[str, int]:
         """Return how many live waits each task of this host has, blocked calls included."""
@@ -393,11 +394,11 @@ class Waits:
                 self._runtime.step(active, happened.CancelRequested(self._clock.monotonic_s(), reason))
         self._runtime.budgets.close(task_id)
 
-    def when_ended(self, wait_id: str, block_s: float, done: Ended, *, fetched_s: float) -> Callable[[], None]:
+    def when_ended(self, wait_id: str, block_s: float, done: OnEnded, *, fetched_s: float) -> Callable[[], None]:
         """Call `done` when the wait has ended (at once if it has), or after `block_s` with its state so far.
 
-        `fetched_s` above 0: the reply will count as seen, so the wake is held back for so long, until it has left.
-        Return what gives the call up, untold; harmless once it was told.
+        `fetched_s` above 0: the reply will count as seen, so the wake is held back for so long.
+        Return a function that gives the call up unanswered; harmless once it was answered.
         """
         info = self.find(wait_id)
         if info.state is not WaitState.WATCHING and info.wait_id not in self._active:
@@ -409,14 +410,14 @@ class Waits:
         return lambda: None
 
     def hold_wake(self, wait_id: str, for_s: float) -> None:
-        """Hold back the wake of a wait, if it lives, for a client that asks for its end again within `for_s`."""
+        """Hold back the wake of a live wait for a client that asks for its end again within `for_s`."""
         info = self.find(wait_id)
         if info.wait_id in self._active and not self._active[info.wait_id].ended:
             self._polls.hold_wake(info.wait_id, for_s)
 
     def when_judged(self, wait_id: str, within_s: float, done: Callable[[WaitInfo], None], *, fetched_s: float) -> None:
-        """Call `done` with the wait once its first verdict is there or it has ended, or after `within_s`. `fetched_s`:
-        as for `when_ended`.
+        """Call `done` with the wait at its first verdict or its end, or after `within_s`. `fetched_s`: as for
+        `when_ended`.
         """
 
         def finish(info: WaitInfo, ended: bool) -> None:
@@ -433,13 +434,13 @@ class Waits:
         self._runtime.first_verdicts[wait_id] = on_verdict
 
     def note_action(self, wait_id: str, *, is_over: bool) -> None:
-        """Tell a wait, if it lives, that the action which it follows begins or is over."""
+        """Notify a live wait that the action which it follows begins or is over."""
         active = self._active.get(wait_id)
         if active is not None and not active.ended:
             self._runtime.step(active, happened.Acting(self._clock.monotonic_s(), is_over))
 
     def note_launch(self, pid: int, wait_id: str = "") -> None:
-        """Take a program that was launched, and tell the wait that looks at the window which it opens, if one does."""
+        """Note a launched program, and point the wait at the window that it opens, if one looks for that."""
         self.targets.opened_windows.note_launch(pid)
         active = self._active.get(wait_id)
         if active is None or active.ended:
@@ -452,10 +453,9 @@ class Waits:
     def look_once(
         self, spec: WaitSpec, watched: WatchedDisplay | None, within_s: float, done: Callable[[Verdict], None]
     ) -> None:
-        """Call `done` with the first verdict on the target as it is now, or the last one once `within_s` is over.
-        `watched`: as for `create`.
+        """Call `done` with the first verdict on the present target, or the last one once `within_s` is over.
 
-        Raises: Refused as `create` does.
+        `watched` and Refused: as for `create`.
         """
         self._limits.take(spec, watched.name if watched else "")
         self._runtime.budgets.open(spec.task_id)
@@ -473,13 +473,13 @@ class Waits:
         reads_back: bool = False,
     ) -> Callable[[], None]:
         """Run a wait that lives only as long as its caller blocks; `done` gets it at its end. `payer` and
-        `reads_back`: see `ActiveWait`. `look_s`: how long one without time looks at most.
+        `reads_back`: see `ActiveWait`. `look_s`: how long one with a timeout of 0 looks at most.
 
-        Return what gives it up, untold; harmless once it has ended. Raises: Refused for a path that is not allowed.
+        Return a function that ends it without calling `done`. Raises: Refused for a path that is not allowed.
         """
         spec = replace(spec, until=self._host.pin_to_now(spec.until))
         now = self._clock.instant()
-        spec = replace(spec, until=self._runtime.images.shortened(spec.until))
+        spec = replace(spec, until=self._runtime.images.keep_brought(spec.until))
         lasts_s = spec.timeout_s or look_s
         display = watched.name if watched else ""
         stored = StoredWait(new_id("call"), WaitState.WATCHING, spec, display, now, now.later(lasts_s))
@@ -487,7 +487,7 @@ class Waits:
         return lambda: self._give_up(stored.wait_id)
 
     def display_removed(self, watched: WatchedDisplay) -> None:
-        """Calls that block for something on a display that is no more have no time left: their answer says so."""
+        """End the blocking calls on a display that was removed, as if their time were over."""
         self._loop.call_later(0.0, lambda: self._release(watched.name))  # once all have let go of it
 
     def _release(self, display: str) -> None:
@@ -498,7 +498,7 @@ class Waits:
                 self._runtime.step(active, happened.DeadlinePassed(self._clock.monotonic_s()))
 
     def display_gone(self, name: str, reason: str) -> None:
-        """Nothing starts this display again: its waits fail with their last picture, where their policy does not have
+        """Fail the waits on a display that nothing starts again, each with its last picture, unless their policy has
         them go on.
         """
         self._loop.call_later(0.0, lambda: self._release(name))  # once all have let go of it
@@ -519,7 +519,7 @@ class Waits:
         self._settle()
 
     def when_broken(self, done: Callable[[], None]) -> None:
-        """Call `done` in a later turn, once every wait whose display is gone has ended."""
+        """Call `done` in a later turn, once every wait that `display_gone` fails has ended."""
         self._on_broken = done
         self._loop.call_later(0.0, self._settle)
 
@@ -534,7 +534,7 @@ class Waits:
             active.transient = lambda _: None
             self._runtime.step(active, happened.CancelRequested(self._clock.monotonic_s()))
 
-    def _live(self, wait_id: str) -> ActiveWait:
+    def _find_live(self, wait_id: str) -> ActiveWait:
         active = self._active.get(wait_id) or self._active.get(self._journal.store.waits.find(wait_id).wait_id)
         if active is not None and not active.ended and active.transient is None:
             return active
@@ -542,17 +542,17 @@ class Waits:
         raise Conflict(f"wait {wait_id} has ended: {state.value}", hint="acud wait show tells how", state=state.value)
 
     def is_judging(self, wait_id: str, shown_s: float) -> bool:
-        """Tell whether a judge is being asked for a live wait, or is still to be asked about what its target showed at
-        `shown_s` (monotonic seconds).
+        """Return whether a judge is being asked for a live wait, or is still to be asked about what its target showed
+        at `shown_s` (monotonic seconds).
         """
         active, now_s = self._active.get(wait_id), self._clock.monotonic_s()
         return active is not None and (
             bool(describe_asking(active.machine, now_s)) or has_unjudged(active.machine, now_s, shown_s)
         )
 
-    def _fresh(self, stored: StoredWait) -> StoredWait:
+    def _refresh(self, stored: StoredWait) -> StoredWait:
         active = self._active.get(stored.wait_id)
-        return active.stored() if active is not None and not active.ended else stored
+        return active.to_row() if active is not None and not active.ended else stored
 
     def _info(self, stored: StoredWait) -> WaitInfo:
         active = self._active.get(stored.wait_id)
@@ -564,15 +564,15 @@ class Waits:
 
 
 def _with_meanings(stored: StoredWait) -> StoredWait:
-    """Return a wait of an acud that read its sentences as it looked, with what they mean if its leaves stay those."""
+    """Return a wait stored by an earlier acud with its sentences read, unless that changes the number of leaves."""
     meant = with_meanings(stored.spec.until, stored.spec.judge)
     same = len(leaves(meant)) == len(leaves(stored.spec.until))
     return replace(stored, spec=replace(stored.spec, until=meant)) if same else stored
 
 
-def _shown(active: ActiveWait) -> StoredWait:
-    """Return the wait as it may be told: an end is none before the store holds it."""
-    stored = active.stored()
+def _hide_unstored_end(active: ActiveWait) -> StoredWait:
+    """Return the wait's row; an end that the store does not hold yet is left out."""
+    stored = active.to_row()
     if not active.ended:
         return stored
     note = "it has ended; the store could not take that down yet"

@@ -1,4 +1,4 @@
-"""What the machines see: where each wait's target is now, the frames of it, the windows, the losses."""
+"""Feeds the machines of waits: where each target is now, its frames, the windows, and what was lost."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ _LOG = log.logger("aims")
 Step = Callable[[ActiveWait, happened.WaitEvent], None]
 _MOST_NAMED = 4
 _SEARCH_S = 0.005
-"""So long one turn searches what a terminal said for a pattern (seconds)."""
+"""One turn searches a terminal's text for a pattern for so long (seconds)."""
 _PTY = "pty:"
 _JUST_S = 120.0
-"""What was typed on a display so long ago, and nothing since, is no echo for a wait that is armed now."""
+"""Lines typed longer ago than this, with nothing since, are no echo for a wait that is armed now."""
 PAUSED = unknown("paused", "its task is paused: nothing is judged until the task is active again")
 
 
 class TargetTracker:
-    """Watches sources and windows for the waits in `active`; every fact goes to a machine through `step`."""
+    """Watches sources and windows for the waits in `active`; passes every event to a machine through `step`."""
 
     def __init__(
         self,
@@ -87,14 +87,14 @@ class TargetTracker:
         self._loop = loop
         self.opened_windows = OpenedWindows()
         self._unread: dict[str, deque[TerminalText]] = {}
-        """By wait: what its terminal said that is still to be searched for its patterns, the first being searched."""
+        """By wait: texts of its terminal still to be searched for its patterns; the first is being searched."""
         self._histories: dict[str, tuple[tuple[int, int, str], TileHistory]] = {}
         self._buffers: dict[str, ChangeBuffer] = {}
         self._held: set[str] = set()
         self._blinded: dict[str, tuple[str, int, int]] = {}
-        """By wait: the source, epoch and frame that it saw last before its task was paused."""
+        """By wait: the last source, epoch and frame before its task was paused."""
         self._typed: dict[str, tuple[float, tuple[str, ...]]] = {}
-        """By display, or `pty:` and session: when acud typed there last, and its lines."""
+        """By display, or `pty:` and session: when acud typed there last, and the lines typed."""
         sources.watchers.add(self, Order.WAITS)
         sources.forgotten.append(self._forget)
         watched_displays.watchers.add(self, Order.WAITS)
@@ -105,7 +105,7 @@ class TargetTracker:
         size = source.width, source.height
         return baselines.encode_token(baselines.BaselineToken(source.name, source.server, *size, frame, identity, box))
 
-    def touched(self, source: Source, token: str) -> int | None:
+    def changed_since(self, source: Source, token: str) -> int | None:
         """Return the tiles of `source` that changed after the baseline `token`; None when that is not known."""
         known = self._histories.get(source.name)
         named = baselines.parse_token(token)
@@ -115,7 +115,7 @@ class TargetTracker:
         return known[1].since(named.frame)
 
     def _history_of(self, source: Source) -> TileHistory:
-        """Return the ledger of a source that is new here, knowing what a former supervisor's ring tells of it."""
+        """Return the tile history of a new source, begun from a former supervisor's ring if there is one."""
         past = self._sources.orphaned_rings.of(source.name)
         if past is None or source.frame != past.frame:
             return TileHistory()
@@ -126,14 +126,14 @@ class TargetTracker:
     # ---- one wait --------------------------------------------------------------------------------------------------
 
     def begin(self, active: ActiveWait) -> None:
-        """Tell a freshly armed wait everything that is known of its target."""
+        """Pass everything known of its target to a freshly armed wait."""
         if active.spec.task_id in self._held:
             self._blind(active)
             return
         if active.spec.target.pty:
             reads = any(isinstance(leaf, TextLeaf) for leaf in leaves(active.spec.until))
             self._sessions.watch(active.wait_id, active.spec.target.pty, text=reads)
-        for line in () if active.reads_back else self._typed_before(active):
+        for line in () if active.reads_back else self._find_typed_before(active):
             self._step(active, happened.Typed(self._now(), line))
         self._begin_host(active)
         self.point(active)
@@ -142,8 +142,8 @@ class TargetTracker:
             self._step(active, happened.WindowsSeen(self._now(), watched.windows))
 
     def note_typed(self, place: str, text: str) -> None:
-        """Tell waits that acud is about to type `text` on a display, or into a terminal session (`pty:` and its name);
-        "": it clicks, and types elsewhere from then on.
+        """Notify waits that acud is about to type `text` on a display, or into a terminal session (`pty:` and its
+        name); "": it clicks, so that it types elsewhere from then on.
         """
         lines = self._typed.get(place, (0.0, ()))[1]
         lines = add_typed(lines, text) if text else (*(line for line in lines if line.endswith("\n")), "")
@@ -152,8 +152,8 @@ class TargetTracker:
             if place in _typing_places(active) and not active.ended:
                 self._step(active, happened.Typed(self._now(), text))
 
-    def _typed_before(self, active: ActiveWait) -> list[str]:
-        """Return the lines that acud typed right before the wait; of a terminal after a mark those that Enter ended."""
+    def _find_typed_before(self, active: ActiveWait) -> list[str]:
+        """Return the lines that acud typed just before the wait; for a terminal after a mark only finished ones."""
         now_s, found = self._now(), []
         for place in _typing_places(active):
             typed_s, lines = self._typed.get(place, (0.0, ()))
@@ -165,12 +165,12 @@ class TargetTracker:
         return found
 
     def next_stage(self, active: ActiveWait) -> None:
-        """Ask beside the pixels for what the present stage of a wait asks for; `begin_stage` is to follow."""
+        """Switch the wait's widgets and host conditions to its present stage; `begin_stage` follows."""
         self._widgets.next_stage(active)
         self._host.unwatch(active.wait_id)
 
     def begin_stage(self, active: ActiveWait) -> None:
-        """Tell a wait in a new stage what that asks for and the one before did not."""
+        """Pass what the new stage of a wait needs, and the one before did not."""
         if active.ended or active.spec.task_id in self._held:
             return
         self._begin_host(active)
@@ -180,31 +180,31 @@ class TargetTracker:
     def _begin_host(self, active: ActiveWait) -> None:
         stage = active.machine.stage
 
-        def told(verdicts: dict[int, Verdict]) -> None:
+        def on_verdicts(verdicts: dict[int, Verdict]) -> None:
             if active.machine.stage == stage:
                 self._step(active, happened.HostSeen(self._now(), verdicts))
 
         watched = self._watched_displays.by_name.get(active.display)
-        known = self._host.watch(active.wait_id, active.machine.until, watched, told)
+        known = self._host.watch(active.wait_id, active.machine.until, watched, on_verdicts)
         if known:
-            told(known)
+            on_verdicts(known)
 
     def hold(self, task_id: str) -> None:
-        """Show the waits of a paused task nothing: what is not seen is not judged."""
+        """Hide the targets of a paused task's waits, so that nothing is judged."""
         self._held.add(task_id)
-        for active in self._of_task(task_id):
+        for active in self._find_of_task(task_id):
             self._blind(active)
 
     def release(self, task_id: str) -> None:
-        """Show them their targets again; what changed meanwhile is seen as one change."""
+        """Show a task's waits their targets again; what changed meanwhile counts as one change."""
         if task_id in self._held:
             self._held.discard(task_id)
-            for active in self._of_task(task_id):
+            for active in self._find_of_task(task_id):
                 self.begin(active)
                 self._catch_up(active)
 
     def _catch_up(self, active: ActiveWait) -> None:
-        """Tell a wait that was blind of what others had grabbed meanwhile: its own next grab would find nothing new."""
+        """Pass what changed meanwhile to a wait that was blind: its own next grab would find nothing new."""
         name, epoch, frame = self._blinded.pop(active.wait_id, ("", 0, 0))
         source = self._sources.by_name.get(active.source)
         if active.ended or source is None or (source.name, source.epoch) != (name, epoch) or source.frame <= frame:
@@ -224,11 +224,11 @@ class TargetTracker:
         self.end(active)
         active.source = ""
 
-    def _of_task(self, task_id: str) -> list[ActiveWait]:
+    def _find_of_task(self, task_id: str) -> list[ActiveWait]:
         return [active for active in self._active.values() if active.spec.task_id == task_id and not active.ended]
 
     def end(self, active: ActiveWait) -> None:
-        """Want nothing for it any more."""
+        """Stop watching anything for the wait."""
         if active.ended:
             self._blinded.pop(active.wait_id, None)
             self._recovery.let_go(active)
@@ -243,7 +243,7 @@ class TargetTracker:
             self._sources.want(source, active.wait_id, 0.0)
 
     def find(self, active: ActiveWait) -> TargetLocation:
-        """Return where the wait's target is now, or why it is nowhere."""
+        """Return where the wait's target is now, or why it is missing."""
         if active.spec.task_id in self._held:
             return TargetLocation(missing=PAUSED)
         if not active.display:
@@ -270,28 +270,28 @@ class TargetTracker:
         return TargetLocation(missing=hidden) if hidden is not None else found
 
     def note_launch(self, active: ActiveWait) -> None:
-        """Take the windows that stand now for those that the launch of a wait did not open."""
+        """Note the present windows of a wait's display as not opened by its launch."""
         watched = self._watched_displays.by_name.get(active.display)
         if watched is not None and watched.windows_known:
             active.stood = frozenset(one.window_id for one in watched.windows)
         self.point(active)
 
     def origin(self, source: Source) -> Point:
-        """Return where the top left pixel of a source is on its display: that of a covered window is the window's."""
+        """Return where the top left pixel of a source is on its display: for a covered window, the window's corner."""
         watched = self._watched_displays.by_name.get(source.display)
         windows = watched.windows if watched is not None and source.window_id else ()
         window = next((one for one in windows if one.window_id == source.window_id), None)
         return Point(0, 0) if window is None else Point(window.bounds.x, window.bounds.y)
 
     def windows(self, source: Source) -> tuple[WindowInfo, ...]:
-        """Return the windows of a source's display, topmost first; of a window's own source that window alone."""
+        """Return the windows of a source's display, topmost first; for a window's own source only that window."""
         watched = self._watched_displays.by_name.get(source.display)
         windows = watched.windows if watched is not None else ()
         return tuple(one for one in windows if not source.window_id or one.window_id == source.window_id)
 
     def place(self, active: ActiveWait) -> tuple[Rect | None, bool]:
-        """Return where on its display a wait's target is now, None where it is nowhere; and whether it is covered,
-        or partly off the screen, so that it has a source of its own.
+        """Return where on its display a wait's target is now (None: missing), and whether it is covered or partly off
+        the screen, so that it has a source of its own.
         """
         found = self.find(active)
         source = self._sources.by_name.get(found.source)
@@ -300,26 +300,28 @@ class TargetTracker:
         at = self.origin(source)
         return (found.crop or Rect(0, 0, source.width, source.height)).shift(at.x, at.y), bool(source.window_id)
 
-    def told(self, active: ActiveWait) -> list[str]:
-        """Return what its caller should know of the target: several windows that match, or one on another display."""
+    def collect_notes(self, active: ActiveWait) -> list[str]:
+        """Return notes on the target for the caller: several windows that match, or one on another display."""
         watched = self._watched_displays.by_name.get(active.display)
-        unread = _without_notifications(active, watched) if watched is not None else []
+        unread = _explain_unread_notifications(active, watched) if watched is not None else []
         if watched is None or not watched.windows_known:
             return unread
         named = active.spec.target.window
         fitting = windows_titled(named, watched.windows) if named and window_number(named) is None else []
-        notes = [*unread, *([_which(named, fitting, self.find(active).window_id)] if len(fitting) > 1 else [])]
+        notes = [
+            *unread,
+            *([_describe_choice(named, fitting, self.find(active).window_id)] if len(fitting) > 1 else []),
+        ]
         others = self._displays_with(named) if named and not fitting and window_number(named) is None else []
         notes += [f"a window of that name is on {', '.join(others[:_MOST_NAMED])}: give its display"] if others else []
         if watched.managed and not watched.is_used and active.spec.target.opened_by is None:
-            notes.append(
-                f"display {active.display} is new and empty: no window is there{self._elsewhere(active.display)}"
-            )
+            elsewhere = self._describe_elsewhere(active.display)
+            notes.append(f"display {active.display} is new and empty: no window is there{elsewhere}")
         return notes
 
     def with_display(self, target: Target) -> Target:
-        """Return the target of a window on the only display where one fits now; any other as it is. A number of the X
-        server says nothing of the display.
+        """Return a target of a titled window with its display, if only one display has such a window; else as it is.
+        Window ids do not identify the display.
         """
         if target.display or not target.window or window_number(target.window) is not None:
             return target
@@ -330,14 +332,14 @@ class TargetTracker:
         shown = self._watched_displays.by_name.values()
         return [one.name for one in shown if one.state is DisplayState.UP and windows_titled(title, one.windows)]
 
-    def _elsewhere(self, display: str) -> str:
+    def _describe_elsewhere(self, display: str) -> str:
         others = [
             one.name for one in self._watched_displays.by_name.values() if one.name != display and any(one.windows)
         ]
         return f"; there are windows on {', '.join(others[:_MOST_NAMED])}" if others else ""
 
     def point(self, active: ActiveWait) -> None:
-        """Locate the wait's target again and tell its machine."""
+        """Locate the wait's target again and notify its machine."""
         found = self.find(active)
         active.window_id = found.window_id or active.window_id
         self._follow(active, found)
@@ -353,7 +355,7 @@ class TargetTracker:
             detail = f"pixels of the covered window are being fetched from {found.source}"
             self._step(active, happened.TargetLost(self._now(), unknown("not_viewable", detail), coming=True))
         else:
-            self._aimed(active, found, source)
+            self._set_target(active, found, source)
 
     def _is_coming(self, active: ActiveWait, missing: Verdict) -> bool:
         watched = self._watched_displays.by_name.get(active.display)
@@ -363,7 +365,7 @@ class TargetTracker:
         return watched.state is DisplayState.STARTING or unread or missing.code == NOT_JUDGED.code
 
     def demand(self, active: ActiveWait) -> None:
-        """Want of the wait's source the rate that its machine asks for."""
+        """Request the frame rate that the wait's machine asks for."""
         source = self._sources.by_name.get(active.source)
         if source is not None:
             whole = active.crop or Rect(0, 0, source.width, source.height)
@@ -376,12 +378,12 @@ class TargetTracker:
         self._sessions.read(active.spec.target.pty)
         self._widgets.read(active)
 
-    def _aimed(self, active: ActiveWait, found: TargetLocation, source: Source) -> None:
+    def _set_target(self, active: ActiveWait, found: TargetLocation, source: Source) -> None:
         active.source, active.crop, active.ignore = source.name, found.crop, found.ignore
         _LOG.debug("wait.aimed", wait=active.wait_id, source=source.name, epoch=source.epoch, frame=source.frame)
         self.demand(active)
         kept = {one.token for one in active.baselines.values()}
-        touched = {token: self.touched(source, token) for token in baselines.tokens_of(active.spec.until) | kept}
+        touched = {token: self.changed_since(source, token) for token in baselines.tokens_of(active.spec.until) | kept}
         self._step(
             active,
             happened.TargetLocated(
@@ -410,22 +412,22 @@ class TargetTracker:
         if before is not None and before.name != source:
             self._sources.want(before, active.wait_id, 0.0)
 
-    def _watching(self, display: str) -> list[ActiveWait]:
+    def _find_watching(self, display: str) -> list[ActiveWait]:
         return [active for active in self._active.on_display(display) if not active.ended]
 
-    # ---- what sources and displays say -----------------------------------------------------------------------------
+    # ---- events of sources and displays ----------------------------------------------------------------------------
 
     def source_up(self, source: Source) -> None:
-        """A ring with a new epoch: locate every target on its display again."""
+        """Locate every target on the display again: the source has a ring with a new epoch."""
         identity = (source.width, source.height, source.x_server)
         known = self._histories.get(source.name)
         if known is None or known[0] != identity:
             self._histories[source.name] = (identity, self._history_of(source))
-        for active in self._watching(source.display):
+        for active in self._find_watching(source.display):
             self.point(active)
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
-        """Record what changed, and tell the waits that look at this source."""
+        """Record what changed, and pass the frame to the waits that look at this source."""
         tiles = None if notice.fresh else from_bytes(notice.tiles)
         self._histories[source.name][1].record(notice.frame, tiles)
         seen = happened.FrameSeen(
@@ -439,29 +441,29 @@ class TargetTracker:
             looks=looks_of(tiles, notice.looks) if tiles and notice.looks else {},
             took_s=notice.took_ns / 1e9,
         )
-        self._tell_waits(source, seen, notice)
+        self._pass_frame(source, seen, notice)
 
-    def _tell_waits(self, source: Source, seen: happened.FrameSeen, notice: Notice) -> None:
-        """Tell who is awake. The frame is kept for the others first: what one is told may wake another at once."""
-        watching = [active for active in self._watching(source.display) if active.source == source.name]
+    def _pass_frame(self, source: Source, seen: happened.FrameSeen, notice: Notice) -> None:
+        """Pass a frame to the waits that are awake, after buffering it for the others: one wait may wake another."""
+        watching = [active for active in self._find_watching(source.display) if active.source == source.name]
         awake = [active for active in watching if not active.holds_frames]
         buffer = self._buffers.setdefault(source.name, ChangeBuffer())
         if seen.tiles or seen.unsure:
             buffer.record(seen)
-        told = [
+        moved = [
             active
             for active in watching
             if active.holds_frames and (seen.tiles is None or active.frames_held >= MOST_BEHIND)
         ]
-        for active in told:
+        for active in moved:
             self._step(active, seen)
-        told += [active for active in awake if self._frame_for(active, seen, notice)]
-        for active in told:  # whom it does not concern is as it was
+        moved += [active for active in awake if self._pass_to_wait(active, seen, notice)]
+        for active in moved:  # the other machines are as they were
             if not active.holds_frames and active.source == source.name and can_coalesce(active.machine):
                 active.hold_frames(buffer)
 
-    def _frame_for(self, active: ActiveWait, seen: happened.FrameSeen, notice: Notice) -> bool:
-        """Tell the wait of a frame that may concern it; return whether it does."""
+    def _pass_to_wait(self, active: ActiveWait, seen: happened.FrameSeen, notice: Notice) -> bool:
+        """Pass a frame to the wait if it may concern it; return whether it does."""
         if seen.tiles != 0:
             active.count_frame()
         concerned = 0 < active.grab <= notice.grab or is_relevant(active.machine, seen)
@@ -473,22 +475,22 @@ class TargetTracker:
         return concerned
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
-        """Nothing is known of its pixels any more."""
-        for active in self._watching(source.display):
+        """Notify the waits on a source that its pixels are unknown from now on."""
+        for active in self._find_watching(source.display):
             if source.window_id == 0:
                 self._step(active, happened.SourceLost(self._now(), code, reason))
             elif active.source == source.name:
                 self._step(active, happened.TargetLost(self._now(), unknown(code, reason)))
 
     def _forget(self, source: Source) -> None:
-        """Drop what changed on a source that is no more: should it come back, nobody knows what changed meanwhile."""
+        """Drop the history of a source that is gone: if it comes back, what changed meanwhile is unknown."""
         self._histories.pop(source.name, None)
         self._buffers.pop(source.name, None)
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
-        """Locate targets among windows and monitors again; every machine gets the list."""
+        """Locate targets among windows and monitors again, and pass the list to every machine."""
         is_hidden = screen_cover(watched.windows) is not None
-        for active in self._watching(watched.name):
+        for active in self._find_watching(watched.name):
             missing = active.machine.missing
             target, was_hidden = active.spec.target, missing is not None and missing.code in ("locked", "covered")
             is_covered = hidden_region(active.machine, watched.windows, target.region) is not None
@@ -498,7 +500,7 @@ class TargetTracker:
                 self._step(active, happened.WindowsSeen(self._now(), watched.windows))
 
     def sessions_seen(self, wanted: str) -> None:
-        """Tell the waits on this session its text, and locate their targets again."""
+        """Pass this session's text to its waits, and locate their targets again."""
         for active in [active for active in self._active.values() if active.spec.target.pty == wanted]:
             if not active.ended and active.spec.task_id not in self._held:
                 unread = self._unread.setdefault(active.wait_id, deque())
@@ -509,8 +511,8 @@ class TargetTracker:
                 self.point(active)
 
     def _read_on(self, active: ActiveWait, searching: Iterator[None]) -> None:
-        """Go on `searching` the first text that the terminal of `active` said, for some milliseconds a turn, and tell
-        the wait of it once that is done; then take the next one.
+        """Continue `searching` the first unread text of the terminal of `active`, for some milliseconds a turn; then
+        pass it to the wait and take the next one.
         """
         until_s, unread = self._now() + _SEARCH_S, self._unread[active.wait_id]
         while unread and not active.ended:
@@ -529,21 +531,21 @@ def _search(active: ActiveWait, found: TerminalText) -> Iterator[None]:
     return search_lines(active.machine.leaves, f"{found.screen or ''}\n{found.written}")
 
 
-def _without_notifications(active: ActiveWait, watched: WatchedDisplay) -> list[str]:
-    """Return why the notifications that a wait asks for are not read, if they are not."""
+def _explain_unread_notifications(active: ActiveWait, watched: WatchedDisplay) -> list[str]:
+    """Explain why the notifications that a wait needs are not read; nothing if they are."""
     asks = any(isinstance(leaf, NotificationText) for leaf in leaves(active.spec.until))
     fault = watched.notifications_fault if watched.managed else "it is not a managed display"
     return [f"unknown for now: acud reads no notifications of {watched.name}: {fault}"] if asks and fault else []
 
 
 def _typing_places(active: ActiveWait) -> tuple[str, ...]:
-    """Return where what acud types is of a wait."""
+    """Return the display and the terminal where typing by acud concerns a wait."""
     pty = active.spec.target.pty
     return tuple(filter(None, (active.display, f"{_PTY}{session_name(pty).name}" if pty else "")))
 
 
-def _which(named: str, fitting: list[WindowInfo], watched: int) -> str:
-    """Say which of the windows that fit a title is watched, and which are not."""
+def _describe_choice(named: str, fitting: list[WindowInfo], watched: int) -> str:
+    """Describe which of the windows that match a title is watched, and which are not."""
     words = {window.window_id: f'window:{window.window_id:#x} "{window.title}"' for window in fitting}
     others = [text for window, text in words.items() if window != watched][:_MOST_NAMED]
     chosen = words.get(watched, "none of them")

@@ -1,4 +1,4 @@
-"""The machines of live waits: armed, stepped, their effects obeyed in order, their ends committed."""
+"""Runs the machines of live waits: arms and steps them, obeys their effects in order, commits their ends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits import records
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
 from acud.supervisor.waits.baseline_recovery import BaselineRecovery
-from acud.supervisor.waits.budgets import Admission, Budgets, spends
+from acud.supervisor.waits.budgets import Admission, Budgets, is_charged
 from acud.supervisor.waits.images import WaitImages
 from acud.supervisor.waits.judge_batches import JudgeBatches
 from acud.supervisor.waits.target_tracker import TargetTracker
@@ -47,8 +47,8 @@ _LOG = log.logger("waits")
 _SUSPEND_CHECK_S = 1.0
 _JUMP_S = 0.5
 _FLEETS_WORD_S = 30.0
-"""So long waits are held at a start for the fleet's word. The fleet process takes 2 s to bring it; where no server of
-the fleet answers, they go on without it.
+"""At a start, waits are held so long for the fleet's report of lost waits. The fleet process takes 2 s to bring it; if
+no server of the fleet answers, they go on without it.
 """
 _PASSES_HOLD = (happened.FleetEnded, happened.CancelRequested, happened.SpecUpdated)
 _LAST_LOOK_S = 1.0
@@ -56,8 +56,8 @@ _LAST_LOOK_S = 1.0
 
 
 class WaitRuntime:
-    """Every live wait of this supervisor, by id in `active`. What a wait does, `acud.waits.machine` decides; when its
-    deadline passes, the timers here do (`set_deadline`).
+    """Every live wait of this supervisor, by id in `active`. `acud.waits.machine` decides what a wait does; the timers
+    here decide when its deadline passes (`set_deadline`).
     """
 
     def __init__(
@@ -75,9 +75,9 @@ class WaitRuntime:
         redaction: Redaction,
         usage_log: UsageLog,
         keys: Mapping[str, ApiKey],
-        ended: Callable[[ActiveWait], None],
+        on_ended: Callable[[ActiveWait], None],
     ) -> None:
-        """`ended` gets each wait once its end is stored."""
+        """`on_ended` gets each wait once its end is stored."""
         self._keys = keys
         self._wakes = wakes
         self._journal = journal
@@ -112,7 +112,7 @@ class WaitRuntime:
             self.budgets,
             self._settle,
             redaction,
-            self._party,
+            self._name_party,
             Admission(self.active, self.budgets, self.judge_of),
             self.images.get,
             self.targets,
@@ -122,9 +122,9 @@ class WaitRuntime:
         self._had_ollama = False
         self.recorded = Observers[Callable[[StoredWait], None]]()
         """Called with each wait as it is armed and as it ends, inside the transaction that stores that."""
-        self._ended = ended
+        self._on_ended = on_ended
         self.first_verdicts: dict[str, Callable[[], None]] = {}
-        """By wait: what is called once its first verdict is there."""
+        """By wait: called at its first verdict."""
         self.ends = Tally()
         """Waits that ended, by state."""
         self.verdict_s = Histogram(SLOW_S)
@@ -134,14 +134,14 @@ class WaitRuntime:
     # ---- judges ----------------------------------------------------------------------------------------------------
 
     def effective_judge(self) -> str:
-        """Return the judge that `auto` means now: of a chain the first that is not down."""
+        """Return the judge that `auto` means now: the first of the chain that is not down."""
         chain = self._settings.vision.chain()
         healths = {name: self._pool.judge(name) for name in chain}
         well = [name for name, health in healths.items() if health is None or health.state != "down"]
         return (well or list(chain) or [self.judge_of(JudgeName.AUTO)])[0]
 
     def judge_of(self, asked: JudgeChoice) -> JudgeChoice:
-        """Return who answers criteria where a wait asked for `asked`; `auto` for a chain, which evaluators go along."""
+        """Return the judge for a wait that asks for `asked`; `auto` for a chain, which evaluators try in order."""
         if asked != JudgeName.AUTO:
             return asked
         chain = self._settings.vision.chain()
@@ -150,18 +150,16 @@ class WaitRuntime:
         ollama = self._pool.judge("ollama")
         return JudgeName.OLLAMA if ollama is not None and ollama.state == "ready" else JudgeName.OCR
 
-    def lacks_judge(self, asked: JudgeChoice) -> str:
-        """Return why nobody is configured who sees, for a wait that asks for `asked`; "" where somebody is, also one
-        that is down.
-        """
+    def explain_missing_judge(self, asked: JudgeChoice) -> str:
+        """Return why no vision judge is configured for `asked`, or "" if one is (even if it is down)."""
         chain = (asked,) if asked != JudgeName.AUTO else self._settings.vision.chain()
         if not chain:
-            return self._lacks_ollama()
-        missing = [self._unset(name) for name in chain]
+            return self._explain_missing_ollama()
+        missing = [self._explain_unset(name) for name in chain]
         return "" if "" in missing else "; ".join(missing)
 
-    def _lacks_ollama(self) -> str:
-        """Return why `auto` is OCR alone: nothing is set, and nothing was ever heard of an ollama with the model."""
+    def _explain_missing_ollama(self) -> str:
+        """Return why `auto` means OCR only: no backend is set, and no ollama with the model was ever up; else ""."""
         ollama = self._pool.judge("ollama")
         well = ollama is None or ollama.state != "down"
         self._had_ollama |= ollama is not None and well
@@ -169,7 +167,7 @@ class WaitRuntime:
             return ""
         return f"no vision backend is configured, and the usual ollama is not there ({ollama.reason if ollama else ''})"
 
-    def _unset(self, name: str) -> str:
+    def _explain_unset(self, name: str) -> str:
         if name == JudgeName.OCR:
             return "OCR reads text, and sees nothing else"
         if name == JudgeName.FLEET:
@@ -179,30 +177,30 @@ class WaitRuntime:
         return ""
 
     def is_local(self, asked: JudgeChoice) -> bool:
-        """Tell whether no picture leaves this machine for a wait that asked for `asked`, whoever of a chain answers."""
+        """Return whether no judge for `asked`, also of a chain, gets a picture outside of this machine."""
         chain = self._settings.vision.chain() if asked == JudgeName.AUTO else ()
         return all(map(self._settings.keeps, chain or (self.judge_of(asked),)))
 
-    def _party(self, active: ActiveWait) -> str:
-        """Return whose condition the wait's is, "" if not known: parties do not share model calls."""
+    def _name_party(self, active: ActiveWait) -> str:
+        """Return the party that owns the wait, "" if unknown: parties do not share model calls."""
         return "*" if self._settings.vision.share_between_agents else self.budgets.agent(active)
 
     # ---- budgets ---------------------------------------------------------------------------------------------------
 
     def fund(self, task_id: str, budget: Budget) -> None:
-        """Give a task another budget."""
+        """Set a task's budget."""
         self.budgets.fund(task_id, budget)
         self.judges_changed()
 
     def judges_changed(self) -> None:
         """Check again what each wait may spend: its judge, and so its cost, may have changed."""
-        self._lacks_ollama()
+        self._explain_missing_ollama()
         for active in list(self.active.values()):
             self.rebudget(active)
             self._check_judges(active)
 
     def describe_lack(self, asked: JudgeChoice) -> str:
-        """Return why none of the judges for `asked` can answer now, as far as is known; "" where one may."""
+        """Return why none of the judges for `asked` can answer now, "" if one may."""
         chain = (asked,) if asked != JudgeName.AUTO else self._settings.vision.chain()
         healths = [self._pool.judge(name) for name in chain]
         down = [f"{one.name} is down: {one.reason}" for one in healths if one is not None and one.state == "down"]
@@ -220,12 +218,12 @@ class WaitRuntime:
                 self.rebudget(other)
 
     def budget_status(self, active: ActiveWait) -> BudgetStatus:
-        """Return what the budgets say to the wait."""
-        spending = spends(active, self.judge_of(active.spec.judge))
+        """Return the status of the wait's budgets."""
+        spending = is_charged(active, self.judge_of(active.spec.judge))
         return self.budgets.budget_status(active) if spending else BudgetStatus()
 
     def rebudget(self, active: ActiveWait) -> None:
-        """Tell the machine what the budgets say, before the jobs of this turn leave."""
+        """Pass the status of the budgets to the machine, before the jobs of this turn are sent."""
         status = self.budget_status(active)
         if status != active.machine.budget_status and not active.ended:
             self.step(active, happened.BudgetChecked(self._clock.monotonic_s(), status))
@@ -242,11 +240,11 @@ class WaitRuntime:
         is_new: bool = True,
         reads_back: bool = False,
     ) -> None:
-        """Bring a wait to life; `transient` is called at its end instead of storing it. `payer` and `reads_back`: see
+        """Make a wait live; `transient` is called at its end instead of storing it. `payer` and `reads_back`: see
         `ActiveWait`. One that is not new was armed before a restart: in a fleet it is held until `release_held`, or
         some seconds.
 
-        One that was stored with a pattern that cannot be searched for (any more) fails, saying why.
+        One stored with a pattern that cannot be searched for (any more) fails with the reason.
         """
         armed = machine.arm(
             stored.spec,
@@ -284,7 +282,7 @@ class WaitRuntime:
         self._check_judges(active)
 
     def step(self, active: ActiveWait, event: happened.WaitEvent) -> None:
-        """Give `event` to the machine of `active`, after the frames that it has not got, and do what it says."""
+        """Pass the held frames and then `event` to the machine of `active`, and obey its effects."""
         if active.holds_frames and not active.ended:
             self._release_frames(active, event.at)
         if active.ended:
@@ -328,11 +326,11 @@ class WaitRuntime:
                 active.baselines[index] = machine.StoredBaseline(token, identity)
                 self.save(active)
             case out.EvaluationRecord():
-                self._evaluated(active, effect)
+                self._record_evaluation(active, effect)
             case out.StageReached():
-                self._stage_reached(active, effect)
+                self._record_stage(active, effect)
             case out.NoteChanged(text=text):
-                self._noted(active, text)
+                self._record_note(active, text)
             case _:
                 self._end(active, effect)
 
@@ -372,14 +370,14 @@ class WaitRuntime:
         if at is not None:
             active.tick = self._loop.call_at(at, lambda: self.step(active, happened.Tick(self._clock.monotonic_s())))
 
-    def _noted(self, active: ActiveWait, text: str) -> None:
+    def _record_note(self, active: ActiveWait, text: str) -> None:
         if active.transient is None and text:
             self._journal.keep(lambda: self._journal.event("wait.note", active.wait_id, text=text), droppable=True)
 
     # ---- deadlines -------------------------------------------------------------------------------------------------
 
     def set_deadline(self, active: ActiveWait) -> None:
-        """Set the timer of the wait's deadline again; one that is held times out once it is not."""
+        """Set the timer of the wait's deadline again; a held wait times out only after its release."""
         if active.held is not None:
             return
         for timer in (active.deadline_timer, active.last_look_timer):
@@ -387,28 +385,28 @@ class WaitRuntime:
                 timer.cancel()
         remaining_s = active.deadline.remaining_s(self._clock.instant())
         near_s = max(0.0, remaining_s - _LAST_LOOK_S)
-        active.last_look_timer = self._loop.call_later(near_s, lambda: self._deadline_near(active))
-        active.deadline_timer = self._loop.call_later(max(0.0, remaining_s), lambda: self._deadline(active))
+        active.last_look_timer = self._loop.call_later(near_s, lambda: self._on_deadline_near(active))
+        active.deadline_timer = self._loop.call_later(max(0.0, remaining_s), lambda: self._on_deadline(active))
 
-    def _deadline_near(self, active: ActiveWait) -> None:
+    def _on_deadline_near(self, active: ActiveWait) -> None:
         self.step(active, happened.DeadlineNear(self._clock.monotonic_s()))
 
-    def _deadline(self, active: ActiveWait) -> None:
+    def _on_deadline(self, active: ActiveWait) -> None:
         _LOG.debug("wait.deadline", wait=active.wait_id)
         queue = self._batches.describe_queue(active)
         self.step(active, happened.DeadlinePassed(self._clock.monotonic_s(), queue))
 
-    def end_as_told(self, active: ActiveWait, verdict: Verdict, end: out.FleetEnd) -> None:
+    def end_by_fleet(self, active: ActiveWait, verdict: Verdict, end: out.FleetEnd) -> None:
         """End a live wait as the fleet did while this host was lost."""
         self.step(active, happened.FleetEnded(self._clock.monotonic_s(), verdict, end))
 
     def release_held(self) -> None:
-        """Let the waits go on that were held for the fleet's word: it has come."""
+        """Release the waits that were held for the fleet's report."""
         for active in list(self.active.values()):
             self._release(active)
 
     def _release(self, active: ActiveWait) -> None:
-        """Tell a wait that was held what happened meanwhile, before its deadline."""
+        """Pass the events before its deadline to a wait that was held, and let it go on."""
         held, active.held = active.held, None
         if held is None or active.ended:
             return
@@ -434,15 +432,15 @@ class WaitRuntime:
     # ---- records and ends ------------------------------------------------------------------------------------------
 
     def save(self, active: ActiveWait) -> None:
-        """Write the wait's row in this turn; a passing one has none."""
+        """Write the wait's row in this turn; a transient one has none."""
         if active.transient is None:
             self._journal.keep(lambda: self._write(active))
 
     def _write(self, active: ActiveWait) -> None:
         if not active.ended:
-            self._journal.store.waits.update(active.stored())
+            self._journal.store.waits.update(active.to_row())
 
-    def _evaluated(self, active: ActiveWait, effect: out.EvaluationRecord) -> None:
+    def _record_evaluation(self, active: ActiveWait, effect: out.EvaluationRecord) -> None:
         _LOG.debug(
             "wait.judged",
             wait=active.wait_id,
@@ -457,7 +455,7 @@ class WaitRuntime:
         if active.transient is not None or answered is None or effect.gated:
             return
         if effect.stale:
-            self.budgets.unkept(active, answered.answers)  # it decides nothing, and was paid for
+            self.budgets.enter_unkept(active, answered.answers)  # it decides nothing, and was paid for
             self.save(active)
             return
         evaluation = records.evaluation_row(effect, answered, self._clock.instant().utc_s)
@@ -475,8 +473,8 @@ class WaitRuntime:
 
         self._journal.keep(write, droppable=True)
 
-    def _stage_reached(self, active: ActiveWait, effect: out.StageReached) -> None:
-        """Store the stage with its evidence, before anything of the next one."""
+    def _record_stage(self, active: ActiveWait, effect: out.StageReached) -> None:
+        """Store the stage with its evidence before the next one begins."""
         _LOG.debug("wait.stage", wait=active.wait_id, stage=effect.stage)
         utc_s = self._clock.instant().utc_s
         active.stages = (*active.stages, Stage(utc_s, effect.verdict, effect.evidence))
@@ -484,7 +482,7 @@ class WaitRuntime:
         self.targets.next_stage(active)
         self._loop.call_later(0.0, lambda: self.targets.begin_stage(active))
         if active.transient is None:
-            stored = active.stored()
+            stored = active.to_row()
             self._journal.keep(lambda: self._write_stage(active, stored, utc_s))
 
     def _write_stage(self, active: ActiveWait, stored: StoredWait, utc_s: float) -> None:
@@ -510,11 +508,11 @@ class WaitRuntime:
             self.active.pop(active.wait_id, None)
             active.transient(active)
         else:
-            active.wake = self._wakes.of_wait(active.stored(), end)
-            self._journal.keep(lambda: self._write_end(active), lambda: self._stored(active))
+            active.wake = self._wakes.of_wait(active.to_row(), end)
+            self._journal.keep(lambda: self._write_end(active), lambda: self._finish_end(active))
 
     def _write_end(self, active: ActiveWait) -> None:
-        stored = active.stored()
+        stored = active.to_row()
         try:
             self._journal.store.waits.update(stored)
         except (Conflict, NotFound) as fault:
@@ -525,17 +523,17 @@ class WaitRuntime:
             self._wakes.write(active.wake)
         try:
             with self._journal.savepoint():
-                self.tell_recorded(stored)
+                self.notify_recorded(stored)
         except StoreUnavailable:
             raise
-        except AcudError as fault:  # what else is written of an end does not undo it
+        except AcudError as fault:  # a failing observer does not undo the end
             _LOG.error("wait.end_unrecorded", wait=active.wait_id, fault=fault.message)
         if stored.evidence is not None and stored.evidence.name:
             self._keep_evidence(active.wait_id, stored.evidence, active.ended_utc_s)
         self._journal.event(f"wait.{stored.state.value}", active.wait_id, **records.ended_facts(stored))
 
-    def tell_recorded(self, stored: StoredWait) -> None:
-        """Tell that the present transaction stores a wait's beginning or its end."""
+    def notify_recorded(self, stored: StoredWait) -> None:
+        """Call `recorded` in the transaction that stores a wait's beginning or its end."""
         for recorded in self.recorded:
             recorded(stored)
 
@@ -550,10 +548,10 @@ class WaitRuntime:
             except (Conflict, InvalidRequest, NotFound) as fault:  # the wait has ended, with or without its picture
                 _LOG.error("evidence.unkept", wait=wait_id, fault=fault.message)
 
-    def _stored(self, active: ActiveWait) -> None:
+    def _finish_end(self, active: ActiveWait) -> None:
         self.active.pop(active.wait_id, None)
         self.ends.add(active.state.value)
         if active.changed_to_resolved_ms is not None:
             self.verdict_s.observe(active.changed_to_resolved_ms / 1000)
         _LOG.info("wait.ended", wait=active.wait_id, state=active.state.value, ms=active.changed_to_resolved_ms)
-        self._ended(active)
+        self._on_ended(active)

@@ -1,7 +1,7 @@
-"""What waits ask of widgets: which evaluator answers of each display, what it is told of it, and its answers.
+"""Widget conditions of waits: sends them to the evaluator that reads each display, and passes its answers on.
 
-One evaluator reads the widgets of a display, for all of its waits: the one that reads its text, which its scenes come
-from too. If that one ends, another is asked.
+One evaluator reads the widgets of a display for all of its waits: the one that reads its text and its scenes. If it
+ends, another is asked.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from acud.waits.tiles import Grid, from_bytes
 from acud.waits.widgets import WidgetPlace
 
 _LOG = log.logger("widgets")
-_TOLD_EACH_S = 0.2
-"""Where pixels changed is told no more often: widgets are read again there."""
+_PAINTED_EACH_S = 0.2
+"""Changed places are sent no more often than this: widgets are read again there."""
 _MOST_SPOTS = 32
 _MOST_TILES = 1024
 """Beyond so many places, or tiles of 16 px, the whole frame counts as changed."""
@@ -47,7 +47,7 @@ Step = Callable[[ActiveWait, happened.WaitEvent], None]
 
 
 class _WidgetRequest(Struct):
-    """What a wait asks. `until`: its condition, as it was when it asked."""
+    """A wait's request. `until`: its condition at that time."""
 
     until: Until
     display: str
@@ -56,7 +56,7 @@ class _WidgetRequest(Struct):
 
 
 class _WatchedWidgets:
-    """A display of which widgets are asked: the evaluator that was told of it, and pixels it was not told of yet."""
+    """A display with requests: the evaluator that reads it, and changed places that were not sent to it yet."""
 
     def __init__(self) -> None:
         self.waits: set[str] = set()
@@ -67,7 +67,7 @@ class _WatchedWidgets:
 
 
 class WidgetRequests:
-    """Asks evaluators for the widgets that the waits in `active` need, and gives the answers to their machines."""
+    """Asks evaluators for the widgets that the waits in `active` need, and passes the answers to their machines."""
 
     def __init__(
         self,
@@ -94,11 +94,11 @@ class WidgetRequests:
     # ---- asked by the target tracker -------------------------------------------------------------------------------
 
     def watch(self, active: ActiveWait, found: TargetLocation) -> None:
-        """Ask for the widgets of the wait, whose target is at `found`, from now on; nothing for a wait without any."""
+        """Ask for the widgets of a wait with its target at `found` from now on; nothing for a wait without any."""
         if not any(isinstance(leaf, Widget) for leaf in active.machine.leaves):
             self.unwatch(active.wait_id)
             return
-        before, place = self._asked.get(active.wait_id), self._place(active, found)
+        before, place = self._asked.get(active.wait_id), self._find_place(active, found)
         asks = (active.machine.until, active.display, place)
         if before is not None and (before.until, before.display, before.place) == asks:
             return
@@ -110,11 +110,11 @@ class WidgetRequests:
         self._asked[active.wait_id] = _WidgetRequest(*asks, number)
         display = self._displays.setdefault(active.display, _WatchedWidgets())
         display.waits.add(active.wait_id)
-        if self._tell_display(active.display, display):
-            self._tell_ask(display, active)
+        if self._send_display(active.display, display):
+            self._send_ask(display, active)
 
     def next_stage(self, active: ActiveWait) -> None:
-        """Ask for what the present stage of a wait asks of widgets, in place of the stage before."""
+        """Ask for the widgets of a wait's present stage, in place of the stage before."""
         before = self._asked.get(active.wait_id)
         if before is None:
             return
@@ -124,11 +124,11 @@ class WidgetRequests:
         until, number = active.machine.until, before.number + 1
         self._asked[active.wait_id] = _WidgetRequest(until, before.display, before.place, number)
         display = self._displays[before.display]
-        if self._tell_display(before.display, display):
-            self._tell_ask(display, active)
+        if self._send_display(before.display, display):
+            self._send_ask(display, active)
 
     def unwatch(self, wait_id: str) -> None:
-        """Ask for nothing any more; harmless for a wait that did not."""
+        """Withdraw the wait's request; harmless for a wait without one."""
         asked = self._asked.pop(wait_id, None)
         if asked is None:
             return
@@ -148,13 +148,13 @@ class WidgetRequests:
         if worker is not None:
             self._pool.tell(worker, WidgetLook(active.wait_id))
 
-    def _place(self, active: ActiveWait, found: TargetLocation) -> WidgetPlace:
-        at = self._corner(active.display, found.source, found.crop, found.window_id)
+    def _find_place(self, active: ActiveWait, found: TargetLocation) -> WidgetPlace:
+        at = self._find_corner(active.display, found.source, found.crop, found.window_id)
         ignore = tuple(box.shift(*at) for box in found.ignore)
         return WidgetPlace(found.window_id, None if found.window_id else found.crop, ignore)
 
-    def _corner(self, display: str, source: str, crop: Rect | None, window_id: int) -> tuple[int, int]:
-        """Return where the picture of a target begins on its display."""
+    def _find_corner(self, display: str, source: str, crop: Rect | None, window_id: int) -> tuple[int, int]:
+        """Return the top left corner of a target's picture on its display."""
         watched = self._watched_displays.by_name.get(display)
         windows = watched.windows if watched is not None else ()
         window = next((one for one in windows if one.window_id == window_id), None)
@@ -162,13 +162,13 @@ class WidgetRequests:
             return window.bounds.x, window.bounds.y
         return (crop.x, crop.y) if crop is not None else (0, 0)
 
-    # ---- told to evaluators ----------------------------------------------------------------------------------------
+    # ---- to evaluators ---------------------------------------------------------------------------------------------
 
-    def _tell_display(self, name: str, display: _WatchedWidgets) -> bool:
-        """Tell the display's evaluator where its widgets are, if that is new; return whether it knows now."""
+    def _send_display(self, name: str, display: _WatchedWidgets) -> bool:
+        """Send the display's windows to its evaluator, if they are new; return whether it has them now."""
         watched = self._watched_displays.by_name.get(name)
         if watched is None or not watched.windows_known:
-            return False  # without its windows nobody knows whose widgets are missing
+            return False  # without the window list, missing widgets cannot be told from unread ones
         if display.worker is None:
             display.worker, display.latest = self._pool.reader_of(name), None
         if display.worker is None:
@@ -181,7 +181,7 @@ class WidgetRequests:
             display.latest = now
         return True
 
-    def _tell_ask(self, display: _WatchedWidgets, active: ActiveWait) -> None:
+    def _send_ask(self, display: _WatchedWidgets, active: ActiveWait) -> None:
         asked, seen = self._asked[active.wait_id], active.machine.leaves_seen
         questions = tuple(
             WidgetQuestion(index, leaf, index in seen)
@@ -191,46 +191,46 @@ class WidgetRequests:
         ask = WidgetAsk(active.wait_id, asked.number, asked.display, asked.place, questions)
         if display.worker is None or not self._pool.tell(display.worker, ask):
             display.worker = None
-            self._loop.call_later(_TOLD_EACH_S, lambda: self._ask_again(asked.display))
+            self._loop.call_later(_PAINTED_EACH_S, lambda: self._ask_again(asked.display))
 
     def _ask_again(self, name: str) -> None:
-        """Tell an evaluator of a display, and all that is asked of it, anew."""
+        """Send a display and all its requests to another evaluator."""
         display = self._displays.get(name)
-        if display is None or display.worker is not None or not self._tell_display(name, display):
+        if display is None or display.worker is not None or not self._send_display(name, display):
             return
         _LOG.debug("widgets.asked_again", display=name, waits=len(display.waits))
         for wait_id in list(display.waits):
             active = self._active.get(wait_id)
             if active is not None and not active.ended:
-                self._tell_ask(display, active)
+                self._send_ask(display, active)
 
-    # ---- what displays, frames and evaluators say ------------------------------------------------------------------
+    # ---- events of displays, frames and evaluators -----------------------------------------------------------------
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
-        """The window list of `watched` changed."""
+        """Send the changed window list of `watched`."""
         display = self._displays.get(watched.name)
         if display is None:
             return
         if display.worker is None:
             self._ask_again(watched.name)
         else:
-            self._tell_display(watched.name, display)
+            self._send_display(watched.name, display)
 
     def source_up(self, source: Source) -> None:
-        """Its pixels begin anew: what changed is not known."""
-        self._painted(source.display, None)
+        """Note that what changed is unknown: the pixels of the source begin anew."""
+        self._note_painted(source.display, None)
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
-        """Note where pixels changed, and tell that soon."""
+        """Note where pixels changed, and send that soon."""
         if source.display in self._displays:
             tiles = None if notice.fresh else from_bytes(notice.tiles)
             if tiles != 0:
-                self._painted(source.display, None if tiles is None else self._boxes(source, tiles))
+                self._note_painted(source.display, None if tiles is None else self._find_boxes(source, tiles))
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
-        """The target tracker ends what is asked of it."""
+        """Do nothing: the target tracker withdraws the requests."""
 
-    def _boxes(self, source: Source, tiles: int) -> list[Rect]:
+    def _find_boxes(self, source: Source, tiles: int) -> list[Rect]:
         """Return boxes around the tiles, in display pixels."""
         whole = Rect(0, 0, source.width, source.height)
         grid = Grid(source.width, source.height)
@@ -244,16 +244,16 @@ class WidgetRequests:
         at = next((one.bounds for one in windows if one.window_id == source.window_id), None)
         return [box.shift(at.x, at.y) for box in boxes] if at is not None else []
 
-    def _painted(self, name: str, boxes: list[Rect] | None) -> None:
+    def _note_painted(self, name: str, boxes: list[Rect] | None) -> None:
         display = self._displays.get(name)
         if display is None:
             return
         display.painted = None if boxes is None or display.painted is None else [*display.painted, *boxes]
         if display.timer is None:
-            self._tell_painted(name, display)
+            self._send_painted(name, display)
 
-    def _tell_painted(self, name: str, display: _WatchedWidgets) -> None:
-        """Tell what was painted, and nothing more for a while."""
+    def _send_painted(self, name: str, display: _WatchedWidgets) -> None:
+        """Send what was painted, and nothing more for a while."""
         display.timer = None
         if display.painted == []:
             return
@@ -261,16 +261,16 @@ class WidgetRequests:
         changed = None if many else tuple(display.painted or ())
         if display.worker is not None and self._pool.tell(display.worker, WidgetsPainted(name, changed)):
             display.painted = []
-        display.timer = self._loop.call_later(_TOLD_EACH_S, lambda: self._tell_painted(name, display))
+        display.timer = self._loop.call_later(_PAINTED_EACH_S, lambda: self._send_painted(name, display))
 
     def evaluator_ready(self, worker: Worker) -> None:
-        """Ask an evaluator that has just started what no other could be asked."""
+        """Send an evaluator that has just started the requests that no other has."""
         for name, display in list(self._displays.items()):
             if display.worker is None:
                 self._ask_again(name)
 
     def evaluator_ended(self, worker: Worker) -> None:
-        """Nothing that it answered is known to be so still; ask another one."""
+        """Forget the answers of an evaluator that ended, and ask another one."""
         for name, display in list(self._displays.items()):
             if display.worker is not worker:
                 continue
@@ -282,14 +282,14 @@ class WidgetRequests:
             self._ask_again(name)
 
     def widgets_answered(self, worker: Worker, answer: WidgetAnswer) -> None:
-        """Give an answer to the wait that asked, unless it asks something else by now."""
+        """Pass an answer to the wait that asked, unless its request changed meanwhile."""
         asked, active = self._asked.get(answer.wait_id), self._active.get(answer.wait_id)
         if asked is None or active is None or active.ended or answer.number != asked.number:
             return
         if self._displays[asked.display].worker is not worker:
             return
         indexes = [index for index, leaf in enumerate(active.machine.leaves) if isinstance(leaf, Widget)]
-        x, y = self._corner(active.display, active.source, active.crop, active.window_id)
+        x, y = self._find_corner(active.display, active.source, active.crop, active.window_id)
         shown = [replace(one, boxes=tuple(box.shift(-x, -y) for box in one.boxes)) for one in answer.verdicts]
         verdicts = dict(zip(indexes, shown, strict=False))
         self._step(active, happened.WidgetsRead(self._now(), verdicts, answer.read_mono_ns / 1e9))

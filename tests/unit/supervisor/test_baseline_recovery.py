@@ -46,7 +46,7 @@ def test_a_wait_that_is_aimed_again_asks_for_a_look_once(tmp_path: Path) -> None
     assert (job.path, job.epoch, job.min_frame, job.max_frame) == (str(tmp_path / "1.4"), 4, 6, 6)
     rig.orphaned_rings.compared(":1")
     assert left(tmp_path) == {"1.4"}
-    work.finished(JobResult("job", "done", identity="a"))
+    work.on_result(JobResult("job", "done", identity="a"))
     assert rig.told == [happened.BaselineIdentified(1.0, TOKEN, "a")]
     assert not left(tmp_path)
 

@@ -62,15 +62,15 @@ class Item:
         self.built.append(job_id)
         return Job(job_id, View(self.display), "/ring", 1, 0) if self.wanted else None
 
-    def partly(self, result: JobResult) -> None:
+    def on_part(self, result: JobResult) -> None:
         """Record a part."""
         self.parts.append(result)
 
-    def finished(self, result: JobResult) -> None:
+    def on_result(self, result: JobResult) -> None:
         """Record the result."""
         self.results.append(result)
 
-    def lost(self, reason: str) -> None:
+    def on_lost(self, reason: str) -> None:
         """Record the loss."""
         self.losses.append(reason)
 

@@ -368,12 +368,12 @@ def test_what_changed_on_a_source_is_forgotten_with_it(rig: Rig) -> None:
     for frame in (1, 2):
         rig.sources.notice(Notice(":1.w5", covered.epoch, frame, 1, b"\x01"))
     token = aims.token(covered, 1)
-    assert aims.touched(covered, token) == 1
+    assert aims.changed_since(covered, token) == 1
     rig.sources.forget(covered)
-    assert aims.touched(covered, token) is None
+    assert aims.changed_since(covered, token) is None
     assert not aims._histories
     assert not aims._buffers
-    assert aims.touched(rig.hello(":1.w5"), token) is None
+    assert aims.changed_since(rig.hello(":1.w5"), token) is None
 
 
 @pytest.mark.parametrize(

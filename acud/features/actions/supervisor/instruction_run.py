@@ -407,7 +407,7 @@ class InstructionRun:
         spec = WaitSpec(change, self.seen_in(area or self.area), timeout_s)
 
         def ended(active: ActiveWait) -> None:
-            then(active_waits.changed_share(active))
+            then(active_waits.measure_change(active))
 
         self.core.waits.run_transient(spec, self.watched, self.later(ended))
 

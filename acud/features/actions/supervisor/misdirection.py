@@ -12,7 +12,7 @@ from acud.features.actions.misdirected_words import count_shown, describe_misdir
 from acud.features.actions.window_effects import EffectArea, boxes_above, shown_parts, without
 from acud.protocol.capture import Misdirection
 from acud.protocol.observation import ObserveAsk, Observed
-from acud.supervisor.waits.active_waits import ActiveWait, changed_share
+from acud.supervisor.waits.active_waits import ActiveWait, measure_change
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Change, Rect, Target, WaitSpec, WindowInfo
 from acud.types.action_effects import OpenDialog
@@ -92,7 +92,7 @@ class _LetterCount:
         self._feature.core.waits.run_transient(spec, self._watched, lambda active: self._read(active, box))
 
     def _read(self, active: ActiveWait, area: Rect) -> None:
-        changed = changed_share(active).box
+        changed = measure_change(active).box
         parts = self._find_parts(changed.shift(area.x, area.y)) if changed is not None else []
         self._read_parts(parts, 0)
 

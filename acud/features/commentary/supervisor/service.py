@@ -354,14 +354,14 @@ class _Question:
         # An empty view: the question takes no frame.
         return Job(job_id, View(""), "", 0, 0, think=self._ask)
 
-    def partly(self, result: JobResult) -> None:
+    def on_part(self, result: JobResult) -> None:
         """A thought has no parts."""
 
-    def finished(self, result: JobResult) -> None:
+    def on_result(self, result: JobResult) -> None:
         """Hand the thought on."""
         reason = f"the model was not asked: {result.reason or result.status}"
         self._done(result.thought or Thought(code="judge_down", reason=reason, cost_usd=0.0))
 
-    def lost(self, reason: str) -> None:
+    def on_lost(self, reason: str) -> None:
         """It is not known whether it was asked, or what it cost."""
         self._done(Thought(code="judge_down", reason=f"the model's answer was lost: {reason}"))

@@ -87,7 +87,7 @@ class SceneAnnotations:
     def _standing(self, said: _Statement | None, source: Source | None) -> DisplayAnnotation:
         if said is None or source is None or not source.live:
             return DisplayAnnotation()
-        changed = self._targets.touched(source, said.token)
+        changed = self._targets.changed_since(source, said.token)
         return standing(said.what, None if changed is None else _since(source, changed))
 
     def forget(self, watched: WatchedDisplay) -> None:

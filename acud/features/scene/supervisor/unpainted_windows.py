@@ -56,7 +56,7 @@ class UnpaintedWindows:
         grid = Grid(source.width, source.height)
         for window in [one for one in watched.windows if one.window_id in new]:
             baseline, came_s = new[window.window_id]
-            changed = self._targets.touched(source, baseline)
+            changed = self._targets.changed_since(source, baseline)
             is_late = self._now_s() - came_s > _YET_S
             if is_late or changed is None or changed & grid.find_touching(window.bounds):
                 del new[window.window_id]

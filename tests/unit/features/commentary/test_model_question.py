@@ -62,9 +62,9 @@ def test_a_question_whose_worker_died_is_not_asked_twice() -> None:
 
 def test_an_answer_and_its_absence() -> None:
     work, _, thoughts = asked(leaves=True)
-    work.finished(JobResult("job-1", "done", thought=Thought("Fine.")))
-    work.finished(JobResult("job-1", "failed", reason="already at 64 jobs"))
-    work.lost("two workers died")
+    work.on_result(JobResult("job-1", "done", thought=Thought("Fine.")))
+    work.on_result(JobResult("job-1", "failed", reason="already at 64 jobs"))
+    work.on_lost("two workers died")
     assert thoughts[0].text == "Fine."
     assert [one.code for one in thoughts[1:]] == ["judge_down", "judge_down"]
     assert thoughts[1].reason == "the model was not asked: already at 64 jobs"

@@ -80,7 +80,7 @@ class Rig:
                 ocr=READY, ax=parts.ax, nodes=self.nodes, lines=(TextPart("Save", BOX, 0.9),), lines_total=1
             )
         at_ns = int(self.made_s * 1e9)
-        work.finished(JobResult("job", "done", epoch=1, frame=self.source.frame, frame_mono_ns=at_ns, scene=parts))
+        work.on_result(JobResult("job", "done", epoch=1, frame=self.source.frame, frame_mono_ns=at_ns, scene=parts))
 
     def look(self, mode: SceneMode = SceneMode.ACTIVE, after_s: float = 1.0) -> None:
         self.clock.advance(after_s)
