@@ -15,7 +15,7 @@ from acud.config import PtySettings
 from acud.process.event_loop import EventLoop
 from acud.supervisor.observers import Order
 from acud.supervisor.terminal_sessions import Sessions
-from acud.supervisor.terminal_sessions.program_call import ProgramCall, Said
+from acud.supervisor.terminal_sessions.program_call import CallResult, ProgramCall
 from acud.types import Verdict
 from acud.waits.terminals import SessionSurvey, session_name
 
@@ -54,9 +54,9 @@ def surveyed(loop: EventLoop, sessions: Sessions, name: str) -> SessionSurvey:
     return found[0]
 
 
-def said(loop: EventLoop, *command: str, timeout_s: float = DEADLINE_S) -> Said:
+def said(loop: EventLoop, *command: str, timeout_s: float = DEADLINE_S) -> CallResult:
     """Return what a program said."""
-    found: list[Said] = []
+    found: list[CallResult] = []
     ProgramCall(loop, list(command), dict(os.environ), timeout_s, found.append)
     turned(loop, lambda: bool(found))
     return found[0]

@@ -1,4 +1,4 @@
-"""Terminal sessions of this host: ttys from /proc, tmux's own by asking it; and those that acud opens."""
+"""Terminal sessions of this host: ttys from /proc, sessions of tmux servers, and those that acud opens."""
 
 from acud.supervisor.terminal_sessions.own_terminals import OwnTerminals
 from acud.supervisor.terminal_sessions.service import Sessions

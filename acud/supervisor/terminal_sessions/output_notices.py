@@ -22,7 +22,7 @@ class OutputNotices:
         """By watch: the targets that show its terminal."""
 
     def expect(self, pty: str, ttys: Iterable[str]) -> None:
-        """Give one notice of the next output on `ttys` ("pts/3"). Where inotify gives none the log says so."""
+        """Give one notice of the next output on `ttys` ("pts/3"); a log line where inotify cannot."""
         for tty in ttys:
             try:
                 watch = self._open().add(f"/dev/{tty}", MODIFY | ONESHOT)

@@ -1,6 +1,6 @@
-"""The terminal sessions that acud opens: in a tmux server of its own, which outlives the daemon.
+"""The terminal sessions that acud opens, in a tmux server of its own that outlives the daemon.
 
-tmux holds all that is known of them; kept here is only how programs ended, for the conditions on processes.
+tmux holds their state; only how programs ended is kept here, for the conditions on processes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from acud.supervisor.displays.processes import start_ticks
 from acud.supervisor.displays.watched_process import WatchedProcess
 from acud.supervisor.terminal_sessions import own_tmux, tmux
 from acud.supervisor.terminal_sessions.own_tmux import TerminalState
-from acud.supervisor.terminal_sessions.program_call import ProgramCall, Said
+from acud.supervisor.terminal_sessions.program_call import CallResult, ProgramCall
 from acud.waits.terminals import OutputMark
 
 _LOG = log.logger("terminals")
@@ -29,7 +29,7 @@ _MOST_ENDED = 256
 _STATUS_TRIES, _STATUS_S = 50, 0.02
 """tmux reaps a program a moment after its end."""
 _OPEN_TRIES, _OPEN_S = 40, 0.05
-"""With its last session the server ends, and for a moment still takes calls that it never does."""
+"""With its last session the server ends, and for a moment still takes calls that it does not carry out."""
 _LISTED = 8
 
 Then = Callable[[str], None]
@@ -58,52 +58,52 @@ class OwnTerminals:
 
     @property
     def has_server(self) -> bool:
-        """Whether there is a server to be asked."""
+        """Whether the tmux server may be running."""
         return self._socket.exists()
 
     def resume(self) -> None:
         """Find the sessions that a former daemon opened."""
         if self.has_server:
             self._is_surveyed = False
-            self.states(lambda _: self._surveyed(), lambda _: self._surveyed())
+            self.states(lambda _: self._finish_survey(), lambda _: self._finish_survey())
 
-    def _surveyed(self) -> None:
+    def _finish_survey(self) -> None:
         self._is_surveyed = True
         for pid in [pid for pid in self._awaited if not self._is_ending(pid)]:
-            self._tell(pid)
+            self._run_awaiting(pid)
 
-    # ---- asked for -------------------------------------------------------------------------------------------------
+    # ---- requests --------------------------------------------------------------------------------------------------
 
     def states(self, then: Callable[[tuple[TerminalState, ...]], None], fail: Fail) -> None:
-        """Call `then` with every session there is; none where there is no server."""
+        """Call `then` with every session; with none if there is no server."""
 
-        def listed(said: Said, *, is_last: bool = False) -> None:
-            if said.complaint and not tmux.is_nobody(said.complaint):
-                fail(_unanswered(said.complaint))
+        def on_listed(answer: CallResult, *, is_last: bool = False) -> None:
+            if answer.complaint and not tmux.is_server_missing(answer.complaint):
+                fail(_describe_failure(answer.complaint))
                 return
-            found = own_tmux.read_states(said.output)
+            found = own_tmux.read_states(answer.output)
             if not is_last and any(one.ended and one.exit_code is None for one in found):
-                self._call(own_tmux.reap_arguments(), lambda again: listed(again, is_last=True))
+                self._call(own_tmux.reap_arguments(), lambda again: on_listed(again, is_last=True))
                 return
             self._follow(found)
             then(found)
 
         if self.has_server:
-            self._call(own_tmux.state_arguments(), listed)
+            self._call(own_tmux.state_arguments(), on_listed)
         else:
             self._loop.call_later(0.0, lambda: then(()))
 
     def state(self, name: str, then: Callable[[TerminalState], None], fail: Fail) -> None:
-        """Call `then` with the session `name`, or `fail` with the fault that lists those there are."""
+        """Call `then` with the session `name`, or `fail` with a fault that lists the open ones."""
 
-        def listed(found: tuple[TerminalState, ...]) -> None:
+        def on_states(found: tuple[TerminalState, ...]) -> None:
             one = next((state for state in found if state.name == name), None)
             if one is None:
                 fail(unknown_terminal(name, found))
             else:
                 then(one)
 
-        self.states(listed, fail)
+        self.states(on_states, fail)
 
     def open(
         self,
@@ -119,30 +119,30 @@ class OwnTerminals:
         then: Callable[[TerminalState], None],
         fail: Fail,
     ) -> None:
-        """Start `command` in a session `name` ("": one that is free); `env`: on top of what programs inherit.
+        """Start `command` in a session `name` ("": a free name); `env`: on top of what programs inherit.
 
         `touch` is called before it is started. `fail` may get: Conflict, Refused, Unavailable.
         """
 
         def begin(free: str, words: list[str], tries: int = _OPEN_TRIES) -> None:
-            self._call(words, lambda said: opened(free, words, said, tries))
+            self._call(words, lambda answer: on_opened(free, words, answer, tries))
 
-        def opened(free: str, words: list[str], said: Said, tries: int) -> None:
-            if said.complaint.startswith("duplicate session"):
-                fail(_taken(free))
-            elif tmux.is_nobody(said.complaint) and tries:
+        def on_opened(free: str, words: list[str], answer: CallResult, tries: int) -> None:
+            if answer.complaint.startswith("duplicate session"):
+                fail(_refuse_taken_name(free))
+            elif tmux.is_server_missing(answer.complaint) and tries:
                 self._loop.call_later(_OPEN_S, lambda: begin(free, words, tries - 1))
-            elif said.complaint:
-                fail(_unanswered(said.complaint))
+            elif answer.complaint:
+                fail(_describe_failure(answer.complaint))
             else:
                 self.state(free, lambda found: self._keep_ticks(found, then, fail), fail)
 
-        def listed(found: tuple[TerminalState, ...]) -> None:
+        def on_states(found: tuple[TerminalState, ...]) -> None:
             names = {one.name for one in found}
             if name in names:
-                fail(_taken(name))
+                fail(_refuse_taken_name(name))
             elif len(found) >= MOST_SESSIONS:
-                fail(_full(found))
+                fail(_refuse_too_many(found))
             else:
                 free = name or next(f"t{number}" for number in range(1, 1000) if f"t{number}" not in names)
                 words = own_tmux.open_arguments(free, command, cwd, size, env, shown=shown, is_shell=is_shell)
@@ -155,7 +155,7 @@ class OwnTerminals:
         except AcudError as fault:
             fail(fault)
             return
-        self.states(listed, fail)
+        self.states(on_states, fail)
 
     def _keep_ticks(self, found: TerminalState, then: Callable[[TerminalState], None], fail: Fail) -> None:
         ticks = 0 if found.ended else start_ticks(found.pid) or 0
@@ -181,81 +181,83 @@ class OwnTerminals:
         """Call `then` with the session and its screen, with `lines` above it."""
         mark = f"{new_id('mark')}:"
 
-        def said(output: str) -> None:
-            told, _, text = output.partition(f"{mark}\n")
-            states = own_tmux.read_states(told)
+        def on_output(output: str) -> None:
+            states_text, _, text = output.partition(f"{mark}\n")
+            states = own_tmux.read_states(states_text)
             if states:
                 then(states[0], text)
             else:
-                fail(_unanswered("it does not tell how the session is"))
+                fail(_describe_failure("it does not tell how the session is"))
 
-        self._ask(own_tmux.screen_arguments(name, lines, mark), said, fail, name)
+        self._ask(own_tmux.screen_arguments(name, lines, mark), on_output, fail, name)
 
     def since(self, state: TerminalState, since: OutputMark, then: Then, fail: Fail) -> None:
         """Call `then` with what the session wrote after `since`."""
         mark = f"{new_id('mark')}:"
 
-        def said(output: str) -> None:
+        def on_output(output: str) -> None:
             text = own_tmux.read_since(output, since, mark)
             if text is None:
-                fail(_unanswered("it does not tell what the session wrote"))
+                fail(_describe_failure("it does not tell what the session wrote"))
             else:
                 then(text)
 
-        self._ask(own_tmux.since_arguments(state.pane, since, mark), said, fail, state.name)
+        self._ask(own_tmux.since_arguments(state.pane, since, mark), on_output, fail, state.name)
 
     def line(self, state: TerminalState, line: int, then: Then, fail: Fail) -> None:
         """Call `then` with a line, counted from the first that the session wrote."""
-        self._ask(own_tmux.line_arguments(state.pane, line), lambda said: then(said.split("\n")[0]), fail, state.name)
+        self._ask(
+            own_tmux.line_arguments(state.pane, line), lambda answer: then(answer.split("\n")[0]), fail, state.name
+        )
 
     # ---- calls of tmux ---------------------------------------------------------------------------------------------
 
     def _act(self, name: str, arguments: list[str], then: Then, fail: Fail, given: bytes = b"") -> None:
-        """Do it, and see that all of it was done: a last command of the same call says so."""
+        """Run the commands; a last one in the same call confirms that none was cut off."""
         done = new_id("done")
 
-        def said(output: str) -> None:
+        def on_output(output: str) -> None:
             if done in output or not self.has_server:
                 then(output)
             else:
-                fail(_unanswered("a call was cut off"))
+                fail(_describe_failure("a call was cut off"))
 
-        self._ask([*arguments, ";", "display-message", "-p", done], said, fail, name, given)
+        self._ask([*arguments, ";", "display-message", "-p", done], on_output, fail, name, given)
 
     def _ask(self, arguments: list[str], then: Then, fail: Fail, name: str, given: bytes = b"") -> None:
-        def said(answer: Said) -> None:
+        def on_answer(answer: CallResult) -> None:
             if not answer.complaint:
                 then(answer.output)
-            elif tmux.is_nobody(answer.complaint) or answer.complaint.startswith("can't find"):
+            elif tmux.is_server_missing(answer.complaint) or answer.complaint.startswith("can't find"):
                 self.states(lambda found: fail(unknown_terminal(name, found)), fail)
             else:
-                fail(_unanswered(answer.complaint))
+                fail(_describe_failure(answer.complaint))
 
-        self._call(arguments, said, given)
+        self._call(arguments, on_answer, given)
 
-    def _call(self, arguments: list[str], done: Callable[[Said], None], given: bytes = b"") -> None:
+    def _call(self, arguments: list[str], done: Callable[[CallResult], None], given: bytes = b"") -> None:
         command = [self._settings.tmux, "-u", "-f", "/dev/null", "-S", str(self._socket), *arguments]
         try:
             ProgramCall(self._loop, command, self._env, self._settings.timeout_s, done, given)
         except Unavailable as fault:
-            said = Said("", fault.message)
-            self._loop.call_later(0.0, lambda: done(said))
+            answer = CallResult("", fault.message)
+            self._loop.call_later(0.0, lambda: done(answer))
 
     # ---- ends of programs ------------------------------------------------------------------------------------------
 
     def ended_program(self, pid: int) -> EndedProgram | None:
-        """Return how the newest program of a session with the number `pid` ended, when it has."""
+        """Return how the newest session's program with this pid ended; None if none has ended."""
         return self._ends.get(pid)
 
     def when_known(self, pid: int, step: Callable[[], None]) -> None:
-        """Call `step` once it is known how the program `pid` ended; soon where it is of no session."""
+        """Call `step` once it is known how the program `pid` ended; in a later turn if it is of no session."""
         if self._is_ending(pid) or not self._is_surveyed:
             self._awaited.setdefault(pid, []).append(step)
         else:
             self._loop.call_later(0.0, step)
 
     def is_known(self, pid: int) -> bool:
-        """Tell whether all is known of the end of `pid` that will be."""
+        """Return whether nothing more will be learned of the end of `pid`."""
         return self._is_surveyed and not self._is_ending(pid)
 
     def _is_ending(self, pid: int) -> bool:
@@ -272,20 +274,20 @@ class OwnTerminals:
     def _watch(self, state: TerminalState) -> None:
         name = state.name
         try:
-            self._watched[name] = WatchedProcess(self._loop, state.pid, lambda process, _: self._exited(name, process))
+            self._watched[name] = WatchedProcess(self._loop, state.pid, lambda process, _: self._on_exit(name, process))
         except ProcessLookupError:
-            _LOG.debug("terminal.ended", terminal=name)  # tmux tells it the next time
+            _LOG.debug("terminal.ended", terminal=name)  # the next listing of tmux shows it
 
-    def _exited(self, name: str, process: WatchedProcess, tries: int = _STATUS_TRIES) -> None:
-        def told(state: TerminalState) -> None:
+    def _on_exit(self, name: str, process: WatchedProcess, tries: int = _STATUS_TRIES) -> None:
+        def on_state(state: TerminalState) -> None:
             if state.pid == process.pid and not state.ended and tries:
-                self._loop.call_later(_STATUS_S, lambda: self._exited(name, process, tries - 1))
+                self._loop.call_later(_STATUS_S, lambda: self._on_exit(name, process, tries - 1))
             elif state.pid == process.pid and state.ended:
                 self._record(state, process.start_ticks)
             else:
                 self._lose(name, process)
 
-        self.state(name, told, lambda _: self._lose(name, process))
+        self.state(name, on_state, lambda _: self._lose(name, process))
 
     def _record(self, state: TerminalState, ticks: int = 0) -> None:
         known = self._watched.get(state.name)
@@ -299,32 +301,32 @@ class OwnTerminals:
             self._lose(state.name, known)
 
     def _lose(self, name: str, process: WatchedProcess) -> None:
-        """Its end is known, or never will be."""
+        """Stop watching a program: its end is known, or never will be."""
         if self._watched.get(name) is process:
             del self._watched[name]
             process.close()
-            self._tell(process.pid)
+            self._run_awaiting(process.pid)
 
-    def _tell(self, pid: int) -> None:
+    def _run_awaiting(self, pid: int) -> None:
         for step in self._awaited.pop(pid, ()):
             step()
 
 
 def unknown_terminal(name: str, found: Sequence[TerminalState]) -> NotFound:
-    """Return the error for a session that is not there, listing those that are."""
+    """Return the error for an unknown session, listing the open ones."""
     there = ", ".join(one.name for one in found[:_LISTED]) or "none; open one"
     return NotFound(f"no terminal session {name!r} is open", hint=f"sessions open: {there}")
 
 
-def _taken(name: str) -> Conflict:
+def _refuse_taken_name(name: str) -> Conflict:
     return Conflict(f"a terminal session {name!r} is open already", hint="type into it, close it, or give another name")
 
 
-def _full(found: Sequence[TerminalState]) -> Refused:
+def _refuse_too_many(found: Sequence[TerminalState]) -> Refused:
     ended = ", ".join(one.name for one in found if one.ended)
     words = f"close those that have ended: {ended}" if ended else f"close one: {', '.join(one.name for one in found)}"
     return Refused(f"{len(found)} terminal sessions are open, which is the most there may be", hint=words)
 
 
-def _unanswered(complaint: str) -> Unavailable:
+def _describe_failure(complaint: str) -> Unavailable:
     return Unavailable(f"tmux did not do it: {complaint}", hint="is tmux 3.2 or newer installed, and in PATH?")

@@ -1,4 +1,4 @@
-"""The commands for the tmux server whose sessions acud opens, and the parser of their answers. Runs nothing."""
+"""The commands for acud's own tmux server, and the parser of their answers. Runs nothing."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ _STATE = (
 )
 _FIELDS = 15
 _RUN = ("sh", "-c", 'exec "$@"', "sh")
-"""tmux hands one word alone to a shell; so every command has more than one."""
+"""tmux passes a single word to a shell, so every command has more than one."""
 _LEADER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("pane_leader.py")))
-"""Before a command that ends. A shell leads its pane itself, as it must to run jobs."""
+"""Runs a command that ends. A shell leads its pane itself, as it must to run jobs."""
 
 
 class TerminalState(Struct, frozen=True):
-    """A session as tmux tells it. `history`: lines above the screen; `x`, `y`: the cursor on it. `start_ticks` 0:
-    not known. `exit_code`: a signal's number negative."""
+    """A session as tmux reports it. `history`: lines above the screen; `x`, `y`: the cursor on it. `start_ticks` 0:
+    not known. `exit_code`: a signal's number negative.
+    """
 
     name: str
     pane: str
@@ -77,24 +78,24 @@ def state_arguments() -> list[str]:
 
 
 def reap_arguments() -> list[str]:
-    """Return the arguments that list the sessions once tmux has reaped a child of its own: one of five ends of programs
-    it does not notice by itself (3.3a, measured), until the next end of a child.
+    """Return the arguments that list the sessions after a child of tmux ended: without that, tmux 3.3a misses one of
+    five ends of programs (measured) until its next child ends.
     """
     return ["run-shell", ":", ";", *state_arguments()]
 
 
-def read_states(said: str) -> tuple[TerminalState, ...]:
-    """Return what `state_arguments` printed. A line that is none of its kind is left out."""
-    found = (_state(line.split(" ", _FIELDS)) for line in said.splitlines() if line.startswith("T "))
+def read_states(output: str) -> tuple[TerminalState, ...]:
+    """Parse what `state_arguments` printed. Other lines are left out."""
+    found = (_parse_state(line.split(" ", _FIELDS)) for line in output.splitlines() if line.startswith("T "))
     return tuple(one for one in found if one is not None)
 
 
-def _state(fields: list[str]) -> TerminalState | None:
+def _parse_state(fields: list[str]) -> TerminalState | None:
     try:
         _, name, pane, pid, dead, status, number = fields[:7]
         history, x, y, columns, rows, opened = map(int, fields[7:13])
         ticks, shell = fields[13][1:], fields[14][1:]
-        code = -_number(number[1:]) if number[1:] else int(status[1:]) if status[1:] else None
+        code = -_parse_signal(number[1:]) if number[1:] else int(status[1:]) if status[1:] else None
         is_ended = dead == "1"
         return TerminalState(
             name, pane, int(pid), is_ended, code if is_ended else None, history, x, y, columns, rows,
@@ -104,7 +105,7 @@ def _state(fields: list[str]) -> TerminalState | None:
         return None
 
 
-def _number(name: str) -> int:
+def _parse_signal(name: str) -> int:
     return int(name) if name.isdecimal() else signal.Signals[f"SIG{name.removeprefix('SIG')}"].value
 
 
@@ -118,9 +119,9 @@ def open_arguments(
     shown: str,
     is_shell: bool,
 ) -> list[str]:
-    """Return the arguments that start a session, and the server where it is the first one.
+    """Return the arguments that start a session, and the server if it is the first one.
 
-    `shown`: the command in words. Nothing of the user's tmux.conf counts. A session whose program has ended stays.
+    `shown`: the command as text. The user's tmux.conf is not read. A session stays after its program ended.
     """
     given = [part for key, value in env.items() for part in ("-e", f"{key}={value}")]
     options = [
@@ -131,27 +132,27 @@ def open_arguments(
     ]
     start = ["new-session", "-d", "-E", "-s", name, "-x", str(size[0]), "-y", str(size[1])]
     place = ["-c", cwd.replace("#", "##")]
-    words = ["--", *(() if is_shell else _LEADER), *_RUN, *map(_word, command)]
+    words = ["--", *(() if is_shell else _LEADER), *_RUN, *map(_escape_word, command)]
     kept = [
-        *(";", "set-option", "-t", _pane(name), "@acud_shell", "1" if is_shell else "0"),
-        *(";", "set-option", "-t", _pane(name), "@acud_command", _word(" ".join(shown.split()))),
+        *(";", "set-option", "-t", _pane_target(name), "@acud_shell", "1" if is_shell else "0"),
+        *(";", "set-option", "-t", _pane_target(name), "@acud_command", _escape_word(" ".join(shown.split()))),
     ]
-    return [*options, *start, *place, *map(_word, given), *words, *kept]
+    return [*options, *start, *place, *map(_escape_word, given), *words, *kept]
 
 
 def ticks_arguments(name: str, ticks: int) -> list[str]:
-    """Return the arguments that keep when the session's process started: its number alone may be another's later."""
-    return ["set-option", "-t", _pane(name), "@acud_ticks", str(ticks)]
+    """Return the arguments that store when the session's process started, as its pid may be given to another later."""
+    return ["set-option", "-t", _pane_target(name), "@acud_ticks", str(ticks)]
 
 
 def paste_arguments(name: str, buffer: str) -> list[str]:
-    """Return the arguments that type standard input, as it is."""
-    return ["load-buffer", "-b", buffer, "-", ";", "paste-buffer", "-d", "-b", buffer, "-t", _pane(name)]
+    """Return the arguments that type standard input unchanged."""
+    return ["load-buffer", "-b", buffer, "-", ";", "paste-buffer", "-d", "-b", buffer, "-t", _pane_target(name)]
 
 
 def key_arguments(name: str, keys: Sequence[str]) -> list[str]:
     """Return the arguments that press keys, named as tmux does."""
-    return ["send-keys", "-t", _pane(name), "--", *map(_word, keys)]
+    return ["send-keys", "-t", _pane_target(name), "--", *map(_escape_word, keys)]
 
 
 def close_arguments(name: str) -> list[str]:
@@ -161,8 +162,8 @@ def close_arguments(name: str) -> list[str]:
 
 def screen_arguments(name: str, lines: int, mark: str) -> list[str]:
     """Return the arguments that print the state, then the screen with `lines` above it. `mark`: new and random."""
-    said = ["display-message", "-p", "-t", _pane(name), _STATE, ";", "display-message", "-p", mark, ";"]
-    return [*said, "capture-pane", "-p", "-J", "-t", _pane(name), "-S", f"-{lines}"]
+    output = ["display-message", "-p", "-t", _pane_target(name), _STATE, ";", "display-message", "-p", mark, ";"]
+    return [*output, "capture-pane", "-p", "-J", "-t", _pane_target(name), "-S", f"-{lines}"]
 
 
 def line_arguments(pane: str, line: int) -> list[str]:
@@ -172,12 +173,12 @@ def line_arguments(pane: str, line: int) -> list[str]:
 
 def since_arguments(pane: str, since: OutputMark, mark: str) -> list[str]:
     """Return the arguments that print the line before `since`, what was written after it, and the whole screen, each
-    after a line `mark`. tmux computes where that is at the moment at which it reads.
+    after a line `mark`. tmux computes these places at the moment it reads them.
     """
     after = history_place(since.line)
-    told = f"{mark}#{{alternate_on}} #{{pane_height}} {after}"
+    header = f"{mark}#{{alternate_on}} #{{pane_height}} {after}"
     return [
-        *("display-message", "-p", "-t", pane, told, ";"),
+        *("display-message", "-p", "-t", pane, header, ";"),
         *line_arguments(pane, since.line - 1),
         ";",
         *("display-message", "-p", mark, ";"),
@@ -187,16 +188,16 @@ def since_arguments(pane: str, since: OutputMark, mark: str) -> list[str]:
     ]
 
 
-def read_since(said: str, since: OutputMark, mark: str) -> str | None:
-    """Return what was written after `since`, out of what `since_arguments` printed; None when that is not whole.
+def read_since(output: str, since: OutputMark, mark: str) -> str | None:
+    """Return what was written after `since`, parsed from the output of `since_arguments`; None if that is incomplete.
 
-    The whole screen where a program draws on it, or where the line before is another one now.
+    Return the whole screen where a program draws on it, or where the line before has changed.
     """
-    parts = said.split(mark)
+    parts = output.split(mark)
     if len(parts) != 4:
         return None
-    told, _, before = parts[1].partition("\n")
-    drawn, height, at = told.split(" ")
+    header, _, before = parts[1].partition("\n")
+    drawn, height, at = header.split(" ")
     written, screen = parts[2].removeprefix("\n"), parts[3].removeprefix("\n")
     is_another = since.check and line_check(before.split("\n")[0]) != since.check
     if drawn == "1" or is_another:
@@ -204,10 +205,10 @@ def read_since(said: str, since: OutputMark, mark: str) -> str | None:
     return "" if int(at) >= int(height) else written
 
 
-def _pane(name: str) -> str:
+def _pane_target(name: str) -> str:
     return f"={name}:"
 
 
-def _word(text: str) -> str:
-    """Return a word that tmux takes as it is: a semicolon at its end would part two commands."""
+def _escape_word(text: str) -> str:
+    """Return a word that tmux takes literally: a semicolon at its end would separate two commands."""
     return f"{text[:-1]}\\;" if text.endswith(";") else text

@@ -1,4 +1,4 @@
-"""Terminals and their processes, as /proc tells them (proc(5))."""
+"""Terminals and their processes, read from /proc (proc(5))."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Stat(Struct, frozen=True):
 
 
 def stat(pid: int, proc: Path = PROC) -> Stat | None:
-    """Return what the kernel says of `pid`; None when it is gone or may not be seen."""
+    """Return the stat of `pid`; None when it is gone or may not be seen."""
     try:
         text = (proc / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -36,7 +36,7 @@ def stat(pid: int, proc: Path = PROC) -> Stat | None:
     head, _, rest = text.rpartition(")")
     numbers = _NUMBERS.match(rest)
     if numbers is None:
-        return None  # no line of the kernel's: what it means is not known
+        return None  # not the kernel's format
     parent, session, device = map(int, numbers.groups())
     return Stat(head.partition("(")[2], parent, session, _tty_name(device))
 
@@ -48,7 +48,7 @@ def _tty_name(number: int) -> str:
 
 
 def has_foreground_job(leader: int, proc: Path = PROC) -> bool:
-    """Tell whether another process group than that of the session leader reads its terminal: a shell runs a command."""
+    """Return whether another process group than the session leader's reads the terminal: a shell runs a command."""
     try:
         text = (proc / str(leader) / "stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -58,7 +58,7 @@ def has_foreground_job(leader: int, proc: Path = PROC) -> bool:
 
 
 def has_others(leader: int, proc: Path = PROC) -> bool:
-    """Tell whether there is another process in the session of `leader`: a shell's job in the background, too."""
+    """Return whether there is another process in the session of `leader`, also a background job of a shell."""
     pids = (int(path.name) for path in proc.iterdir() if path.name.isdecimal())
     found = (stat(pid, proc) for pid in pids if pid != leader)
     return any(one is not None and one.session == leader for one in found)

@@ -1,4 +1,4 @@
-"""One short program, watched through the loop: its output, or why there is none, in bounded time and size."""
+"""Calls one short program through the loop: its output, or why there is none, in bounded time and size."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _MAX_BYTES = 4 << 20
 _PART = 1 << 16
 
 
-class Said(Struct, frozen=True):
+class CallResult(Struct, frozen=True):
     """What a program printed, and the first line of its complaint when it failed (else "")."""
 
     output: str
     complaint: str = ""
 
 
-Done = Callable[[Said], None]
+Done = Callable[[CallResult], None]
 
 
 class ProgramCall:
-    """A program that runs; `done` is called once, when it has ended or was ended for taking too long.
+    """A running program; `done` is called once, when it has ended or was killed for taking too long.
 
     Raises: Unavailable when it cannot be started.
     """
@@ -48,14 +48,14 @@ class ProgramCall:
         self._done = done
         self._late = ""
         self._output = bytearray()
-        self._child = _started(command, env, given)
-        self._pipes = [_unblocked(self._child.stdout), _unblocked(self._child.stderr)]
+        self._child = _start_program(command, env, given)
+        self._pipes = [_set_nonblocking(self._child.stdout), _set_nonblocking(self._child.stderr)]
         loop.watch(self._pipes[0], self._read)
-        self._process = WatchedProcess(loop, self._child.pid, self._ended, self._child)
+        self._process = WatchedProcess(loop, self._child.pid, self._on_exit, self._child)
         self._timer = loop.call_later(timeout_s, lambda: self._end(f"it did not answer within {timeout_s:g} s"))
 
     def _read(self) -> None:
-        part = _available(self._pipes[0])
+        part = _read_available(self._pipes[0])
         self._output += part
         if not part:
             self._loop.unwatch(self._pipes[0])
@@ -66,23 +66,23 @@ class ProgramCall:
         self._late = self._late or reason
         self._process.send(signal.SIGKILL)
 
-    def _ended(self, process: WatchedProcess, reason: str) -> None:
+    def _on_exit(self, process: WatchedProcess, reason: str) -> None:
         self._timer.cancel()
-        while len(self._output) <= _MAX_BYTES and (part := _available(self._pipes[0])):
+        while len(self._output) <= _MAX_BYTES and (part := _read_available(self._pipes[0])):
             self._output += part
-        complaint = _available(self._pipes[1]).decode("utf-8", "replace").strip().partition("\n")[0]
+        complaint = _read_available(self._pipes[1]).decode("utf-8", "replace").strip().partition("\n")[0]
         self._loop.unwatch(self._pipes[0])
         for stream in (self._child.stdout, self._child.stderr):
             if stream is not None:
                 stream.close()
         failed = self._child.returncode != 0
-        told = self._late or (complaint or reason if failed else "")
-        self._done(Said(self._output.decode("utf-8", "replace"), told))
+        problem = self._late or (complaint or reason if failed else "")
+        self._done(CallResult(self._output.decode("utf-8", "replace"), problem))
 
 
-def _started(command: list[str], env: Mapping[str, str], given: bytes) -> subprocess.Popen[bytes]:
+def _start_program(command: list[str], env: Mapping[str, str], given: bytes) -> subprocess.Popen[bytes]:
     try:
-        with os.fdopen(os.memfd_create("given"), "w+b") as stdin:  # a file holds it, however much it is
+        with os.fdopen(os.memfd_create("given"), "w+b") as stdin:  # a pipe would block beyond 64 KiB
             stdin.write(given)
             stdin.seek(0)
             return subprocess.Popen(
@@ -100,13 +100,13 @@ def _started(command: list[str], env: Mapping[str, str], given: bytes) -> subpro
         ) from fault
 
 
-def _unblocked(stream: IO[bytes] | None) -> int:
+def _set_nonblocking(stream: IO[bytes] | None) -> int:
     assert stream is not None
     os.set_blocking(stream.fileno(), False)
     return stream.fileno()
 
 
-def _available(pipe: int) -> bytes:
+def _read_available(pipe: int) -> bytes:
     try:
         return os.read(pipe, _PART)
     except BlockingIOError:

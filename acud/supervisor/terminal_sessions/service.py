@@ -1,7 +1,7 @@
-"""Which terminal sessions there are, surveyed only while a wait targets one.
+"""Surveys terminal sessions while a wait targets one.
 
-tmux is asked by a short call every `[pty] poll_s` while a wait has such a target, and soon after a pane whose text is
-wanted was written to. Its control mode would tell changes by itself, but is a client of the session too (which is then
+A short call lists those of tmux every `[pty] poll_s` while a wait has such a target, and soon after output in a pane
+with wanted text. tmux's control mode would report changes by itself, but is a client of the session too (which is then
 never detached, and may take its size).
 """
 
@@ -24,7 +24,7 @@ from acud.process.event_loop import EventLoop, Timer
 from acud.supervisor.observers import Observers
 from acud.supervisor.terminal_sessions import own_tmux, processes, tmux
 from acud.supervisor.terminal_sessions.output_notices import OutputNotices
-from acud.supervisor.terminal_sessions.program_call import ProgramCall, Said
+from acud.supervisor.terminal_sessions.program_call import CallResult, ProgramCall
 from acud.supervisor.terminal_sessions.tmux import HistoryMark, PaneOutput
 from acud.types import Verdict, WindowInfo
 from acud.waits import terminals
@@ -32,20 +32,20 @@ from acud.waits.terminals import OutputMark, SessionName, SessionSurvey, Tty, se
 
 _LOG = log.logger("sessions")
 _INHERITED = ("TMUX", "TMUX_PANE")
-"""A daemon started inside tmux must not take that server for the usual one."""
+"""A daemon started inside tmux must not use that server as the usual one."""
 _SOON_S = 0.2
-"""The least time between two surveys of a pane that is written to again and again."""
+"""The least time between two surveys of a pane with continuous output."""
 
 Done = Callable[[SessionSurvey], None]
-Surveyed = Callable[[SessionSurvey, dict[str, HistoryMark]], None]
-"""Gets a survey, and where the next one reads on in each pane."""
+OnSurvey = Callable[[SessionSurvey, dict[str, HistoryMark]], None]
+"""Gets a survey, and for each pane where the next one continues."""
 
 
 class SessionWatcher(Protocol):
     """A user of terminal sessions."""
 
     def sessions_seen(self, wanted: str) -> None:
-        """There is a newer survey of the session `wanted` (a target's `pty`)."""
+        """Handle a newer survey of the session `wanted` (a target's `pty`)."""
         ...
 
 
@@ -75,7 +75,7 @@ class Sessions:
         env: Mapping[str, str],
         own_socket: Path,
     ) -> None:
-        """`own_socket`: of the sessions that acud opened; a name alone means one of those, else the usual server's."""
+        """`own_socket`: of the sessions that acud opened; a bare name means one of those, else the usual server's."""
         self._loop = loop
         self._now = monotonic_s
         self._settings = settings
@@ -89,11 +89,11 @@ class Sessions:
         """By a target's `pty` and by pane: where the next reading of its history begins."""
         self._notices = OutputNotices(loop, self._read_soon)
         self._written_to: set[str] = set()
-        """What was written to since its last survey began."""
+        """Sessions with output since their last survey began."""
         self.newest: dict[str, SessionSurvey] = {}
         self.watchers = Observers[SessionWatcher]()
 
-    # ---- asked for -------------------------------------------------------------------------------------------------
+    # ---- requests --------------------------------------------------------------------------------------------------
 
     def watch(self, consumer: object, pty: str, *, text: bool) -> None:
         """Survey the session `pty` from now on, its text too with `text`, until `unwatch`."""
@@ -103,9 +103,9 @@ class Sessions:
             self._poll(pty)
 
     def unwatch(self, consumer: object) -> None:
-        """Want nothing any more; harmless for who never did."""
+        """Stop watching for `consumer`; harmless for one that does not watch."""
         gone = self._wanted.pop(consumer, None)
-        if gone is not None and not self._of(gone.name.text):
+        if gone is not None and not self._find_wanted(gone.name.text):
             self.newest.pop(gone.name.text, None)
             self._marks.pop(gone.name.text, None)
 
@@ -115,8 +115,8 @@ class Sessions:
         return None if survey is None else terminals.find_window(session_name(pty), survey, windows)
 
     def read_text(self, pty: str, since_s: float) -> TerminalText:
-        """Return the session's text from a survey begun at or after `since_s`, and what it wrote before that survey and
-        after one that was not begun before `since_s` either.
+        """Return the session's text from a survey begun at or after `since_s`; with what it wrote since the survey
+        before, if that was begun at or after `since_s` too.
         """
         survey = self.newest.get(pty)
         if survey is None or survey.begun_s < since_s:
@@ -127,34 +127,34 @@ class Sessions:
         return TerminalText(session.pane, session.written if survey.since_s >= since_s else "", survey.begun_s)
 
     def read(self, pty: str) -> None:
-        """Survey the session `pty`, which is watched, now and not at its next turn."""
+        """Survey the watched session `pty` now."""
         self._poll(pty)
 
     def survey(self, name: SessionName, done: Done) -> None:
-        """Call `done` with every session there is: the terminals, and the tmux server's that `name` means.
+        """Call `done` with every terminal, and every session of the tmux server that `name` means.
 
-        Within `done`, `place` knows of it too.
+        Within `done`, `place` uses this survey too.
         """
 
-        def surveyed(survey: SessionSurvey, marks: dict[str, HistoryMark]) -> None:
+        def on_survey(survey: SessionSurvey, marks: dict[str, HistoryMark]) -> None:
             before = self.newest.get(name.text)
-            self.newest[name.text] = told = replace(survey, ttys=processes.ttys())
-            done(told)
-            if before is not None and self._of(name.text):
+            self.newest[name.text] = complete = replace(survey, ttys=processes.ttys())
+            done(complete)
+            if before is not None and self._find_wanted(name.text):
                 self.newest[name.text] = before
             else:
                 self.newest.pop(name.text, None)
 
-        _Round(self, name, (), surveyed, {}).begin()
+        _SurveyRound(self, name, (), on_survey, {}).begin()
 
     # ---- surveys ---------------------------------------------------------------------------------------------------
 
-    def _of(self, pty: str) -> list[_Wanted]:
+    def _find_wanted(self, pty: str) -> list[_Wanted]:
         return [wanted for wanted in self._wanted.values() if wanted.name.text == pty]
 
     def _poll(self, pty: str) -> None:
-        """Survey now; a survey under way began too early to tell, so another follows it."""
-        wanted = self._of(pty)
+        """Survey now, or once more after a survey that is under way, which began too early."""
+        wanted = self._find_wanted(pty)
         timer = self._timers.pop(pty, None)
         if timer is not None:
             timer.cancel()
@@ -168,25 +168,25 @@ class Sessions:
         self._expect_output(pty)
         name = wanted[0].name
         if name.kind == "tty":
-            self._loop.call_later(0.0, lambda: self._surveyed(pty, self._of_tty(name)))
+            self._loop.call_later(0.0, lambda: self._on_survey(pty, self._survey_tty(name)))
         else:
             shown = (name.name,) if any(one.text for one in wanted) else ()
             began_s = self.newest[pty].begun_s if pty in self.newest else float("inf")
 
-            def surveyed(survey: SessionSurvey, marks: dict[str, HistoryMark]) -> None:
+            def on_survey(survey: SessionSurvey, marks: dict[str, HistoryMark]) -> None:
                 self._marks[pty] = marks
-                self._surveyed(pty, replace(survey, since_s=began_s))
+                self._on_survey(pty, replace(survey, since_s=began_s))
 
-            _Round(self, name, shown, surveyed, self._marks.get(pty, {})).begin()
+            _SurveyRound(self, name, shown, on_survey, self._marks.get(pty, {})).begin()
 
     def _expect_output(self, pty: str) -> None:
-        """Ask for a notice of what the panes of a session write whose text is wanted, once a survey has named them."""
+        """Request a notice of output in the session's panes, if its text is wanted and a survey has named them."""
         session = self.newest[pty].session(session_name(pty).name) if pty in self.newest else None
-        if session is not None and any(one.text for one in self._of(pty)):
+        if session is not None and any(one.text for one in self._find_wanted(pty)):
             self._notices.expect(pty, session.ttys)
 
     def _read_soon(self, pty: str) -> None:
-        """Survey the session that was just written to, no sooner than `_SOON_S` after the last survey began."""
+        """Survey a session with new output, no sooner than `_SOON_S` after its last survey began."""
         if pty not in self.newest:
             return  # nothing watches it any more
         self._written_to.add(pty)
@@ -195,7 +195,7 @@ class Sessions:
             timer.cancel()
             self._timers[pty] = self._loop.call_at(self.newest[pty].begun_s + _SOON_S, lambda: self._poll(pty))
 
-    def _of_tty(self, name: SessionName) -> SessionSurvey:
+    def _survey_tty(self, name: SessionName) -> SessionSurvey:
         begun_s, before = self._now(), self.newest.get(name.text)
         known = before.tty(name.name) if before is not None else None
         still: Tty | None = processes.tty(known.leader) if known is not None else None
@@ -203,9 +203,9 @@ class Sessions:
             return SessionSurvey(begun_s, (still,))
         return SessionSurvey(begun_s, processes.ttys())
 
-    def _surveyed(self, pty: str, survey: SessionSurvey) -> None:
+    def _on_survey(self, pty: str, survey: SessionSurvey) -> None:
         self._surveying.discard(pty)
-        if not self._of(pty):
+        if not self._find_wanted(pty):
             self._due.discard(pty)
             return
         is_first = pty not in self.newest
@@ -229,24 +229,24 @@ class Sessions:
 
     @property
     def own_socket(self) -> str:
-        """The socket of the sessions that acud opened, "" where there are none."""
+        """The socket of the sessions that acud opened, "" if there are none."""
         return str(self._own_socket) if self._own_socket.exists() else ""
 
-    def ask_tmux(self, socket: str, arguments: list[str], done: Callable[[Said], None]) -> None:
-        """Call tmux; what keeps it from answering is a complaint too."""
+    def ask_tmux(self, socket: str, arguments: list[str], done: Callable[[CallResult], None]) -> None:
+        """Call tmux; a failure to call it is a complaint too."""
         try:
             _check_socket(socket)
             command = [*tmux.command(self._settings.tmux, socket), *arguments]
             ProgramCall(self._loop, command, self._env, self._settings.timeout_s, done)
         except Unavailable as fault:
-            said = Said("", fault.message)
-            self._loop.call_later(0.0, lambda: done(said))
+            answer = CallResult("", fault.message)
+            self._loop.call_later(0.0, lambda: done(answer))
 
 
-class _Round:
-    """One survey of a tmux server: what there is, then the text of the sessions `shown`.
+class _SurveyRound:
+    """One survey of a tmux server: lists its sessions, then reads the text of those `shown`.
 
-    Where no server is named, that of acud's own sessions is asked first: the usual one is, when it has no such session.
+    If no server is named, acud's own is asked first, and the usual one if that has no such session.
     """
 
     def __init__(
@@ -254,7 +254,7 @@ class _Round:
         sessions: Sessions,
         name: SessionName,
         shown: tuple[str, ...],
-        done: Surveyed,
+        done: OnSurvey,
         marks: dict[str, HistoryMark],
     ) -> None:
         self._sessions = sessions
@@ -271,69 +271,69 @@ class _Round:
         """Ask; `done` is called later, never at once."""
         own = self._sessions.own_socket if not self._socket else ""
         if own:
-            self._sessions.ask_tmux(own, tmux.listing_arguments(), lambda said: self._own_listed(own, said))
+            self._sessions.ask_tmux(own, tmux.listing_arguments(), lambda answer: self._on_own_listing(own, answer))
         else:
             self._ask()
 
     def _ask(self) -> None:
-        self._sessions.ask_tmux(self._socket, tmux.listing_arguments(), self._listed)
+        self._sessions.ask_tmux(self._socket, tmux.listing_arguments(), self._on_listing)
 
-    def _own_listed(self, socket: str, said: Said) -> None:
-        if not said.complaint and self._name.name in tmux.read_listing(said.output).names.values():
+    def _on_own_listing(self, socket: str, answer: CallResult) -> None:
+        if not answer.complaint and self._name.name in tmux.read_listing(answer.output).names.values():
             self._socket = socket
-            self._listed(said)
+            self._on_listing(answer)
             return
-        self._own_fault = "" if tmux.is_nobody(said.complaint) else said.complaint
+        self._own_fault = "" if tmux.is_server_missing(answer.complaint) else answer.complaint
         self._ask()
 
-    def _listed(self, said: Said) -> None:
-        if said.complaint:
-            fault = "" if tmux.is_nobody(said.complaint) else said.complaint
+    def _on_listing(self, answer: CallResult) -> None:
+        if answer.complaint:
+            fault = "" if tmux.is_server_missing(answer.complaint) else answer.complaint
             self._done(SessionSurvey(self._begun_s, fault=fault or self._own_fault), {})
             return
-        listing = tmux.read_listing(said.output)
+        listing = tmux.read_listing(answer.output)
         panes = [pane for name in self._shown for pane in listing.shown_panes(name)]
         since = self._name.since
         if len(panes) == 1 and since is not None:
             arguments = own_tmux.since_arguments(panes[0], since, self._mark)
             self._sessions.ask_tmux(
-                self._socket, arguments, lambda text: self._read_since(listing, panes[0], since, text)
+                self._socket, arguments, lambda text: self._on_since(listing, panes[0], since, text)
             )
         elif panes:
             before = {pane: self._marks.get(pane) for pane in panes}
             arguments = tmux.capture_arguments(before, self._mark)
-            self._sessions.ask_tmux(self._socket, arguments, lambda texts: self._read(listing, texts, before))
+            self._sessions.ask_tmux(self._socket, arguments, lambda texts: self._on_panes(listing, texts, before))
         else:
             self._finish(listing, {})
 
-    def _read(self, listing: tmux.Listing, said: Said, before: Mapping[str, HistoryMark | None]) -> None:
-        if said.complaint:  # a pane closed in between: nobody knows whose text is whole
-            _LOG.debug("tmux.unread", fault=said.complaint)
-        self._read_moved(listing, {} if said.complaint else tmux.read_panes(said.output, self._mark, before))
+    def _on_panes(self, listing: tmux.Listing, answer: CallResult, before: Mapping[str, HistoryMark | None]) -> None:
+        if answer.complaint:  # a pane closed in between: any text may be incomplete
+            _LOG.debug("tmux.unread", fault=answer.complaint)
+        self._read_moved(listing, {} if answer.complaint else tmux.read_panes(answer.output, self._mark, before))
 
     def _read_moved(self, listing: tmux.Listing, panes: dict[str, PaneOutput]) -> None:
-        """Read the whole history of the panes whose lines are counted anew, one after the other; then finish."""
+        """Read the whole history of the panes with restarted line counts, one after the other; then finish."""
         pane, before = next(((pane, one.moved) for pane, one in panes.items() if one.moved is not None), ("", None))
         if before is None:
             self._finish(listing, panes)
             return
 
-        def read(said: Said) -> None:
-            written = None if said.complaint else tmux.find_written(said.output, before)
+        def read(answer: CallResult) -> None:
+            written = None if answer.complaint else tmux.find_written(answer.output, before)
             self._read_moved(listing, {**panes, pane: replace(panes[pane], written=written, moved=None)})
 
         self._sessions.ask_tmux(self._socket, tmux.history_arguments(pane), read)
 
-    def _read_since(self, listing: tmux.Listing, pane: str, since: OutputMark, said: Said) -> None:
-        text = None if said.complaint else own_tmux.read_since(said.output, since, self._mark)
+    def _on_since(self, listing: tmux.Listing, pane: str, since: OutputMark, answer: CallResult) -> None:
+        text = None if answer.complaint else own_tmux.read_since(answer.output, since, self._mark)
         self._finish(listing, {} if text is None else {pane: PaneOutput(text)})
 
     def _finish(self, listing: tmux.Listing, panes: dict[str, PaneOutput]) -> None:
         found = listing.sessions(processes.chain)
-        told = tuple(tmux.with_text(one, listing.shown_panes(one.name), panes) for one in found)
-        fault = "" if any(one.name == self._name.name for one in told) else self._own_fault
+        complete = tuple(tmux.with_text(one, listing.shown_panes(one.name), panes) for one in found)
+        fault = "" if any(one.name == self._name.name for one in complete) else self._own_fault
         marks = {pane: output.mark for pane, output in panes.items() if output.mark is not None}
-        self._done(SessionSurvey(self._begun_s, sessions=told, fault=fault), marks)
+        self._done(SessionSurvey(self._begun_s, sessions=complete, fault=fault), marks)
 
 
 def _check_socket(socket: str) -> None:

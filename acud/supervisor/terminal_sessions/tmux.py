@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from acud.waits.terminals import TmuxSession
 
 _END_LINES = 10
-"""Of the history's end: so many lines are unlike those of any other place, and cost nothing."""
+"""Lines of the history's end: enough to differ from any other place, at no cost."""
 _NOT_THERE = ("(No such file or directory)", "(Connection refused)")
 _SESSIONS = "S #{session_id} #{session_name}"
 _CLIENTS = "C #{session_id} #{client_control_mode} #{client_pid}"
@@ -18,7 +18,7 @@ _PANES = "P #{session_id} #{window_active} #{window_zoomed_flag} #{pane_active} 
 
 
 class Pane(Struct, frozen=True):
-    """A pane. `shows`: it is part of what a client of its session sees."""
+    """A pane. `shows`: whether a client of its session sees it."""
 
     session_id: str
     pane_id: str
@@ -34,8 +34,8 @@ class HistoryMark(Struct, frozen=True):
 
 
 class PaneOutput(Struct, frozen=True):
-    """A pane's screen and what it `written` since the mark before (None: not known), its screen with it. `mark`: where
-    the next reading begins. `moved`: the mark before, where tmux counts its lines anew since.
+    """A pane's screen. `written`: its output since the mark before, with the screen (None: not known). `mark`: where
+    the next reading begins. `moved`: the mark before, if tmux restarted its line count since.
     """
 
     screen: str
@@ -45,7 +45,7 @@ class PaneOutput(Struct, frozen=True):
 
 
 class Listing(Struct, frozen=True):
-    """What one tmux server holds. `clients`: session id and pid of each that draws on a terminal."""
+    """What one tmux server holds. `clients`: session id and pid of each client that draws on a terminal."""
 
     names: dict[str, str]
     clients: tuple[tuple[str, int], ...]
@@ -69,7 +69,7 @@ class Listing(Struct, frozen=True):
 
 
 def command(program: str, socket: str) -> list[str]:
-    """Return how to call the tmux of a socket: a name, a path, or "" for the usual one."""
+    """Return the command that calls the tmux of a socket: a name, a path, or "" for the usual one."""
     named = ["-S" if socket.startswith("/") else "-L", socket] if socket else []
     return [program, "-u", *named]
 
@@ -96,8 +96,8 @@ def capture_arguments(panes: Mapping[str, HistoryMark | None], mark: str) -> lis
     """Return the arguments that print, of each pane, its history's end, what it wrote since a `HistoryMark`, and its
     screen; each after a line with `mark` and the pane's id.
 
-    `mark` must be new and random: what a screen shows could else pass for it. Wrapped lines are joined (-J) but in the
-    history's end, whose lines are counted.
+    `mark` must be new and random, so that no text on a screen can imitate it. Wrapped lines are joined (-J), except in
+    the history's end, where lines are counted.
     """
     asked: list[str] = []
     for pane, before in panes.items():
@@ -122,29 +122,29 @@ def history_arguments(pane: str) -> list[str]:
 def lines_arguments(pane: str, first: int, last: int | None = None) -> list[str]:
     """Return the arguments that print the lines from `first` to `last`, counted from the first that was written.
 
-    Without `last`: to the end of the screen, and joined. tmux computes where they are at the moment at which it reads.
+    Without `last`: to the end of the screen, and joined. tmux computes these places at the moment it reads them.
     """
     what = f"-J -S {history_place(first)}" if last is None else f"-S {history_place(first)} -E {history_place(last)}"
     return ["run-shell", "-C", "-t", pane, f"capture-pane -p -t {pane} {what}"]
 
 
 def history_place(line: int) -> str:
-    """Return tmux's word for a line that is counted from the first that was written."""
+    """Return tmux's expression for a line counted from the first that was written."""
     return f"#{{e|-:{line},#{{history_size}}}}"
 
 
-def is_nobody(said: str) -> bool:
-    """Tell whether tmux's complaint means that no server runs there: there are no sessions, and that is known."""
-    refused = said.startswith("error connecting to") and said.endswith(_NOT_THERE)
-    return refused or said.startswith(("no server running", "server exited"))  # at its end, or just before
+def is_server_missing(output: str) -> bool:
+    """Return whether tmux's complaint means that no server runs there, so that there are surely no sessions."""
+    refused = output.startswith("error connecting to") and output.endswith(_NOT_THERE)
+    return refused or output.startswith(("no server running", "server exited"))  # at its end, or just before
 
 
-def read_listing(said: str) -> Listing:
-    """Return what `listing_arguments` printed. A line that is none of its kinds is left out."""
+def read_listing(output: str) -> Listing:
+    """Parse what `listing_arguments` printed. Other lines are left out."""
     names: dict[str, str] = {}
     clients: list[tuple[str, int]] = []
     panes: list[Pane] = []
-    for line in said.splitlines():
+    for line in output.splitlines():
         kind, _, rest = line.partition(" ")
         fields = rest.split(" ")
         if kind == "S" and len(fields) >= 2:
@@ -152,48 +152,48 @@ def read_listing(said: str) -> Listing:
         elif kind == "C" and len(fields) == 3 and fields[1] != "1" and fields[2].isdecimal() and len(fields[2]) < 12:
             clients.append((fields[0], int(fields[2])))
         elif kind == "P" and len(fields) == 6:
-            panes.append(_pane(fields))
+            panes.append(_parse_pane(fields))
     return Listing(names, tuple(clients), tuple(panes))
 
 
-def _pane(fields: list[str]) -> Pane:
+def _parse_pane(fields: list[str]) -> Pane:
     session, window_active, zoomed, pane_active, pane, tty = fields
     shows = window_active == "1" and (zoomed != "1" or pane_active == "1")
     return Pane(session, pane, tty.removeprefix("/dev/"), shows)
 
 
-def read_panes(said: str, mark: str, before: Mapping[str, HistoryMark | None]) -> dict[str, PaneOutput]:
-    """Return the output of each pane, by its id, out of what `capture_arguments` printed."""
+def read_panes(output: str, mark: str, before: Mapping[str, HistoryMark | None]) -> dict[str, PaneOutput]:
+    """Return the output of each pane, by its id, parsed from the output of `capture_arguments`."""
     parts: dict[str, dict[str, list[str]]] = {}
     into: list[str] = []
-    for line in said.split("\n"):
+    for line in output.split("\n"):
         if line.startswith(mark):
             pane, _, what = line.removeprefix(mark).partition(" ")
             part, _, state = what.partition(" ")
             into = parts.setdefault(f"%{pane}", {}).setdefault(part, [state] if part == "E" else [])
         else:
             into.append(line)
-    return {pane: _output(found, before.get(pane)) for pane, found in parts.items() if {"E", "S"} <= found.keys()}
+    return {pane: _parse_output(found, before.get(pane)) for pane, found in parts.items() if {"E", "S"} <= found.keys()}
 
 
-def _output(parts: dict[str, list[str]], before: HistoryMark | None) -> PaneOutput:
+def _parse_output(parts: dict[str, list[str]], before: HistoryMark | None) -> PaneOutput:
     size, _, drawn = parts["E"][0].partition(" ")
     screen = "\n".join(parts["S"])
     if drawn != "0" or not size.isdecimal():
         return PaneOutput(screen, before)  # a program draws on the whole screen: nothing is added to the history
-    now = HistoryMark(int(size), _squeezed(parts["E"][1:]) if int(size) else "")
+    now = HistoryMark(int(size), _squeeze_all(parts["E"][1:]) if int(size) else "")
     if before is None:
         return PaneOutput(screen, now)
-    if now.lines < before.lines or (before.lines and _squeezed(parts.get("B", [])) != before.end):
+    if now.lines < before.lines or (before.lines and _squeeze_all(parts.get("B", [])) != before.end):
         return PaneOutput(screen, now, moved=before)
     return PaneOutput(screen, now, "\n".join(parts.get("W", [])))
 
 
 def find_written(kept: str, before: HistoryMark) -> str | None:
-    """Return what of all that a pane keeps was written after `before`; None where that cannot be known.
+    """Return the part of a pane's kept text that was written after `before`; None where that cannot be known.
 
-    tmux counts lines anew when a full history drops its oldest tenth, when the width changes and when the history is
-    cleared. The history's end of then is looked for; where it is no more, all that is kept is newer.
+    tmux restarts its line count when a full history drops its oldest tenth, when the width changes and when the history
+    is cleared. The history's end at `before` is searched for; if it is gone, all that is kept is newer.
     """
     if before.lines and not before.end:
         return None
@@ -207,7 +207,7 @@ def find_written(kept: str, before: HistoryMark) -> str | None:
     return ""
 
 
-def _squeezed(lines: list[str]) -> str:
+def _squeeze_all(lines: list[str]) -> str:
     return "".join(map(_squeeze, lines))
 
 
@@ -217,7 +217,7 @@ def _squeeze(line: str) -> str:
 
 
 def with_text(session: TmuxSession, shown: tuple[str, ...], panes: Mapping[str, PaneOutput]) -> TmuxSession:
-    """Return the session with the text of its panes; without any when one of them is missing."""
+    """Return the session with the text of its panes; without text if one of them is missing."""
     if not shown or any(pane not in panes for pane in shown):
         return session
     written = [panes[pane].written for pane in shown]

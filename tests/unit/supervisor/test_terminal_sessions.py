@@ -115,10 +115,10 @@ def test_what_was_written_is_found_where_lines_are_counted_anew(kept: str, writt
 
 
 def test_no_server_is_no_session_and_other_complaints_are_faults() -> None:
-    assert tmux.is_nobody("no server running on /tmp/tmux-1/default")
-    assert tmux.is_nobody("error connecting to /tmp/x (No such file or directory)")
-    assert tmux.is_nobody("server exited unexpectedly")
-    assert not tmux.is_nobody("error connecting to /tmp/x (Permission denied)")
-    assert not tmux.is_nobody("cannot start tmux: No such file or directory")
+    assert tmux.is_server_missing("no server running on /tmp/tmux-1/default")
+    assert tmux.is_server_missing("error connecting to /tmp/x (No such file or directory)")
+    assert tmux.is_server_missing("server exited unexpectedly")
+    assert not tmux.is_server_missing("error connecting to /tmp/x (Permission denied)")
+    assert not tmux.is_server_missing("cannot start tmux: No such file or directory")
     assert tmux.command("tmux", "work")[-2:] == ["-L", "work"]
     assert tmux.command("tmux", "/a/b")[-2:] == ["-S", "/a/b"]
