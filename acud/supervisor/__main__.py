@@ -46,18 +46,16 @@ def _run(debug: bool) -> int:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     places = paths.resolve(os.environ)
     opened = private_files.check_instance(places)
-    with _startable(places.home):
+    with _explain_os_errors(places.home):
         paths.make_private(places.home)
     settings = config.load(places.config, os.environ)
     if debug:
         settings = msgspec.structs.replace(settings, daemon=msgspec.structs.replace(settings.daemon, debug=True))
-    with _startable(places.home):
+    with _explain_os_errors(places.home):
         lock = instance.InstanceLock(places.lock)
     try:
-        with _startable(places.home):
-            backup.finish_swap(
-                places.home
-            )  # before anything is made where a restore that was cut off has its places empty
+        with _explain_os_errors(places.home):
+            backup.finish_swap(places.home)  # first: an interrupted restore may have left gaps that others would fill
             instance.prepare(places)
         return _serve(settings, places, opened)
     finally:
@@ -65,13 +63,13 @@ def _run(debug: bool) -> int:
 
 
 def _serve(settings: config.Settings, places: paths.Paths, opened: list[private_files.Deviation]) -> int:
-    with _startable(places.home):
+    with _explain_os_errors(places.home):
         swept = instance.sweep(places)
     become_subreaper()
-    given = http_listeners.inherited_sockets(_option("--sockets="), os.environ)
+    given = http_listeners.inherited_sockets(_read_option("--sockets="), os.environ)
     is_made = False
     try:
-        with _logging(places, settings.daemon) as log_file:
+        with _redirect_log(places, settings.daemon) as log_file:
             if swept:
                 log.logger("supervisor").info("instance.swept", files=len(swept))
             for one in opened:
@@ -80,14 +78,14 @@ def _serve(settings: config.Settings, places: paths.Paths, opened: list[private_
                 log.logger("supervisor").warning("settings.former_name", former=former, name=name)
             app = App(settings, places, SystemClock(), os.environ, log_file, given, HANDLERS, FEATURES, redaction)
             is_made = True
-            gc.freeze()  # what was made so far lives as long as the process: no collection looks at it again
+            gc.freeze()  # the objects made so far live as long as the process: spare collections the work
             _run_app(app)
     finally:
         instance.dismantle(places, rings=is_made)
     return 0
 
 
-def _option(name: str) -> str:
+def _read_option(name: str) -> str:
     return next((one.removeprefix(name) for one in sys.argv[1:] if one.startswith(name)), "")
 
 
@@ -103,8 +101,8 @@ def _run_app(app: App) -> None:
 
 
 @contextlib.contextmanager
-def _startable(home: Path) -> Iterator[None]:
-    """Turn a file system that refuses (full, read-only, no permission) into a reason not to start."""
+def _explain_os_errors(home: Path) -> Iterator[None]:
+    """Turn faults of the file system (full, read-only, no permission) into a reason not to start."""
     try:
         yield
     except OSError as fault:
@@ -115,14 +113,14 @@ def _startable(home: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _logging(places: paths.Paths, settings: config.DaemonSettings) -> Iterator[IO[bytes]]:
+def _redirect_log(places: paths.Paths, settings: config.DaemonSettings) -> Iterator[IO[bytes]]:
     """Send this process's events, and its children's standard error, to the log file.
 
-    A fault that ends the daemon is told there, and then by `main` on the standard error that it was started with.
+    A fault that ends the daemon is logged there, and then printed by `main` on its original standard error.
     """
     with contextlib.ExitStack() as stack:
-        with _startable(places.home):
-            log_file = stack.enter_context(_appended(places.debug_log))
+        with _explain_os_errors(places.home):
+            log_file = stack.enter_context(_open_log(places.debug_log))
         stack.callback(os.dup2, stack.enter_context(_duplicate(sys.stderr)).fileno(), sys.stderr.fileno())
         os.dup2(log_file.fileno(), sys.stderr.fileno())
         log.configure("supervisor", debug=settings.debug)
@@ -133,7 +131,7 @@ def _logging(places: paths.Paths, settings: config.DaemonSettings) -> Iterator[I
             raise
 
 
-def _appended(path: Path) -> IO[bytes]:
+def _open_log(path: Path) -> IO[bytes]:
     descriptor = private_files.open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.fchmod(descriptor, 0o600)
     return os.fdopen(descriptor, "ab", buffering=0)
@@ -152,7 +150,7 @@ def _end_on_signals(app: App) -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: None)
 
-    def wake() -> None:
+    def on_signal() -> None:
         numbers = b""
         with contextlib.suppress(BlockingIOError):
             while came := reader.recv(64):
@@ -163,7 +161,7 @@ def _end_on_signals(app: App) -> None:
         elif signal.SIGHUP in numbers:
             app.settings_reload.on_signal()
 
-    app.loop.watch(reader, wake)
+    app.loop.watch(reader, on_signal)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Who is let in over HTTP: one-time codes become sessions, tokens are made, and both can be revoked."""
+"""Access over HTTP: turns one-time codes into sessions, makes tokens, and revokes both."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from acud.supervisor.journal import Journal
 _CODE_S = 120.0
 _DAY_S = 86_400.0
 _USED_S = 60.0
-"""When an access token was last used is written down once in so long."""
+"""The time of last use is stored no more often than this."""
 
 Every = Literal["", "token", "session", "pass"]
 
 
 class AccessTokens:
-    """Knows digests alone: a secret stays with the client that made it. `session_days`: how long a session is good."""
+    """Knows digests only: a secret stays with the client that made it. `session_days`: how long a session is valid."""
 
     def __init__(self, journal: Journal, utc_s: Callable[[], float], session_days: float) -> None:
         self._journal = journal
@@ -30,7 +30,7 @@ class AccessTokens:
         self._session_s = session_days * _DAY_S
 
     def login(self, asked: WebLogin) -> float:
-        """Keep a one-time code; return until when it is good. Raises: Conflict when it is there already."""
+        """Store a one-time code; return until when it is valid. Raises: Conflict when it exists already."""
         until_utc_s = self._utc_s() + _CODE_S
         self._store.keep_code(
             LoginCode(asked.digest, asked.name, asked.scope, asked.displays, asked.tasks, until_utc_s)
@@ -38,7 +38,7 @@ class AccessTokens:
         return until_utc_s
 
     def redeem(self, code: str, session: str) -> AccessToken:
-        """Spend a code for a session. Raises: NotFound, in the same words whatever is wrong with the code."""
+        """Exchange a code for a session. Raises: NotFound, with the same text whatever is wrong with the code."""
         spent = self._store.spend_code(code)
         now = self._utc_s()
         if spent is None or spent.expires_utc_s <= now:
@@ -58,7 +58,7 @@ class AccessTokens:
         )
 
     def create(self, asked: WebTokenCreate) -> AccessToken:
-        """Make a token. Raises: Conflict when its digest is there already."""
+        """Make a token. Raises: Conflict when its digest exists already."""
         now = self._utc_s()
         until_utc_s = now + asked.for_s if asked.for_s else 0.0
         made = AccessToken(
@@ -70,7 +70,7 @@ class AccessTokens:
         self._store.insert(made, digest)
         return made
 
-    def of(self, digest: str) -> AccessToken:
+    def find_by_digest(self, digest: str) -> AccessToken:
         """Return the access token of the secret with this digest. Raises: NotFound."""
         found, now = self._store.of(digest), self._utc_s()
         if found is None or found.expired(now):
@@ -80,28 +80,28 @@ class AccessTokens:
         return found
 
     def all(self) -> tuple[AccessToken, ...]:
-        """Return every access token that is good now, newest first."""
+        """Return every valid access token, newest first."""
         now = self._utc_s()
         return tuple(one for one in self._store.all() if not one.expired(now))
 
     def revoke(self, pass_id: str, every: Every) -> tuple[AccessToken, ...]:
-        """Revoke one access token, or every one of a kind, and return them. Raises: NotFound; InvalidRequest."""
+        """Revoke one access token, or all of a kind; return them. Raises: NotFound; InvalidRequest."""
         if bool(pass_id) == bool(every):
             raise InvalidRequest("name one token or session, or say which are all to go", hint="acud web token list")
-        gone = (self._store.find(pass_id),) if pass_id else self._every(every)
+        gone = (self._store.find(pass_id),) if pass_id else self._find_every(every)
         for one in gone:
             self._store.delete(one.pass_id)
             self._journal.event("web.revoked", one.pass_id, kind=one.kind)
         if every in ("session", "pass"):
             self._store.delete_codes()
-        self._end_made_with(every)
+        self._forget_made_with(every)
         return gone
 
-    def _end_made_with(self, every: Every) -> None:
-        """Also of sessions whose time is over, which are no access tokens any more."""
+    def _forget_made_with(self, every: Every) -> None:
+        """Forget which sessions were made with the revoked ones, also those that have expired."""
         kinds: tuple[Literal["token", "session"], ...] = ("token", "session") if every == "pass" else ()
         for kind in kinds or ((every,) if every == "token" or every == "session" else ()):
             self._store.forget_made_with(kind)
 
-    def _every(self, kind: Every) -> tuple[AccessToken, ...]:
+    def _find_every(self, kind: Every) -> tuple[AccessToken, ...]:
         return tuple(one for one in self._store.all() if kind in ("pass", one.kind))

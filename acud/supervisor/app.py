@@ -1,4 +1,4 @@
-"""A running supervisor: the core and the features that are switched on, their start, their end and each turn's end."""
+"""A running supervisor: the core and its enabled features, their start, their end and the end of each turn."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from acud.waits import sentences
 
 _LOG = log.logger("supervisor")
 _SETTLE_S = 10.0
-"""At the end, waits on managed displays take their last pictures and wakes under way leave, for at most so long."""
+"""At the end, the last pictures of waits on managed displays and the wakes under way get at most this time."""
 _END_DEADLINE_S = 25.0
 """Displays that have not ended by then are killed. The systemd units give a stop 60 s."""
 _HOME_S = 5.0
 _STOPPED = "the daemon was stopped"
 _GRAMMAR_S = 30.0
-"""After the start the grammar of sentences is compiled, unless one came before: a second of work beside the loop, which
-a daemon that is started for one command never needs."""
+"""The grammar of sentences is compiled this long after the start, or with the first sentence: a second of work in a
+thread, which a daemon started for one command never needs."""
 _PASSES = 16
-"""How often one turn may go round: effects of a commit may themselves write (a wait armed and resolved at once)."""
+"""How many commits one turn may have: effects of a commit may write again (a wait armed and resolved at once)."""
 
 
-def _turn() -> None:
-    """Do nothing: the turn's end is what is wanted."""
+def _do_nothing() -> None:
+    """Do nothing: only the end of another turn is needed."""
 
 
 class App(Core):
@@ -55,7 +55,7 @@ class App(Core):
         features: Iterable[Feature],
         redaction: RedactionMaker,
     ) -> None:
-        """`handlers`: of the core's requests, by name. `features` start in their order, each after those it asks."""
+        """`handlers`: of the core's requests, by name. `features` start in this order, each after those it needs."""
         super().__init__(settings, paths, clock, env, log_file, inherited, self._after_turn, redaction)
         self.features: dict[str, RunningFeature] = {}
         self.switched_off: list[str] = []
@@ -88,7 +88,7 @@ class App(Core):
     # ---- life ------------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Take up what a former supervisor left, start the children, and answer requests."""
+        """Resume what a former supervisor left, start the children, and answer requests."""
         self.store.evidence.sweep()
         self.displays.resume()
         self.takeovers.resume()
@@ -110,36 +110,36 @@ class App(Core):
         self.loop.call_each(_HOME_S, self._check_home)
         trim_store(self)
         self.loop.call_later(KEEP_S, self.sources.orphaned_rings.clear)
-        # Beside the loop, and not before others have begun their work: every start would pay for it.
+        # In a thread, and only after the other parts have begun: it would slow down every start.
         self.loop.call_later(_GRAMMAR_S, Thread(target=sentences.prepare, name="grammar", daemon=True).start)
-        self._tell_loss()
+        self._report_loss()
         self.journal.keep(lambda: self.journal.event("daemon.started", "daemon", pid=os.getpid()))
         self._after_turn()
         self.notifier.ready("answering requests")
         if self.notifier.watchdog_s:
-            self._feed()
+            self._feed_watchdog()
         _LOG.info("daemon.ready", pid=os.getpid(), home=str(self.paths.home))
 
-    def _tell_loss(self) -> None:
+    def _report_loss(self) -> None:
         lost = self.store.lost
         if lost is None:
             return
-        told = {
+        facts = {
             "reason": lost.loss.reason,
             "commits": lost.loss.commits,
             "pages": lost.loss.frames,
             "folder": lost.folder,
         }
-        _LOG.error("store.damaged", **told)
-        self.journal.keep(lambda: self.journal.event("store.damaged", "store", **told))
+        _LOG.error("store.damaged", **facts)
+        self.journal.keep(lambda: self.journal.event("store.damaged", "store", **facts))
 
     def _check_home(self) -> None:
-        """End where the daemon's folder was removed: no client finds this daemon, and what it stores is lost."""
+        """End if the daemon's folder was removed: no client finds this daemon, and what it stores is lost."""
         try:
             is_gone = not os.path.samestat(self.paths.home.stat(), self._home)
         except FileNotFoundError:
             is_gone = True
-        except OSError as fault:  # it cannot be looked at now, which says nothing
+        except OSError as fault:  # it cannot be read now, but may exist
             _LOG.warning("daemon.home_unread", fault=str(fault))
             return
         if is_gone:
@@ -150,7 +150,7 @@ class App(Core):
         """End in good order: the waits on managed displays, deliveries, children, then these displays (or leave them
         for a successor).
 
-        The first call wins: a service manager's SIGTERM after that ends no display that was to be kept.
+        The first call wins: a later SIGTERM of the service manager ends no display that is to be kept.
         """
         if self._is_ending:
             return
@@ -183,7 +183,7 @@ class App(Core):
         self._finish()
 
     def _finish(self) -> None:
-        # Last: the fleet process has ended by now, and has not unsaid what makes these displays again elsewhere.
+        # Last: the fleet process has ended by now, so it does not withdraw the recipes of these displays.
         self.displays.record_ends(_STOPPED)
         self.loop.call_later(0.0, self.loop.stop)
 
@@ -192,7 +192,7 @@ class App(Core):
         self.loop.stop()
 
     def close(self) -> None:
-        """Kill what is left of the children and let go of store and sockets."""
+        """Kill the remaining children and close store and sockets."""
         try:
             self._after_turn()
         finally:
@@ -208,30 +208,30 @@ class App(Core):
     # ---- the end of a turn -----------------------------------------------------------------------------------------
 
     def _after_turn(self) -> None:
-        """Send jobs, commit, then let replies and events leave; until nothing more follows from that."""
+        """Send jobs, commit, then send replies and events, until nothing more follows from that."""
         for _ in range(_PASSES):
             self.pool.dispatch()
             self.sources.flush()
             fault = self.journal.end_turn()
             if fault is not None:
-                self.control.flush_failed(self._newest_told, fault)
+                self.control.flush_failed(self._newest_sent, fault)
             if not self.journal.dirty and not self.pool.sendable:
                 break
-        self._newest_told = self.journal.newest
-        self.control.flush(self._newest_told)
+        self._newest_sent = self.journal.newest
+        self.control.flush(self._newest_sent)
         if self.journal.dirty:
-            self.loop.call_later(0.0, _turn)  # a reply that left may itself be worth a record
+            self.loop.call_later(0.0, _do_nothing)  # a reply that left may itself be worth a record
 
-    # ---- asked by handlers -------------------------------------------------------------------------------------------
+    # ---- for handlers ------------------------------------------------------------------------------------------------
 
     def status_of(self, feature: str) -> dict[str, str]:
-        """Return what a feature tells of itself; nothing when it is off."""
+        """Return a feature's status; nothing when it is off."""
         return self.features[feature].status() if feature in self.features else {}
 
     def at_work(self, feature: str) -> int:
-        """Return how many things a feature does that a draining daemon waits for."""
+        """Return how many activities of a feature a draining daemon waits for."""
         return self.features[feature].at_work() if feature in self.features else 0
 
-    def _feed(self) -> None:
+    def _feed_watchdog(self) -> None:
         self.notifier.alive()
-        self.loop.call_later(self.notifier.watchdog_s / 2, self._feed)
+        self.loop.call_later(self.notifier.watchdog_s / 2, self._feed_watchdog)

@@ -1,4 +1,4 @@
-"""One child slot of the supervisor: what it is, what it may say, and the process that fills it now."""
+"""The supervisor's child processes: starts, watches, restarts and ends them, and receives their messages."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from acud.supervisor.fork_server import KILLED_S, ForkedChild, ForkServer, reap
 Message = FromCapture | FromEvaluator | FromDelivery | FromWeb | FromRecorder | FromFleet
 Options = CaptureOptions | EvaluatorOptions | DeliveryOptions | WebOptions | RecorderOptions | FleetOptions
 
-SAYS = {
+MESSAGES = {
     "capture": FromCapture,
     "evaluator": FromEvaluator,
     "relay": FromDelivery,
@@ -51,7 +51,7 @@ SAYS = {
     "recorder": FromRecorder,
     "fleet": FromFleet,
 }
-"""What each kind of child may say."""
+"""The messages that each kind of child may send."""
 
 
 class ChildState(StrEnum):
@@ -61,21 +61,21 @@ class ChildState(StrEnum):
     READY = "ready"
     BACKOFF = "backoff"
     HELD = "held"
-    """Not restarted until its owner says so (a display that is down)."""
+    """Not restarted until its owner starts it (a display that is down)."""
     FAILED = "failed"
     STOPPING = "stopping"
     STOPPED = "stopped"
 
 
 class ChildOwner(Protocol):
-    """Who a child works for."""
+    """The part of the supervisor that a child works for."""
 
-    def child_said(self, child: Child, message: Message) -> None:
-        """Handle one decoded message. Raises: ProtocolError when it cannot be true; its sender is then ended."""
+    def handle_message(self, child: Child, message: Message) -> None:
+        """Handle one decoded message. Raises: ProtocolError when it cannot be true; the child is then ended."""
         ...
 
     def child_ended(self, child: Child, reason: str) -> None:
-        """Learn that the process is gone; `child.fault` holds its last words, `child.state` what happens next."""
+        """Handle the end of the process; `child.fault` is the fault it reported, `child.state` what happens next."""
         ...
 
 
@@ -89,7 +89,7 @@ class Child:
         self.owner = owner
         self.options: Options | None = None
         self.passed_fds: tuple[int, ...] = ()
-        """Descriptors of ours that it inherits, under the same numbers."""
+        """Descriptors of the supervisor that it inherits, under the same numbers."""
         self.state = ChildState.STOPPED
         self.process: subprocess.Popen[bytes] | ForkedChild | None = None
         self.pidfd = -1
@@ -97,27 +97,27 @@ class Child:
         self.restarts = 0
         self.deaths: deque[float] = deque()
         self.last_beat_s = 0.0
-        """When it was last heard."""
+        """When it last sent a message."""
         self.silent_from_s = 0.0
-        """From when on its silence counts: one that rests has said how much later its next heartbeat may come."""
+        """From when on its silence counts: an idle child announces how much later its next heartbeat may come."""
         self.queued_from: tuple[float, float] | None = None
-        """When its silence began to be looked into, and how long its threads had stood in the run queue by then."""
+        """When its silence was first examined, and how long its threads had waited in the run queue by then."""
         self.unserved_s = 0.0
-        """How much of its present silence the machine gave it no processor for."""
+        """For how much of its present silence it waited for a processor."""
         self.beat: Heartbeat | None = None
         self.totals = Totals()
-        """What its heartbeats count, over restarts."""
+        """The counters of its heartbeats, summed over restarts."""
         self.fault: Fault | None = None
         self.reason = ""
         self.ending = ""
-        """Why the present process was killed by us."""
-        self.lied = False
-        """Whether it said what cannot be: nothing more of the present process is heard."""
+        """Why the supervisor killed the present process."""
+        self.is_untrusted = False
+        """Whether it sent something impossible: further messages of the present process are ignored."""
         self.timer: Timer | None = None
 
     @property
     def identity(self) -> bytes:
-        """The routing id of the present process; a dead predecessor's late words carry another."""
+        """The routing id of the present process; late messages of a dead predecessor carry another."""
         return f"{self.kind}/{self.name}/{self.generation}".encode()
 
     @property
@@ -131,32 +131,32 @@ _BACKOFF_MAX_S = 10.0
 _STOP_DEADLINE_S = 3.0
 _CHECK_S = 1.0
 _REST_BEAT_S = 5.0
-"""Between heartbeats of a child to which nothing happens, or half of `child_silent_s` if that is less. 18 children take
-1.2 % of a core at 1 Hz, mostly the wake-ups of them and of the supervisor."""
+"""Between heartbeats of an idle child, or half of `child_silent_s` if that is less. 18 children at 1 Hz take 1.2 % of a
+core, mostly for waking up them and the supervisor."""
 _NICE = {"evaluator": 5, "recorder": 5}
 _NICE_OTHERS = 2
 """How far children stand behind the supervisor in the run queue, so that no load of theirs delays its deadlines."""
 _TURN_S = 0.002
-"""So long one turn hears children (seconds): what the first of many answers ends is committed and told before the last
-one is read.
+"""One turn receives messages for at most this time (seconds), so that the effects of the first of many are committed
+before the last one is read.
 """
 _LAST_WORDS = 10_000
-"""Messages of children heard at once; a child's queue holds 1,000."""
+"""Messages of children received at once; a child's queue holds 1,000."""
 _FORKED = {"acud.capture": True, "acud.evaluator": False}
-"""Modules of which there are many processes, forked from one that has imported everything; and whether that one stays:
-captures come with each display, in a hurry, and evaluators all at once.
+"""Modules with many processes, which are forked from one that has imported everything; and whether that one stays:
+captures are needed at once with each display, evaluators all at the start.
 """
 _THREADS = {"OPENBLAS_NUM_THREADS": "1"}
-"""numpy's OpenBLAS starts a thread for each core as it is imported, in each of our processes; none multiplies matrices.
-The environment wins."""
+"""numpy's OpenBLAS starts a thread for each core on import, in each of our processes; none multiplies matrices. The
+environment wins."""
 _LOG = log.logger("children")
 
 
 class ChildKeeper:
     """Owns the `children` socket and every child process.
 
-    `stderr` is the log file that children write to. Nothing here blocks: deaths arrive as readable pidfds.
-    `forks`: captures and evaluators are forked (`fork_server`); this process must be a subreaper then.
+    `stderr` is the log file that children write to. Nothing here blocks: ends arrive as readable pidfds.
+    `forks`: captures and evaluators are forked (`fork_server`); this process must then be a subreaper.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class ChildKeeper:
         forks: bool = False,
         known_pids: Callable[[], set[int]],
     ) -> None:
-        """`known_pids`: of processes that other parts of this process wait for."""
+        """`known_pids`: of processes that other parts of the supervisor reap."""
         self._socket = socket
         self._loop = loop
         self._now = monotonic_s
@@ -191,23 +191,23 @@ class ChildKeeper:
         self.unsent = Tally()
         """Messages that could not be sent, by kind of child."""
         self._known_pids = known_pids
-        self.was_away: list[Callable[[float], None]] = []
-        """Told of times (seconds) in which this process came to nothing, so that nobody could be heard."""
+        self.on_absence: list[Callable[[float], None]] = []
+        """Called with a time (seconds) in which this process did not run, so that it received no messages."""
         self._checked_s = monotonic_s()
-        loop.watch(socket, self._hear_some)
+        loop.watch(socket, self._receive_some)
         loop.call_each(_CHECK_S, self._check)
 
     # ---- life ------------------------------------------------------------------------------------------------------
 
     def start(self, child: Child, options: Options) -> None:
-        """Start `child` with `options`; a slot that ran, failed or was held starts afresh."""
+        """Start `child` with `options`; a slot that failed or was held starts anew."""
         child.options = options
         self.slots[f"{child.kind}/{child.name}"] = child
         child.deaths.clear()
         self._spawn(child)
 
     def stop(self, child: Child, within_s: float = _STOP_DEADLINE_S) -> None:
-        """Ask `child` to end; it is killed when it has not `within_s`."""
+        """Ask `child` to end; kill it if it has not ended `within_s`."""
         self._cancel_timer(child)
         if child.process is None:
             self._forget(child)
@@ -222,12 +222,12 @@ class ChildKeeper:
         child.state = ChildState.HELD
 
     def kill(self, child: Child, reason: str) -> None:
-        """Kill a child that does not end by itself any more; it is started again like any that died."""
+        """Kill a child that hangs or misbehaves; it is restarted like any that died."""
         child.ending = reason
         self._kill(child)
 
     def kill_all(self) -> None:
-        """Kill and reap every child now; for the very end."""
+        """Kill and reap every child now, at the supervisor's end."""
         for server in self.forking.values():
             server.close()
         for child in list(self.slots.values()):
@@ -245,17 +245,17 @@ class ChildKeeper:
             self.unsent.add(child.kind)
             _LOG.debug("child.unsent", child=child.name, message=type(message).__name__, errno=fault.errno)
             return False
-        child.silent_from_s = min(child.silent_from_s, self._now())  # it has something to do: it rests no more
+        child.silent_from_s = min(child.silent_from_s, self._now())  # it is idle no more
         return True
 
     # ---- messages --------------------------------------------------------------------------------------------------
 
-    def _hear_some(self) -> None:
-        self.hear(_TURN_S)
+    def _receive_some(self) -> None:
+        self.receive_all(_TURN_S)
 
-    def hear(self, most_s: float = math.inf) -> bool:
-        """Take in what children have said, for `most_s` seconds; False when there is more. Silence is judged after this
-        alone: what came while this process was at something else is no silence.
+    def receive_all(self, most_s: float = math.inf) -> bool:
+        """Receive the children's messages for `most_s` seconds; return False when there are more. Silence is judged
+        only after this: messages that came while this process was busy count.
         """
         until_s = self._now() + most_s
         for _ in range(_LAST_WORDS):
@@ -266,15 +266,15 @@ class ChildKeeper:
             except zmq.Again:
                 return True
             child = self._children.get(parts[0])
-            if child is not None and len(parts) == 2 and not child.lied:
+            if child is not None and len(parts) == 2 and not child.is_untrusted:
                 self._receive(child, parts[1])
         return False
 
     def _receive(self, child: Child, data: bytes) -> None:
         try:
-            message: Message = codec.decode(data, SAYS[child.kind])  # type: ignore[arg-type]  # a union is a type
+            message: Message = codec.decode(data, MESSAGES[child.kind])  # type: ignore[arg-type]  # a union is a type
         except InvalidRequest as fault:
-            self._disbelieve(child, fault)
+            self._end_untrusted(child, fault)
             return
         child.last_beat_s = child.silent_from_s = self._now()
         if isinstance(message, Heartbeat):
@@ -286,15 +286,15 @@ class ChildKeeper:
         if child.state is ChildState.STARTING:
             child.state = ChildState.READY
         try:
-            child.owner.child_said(child, message)
+            child.owner.handle_message(child, message)
         except ProtocolError as fault:
-            self._disbelieve(child, fault)
+            self._end_untrusted(child, fault)
 
-    def _disbelieve(self, child: Child, fault: AcudError) -> None:
-        """End a child that said what cannot be; it is started again like any that died. What else it says is not to be
-        trusted either, and nobody but it loses anything.
+    def _end_untrusted(self, child: Child, fault: AcudError) -> None:
+        """Kill a child that sent something impossible, and ignore its further messages; it is restarted like any that
+        died.
         """
-        child.lied = True
+        child.is_untrusted = True
         _LOG.warning("child.malformed", child=child.name, fault=fault.message)
         self.kill(child, f"it said what cannot be and was killed: {fault.message}")
 
@@ -307,7 +307,7 @@ class ChildKeeper:
         child.generation = next(self._generations)
         child.fault = None
         child.ending = ""
-        child.lied = False
+        child.is_untrusted = False
         child.beat, child.queued_from = None, None
         child.totals.restart()
         child.state = ChildState.STARTING
@@ -321,31 +321,31 @@ class ChildKeeper:
         if server is None:
             return False
         generation = child.generation
-        return server.fork(self._bootstrap(child), lambda pid: self._born(child, generation, pid))
+        return server.fork(self._bootstrap(child), lambda pid: self._on_born(child, generation, pid))
 
-    def _born(self, child: Child, generation: int, pid: int) -> None:
+    def _on_born(self, child: Child, generation: int, pid: int) -> None:
         wanted = child.generation == generation and child.state is not ChildState.STOPPED
         if wanted and pid:
             self._begin(child, lambda: self._watch(child, ForkedChild(pid)))
         elif wanted:
             self._begin(child, lambda: self._execute(child))
         elif pid:
-            ForkedChild(pid).kill()  # it was stopped before it was born; it is reaped with the orphans
+            ForkedChild(pid).kill()  # it was stopped before it was forked; it is reaped with the orphans
 
     def _begin(self, child: Child, begin: Callable[[], None]) -> None:
-        """Have a process by `begin`; where the machine refuses one (of processes, descriptors) it counts as a death."""
+        """Start a process by `begin`; a refusal (no more processes or descriptors) counts as a death."""
         try:
             begin()
         except OSError as fault:
             reason, generation = f"it could not be started: {fault.strerror or fault}", child.generation
-            # Later: who starts a child has not yet noted all that its end concerns.
-            child.timer = self._loop.call_later(0.0, lambda: self._unstarted(child, generation, reason))
+            # Later: the caller has not finished its own bookkeeping for the child yet.
+            child.timer = self._loop.call_later(0.0, lambda: self._on_start_failed(child, generation, reason))
 
-    def _unstarted(self, child: Child, generation: int, reason: str) -> None:
+    def _on_start_failed(self, child: Child, generation: int, reason: str) -> None:
         if child.generation == generation:
             child.timer = None
             self._children.pop(child.identity, None)
-            self._lost(child, reason)
+            self._handle_end(child, reason)
 
     def _execute(self, child: Child) -> None:
         process = subprocess.Popen(
@@ -373,9 +373,9 @@ class ChildKeeper:
             reap(process, KILLED_S)
             raise
         child.process, child.pidfd = process, pidfd
-        # It has its whole time to start, however long it was waited for.
+        # The time to start counts from now, however long the fork took.
         child.last_beat_s = child.silent_from_s = self._now()
-        self._loop.watch(child.pidfd, lambda: self._ended(child))
+        self._loop.watch(child.pidfd, lambda: self._on_exit(child))
 
     def _bootstrap(self, child: Child) -> bytes:
         assert child.options is not None
@@ -391,14 +391,16 @@ class ChildKeeper:
         )
         return codec.encode(bootstrap)
 
-    def _ended(self, child: Child) -> None:
+    def _on_exit(self, child: Child) -> None:
         assert child.process is not None
         code = reap(child.process)
-        self.hear()  # its last words may still be queued
+        self.receive_all()  # its last messages may still be queued
         self._close(child)
-        self._lost(child, child.ending or (child.fault.message if child.fault is not None else _ending(code)))
+        self._handle_end(
+            child, child.ending or (child.fault.message if child.fault is not None else _describe_end(code))
+        )
 
-    def _lost(self, child: Child, reason: str) -> None:
+    def _handle_end(self, child: Child, reason: str) -> None:
         child.reason = reason
         wanted = child.state not in (ChildState.STOPPING, ChildState.STOPPED, ChildState.HELD)
         if wanted:
@@ -406,8 +408,8 @@ class ChildKeeper:
         elif child.state is ChildState.STOPPING:
             self._cancel_timer(child)
             self._forget(child)
-        tell = _LOG.warning if wanted else _LOG.info
-        tell("child.ended", child=child.name, reason=reason)
+        log_end = _LOG.warning if wanted else _LOG.info
+        log_end("child.ended", child=child.name, reason=reason)
         child.owner.child_ended(child, reason)
 
     def _close(self, child: Child) -> None:
@@ -438,12 +440,12 @@ class ChildKeeper:
         child.timer = self._loop.call_later(delay_s, lambda: self._spawn(child))
 
     def _check(self) -> None:
-        self._reckon_absence()
-        if not self.hear():
-            return  # so much is said that silence cannot be told: the next look may
+        self._discount_absence()
+        if not self.receive_all():
+            return  # with messages left unread, silence cannot be judged yet
         for child in list(self.slots.values()):
             if child.process is None or child.ending:
-                continue  # one that was killed ends for the reason of then
+                continue  # a killed child keeps the reason given when it was killed
             silent_s = self._now() - child.last_beat_s
             self._measure_unserved(child, silent_s)
             if silent_s - child.unserved_s > self.patience_s(child) and not self._is_excused(child):
@@ -452,8 +454,8 @@ class ChildKeeper:
         self._reap_orphans()
 
     def _measure_unserved(self, child: Child, silent_s: float) -> None:
-        """Learn how much of its silence `child` stood in the run queue; the first half of its patience is not looked
-        into, so that children that are heard cost nothing.
+        """Measure for how much of its silence `child` waited in the run queue. Begins after half of its patience, so
+        that healthy children cost nothing.
         """
         now_s = self._now()
         if silent_s < self.patience_s(child) / 2:
@@ -464,12 +466,12 @@ class ChildKeeper:
         child.unserved_s = max(0.0, min(queued_s - before_s, now_s - from_s))
 
     def _is_excused(self, child: Child) -> bool:
-        """Whether `child`, silent too long, rested and was only not served: a loaded machine is not a hung child."""
+        """Whether an idle `child` is late only as it waits for a processor: a loaded machine is not a hung child."""
         late_s = self._now() - child.silent_from_s
         return late_s <= self.patience_s(child) and waits_for_machine(child.pid)
 
-    def _reckon_absence(self) -> None:
-        """A machine or daemon that stood still makes no child silent: that time does not count."""
+    def _discount_absence(self) -> None:
+        """Do not count time in which the machine or the daemon stood still as silence."""
         now_s = self._now()
         away_s, self._checked_s = now_s - self._checked_s - _CHECK_S, now_s
         if away_s < _CHECK_S:
@@ -478,18 +480,18 @@ class ChildKeeper:
         for child in self.slots.values():
             child.last_beat_s = min(now_s, child.last_beat_s + away_s)
             child.silent_from_s = max(child.silent_from_s, min(now_s, child.silent_from_s + away_s))
-        for told in self.was_away:
-            told(away_s)
+        for observer in self.on_absence:
+            observer(away_s)
 
     def patience_s(self, child: Child) -> float:
-        """Return for how long `child` may be silent: one that only starts has its own deadline."""
+        """Return for how long `child` may be silent; a starting one has its own deadline."""
         starting = child.state is ChildState.STARTING
         return self._settings.child_start_s if starting else self._settings.child_silent_s
 
     def _reap_orphans(self) -> None:
-        # We are a subreaper: helpers of a dead session bus come to us. Peek first, so that no Popen loses its status.
-        if any(server.is_bearing for server in self.forking.values()):
-            return  # a child of ours may have ended before we know its pid
+        # We are a subreaper and inherit helpers of dead session buses. Peek first, so that no Popen loses its status.
+        if any(server.has_pending for server in self.forking.values()):
+            return  # a forked child may have ended before its pid is known
         # Not the slots: of two children of one name, one may still be ending.
         ours = {child.pid for child in self._children.values()} | self._known_pids() | self._forker_pids
         while True:
@@ -515,7 +517,7 @@ class ChildKeeper:
             child.timer = None
 
 
-def _ending(code: int | None) -> str:
+def _describe_end(code: int | None) -> str:
     if code is None:
         return "ended, traced by another process, which holds its status"
     if code < 0:

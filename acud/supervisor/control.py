@@ -1,4 +1,4 @@
-"""The control socket: typed requests in, replies out after the commit; idempotent ids, deferred replies."""
+"""The control socket: takes typed requests and sends replies after the commit; idempotent ids, deferred replies."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from acud.supervisor.socket_server.server import ServerLimits, SocketServer
 _LOG = log.logger("control")
 _TURN_REQUESTS = 64
 _TURN_S = 0.008
-"""What requests may take of a turn: timers, children and commits come between. One that takes longer ends it."""
+"""Requests get this much of a turn, with timers, children and commits in between; a longer one ends the turn."""
 _LIMITS = ServerLimits(zmtp.Bounds(codec.MAX_MESSAGE_BYTES, 8), connections=640, of_client=512)
 _CLIENTS_SHARE = 4
-"""One client may have a part of the parked replies like this, so that another's has room."""
+"""One client may have the parked replies' number divided by this, so that others have room."""
 
 Handler = Callable[[Any, "Call"], msgspec.Struct | None]
 """Returns the reply, or None when `Call.reply` or `Call.fail` will come later."""
@@ -57,14 +57,14 @@ def handles(request: type[msgspec.Struct]) -> Callable[[Registered], Registered]
 
 
 class FaultGuard:
-    """Turns a fault of acud itself into an error for the caller; everything else goes on."""
+    """Turns internal faults into errors for the caller, so that everything else goes on."""
 
     def __init__(self) -> None:
         self.count = 0
         """Faults since the start."""
 
-    def inside(self, name: str, work: Callable[[], Thing]) -> Thing:
-        """Do `work`, a part of `name`. Raises: AcudError; InternalError for any other fault, which is logged."""
+    def run_guarded(self, name: str, work: Callable[[], Thing]) -> Thing:
+        """Do `work` as a part of `name`. Raises: AcudError; InternalError for any other fault, which is logged."""
         try:
             return work()
         except AcudError:
@@ -77,17 +77,17 @@ class FaultGuard:
                 hint="see the traceback in the log: acud logs --level error",
             ) from fault
 
-    def contained(self, name: str, step: Callable[[], None]) -> AcudError | None:
-        """Do a step of something that goes on without a call; return its fault, for the part that asked for it."""
+    def run_contained(self, name: str, step: Callable[[], None]) -> AcudError | None:
+        """Do a step of something that goes on without a call; return its fault, if any."""
         try:
-            self.inside(name, step)
+            self.run_guarded(name, step)
         except AcudError as fault:
             return fault
         return None
 
 
 class Call:
-    """One request in the making of its reply; answering twice is an error of ours."""
+    """One request until its reply; answering it twice is a bug."""
 
     def __init__(
         self, control: Control, peer: ServerConnection, envelope: RequestEnvelope, spec: Command, at_s: float
@@ -100,24 +100,24 @@ class Call:
         self.digest = control.request_digest.digest(envelope.body)
         self.answered = False
         self.acted = False
-        """Whether something was done outside the store: from then on an error, too, is the answer to every repeat."""
+        """Whether something was done outside the store: from then on repeats get the same answer, even an error."""
 
     def reply(
         self, body: msgspec.Struct, left: Callable[[], None] | None = None, kept: msgspec.Struct | None = None
     ) -> None:
-        """Answer; the reply leaves after this turn's commit. `left` is called when it went to a client still there.
+        """Answer; the reply is sent after this turn's commit. `left` is called once it was sent to a connected client.
 
-        `kept`: what a repeat is answered with, where `body` holds what must not be stored.
+        `kept`: the answer for repeats, if `body` holds what must not be stored.
         """
         stored = None if kept is None else reply_of(self.request_id, kept)
         self._control.answer(self, reply_of(self.request_id, body), left, stored)
 
     def when_started(self, step: Callable[[], None]) -> None:
-        """Do `step` once the start of this request is on disk; when it can't be, the call fails and nothing is done."""
+        """Do `step` once the start of this request is on disk; if that fails, the call fails without it."""
         self._control.when_started(self, step)
 
     def touch(self) -> None:
-        """Something is about to be done outside the store."""
+        """Note that something is about to be done outside the store."""
         self.acted = True
 
     def fail(self, fault: AcudError) -> None:
@@ -125,13 +125,13 @@ class Call:
         self._control.answer(self, error_of(self.request_id, fault))
 
     def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
-        """Return `step`, a part of this call that others call back: what it raises answers the call, nobody else."""
+        """Return `step` as a callback; what it raises answers this call, and does not reach its caller."""
         return lambda outcome: self._control.go_on(self, lambda: step(outcome))
 
     def then(
         self, step: Callable[[Thing], None], fail: Callable[[AcudError], None] | None = None
     ) -> Callable[[Thing | AcudError], None]:
-        """The same for an outcome that may be a fault: that answers the call (`fail`: what does it instead)."""
+        """Do the same for an outcome that may be a fault, which then answers the call (or goes to `fail`)."""
         return self.later(
             lambda outcome: (fail or self.fail)(outcome) if isinstance(outcome, AcudError) else step(outcome)
         )
@@ -140,9 +140,9 @@ class Call:
 class Control:
     """Owns the control socket at `path`.
 
-    A turn serves some requests, of each client in turn; the others wait for the next one. `handlers` is to have one
-    entry per request name before the loop runs. A request is handled inside a savepoint of the turn's transaction; its
-    reply is queued until `flush`, which the supervisor calls after the commit.
+    A turn serves some requests, of each client in turn; the others wait for the next turn. `handlers` has one entry per
+    request name before the loop runs. A request is handled inside a savepoint of the turn's transaction; its reply is
+    queued until `flush`, which the supervisor calls after the commit.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class Control:
         admit: Callable[[Command, msgspec.Struct], None],
         faults: FaultGuard,
     ) -> None:
-        """`admit` raises what a request of that command is refused with now."""
+        """`admit` raises an error if a request of that command is refused now."""
         self._utc_s = utc_s
         self.request_digest = request_digest
         self._journal = journal
@@ -168,18 +168,18 @@ class Control:
         self._parked: dict[str, Call] = {}
         self._parked_by: Counter[str] = Counter()
         self._starting: list[Call] = []
-        """Calls that do nothing before this turn's commit."""
+        """Calls that begin only after this turn's commit."""
         self._outgoing: list[Outgoing] = []
         self._faults = faults
         self.answers_s = Summaries()
-        """Replies by request, and the time from the request on."""
+        """Replies by request, and the time each took."""
         self.errors = Tally()
         """Replies that were errors, by request and code."""
         self.server = SocketServer(path, loop, "ROUTER", frozenset({"REQ", "DEALER"}), _LIMITS, self.serve)
 
     @property
     def parked(self) -> int:
-        """Calls whose reply is still to come."""
+        """Number of calls without a reply yet."""
         return len(self._parked)
 
     # ---- in --------------------------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ class Control:
     def _receive(self, peer: ServerConnection, parts: list[bytes]) -> None:
         data = parts[-1]
         if len(parts) != 2 or parts[0] != b"":
-            self.server.close(peer, "it sends what is no request")  # there is no frame that it would read
+            self.server.close(peer, "it sends what is no request")  # it would understand no reply
             return
         request_id, asked = "-", RequestTiming("unknown", self._now())
         try:
@@ -214,13 +214,13 @@ class Control:
             raise InvalidRequest(
                 f"protocol version {envelope.v} is not spoken here, {VERSION} is", hint="update the older side"
             )
-        spec = _spec(envelope.body)
+        spec = _find_command(envelope.body)
         request = canonical(codec.convert(envelope.body, spec.request))
         call = Call(self, peer, envelope, spec, at_s)
-        if not self._is_repeat(call):
+        if not self._answer_repeat(call):
             self._handle(call, request)
 
-    def _is_repeat(self, call: Call) -> bool:
+    def _answer_repeat(self, call: Call) -> bool:
         parked = self._parked.get(call.request_id)
         if parked is not None:
             if parked.digest != call.digest:
@@ -245,7 +245,7 @@ class Control:
         self._admit(call.spec, request)
         if call.spec.deferred:
             self._check_parked(call.peer.client)
-        body = self._guarded(call, lambda: self._handlers[call.spec.name](request, call))
+        body = self._run_in_savepoint(call, lambda: self._handlers[call.spec.name](request, call))
         if body is not None and not (call.spec.mutating or call.spec.deferred):
             call.answered = True
             again = partial(self._read_again, call, request)
@@ -257,7 +257,7 @@ class Control:
 
     def _read_again(self, call: Call, request: Any) -> ReplyEnvelope:
         try:
-            body = self._faults.inside(call.spec.name, lambda: self._handlers[call.spec.name](request, call))
+            body = self._faults.run_guarded(call.spec.name, lambda: self._handlers[call.spec.name](request, call))
         except AcudError as fault:
             return error_of(call.request_id, fault)
         assert body is not None  # a request that is never deferred answers at once
@@ -305,16 +305,16 @@ class Control:
         self.go_on(call, step)
 
     def go_on(self, call: Call, step: Callable[[], None]) -> None:
-        """Run a later part of `call`; a fault is its answer."""
+        """Run a later part of `call`; a fault answers it."""
         try:
-            self._guarded(call, step)
+            self._run_in_savepoint(call, step)
         except AcudError as fault:
             if not call.answered:
                 call.fail(fault)
 
-    def _guarded(self, call: Call, work: Callable[[], Thing]) -> Thing:
+    def _run_in_savepoint(self, call: Call, work: Callable[[], Thing]) -> Thing:
         with self._journal.savepoint() if call.spec.mutating else nullcontext():
-            return self._faults.inside(call.spec.name, work)
+            return self._faults.run_guarded(call.spec.name, work)
 
     # ---- out -------------------------------------------------------------------------------------------------------
 
@@ -325,29 +325,29 @@ class Control:
         left: Callable[[], None] | None = None,
         kept: ReplyEnvelope | None = None,
     ) -> None:
-        """Queue the reply of `call`, recorded (or `kept` is) in the turn's transaction when the request mutates."""
+        """Queue the reply of `call`; for a mutating request, record it (or `kept`) in the turn's transaction."""
         if call.answered:
             raise RuntimeError(f"{call.spec.name} {call.request_id} was answered twice")
         call.answered = True
         self._unpark(call.request_id)
-        final = self._recorded(call, envelope, kept or envelope) if call.spec.mutating else envelope
+        final = self._record_reply(call, envelope, kept or envelope) if call.spec.mutating else envelope
         self._outgoing.append(Outgoing(call.peer, final, call.asked, left, stands=not call.spec.mutating))
 
-    def _recorded(self, call: Call, envelope: ReplyEnvelope, kept: ReplyEnvelope) -> ReplyEnvelope:
+    def _record_reply(self, call: Call, envelope: ReplyEnvelope, kept: ReplyEnvelope) -> ReplyEnvelope:
         try:
             if envelope.error is None or call.acted:
-                self._record(call, kept)
+                self._store_reply(call, kept)
             else:
                 self._journal.store.requests.withdraw(call.request_id)
         except StoreUnavailable as fault:
             return error_of(call.request_id, fault)
         return envelope
 
-    def _record(self, call: Call, envelope: ReplyEnvelope) -> None:
+    def _store_reply(self, call: Call, envelope: ReplyEnvelope) -> None:
         self._journal.store.requests.answer(call.request_id, call.digest, codec.encode(envelope), self._utc_s())
 
     def flush(self, newest: int) -> None:
-        """Send what the committed turn answered. `newest`: the newest event number."""
+        """Send the replies of the committed turn. `newest`: the newest event number."""
         outgoing, self._outgoing = self._outgoing, []
         for one in outgoing:
             began_s = self._now()
@@ -365,9 +365,7 @@ class Control:
             self.errors.add(one.asked.name, one.envelope.error.code)
 
     def flush_failed(self, newest: int, fault: AcudError) -> None:
-        """Send `fault` in place of every reply that wanted something stored in a turn whose commit failed; what only
-        reads is read again.
-        """
+        """Send `fault` in place of each reply that a failed commit stands behind; repeat requests that only read."""
         self._outgoing = [one.after(fault) for one in self._outgoing]
         starting, self._starting = self._starting, []
         for call in starting:
@@ -383,7 +381,7 @@ class Control:
         return False
 
 
-def _spec(body: dict[str, Any]) -> Command:
+def _find_command(body: dict[str, Any]) -> Command:
     name = body.get("type")
     spec = BY_NAME.get(name) if isinstance(name, str) else None
     if spec is None:

@@ -1,4 +1,4 @@
-"""The core of a supervisor, wired: frames, windows, jobs, store, displays, waits and wakes. It knows no feature."""
+"""Wires the core of a supervisor: frames, windows, jobs, store, displays, waits and wakes. It knows no feature."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ from acud.types import Evidence, WaitInfo
 
 RedactionMaker = Callable[[Settings, WatchedDisplays, Sources], Redaction]
 _FPS_PER_CORE = 150.0
-"""Half a core: a frame takes 3.3 ms of one in all (`scripts/bench displays`), programs that paint want the rest."""
+"""Half a core: a frame costs 3.3 ms of one (`scripts/bench displays`); painting programs need the rest."""
 
 
-def _total_fps(settings: CaptureSettings) -> float:
+def _limit_total_fps(settings: CaptureSettings) -> float:
     return settings.max_total_fps or _FPS_PER_CORE * len(os.sched_getaffinity(0))
 
 
 class Core:
-    """The parts that a feature may use. A feature takes those that it needs, once, when it starts."""
+    """The parts that a feature may use. It takes those that it needs once, when it starts."""
 
     def __init__(
         self,
@@ -90,12 +90,12 @@ class Core:
         self.committed_events = Observers[Callable[[Event], None]]()
         """Called with each event after its commit."""
         self.committed_events.add(self.publisher.tell, Order.CORE)
-        self.journal = Journal(self.store, self.loop, self.utc_s, self._tell)
+        self.journal = Journal(self.store, self.loop, self.utc_s, self._publish)
         self.daemon_events = DaemonEvents(self.journal, self.publisher, self.utc_s)
         self.usage_log = UsageLog(self.journal, self.utc_s)
         self.faults = FaultGuard()
         self.ports = FeaturePorts()
-        self._newest_told = self.store.events.newest()
+        self._newest_sent = self.store.events.newest()
         self._wire_children(log_file, env)
         self.redaction = redaction(settings, self.watched_displays, self.sources)
         self._wire_deliveries()
@@ -110,7 +110,7 @@ class Core:
         )
         grabbed = settings.capture
         self.sources = Sources(
-            paths.shm, grabbed.slots, now, _total_fps(grabbed), self.server_start, grabbed.max_megapixels
+            paths.shm, grabbed.slots, now, _limit_total_fps(grabbed), self.server_start, grabbed.max_megapixels
         )
         self.watched_displays = WatchedDisplays(
             self.keeper,
@@ -140,8 +140,8 @@ class Core:
             paths,
             settings,
             env,
-            taken=self.takeovers.of,
-            wanted_names=self._names_waited_for,
+            takeover_of=self.takeovers.of,
+            wanted_names=self._find_waited_names,
         )
         self.judge_metrics = JudgeMetrics()
         self.pool = EvaluatorPool(
@@ -152,10 +152,10 @@ class Core:
             paths,
             len(os.sched_getaffinity(0)),
             self.keys,
-            on_judges_changed=self._judges_changed,
+            on_judges_changed=self._on_judges_changed,
             on_worker_ended=self.daemon_events.child_ended,
             on_result=self.judge_metrics.heard,
-            believes=self.sources.believes,
+            can_have_frame=self.sources.can_have_frame,
             blame=self.watched_displays.blame,
         )
 
@@ -252,12 +252,12 @@ class Core:
         socket.setsockopt(zmq.MAXMSGSIZE, codec.MAX_MESSAGE_BYTES)
         socket.setsockopt(zmq.LINGER, 500)
         socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
-        socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # a child's last words come over a second socket of its name
+        socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # a child reports its fault over a second socket of its name
         socket.bind(self.paths.endpoint("children"))
         (self.paths.run / "children").chmod(0o600)
         return socket
 
-    # ---- asked by parts ----------------------------------------------------------------------------------------------
+    # ---- for other parts ---------------------------------------------------------------------------------------------
 
     def utc_s(self) -> float:
         """Return the time of day, in seconds since 1970."""
@@ -269,29 +269,29 @@ class Core:
         return displays.union(self.program_launcher.pids)
 
     def stage_paths(self, info: WaitInfo) -> tuple[str, ...]:
-        """Return where the pictures of a wait's stages lie on this host, "" for none."""
+        """Return the paths of the pictures of a wait's stages, "" for none."""
         return tuple(self.evidence_path(stage.evidence) for stage in info.stages)
 
     def evidence_path(self, evidence: Evidence | None) -> str:
-        """Return where the wait's picture lies on this host, "" for none."""
+        """Return the path of the wait's picture, "" for none."""
         return str(self.paths.evidence / evidence.name) if evidence and evidence.name else ""
 
     def _newest(self) -> int:
-        return self._newest_told
+        return self._newest_sent
 
-    def _tell(self, event: Event) -> None:
-        for told in self.committed_events:
-            told(event)
+    def _publish(self, event: Event) -> None:
+        for observer in self.committed_events:
+            observer(event)
 
-    def _names_waited_for(self) -> set[str]:
+    def _find_waited_names(self) -> set[str]:
         return self.waits.displays()
 
-    def _judges_changed(self) -> None:
+    def _on_judges_changed(self) -> None:
         if self.daemon_events.judges_changed(self.pool.judges()):
             self.wait_runtime.judges_changed()
 
     def _end_sessions(self) -> None:
-        def ended() -> None:
+        def revoke() -> None:
             self.access_tokens.revoke("", "session")
 
-        self.journal.keep(ended)
+        self.journal.keep(revoke)

@@ -1,14 +1,15 @@
-"""The delivery process seen from the supervisor: a queue and some places for each route, and how the route fares.
+"""The supervisor's side of the delivery process: a queue, some places and the health of each route.
 
-A route that fails is not asked by every wake in turn: after a failure one wake at a time tries it, with growing pauses,
-and the others are told at once that it is shut. So a dead route delays only the wakes that have no other.
+After a failure, one wake at a time tries the route, with growing pauses; the others fail at once, as it is shut. So a
+dead route delays only the wakes that have no other.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from statistics import median
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,32 +27,33 @@ from acud.types import RouteName
 
 _LOG = log.logger("relay")
 _LATE_S = 10.0
-"""What a delivery may take beyond its route's time limit before it counts as lost."""
+"""The time beyond its route's limit after which a delivery counts as lost."""
 _CHECK_S = 1.0
 _MEASURED = 64
-"""Of so many deliveries of a route the median time is told."""
+"""The median time of a route is that of so many deliveries."""
 _AGAIN_S = 60.0
-"""A delivery process that was given up is tried again after so long: wakes must not wait for a person."""
+"""A delivery process that was given up is started again after this, without waiting for a person."""
 
 
 class Undone(Struct, frozen=True):
-    """A delivery that was not made, or whose end nobody knows. `shut_s`: the route is not asked for so long (0: it is
-    the delivery process that failed).
+    """A delivery that was not made, or with an unknown end. `shut_s`: the route is shut for so long (0: the delivery
+    process failed, not the route).
     """
 
     reason: str
     shut_s: float = 0.0
 
 
-Ended = Callable[[Delivered | Undone], None]
+OnEnded = Callable[[Delivered | Undone], None]
+Value = TypeVar("Value")
 
 
 class _Ticket:
-    """A delivery in the queue, or in the process's hand since `since_s`."""
+    """A delivery in the queue, or with the delivery process since `since_s`."""
 
-    def __init__(self, delivery: Deliver, ended: Ended) -> None:
+    def __init__(self, delivery: Deliver, on_ended: OnEnded) -> None:
         self.delivery = delivery
-        self.ended = ended
+        self.on_ended = on_ended
         self.since_s = 0.0
 
     @property
@@ -60,7 +62,7 @@ class _Ticket:
 
 
 class _Route:
-    """A route's queue, what the delivery process has in hand of it, and how it fared."""
+    """A route's queue, its deliveries under way, and its health."""
 
     def __init__(self, places: int, limit_s: float) -> None:
         self.places = places
@@ -77,14 +79,14 @@ class _Route:
         self.took_ms: deque[float] = deque(maxlen=_MEASURED)
 
     def health(self, name: RouteName, utc_s: float, now_s: float) -> RouteHealth:
-        """Return how it has done since the start; `utc_s` and `now_s` are the same moment on two clocks."""
+        """Return the route's health since the start; `utc_s` and `now_s` are the same moment on two clocks."""
         if not self.sent:
             return RouteHealth(name, failures=self.unsent)
         sent_utc_s = utc_s - (now_s - self.sent_s)
         return RouteHealth(name, self.sent, sent_utc_s, self.took_ms[-1], median(self.took_ms), self.unsent)
 
     def note(self, message: Delivered, now_s: float) -> None:
-        """Note the outcome of a delivery; a refusal closes no route, but is no good sign either."""
+        """Note the outcome of a delivery; a refusal counts as unsent, but shuts no route."""
         if message.result != "sent":
             self.unsent += 1
             return
@@ -98,13 +100,13 @@ class _Route:
         (self.reminders if ticket.delivery.reminder else self.firsts).append(ticket)
 
     def next(self) -> _Ticket | None:
-        """Take the delivery whose turn it is."""
+        """Take the next delivery."""
         queue = self.firsts or self.reminders
         return queue.popleft() if queue else None
 
     @property
     def is_busy(self) -> bool:
-        """Whether a delivery is under way or waits for its turn."""
+        """Whether a delivery is under way or queued."""
         return bool(self.running or self.firsts or self.reminders)
 
     def take_all(self) -> list[_Ticket]:
@@ -138,10 +140,10 @@ class DeliveryProcess:
         )
         self.child = Child("0", "relay", "acud.delivery", self)
         self._carriers: dict[RouteName, Child] = {}
-        """Other processes that make the deliveries of a route; while one is absent its route counts as failing."""
+        """Other processes that make the deliveries of a route; the route fails while its carrier is absent."""
         self._absent: dict[RouteName, str] = {}
-        """Why routes get nothing: no carrier is there, or the receiver wants no more wakes (a retry or a test by hand,
-        or a restart, tries it again).
+        """Why routes get nothing: their carrier is absent, or the receiver wants no more wakes (a retry or a test by
+        hand, or a restart, tries it again).
         """
         self.deliveries = Tally()
         """Deliveries tried, by route and result."""
@@ -149,7 +151,7 @@ class DeliveryProcess:
         self._ready = False
         self._started = False
         self._checking = False
-        self._settled: Callable[[], None] | None = None
+        self._on_settled: Callable[[], None] | None = None
         self._routes = {name: _Route(wake.places(name), wake.limit_s(name)) for name in RouteName}
         self._on_ended = on_ended
         self._on_reopened: list[Callable[[RouteName], None]] = []
@@ -158,36 +160,22 @@ class DeliveryProcess:
         self._on_pushed: list[Callable[[Pushed | Undone], None]] = []
 
     def set_push_key(self, key: str) -> None:
-        """Sign pushes with the private `key` ("": none are sent) from the next start of the process on."""
+        """Sign pushes with the private `key` ("": send none), from the next start of the process on."""
         self._options = replace(self._options, push_key=key)
 
     def on_reopened(self, reopened: Callable[[RouteName], None]) -> None:
         """Call `reopened` when a route that failed works again."""
         self._on_reopened.append(reopened)
 
-    def on_notifications(self, ready: Callable[[], None], ended: Callable[[Notified | Undone], None]) -> None:
-        """Call `ready` when the process takes notifications, and `ended` with how one fared, or that nobody knows of
-        those in the process's hand.
-        """
+    def on_notifications(self, ready: Callable[[], None], on_ended: Callable[[Notified | Undone], None]) -> None:
+        """Call `ready` when the process takes notifications, `on_ended` with each outcome, or `Undone` at its end."""
         self._on_ready.append(ready)
-        self._on_notified.append(ended)
+        self._on_notified.append(on_ended)
 
-    def on_pushes(self, ready: Callable[[], None], ended: Callable[[Pushed | Undone], None]) -> None:
-        """The same for pushes."""
+    def on_pushes(self, ready: Callable[[], None], on_ended: Callable[[Pushed | Undone], None]) -> None:
+        """Do the same for pushes."""
         self._on_ready.append(ready)
-        self._on_pushed.append(ended)
-
-    def _tell_reopened(self, name: RouteName) -> None:
-        for reopened in self._on_reopened:
-            reopened(name)
-
-    def _tell_notified(self, outcome: Notified | Undone) -> None:
-        for ended in self._on_notified:
-            ended(outcome)
-
-    def _tell_pushed(self, outcome: Pushed | Undone) -> None:
-        for ended in self._on_pushed:
-            ended(outcome)
+        self._on_pushed.append(on_ended)
 
     def start(self) -> None:
         """Start the process, once."""
@@ -201,76 +189,73 @@ class DeliveryProcess:
             self._checking = True
             self._loop.call_each(_CHECK_S, self._check)
 
-    def submit(self, delivery: Deliver, ended: Ended, *, patient: bool = False) -> None:
-        """Make `delivery` as soon as its route has a place, or call `ended` with an `Undone` when the route is shut.
+    def submit(self, delivery: Deliver, on_ended: OnEnded, *, patient: bool = False) -> None:
+        """Make `delivery` as soon as its route has a place; `on_ended` gets its outcome, `Undone` if the route is shut.
 
-        A `patient` one (a test by hand) is tried also on a shut route.
+        A `patient` one (a test by hand) is tried on a shut route too.
         """
-        if self._settled is None and delivery.route not in self._carriers:
+        if self._on_settled is None and delivery.route not in self._carriers:
             self.start()
-        ticket = _Ticket(delivery, ended)
-        if patient and self._reachable(delivery.route) and self._settled is None:
+        ticket = _Ticket(delivery, on_ended)
+        if patient and self._is_reachable(delivery.route) and self._on_settled is None:
             self._send(self._routes[delivery.route], ticket)
         else:
             self._routes[delivery.route].put(ticket)
             self._pump(delivery.route)
 
     def mark_failing(self, name: RouteName, reason: str, shut_s: float) -> None:
-        """Learn, at start, that the route failed last: one delivery tries it, `shut_s` from now (or at once)."""
+        """Note, at start, that the route failed last: one delivery tries it `shut_s` from now."""
         route = self._routes[name]
         route.failures = route.unsent = 1
         route.reason = reason
         route.shut_until_s = max(route.shut_until_s, self._now() + shut_s)
 
     def try_now(self, names: tuple[RouteName, ...]) -> None:
-        """Let one delivery try each of these routes that fails, whatever its pause: somebody says that it is mended."""
+        """Let one delivery try each of these failing routes now: a user says that they are repaired."""
         for name in names:
             self._routes[name].shut_until_s = 0.0
             if name not in self._carriers:
                 self._absent.pop(name, None)
 
-    # ---- routes whose deliveries another process makes -------------------------------------------------------------
+    # ---- routes with a carrier, another process that makes their deliveries -----------------------------------------
 
     def set_carrier(self, name: RouteName, carrier: Child, reason: str) -> None:
-        """Have `carrier` make the deliveries of this route, once it is told to be there; `reason`: why it is not."""
+        """Have `carrier` make the deliveries of this route, from `carrier_came` on; `reason`: why it is absent now."""
         self._carriers[name] = carrier
         self._absent[name] = reason
         self._begin_checking()
 
     def carrier_came(self, name: RouteName) -> None:
-        """Send what waits for this route: whatever it failed of, that is over."""
+        """Open the route and send what is queued: its carrier is there."""
         self._absent.pop(name, None)
         route = self._routes[name]
         route.failures, route.reason, route.shut_until_s = 0, "", 0.0
         self._pump(name)
-        self._tell_reopened(name)
+        _call_each(self._on_reopened, name)
 
     def carrier_went(self, name: RouteName, reason: str) -> None:
-        """Give what the carrier had in hand back to its wakes; until it comes again the route is shut."""
+        """Shut the route until the carrier comes again, and fail its deliveries under way."""
         self._absent[name] = reason
-        route = self._routes[name]
-        running, route.running = route.running, {}
-        for ticket in running.values():
-            ticket.ended(Undone(reason))
+        _fail_running(self._routes[name], reason)
         self._pump(name)
         self._check_settled()
 
-    def _reachable(self, name: RouteName) -> bool:
+    def _is_reachable(self, name: RouteName) -> bool:
         return name not in self._absent if name in self._carriers else self._ready
 
     def notify(self, notice: Notify) -> bool:
-        """Hand a notification to the process; False when it cannot be reached now."""
-        return self._ready and self._settled is None and self._keeper.send(self.child, notice)
+        """Send a notification to the process; return False when it cannot be reached now."""
+        return self._ready and self._on_settled is None and self._keeper.send(self.child, notice)
 
     def push(self, push: Push) -> bool:
-        """Hand a push to the process; False when it cannot be reached now."""
-        return self._ready and self._settled is None and self._keeper.send(self.child, push)
+        """Send a push to the process; return False when it cannot be reached now."""
+        return self._ready and self._on_settled is None and self._keeper.send(self.child, push)
 
     def settle(self, done: Callable[[], None]) -> None:
-        """Have the delivery process end with what it has in hand, and carriers make what is queued for them: this host
-        may never start again. Then call `done`, at once when there is nothing to wait for; it may be called repeatedly.
+        """Finish the deliveries under way and those queued for carriers, as this host may never start again. Then call
+        `done`, at once if there are none; it may be called repeatedly.
         """
-        self._settled = done
+        self._on_settled = done
         if self.child.process is None:
             self._check_settled()
         else:
@@ -278,8 +263,8 @@ class DeliveryProcess:
 
     def _check_settled(self) -> None:
         carried = [self._routes[name] for name in self._carriers]
-        if self._settled is not None and self.child.process is None and not any(one.is_busy for one in carried):
-            self._settled()
+        if self._on_settled is not None and self.child.process is None and not any(one.is_busy for one in carried):
+            self._on_settled()
 
     def failing(self) -> dict[RouteName, str]:
         """Return the routes whose newest delivery failed, with the reason."""
@@ -287,7 +272,7 @@ class DeliveryProcess:
         return failing | {name: reason for name, reason in self._absent.items() if name in self._wake.routes}
 
     def health(self, utc_s: float) -> tuple[RouteHealth, ...]:
-        """Return how each route has done that is set up or was tried; `utc_s` is now."""
+        """Return the health of each route that is set up or was tried; `utc_s` is now."""
         now_s = self._now()
         used = (*self._wake.routes, *(name for name, route in self._routes.items() if route.sent or route.unsent))
         return tuple(self._routes[name].health(name, utc_s, now_s) for name in dict.fromkeys(used))
@@ -296,41 +281,41 @@ class DeliveryProcess:
 
     def _pump(self, name: RouteName) -> None:
         route = self._routes[name]
-        if self._settled is not None and name not in self._carriers:
+        if self._on_settled is not None and name not in self._carriers:
             return
         if name in self._absent:
-            # For as long as can be: all are let through when the carrier comes.
-            self._pass_over(route, self._absent[name], self._wake.retry_max_s)
+            # With the longest pause: all are let through when the carrier comes.
+            self._end_queued(route, self._absent[name], self._wake.retry_max_s)
             return
-        if not self._reachable(name):
+        if not self._is_reachable(name):
             return
-        while len(route.running) < self._limit(route) and (ticket := route.next()) is not None:
+        while len(route.running) < self._count_places(route) and (ticket := route.next()) is not None:
             self._send(route, ticket)
         if route.failures:
-            self._pass_over(route, route.reason, max(route.shut_until_s - self._now(), self._wake.retry_first_s))
+            self._end_queued(route, route.reason, max(route.shut_until_s - self._now(), self._wake.retry_first_s))
 
-    def _limit(self, route: _Route) -> int:
+    def _count_places(self, route: _Route) -> int:
         if not route.failures:
             return route.places
         return 0 if self._now() < route.shut_until_s else 1
 
-    def _pass_over(self, route: _Route, reason: str, shut_s: float) -> None:
+    def _end_queued(self, route: _Route, reason: str, shut_s: float) -> None:
         for ticket in route.take_all():
-            ticket.ended(Undone(f"the route fails: {reason}", shut_s))
+            ticket.on_ended(Undone(f"the route fails: {reason}", shut_s))
 
     def _send(self, route: _Route, ticket: _Ticket) -> None:
         ticket.since_s = self._now()
         route.running[ticket.key] = ticket
         if not self._keeper.send(self._carriers.get(ticket.delivery.route, self.child), ticket.delivery):
             del route.running[ticket.key]
-            ticket.ended(Undone("the delivery process could not be reached", self._wake.retry_first_s))
+            ticket.on_ended(Undone("the delivery process could not be reached", self._wake.retry_first_s))
 
-    # ---- what the process says -------------------------------------------------------------------------------------
+    # ---- messages of the process -----------------------------------------------------------------------------------
 
-    def child_said(self, child: Child, message: Message) -> None:
-        """Take an outcome."""
+    def handle_message(self, child: Child, message: Message) -> None:
+        """Handle an outcome, or that the process is ready."""
         if isinstance(message, Delivered):
-            self.delivered(message)
+            self.handle_outcome(message)
         elif isinstance(message, DeliveryHello):
             self._ready = True
             for name in self._routes.keys() - self._carriers.keys():
@@ -338,12 +323,12 @@ class DeliveryProcess:
             for ready in self._on_ready:
                 ready()
         elif isinstance(message, Notified):
-            self._tell_notified(message)
+            _call_each(self._on_notified, message)
         elif isinstance(message, Pushed):
-            self._tell_pushed(message)
+            _call_each(self._on_pushed, message)
 
-    def delivered(self, message: Delivered) -> None:
-        """Take an outcome, also from a carrier."""
+    def handle_outcome(self, message: Delivered) -> None:
+        """Handle the outcome of a delivery, also from a carrier."""
         route = self._routes[message.route]
         ticket = route.running.pop((message.wake_id, message.attempt), None)
         if ticket is None:
@@ -356,14 +341,14 @@ class DeliveryProcess:
         healed = self._learn(route, message)
         if message.result == "sent" and message.route not in self._carriers:
             healed |= self._absent.pop(message.route, None) is not None
-        ticket.ended(message)
+        ticket.on_ended(message)
         if healed:
-            self._tell_reopened(message.route)
+            _call_each(self._on_reopened, message.route)
         self._pump(message.route)
         self._check_settled()
 
     def _learn(self, route: _Route, message: Delivered) -> bool:
-        """Note how the route fares; tell whether it had failed and works again."""
+        """Note the route's health; return whether it had failed and works again."""
         if message.result == "retry":
             pause_s = min(self._wake.retry_max_s, self._wake.retry_first_s * 2.0 ** min(route.failures, 60))
             route.failures += 1
@@ -379,16 +364,14 @@ class DeliveryProcess:
         return healed
 
     def child_ended(self, child: Child, reason: str) -> None:
-        """Give what the dead delivery process had in hand back to its wakes."""
+        """Fail the deliveries, notifications and pushes that the dead delivery process had under way."""
         self._ready = False
-        own = [route for name, route in self._routes.items() if name not in self._carriers]
-        for route in own:
-            running, route.running = route.running, {}
-            for ticket in running.values():
-                ticket.ended(Undone(f"the delivery process ended: {reason}"))
-        self._tell_notified(Undone(f"the delivery process ended: {reason}"))
-        self._tell_pushed(Undone(f"the delivery process ended: {reason}"))
-        if self._settled is not None:
+        words = f"the delivery process ended: {reason}"
+        for route in [route for name, route in self._routes.items() if name not in self._carriers]:
+            _fail_running(route, words)
+        _call_each(self._on_notified, Undone(words))
+        _call_each(self._on_pushed, Undone(words))
+        if self._on_settled is not None:
             self._check_settled()
             return
         if child.state is ChildState.FAILED:
@@ -401,4 +384,15 @@ class DeliveryProcess:
             for ticket in late:
                 del route.running[ticket.key]
                 _LOG.warning("wake.lost", wake=ticket.delivery.wake_id, route=name)
-                ticket.ended(Undone("the delivery process lost the delivery", self._wake.retry_first_s))
+                ticket.on_ended(Undone("the delivery process lost the delivery", self._wake.retry_first_s))
+
+
+def _fail_running(route: _Route, reason: str) -> None:
+    running, route.running = route.running, {}
+    for ticket in running.values():
+        ticket.on_ended(Undone(reason))
+
+
+def _call_each(callbacks: Sequence[Callable[[Value], None]], value: Value) -> None:
+    for callback in callbacks:
+        callback(value)

@@ -1,4 +1,4 @@
-"""The notifications of all managed displays: kept, told as events, and what waits ask of them."""
+"""The notifications of all managed displays: keeps them, records them as events, and judges conditions on them."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from acud.types import DisplayNotification, DisplayState, NotificationText, Verd
 from acud.waits.read_text import comparable
 
 _MARKUP = re.compile(r"</?[biu]>|</?a\b[^<>]*>|<img\b[^<>]*>")
-"""What the specification allows in a body. Programs send it also where, as here, no server asks for it."""
+"""The markup that the specification allows in a body. Programs send it even if the server does not support it."""
 _SHOWN = 200
 _EVENTS_PER_S, _EVENTS_AT_ONCE = 2.0, 60.0
 _OFF = "set notifications = true of [display], then restart the daemon"
 
-Told = Callable[[Verdict], None]
+OnVerdict = Callable[[Verdict], None]
 
 
 class _NotifiedDisplay:
-    """One display, its server, and the room that its notifications have left among the events."""
+    """One display, its notification server, and the rate at which its notifications may become events."""
 
     def __init__(self, watched: WatchedDisplay, events: TokenBucket) -> None:
         self.watched = watched
@@ -42,7 +42,7 @@ class _NotifiedDisplay:
 
 
 class DisplayNotifications:
-    """`redact`: words from a screen as they are kept. `is_enabled`: whether acud is to be the server at all."""
+    """`redact`: returns screen text as it may be stored. `is_enabled`: whether acud serves notifications at all."""
 
     def __init__(
         self, journal: Journal, loop: EventLoop, clock: Clock, redact: Callable[[str], str], *, is_enabled: bool
@@ -50,18 +50,18 @@ class DisplayNotifications:
         self._journal, self._loop, self._clock, self._redact = journal, loop, clock, redact
         self._is_enabled = is_enabled
         self._displays: dict[str, _NotifiedDisplay] = {}
-        self._conditions: dict[str, dict[Hashable, tuple[NotificationText, Told, Verdict]]] = {}
-        """By display name: a display of that name may come again."""
+        self._conditions: dict[str, dict[Hashable, tuple[NotificationText, OnVerdict, Verdict]]] = {}
+        """By display name, as a display of that name may come again."""
         self.changed = Observers[Callable[[WatchedDisplay], None]]()
-        """Called after each change of what is open on a display."""
+        """Called after each change of a display's open notifications."""
 
     # ---- displays ----------------------------------------------------------------------------------------------------
 
     def follow(self, watched: WatchedDisplay) -> None:
-        """Serve the session bus that a managed display has now, if it has one."""
+        """Serve the present session bus of a managed display, if it has one."""
         if not watched.managed:
             return
-        display = self._of(watched)
+        display = self._find_display(watched)
         if display.server is not None and display.server.address != watched.bus_address:
             display.server.close()
             display.server = None
@@ -76,7 +76,7 @@ class DisplayNotifications:
         self._on_changed(display)
 
     def when_settled(self, watched: WatchedDisplay, done: Callable[[], None]) -> None:
-        """Call `done` once it is known which program is the server there: at once where none is to be."""
+        """Call `done` once it is known which program is the server there, or that there is none."""
         display = self._displays.get(watched.name)
         if display is None or display.server is None or display.server.is_settled:
             done()
@@ -84,7 +84,7 @@ class DisplayNotifications:
             display.on_settled.append(done)
 
     def forget(self, watched: WatchedDisplay) -> None:
-        """Serve a display no more that has ended or is not watched."""
+        """Stop serving a display that has ended or is not watched any more."""
         display = self._displays.pop(watched.name, None)
         if display is None:
             return
@@ -97,7 +97,7 @@ class DisplayNotifications:
         """Choose an action of an open notification, or close it (""). Raises: NotFound, Unavailable."""
         display = self._displays.get(watched.name)
         if display is None or display.server is None or display.server.fault:
-            words = f"acud reads no notifications of {watched.name}: {self._fault(display)}"
+            words = f"acud reads no notifications of {watched.name}: {self._explain_fault(display)}"
             raise Unavailable(words, hint="" if self._is_enabled else _OFF)
         found = display.server.open.get(number)
         if found is None:
@@ -110,7 +110,7 @@ class DisplayNotifications:
             display.server.invoke(number, action)
         else:
             display.server.end(number, CloseReason.DISMISSED)
-        return self._as_told(found)
+        return self._redact_notification(found)
 
     def close(self) -> None:
         """Give every name back."""
@@ -120,13 +120,15 @@ class DisplayNotifications:
 
     # ---- conditions --------------------------------------------------------------------------------------------------
 
-    def watch(self, key: Hashable, watched: WatchedDisplay | None, leaf: NotificationText, told: Told) -> Verdict:
-        """Return the verdict of now, and tell each that follows, until `unwatch`."""
+    def watch(
+        self, key: Hashable, watched: WatchedDisplay | None, leaf: NotificationText, on_verdict: OnVerdict
+    ) -> Verdict:
+        """Return the present verdict; `on_verdict` gets each one that follows, until `unwatch`."""
         if watched is None or not watched.managed:
             return unknown("no_notifications", "acud reads the notifications of managed displays alone")
-        display = self._of(watched)
+        display = self._find_display(watched)
         verdict = self._judge(display, leaf)
-        self._conditions.setdefault(watched.name, {})[key] = leaf, told, verdict
+        self._conditions.setdefault(watched.name, {})[key] = leaf, on_verdict, verdict
         return verdict
 
     def unwatch(self, key: Hashable) -> None:
@@ -135,7 +137,7 @@ class DisplayNotifications:
             if conditions.pop(key, None) is not None and not conditions:
                 del self._conditions[name]
 
-    def _of(self, watched: WatchedDisplay) -> _NotifiedDisplay:
+    def _find_display(self, watched: WatchedDisplay) -> _NotifiedDisplay:
         known = self._displays.get(watched.name)
         if known is None or known.watched is not watched:
             events = TokenBucket(_EVENTS_PER_S, _EVENTS_AT_ONCE, self._clock.monotonic_s())
@@ -147,30 +149,30 @@ class DisplayNotifications:
         if display.watched.state is DisplayState.ENDED:
             return unknown("display_down", f"display {name} has ended")
         if server is None or server.fault:
-            return unknown("no_notifications", f"acud reads no notifications of {name}: {self._fault(display)}")
+            return unknown("no_notifications", f"acud reads no notifications of {name}: {self._explain_fault(display)}")
         counted = [one for one in server.kept if one.utc_s >= leaf.since_utc_s or server.open.get(one.id) is one]
         found = next((one for one in reversed(counted) if is_meant(leaf, one)), None)
         if found is None:
-            last = f"; the last of {len(counted)} is {self._words(counted[-1])}" if counted else ""
+            last = f"; the last of {len(counted)} is {self._quote(counted[-1])}" if counted else ""
             return no(f"no such notification was given{last}")
         before_s = leaf.since_utc_s - found.utc_s
         was = f", {before_s:.0f} s before the wait began, and is open" if before_s > 0 else ""
-        return yes(f"the notification {self._words(found)} was given{was}")
+        return yes(f"the notification {self._quote(found)} was given{was}")
 
-    def _fault(self, display: _NotifiedDisplay | None) -> str:
+    def _explain_fault(self, display: _NotifiedDisplay | None) -> str:
         if not self._is_enabled:
             return "[display] notifications is off"
         if display is None:
             return "it is not a managed display"
         return display.server.fault if display.server is not None else "it has no session bus"
 
-    def _words(self, one: DisplayNotification) -> str:
-        told = self._as_told(one)
-        return quoted(f"{told.title}: {told.body}"[:_SHOWN] if told.body else told.title[:_SHOWN])
+    def _quote(self, one: DisplayNotification) -> str:
+        safe = self._redact_notification(one)
+        return quoted(f"{safe.title}: {safe.body}"[:_SHOWN] if safe.body else safe.title[:_SHOWN])
 
-    # ---- what happens ------------------------------------------------------------------------------------------------
+    # ---- events ------------------------------------------------------------------------------------------------------
 
-    def _as_told(self, one: DisplayNotification) -> DisplayNotification:
+    def _redact_notification(self, one: DisplayNotification) -> DisplayNotification:
         return replace(one, title=self._redact(one.title), body=self._redact(one.body))
 
     def _on_shown(self, display: _NotifiedDisplay, shown: DisplayNotification) -> None:
@@ -178,10 +180,10 @@ class DisplayNotifications:
             display.unrecorded += 1
             return
         display.events.take(self._clock.monotonic_s())
-        told, name, left_out = self._as_told(shown), display.watched.name, display.unrecorded
+        safe, name, left_out = self._redact_notification(shown), display.watched.name, display.unrecorded
         display.unrecorded = 0
-        facts = {"id": told.id, "app": told.app, "title": told.title, "body": told.body, "urgency": told.urgency.value}
-        more: dict[str, object] = {"actions": [list(pair) for pair in told.actions]} if told.actions else {}
+        facts = {"id": safe.id, "app": safe.app, "title": safe.title, "body": safe.body, "urgency": safe.urgency.value}
+        more: dict[str, object] = {"actions": [list(pair) for pair in safe.actions]} if safe.actions else {}
         more |= {"left_out": left_out} if left_out else {}
         self._journal.keep(lambda: self._journal.event("display.notified", name, **facts, **more), droppable=True)
 
@@ -189,14 +191,14 @@ class DisplayNotifications:
         server, watched = display.server, display.watched
         before = {one.id: one for one in watched.notifications}
         is_open = server.open.values() if server is not None else ()
-        watched.notifications = tuple(self._told_again(one, before.get(one.id)) for one in is_open)
-        watched.notifications_fault = self._fault(display) if server is None or server.fault else ""
+        watched.notifications = tuple(self._redact_once(one, before.get(one.id)) for one in is_open)
+        watched.notifications_fault = self._explain_fault(display) if server is None or server.fault else ""
         conditions = self._conditions.get(watched.name, {})
-        for key, (leaf, told, verdict) in list(conditions.items()):
+        for key, (leaf, on_verdict, verdict) in list(conditions.items()):
             now = self._judge(display, leaf)
             if now != verdict and key in conditions:
-                conditions[key] = leaf, told, now
-                told(now)
+                conditions[key] = leaf, on_verdict, now
+                on_verdict(now)
         for observer in self.changed:
             observer(watched)
         if server is None or server.is_settled:
@@ -204,13 +206,13 @@ class DisplayNotifications:
             for done in waiting:
                 done()
 
-    def _told_again(self, one: DisplayNotification, before: DisplayNotification | None) -> DisplayNotification:
-        """Return it as it may be told; one that was told already is not read by the redaction rules again."""
-        return before if before is not None and before.utc_s == one.utc_s else self._as_told(one)
+    def _redact_once(self, one: DisplayNotification, before: DisplayNotification | None) -> DisplayNotification:
+        """Return it redacted; apply the rules only if it was not redacted before."""
+        return before if before is not None and before.utc_s == one.utc_s else self._redact_notification(one)
 
 
 def is_meant(leaf: NotificationText, one: DisplayNotification) -> bool:
-    """Tell whether the title or body of a notification has the words or the pattern, with or without its markup."""
+    """Return whether the title or body of a notification has the text or pattern, with or without its markup."""
     texts = dict.fromkeys((f"{one.title}\n{one.body}", f"{one.title}\n{html.unescape(_MARKUP.sub('', one.body))}"))
     if leaf.regex:
         pattern = compiled(leaf.text, ignore_case=True, lines=True)

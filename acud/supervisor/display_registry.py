@@ -1,4 +1,4 @@
-"""Displays as requests see them: the store's rows, the managed X servers and the watched displays, joined."""
+"""Serves requests on displays: joins the store's rows, the managed X servers and the watched displays."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from acud.x11.auth import NOBODY_ELSE
 
 _LOG = log.logger("hosting")
 _SHARED_DISPLAY = ":99"
-"""Where existing installations run their one Xvfb."""
+"""The display on which many installations run their only Xvfb."""
 _SHOWN_ENDED = 100
 _SHOWN_NAME = 100
 MOST_PROGRAMS = 64
 """As many as one `desktop_action` starts."""
 MOST_WORDS = 100_000
-"""Characters of their commands: they are kept for the fleet, on its servers."""
+"""Characters of their commands, which the fleet keeps on its servers."""
 
 
 class DisplayRegistry:
@@ -51,13 +51,13 @@ class DisplayRegistry:
         settings: Settings,
         env: Mapping[str, str],
         *,
-        taken: Callable[[int], Takeover | None],
+        takeover_of: Callable[[int], Takeover | None],
         wanted_names: Callable[[], set[str]],
     ) -> None:
-        """`taken` returns who has the display of a number. `wanted_names`: names that no new display gets."""
+        """`takeover_of` returns the takeover of a display's number. `wanted_names`: names that no new display gets."""
         inherited = inherited_environment(env, settings.display.environment)
         self.managed = ManagedDisplays(loop, clock, paths, settings, inherited, self, wanted_names)
-        self._taken = taken
+        self._takeover_of = takeover_of
         self._watched_displays = watched_displays
         self._notifications = notifications
         self._journal = journal
@@ -68,13 +68,13 @@ class DisplayRegistry:
         self._default = ""
         self._wanting_default: list[Outcome] = []
         self._lost: list[tuple[str, str]] = []
-        """Managed displays that ended while nobody watched, with the reason."""
+        """Managed displays that ended while no supervisor ran, with the reason."""
 
-    # ---- told ------------------------------------------------------------------------------------------------------
+    # ---- reading ---------------------------------------------------------------------------------------------------
 
     @property
     def default(self) -> str:
-        """What `watched` means; "" before anybody asked for it."""
+        """The name of the default display; "" before it was first needed."""
         return self._default if self._default in self._watched_displays.by_name else ""
 
     def infos(self) -> Iterator[DisplayInfo]:
@@ -83,25 +83,25 @@ class DisplayRegistry:
 
     def info(self, watched: WatchedDisplay) -> DisplayInfo:
         """Return one display as clients see it."""
-        return self.taken_info(watched, self._taken(watched.number))
+        return self.info_with_takeover(watched, self._takeover_of(watched.number))
 
-    def taken_info(self, watched: WatchedDisplay, taken: Takeover | None) -> DisplayInfo:
-        """Return the same as it will be once `taken` is stored."""
+    def info_with_takeover(self, watched: WatchedDisplay, takeover: Takeover | None) -> DisplayInfo:
+        """Return the display with this takeover, which may not be stored yet."""
         info = self._watched_displays.info(watched, self.default)
-        if taken is None:
+        if takeover is None:
             return info
-        return replace(info, taken_by=taken.who, taken_until_utc_s=taken.until.utc_s)
+        return replace(info, taken_by=takeover.who, taken_until_utc_s=takeover.until.utc_s)
 
     def notes(self, watched: WatchedDisplay) -> tuple[str, ...]:
-        """Return what is not as asked for on a managed display."""
+        """Return in what a managed display differs from the request."""
         return next((d.notes for d in self.managed.living if d.name == watched.name), ())
 
-    def owned(self) -> list[tuple[WatchedDisplay, str]]:
+    def find_owned(self) -> list[tuple[WatchedDisplay, str]]:
         """Return the displays that were started for a task, with its id."""
         rows = [row for row in self._rows.values() if row.task_id and row.name in self._watched_displays.by_name]
         return [(self._watched_displays.by_name[row.name], row.task_id) for row in rows]
 
-    def ended(self) -> list[DisplayInfo]:
+    def find_ended(self) -> list[DisplayInfo]:
         """Return displays that ended, newest first."""
         return [
             DisplayInfo(row.name, row.number, row.managed, row.state, row.reason, row.width, row.height)
@@ -111,7 +111,7 @@ class DisplayRegistry:
     # ---- start and end of the supervisor ---------------------------------------------------------------------------
 
     def resume(self) -> None:
-        """Watch again what a former supervisor watched; managed displays that are gone are ended, with the reason."""
+        """Watch again what a former supervisor watched; record the end of managed displays that are gone."""
         rows = self._journal.store.displays.living()
         adoption = self.managed.adopt(rows)
         for row, reason in adoption.ended:
@@ -124,13 +124,13 @@ class DisplayRegistry:
                 continue
             if row.name == display_name(row.name):
                 self._watch(row, None)
-            else:  # kept by a version that took each spelling for a display of its own
+            else:  # stored by a version that took each spelling as another display
                 self._end_row(row, f"it is display {display_name(row.name)}: add it by that name")
         self._remember_default()
         self.managed.sweep(lambda names: _LOG.info("displays.swept", names=list(names)) if names else None)
 
     def _remember_default(self) -> None:
-        """Mean by `watched` what it meant before, also while that still comes up; the settings may have changed."""
+        """Keep the default of before, even while it still starts, unless the settings name another."""
         found = next((row.name for row in self._rows.values() if row.is_default), "")
         wanted = display_name(self._settings.display.default)
         self._default = found if wanted in {"", found} else ""
@@ -145,8 +145,8 @@ class DisplayRegistry:
     # ---- adopted displays ------------------------------------------------------------------------------------------
 
     def add(self, name: str, auth_file: str, done: Outcome, owner: int = NOBODY_ELSE) -> None:
-        """Watch the existing display `name`; `done` gets it, or why it cannot be watched. `owner`: the uid that
-        may serve it besides ourselves and root.
+        """Watch the existing display `name`; `done` gets it, or the fault. `owner`: the uid that may run its X server
+        besides this user and root.
         """
         name = display_name(name)
         if (
@@ -163,7 +163,7 @@ class DisplayRegistry:
             owner=owner,
         )
         self._drop_ended(name)
-        self._watch(row, lambda outcome: self._added(row, outcome, done))
+        self._watch(row, lambda outcome: self._on_added(row, outcome, done))
 
     def _usual_auth_file(self) -> str:
         named = self._env.get("XAUTHORITY", "")
@@ -172,7 +172,7 @@ class DisplayRegistry:
         usual = Path(self._env.get("HOME", "/nonexistent")) / ".Xauthority"
         return str(usual) if usual.exists() else ""
 
-    def _added(self, row: StoredDisplay, outcome: WatchedDisplay | AcudError, done: Outcome) -> None:
+    def _on_added(self, row: StoredDisplay, outcome: WatchedDisplay | AcudError, done: Outcome) -> None:
         if isinstance(outcome, AcudError):
             self._unwatch(row.name)
             done(outcome)
@@ -194,15 +194,15 @@ class DisplayRegistry:
         self, width: int, height: int, window_manager: str, done: Outcome, task_id: str = "", labels: Labels = NO_LABELS
     ) -> None:
         """Start a managed display (of the task `task_id`); `done` gets it once it is watched, or the fault. `labels`:
-        what was asked of its host.
+        required of its host.
         """
 
-        def ready(display: ManagedDisplay) -> None:
-            self._ready(display, task_id, labels, done)
+        def on_ready(display: ManagedDisplay) -> None:
+            self._on_ready(display, task_id, labels, done)
 
-        self.managed.create(width, height, window_manager, ready, done)
+        self.managed.create(width, height, window_manager, on_ready, done)
 
-    def _ready(self, display: ManagedDisplay, task_id: str, labels: Labels, done: Outcome) -> None:
+    def _on_ready(self, display: ManagedDisplay, task_id: str, labels: Labels, done: Outcome) -> None:
         row = StoredDisplay(
             name=display.name,
             managed=True,
@@ -219,18 +219,18 @@ class DisplayRegistry:
             labels=labels,
         )
         self._drop_ended(row.name)
-        self._watch(row, lambda outcome: self._created(row, outcome, done))
-        # Its row comes before its first frame: a supervisor that dies now must find the X server again.
+        self._watch(row, lambda outcome: self._on_created(row, outcome, done))
+        # Store its row before its first frame, so that a restarted supervisor finds the X server again.
         self._keep_row(row, self._watched_displays.by_name[row.name], lambda: None)
 
-    def _created(self, row: StoredDisplay, outcome: WatchedDisplay | AcudError, done: Outcome) -> None:
+    def _on_created(self, row: StoredDisplay, outcome: WatchedDisplay | AcudError, done: Outcome) -> None:
         if isinstance(outcome, AcudError):
             self._finish(row.name, str(outcome), lambda: done(outcome))
         else:
             self._notifications.when_settled(outcome, lambda: done(outcome))
 
     def display_died(self, display: ManagedDisplay, reason: str) -> None:
-        """A managed X server ended unasked: it is ended, with the reason; its waits are unknown."""
+        """Record the end of a managed X server that nobody stopped; its waits become unknown."""
         watched = self._watched_displays.by_name.get(display.name)
         if watched is not None:
             self._watched_displays.end(watched, reason)
@@ -238,11 +238,11 @@ class DisplayRegistry:
         self._end_row(self._rows.get(display.name), reason)
 
     def display_limited(self, display: ManagedDisplay, reason: str) -> None:
-        """Tell that programs on it were killed because it was over a limit."""
+        """Record that programs on it were killed because it was over a limit."""
         self._journal.keep(lambda: self._journal.event("display.limited", display.name, reason=reason), droppable=True)
 
     def display_changed(self, display: ManagedDisplay) -> None:
-        """Store its processes anew."""
+        """Store its processes again."""
         row, watched = self._rows.get(display.name), self._watched_displays.by_name.get(display.name)
         if row is None or watched is None:
             return
@@ -253,8 +253,8 @@ class DisplayRegistry:
         if changed.number:
             self._journal.keep(lambda: self._journal.store.displays.update(changed))
 
-    def launched(self, watched: WatchedDisplay, launch: Launch, pid: int) -> None:
-        """Note that a program was launched on a managed display; of others nothing is noted."""
+    def note_launch(self, watched: WatchedDisplay, launch: Launch, pid: int) -> None:
+        """Record a program launched on a managed display; do nothing for another display."""
         row = self._rows.get(watched.name)
         if row is None or not row.managed or not row.number:
             return
@@ -268,8 +268,9 @@ class DisplayRegistry:
         self._journal.keep(write)
 
     def recipe(self, name: str, failed: Callable[[int], bool]) -> DisplayRecipe:
-        """Return what makes the managed display `name` again. Programs that have `failed`, told by their pids, are left
-        out. Raises: NotFound for another display; Refused where too much was launched on it.
+        """Return a recipe that makes the managed display `name` again, without programs whose pid has `failed`.
+
+        Raises: NotFound for another display; Refused if too much was launched on it.
         """
         row = self._rows.get(name)
         if row is None or not row.managed:
@@ -334,7 +335,7 @@ class DisplayRegistry:
             self._end_row(row, reason)
 
     def find_lost(self, names: set[str]) -> list[tuple[str, str]]:
-        """Return which of the displays `names` were managed and are gone, each with the reason."""
+        """Return the displays among `names` that were managed and are gone, each with the reason."""
         lost = dict(self._lost)
         for name in names - lost.keys() - self._watched_displays.by_name.keys():
             row = self._journal.store.displays.find_ended(name)
@@ -345,7 +346,7 @@ class DisplayRegistry:
     # ---- the default -----------------------------------------------------------------------------------------------
 
     def with_display(self, name: str, done: Outcome) -> None:
-        """Call `done` with the display `name`; "" is the default, which is found or started when first needed.
+        """Call `done` with the display `name`; "" means the default, which is found or started when first needed.
 
         Raises: NotFound for a name that is not watched.
         """
@@ -359,9 +360,9 @@ class DisplayRegistry:
     def _want_default(self, done: Outcome) -> None:
         self._wanting_default.append(done)
         if len(self._wanting_default) == 1:
-            self._try_default(self._candidates())
+            self._try_default(self._find_candidates())
 
-    def _candidates(self) -> list[str]:
+    def _find_candidates(self) -> list[str]:
         if self._settings.display.default:
             return [display_name(self._settings.display.default)]
         shown = display_name(self._env.get("DISPLAY", ""))
@@ -375,31 +376,33 @@ class DisplayRegistry:
         name, rest = candidates[0], candidates[1:]
         watched = self._watched_displays.by_name.get(name)
         if watched is not None and watched.state is not DisplayState.ENDED:
-            self._default_is(watched)
+            self._settle_default(watched)
             return
-        self.add(name, "", lambda outcome: self._tried(outcome, rest))
+        self.add(name, "", lambda outcome: self._on_tried(outcome, rest))
 
-    def _tried(self, outcome: WatchedDisplay | AcudError, rest: list[str]) -> None:
+    def _on_tried(self, outcome: WatchedDisplay | AcudError, rest: list[str]) -> None:
         if not isinstance(outcome, AcudError):
-            self._default_is(outcome)
+            self._settle_default(outcome)
         elif self._settings.display.default:
-            self._default_is(DisplayDown(f"[display] default does not answer: {outcome.message}", hint=outcome.hint))
+            self._settle_default(
+                DisplayDown(f"[display] default does not answer: {outcome.message}", hint=outcome.hint)
+            )
         else:
             _LOG.info("default.refused", reason=outcome.message)
             self._try_default(rest)
 
     def _default_from_managed(self) -> None:
-        owned = {watched.name for watched, _ in self.owned()}
+        owned = {watched.name for watched, _ in self.find_owned()}
         managed = [s for s in self._watched_displays.by_name.values() if s.managed and s.name not in owned]
-        for state in (DisplayState.UP, DisplayState.STARTING):  # one that comes up again after a restart will do
+        for state in (DisplayState.UP, DisplayState.STARTING):  # one that is starting again after a restart is fine
             found = next((watched for watched in managed if watched.state is state), None)
             if found is not None:
-                self._default_is(found)
+                self._settle_default(found)
                 return
         size = self._settings.display
-        self.create(size.width, size.height, size.window_manager, self._default_is)
+        self.create(size.width, size.height, size.window_manager, self._settle_default)
 
-    def _default_is(self, outcome: WatchedDisplay | AcudError) -> None:
+    def _settle_default(self, outcome: WatchedDisplay | AcudError) -> None:
         if not isinstance(outcome, AcudError):
             self._default = outcome.name
             self._keep_default()

@@ -1,10 +1,10 @@
-"""The evaluator pool: work in order, one free place at a time, leases, and a second try when a worker dies.
+"""The evaluator pool: sends queued work to evaluators with free places, with leases, and a second try when one dies.
 
-Order: by priority, and among equals evenly by display. What is queued, and who takes it: `acud.supervisor.job_queues`.
+Order: by priority, and among equals evenly by display. The queues and workers are in `acud.supervisor.job_queues`.
 
-The text of one display is read by one evaluator, which knows its views. Another display goes to one that reads nothing
-now, rather to the one that read last: as many engines are loaded as have work at once, at most `[ocr] workers`. An
-engine that rests is unloaded (`acud.evaluator.ocr.reader`).
+One evaluator reads the text of a display, as it knows its views. Another display goes to an evaluator that reads
+nothing now, preferably the one that read last: so only as many engines are loaded as have work at once, at most
+`[ocr] workers`. An idle engine is unloaded (`acud.evaluator.ocr.reader`).
 """
 
 from __future__ import annotations
@@ -34,31 +34,31 @@ _TRIES = 2
 _CHECK_S = 1.0
 _MOST_READERS = 1024
 _RECENT_RESULTS = 8
-"""Over so many the time of a picture is averaged."""
+"""The time of a picture is averaged over so many."""
 
 
 class WidgetAsker(Protocol):
     """Asks evaluators about widgets."""
 
     def evaluator_ready(self, worker: Worker) -> None:
-        """An evaluator has started."""
+        """Handle the start of an evaluator."""
         ...
 
     def evaluator_ended(self, worker: Worker) -> None:
-        """An evaluator's process is gone."""
+        """Handle the end of an evaluator's process."""
         ...
 
     def widgets_answered(self, worker: Worker, answer: WidgetAnswer) -> None:
-        """An evaluator answered."""
+        """Handle an evaluator's answer."""
         ...
 
 
 class EvaluatorPool:
     """Owns the evaluators.
 
-    `on_result` gets each result, and each part of one, before those it is for. `believes` tells whether a source can
-    have come to that frame: evaluators read it in memory that others write. `blame` has the ring of a source looked
-    at; False when it holds no frame that cannot be.
+    `on_result` gets each result, and each part of one, before its receivers. `can_have_frame` returns whether a source
+    can have that frame already: evaluators read the number from memory that captures write. `blame` handles a damaged
+    ring of a source; returns False when the ring is not damaged.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class EvaluatorPool:
         on_judges_changed: Callable[[], None],
         on_worker_ended: Callable[[Child], None],
         on_result: Callable[[JobResult], None],
-        believes: Callable[[str, int], bool],
+        can_have_frame: Callable[[str, int], bool],
         blame: Callable[[str], bool],
     ) -> None:
         self._keeper = keeper
@@ -96,17 +96,17 @@ class EvaluatorPool:
         self._on_judges_changed = on_judges_changed
         self._on_worker_ended = on_worker_ended
         self._on_result = on_result
-        self._believes = believes
+        self._can_have_frame = can_have_frame
         self._blame = blame
         count = settings.evaluator.workers or cores
         self.widget_askers = Observers[WidgetAsker]()
-        self.workers = [self._worker(number, number < settings.ocr.workers) for number in range(count)]
+        self.workers = [self._make_worker(number, number < settings.ocr.workers) for number in range(count)]
         self._readers: OrderedDict[str, Worker] = OrderedDict()
-        """By display: who reads its text."""
+        """By display: the evaluator that reads its text."""
         self._loop.call_each(_CHECK_S, self._check_leases)
-        keeper.was_away.append(self._was_away)
+        keeper.on_absence.append(self._on_absence)
 
-    def _worker(self, number: int, owns_ocr: bool) -> Worker:
+    def _make_worker(self, number: int, owns_ocr: bool) -> Worker:
         return Worker(Child(str(number), "evaluator", "acud.evaluator", self), owns_ocr)
 
     def start(self) -> None:
@@ -121,7 +121,7 @@ class EvaluatorPool:
         worker.retiring = True
 
     def hand_over(self, worker: Worker) -> int:
-        """Let others have its jobs, as if it never had them; return how many. What it still says of them is late."""
+        """Requeue its jobs as if it never had them; return how many. Its later results for them are ignored."""
         running, worker.running = worker.running, {}
         self._requeue(running)
         return len(running)
@@ -133,7 +133,7 @@ class EvaluatorPool:
             self._enqueue(entry)
 
     def renew(self, worker: Worker) -> None:
-        """Start a successor in the place of `worker`, whose process is gone."""
+        """Start another process for `worker`, after the old one ended."""
         worker.retiring = False
         self._keeper.start(worker.child, self._options(worker))
 
@@ -158,39 +158,39 @@ class EvaluatorPool:
             features=self._settings.features,
         )
 
-    # ---- what others ask -------------------------------------------------------------------------------------------
+    # ---- requests --------------------------------------------------------------------------------------------------
 
     def submit(self, work: Work) -> None:
         """Queue `work`; `dispatch` at the end of this turn sends it when there is room."""
         self._enqueue(JobEntry(work))
 
     def reader_of(self, display: str) -> Worker | None:
-        """Return the evaluator that reads the display's text, or where none does yet, the one that is its home; None
-        while none is ready.
+        """Return the evaluator that reads the display's text, or its home evaluator if none does yet; None while none
+        is ready.
         """
         ready = [worker for worker in self.workers if worker.ready and not worker.retiring]
         reader = self._readers.get(display)
         return reader if reader in ready else min(ready, key=lambda one: self._distance(one, display), default=None)
 
-    def tell(self, worker: Worker, message: WidgetMessage) -> bool:
-        """Send an evaluator what is no job; return False when it could not be sent."""
+    def send_message(self, worker: Worker, message: WidgetMessage) -> bool:
+        """Send an evaluator a message about widgets; return False when it could not be sent."""
         return worker.ready and self._keeper.send(worker.child, message)
 
     def wait_over(self, wait_id: str) -> None:
-        """Have evaluators keep nothing for a wait that ended, from the end of this turn on."""
+        """Have evaluators forget a wait that ended, from the end of this turn on."""
         self._over.append(wait_id)
 
     def dispatch(self) -> None:
-        """Fill free places. Called at the end of a turn, so that all that one frame made due shares a job."""
-        self._tell_over()
+        """Fill free places. Call at the end of a turn, so that all requests for one frame share a job."""
+        self._send_over()
         for lane in Lane:
             fit = [worker for worker in self.workers if lane is Lane.JUDGE or worker.owns_ocr]
             if all(worker.child.state is ChildState.FAILED for worker in fit):
                 self._fail_queue(lane, f"no evaluator is left: {fit[0].child.reason}")
             self._dispatch(lane)
 
-    def _tell_over(self) -> None:
-        """Which evaluator remembers something of a wait is not known here; one that is told in vain forgets nothing."""
+    def _send_over(self) -> None:
+        """Send all evaluators the waits that ended, as any may remember something of them."""
         over, self._over = tuple(self._over), []
         for worker in self.workers if over else ():
             if worker.ready:
@@ -210,16 +210,16 @@ class EvaluatorPool:
         return sum(len(queue) for queue in self._queue.values())
 
     @property
-    def standing(self) -> str:
-        """Say in words why something may have to wait for its turn."""
+    def backlog(self) -> str:
+        """Why work may have to wait: evaluators that are ready, and jobs in the queue."""
         ready = sum(worker.ready for worker in self.workers)
         hands = f"{ready} of {len(self.workers)} evaluators are ready"
         reasons = sorted({worker.child.reason for worker in self.workers if not worker.ready and worker.child.reason})
-        told = f" (the last end: {'; '.join(reasons)})" if reasons else ""
-        return f"{hands}{told}, {self.queued} jobs wait"
+        ends = f" (the last end: {'; '.join(reasons)})" if reasons else ""
+        return f"{hands}{ends}, {self.queued} jobs wait"
 
     def describe_queue(self, work: Work) -> str:
-        """Return how many works an evaluator takes before the queued `work`, and how long each took lately."""
+        """Describe how many works an evaluator takes before the queued `work`, and how long each took lately."""
         before = self._queue[work.lane].count_before(lambda entry: entry.work is work) + self.running_in(work.lane)
         pace_s = self._paces_s.get(work.lane)
         return f"{before} before it in the queue" + (f", {pace_s:.2g} s a picture" if pace_s else "")
@@ -321,13 +321,13 @@ class EvaluatorPool:
             return
         self._enqueue(entry)
 
-    # ---- what evaluators say ---------------------------------------------------------------------------------------
+    # ---- messages of evaluators ------------------------------------------------------------------------------------
 
-    def child_said(self, child: Child, message: Message) -> None:
+    def handle_message(self, child: Child, message: Message) -> None:
         """Handle an evaluator's message."""
         worker = self.workers[int(child.name)]
         if isinstance(message, JobResult):
-            self._result(worker, message)
+            self._handle_result(worker, message)
         elif isinstance(message, EvaluatorHello):
             worker.ready = True
             for asker in self.widget_askers:
@@ -341,14 +341,14 @@ class EvaluatorPool:
         elif isinstance(message, Heartbeat):
             self._renew(worker, message.jobs)
 
-    def _result(self, worker: Worker, told: JobResult) -> None:
-        result = self._checked(worker, told)
+    def _handle_result(self, worker: Worker, claimed: JobResult) -> None:
+        result = self._check_result(worker, claimed)
         if result.status == "part":
-            self._part(worker, result)
+            self._handle_part(worker, result)
             return
         running = worker.running.pop(result.job_id, None)
         if running is None:
-            return  # its lease was taken away; another worker has it
+            return  # its lease ended; another worker has it
         self.results.add(result.status)
         ms = round((self._now() - running.sent_s) * 1000, 1)
         _LOG.debug("job.result", job=result.job_id, status=result.status, frame=result.frame, ms=ms)
@@ -358,26 +358,27 @@ class EvaluatorPool:
         running.work.on_result(result)
 
     def _measure_pace(self, entry: JobEntry) -> None:
-        """Count the time since the lane's last result, or since this job was sent, into what a picture takes there."""
+        """Update the lane's time per picture with the time since its last result, or since this job was sent."""
         lane, now_s = entry.work.lane, self._now()
         took_s = now_s - max(self._result_s.get(lane, 0.0), entry.sent_s)
         pace_s = self._paces_s.get(lane, took_s)
         self._paces_s[lane] = pace_s + (took_s - pace_s) / _RECENT_RESULTS
         self._result_s[lane] = now_s
 
-    def _checked(self, worker: Worker, result: JobResult) -> JobResult:
-        """Return `result`, or its failure when it is of a frame that cannot be. Raises: ProtocolError when that frame
-        is not in the ring either: then it is the evaluator's word.
+    def _check_result(self, worker: Worker, result: JobResult) -> JobResult:
+        """Return `result`, or a failure when its frame is impossible because the ring is damaged.
+
+        Raises: ProtocolError when the ring is fine, so that the evaluator made that frame up.
         """
         running = worker.running.get(result.job_id)
-        if running is None or self._believes(running.source, result.frame):
+        if running is None or self._can_have_frame(running.source, result.frame):
             return result
         reason = f"{running.source} cannot have come to frame {result.frame} already"
         if not self._blame(running.source):
             raise ProtocolError(reason)
         return JobResult(result.job_id, "failed", f"{reason}: its ring is damaged")
 
-    def _part(self, worker: Worker, result: JobResult) -> None:
+    def _handle_part(self, worker: Worker, result: JobResult) -> None:
         running = worker.running.get(result.job_id)
         if running is not None:
             self._on_result(result)
@@ -408,7 +409,7 @@ class EvaluatorPool:
             entry.work.on_lost(reason)
 
     def _check_leases(self) -> None:
-        if not self._keeper.hear():
+        if not self._keeper.receive_all():
             return
         lease_s = self._settings.evaluator.lease_s
         for worker in self.workers:
@@ -421,15 +422,15 @@ class EvaluatorPool:
                 self._retry(running, f"evaluator {worker.child.name} lost the job")
             self._end_hung(worker)
 
-    def _was_away(self, seconds: float) -> None:
-        """Leases run while heartbeats can be heard."""
+    def _on_absence(self, seconds: float) -> None:
+        """Extend leases by the time in which no heartbeat could be received."""
         for worker in self.workers:
             for running in worker.running.values():
                 running.listed_s += seconds
                 running.sent_s += seconds
 
     def _end_hung(self, worker: Worker) -> None:
-        """Kill a worker that lists a job for ever: what hangs in it (an engine, a driver) is not ours to interrupt."""
+        """Kill a worker that lists a job for too long: a hung engine or driver cannot be interrupted."""
         limit_s = self._settings.evaluator.job_max_s
         hung = {k: r for k, r in worker.running.items() if self._now() - r.sent_s > limit_s}
         if not hung or not worker.ready:

@@ -1,4 +1,4 @@
-"""What a feature is to the supervisor: something that it starts with the core, and asks now and then."""
+"""The supervisor's interface to features: it starts them with the core, and asks for their status and findings."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ Handler = Callable[[Any, Any], Any]
 
 
 class RunningFeature:
-    """One feature in a running supervisor. A feature overrides what it has something to do at.
+    """One feature in a running supervisor. A feature overrides the methods it needs.
 
     Handlers of its requests, registered with `@handles` when its module is imported, get it as their first argument.
     """
 
     def resume_first(self) -> None:
-        """Take up what has to stand before the waits of a former supervisor are armed again."""
+        """Resume what must exist before the waits of a former supervisor are armed again."""
 
     def start(self) -> None:
-        """Take up what a former supervisor left, and begin; the waits are armed."""
+        """Resume what a former supervisor left, and begin; the waits are armed already."""
 
     def reload(self, settings: Settings) -> None:
-        """Take the settings that can change while the daemon runs."""
+        """Apply the settings that can change while the daemon runs."""
 
     def status(self) -> dict[str, str]:
-        """Return what `acud status` tells of it."""
+        """Return its lines for `acud status`."""
         return {}
 
     def at_work(self) -> int:
-        """Return how many things it does that a draining daemon waits for."""
+        """Return how many of its activities a draining daemon waits for."""
         return 0
 
     def reasons(self) -> Iterator[str]:
@@ -49,7 +49,7 @@ class RunningFeature:
         yield from ()
 
     def findings(self) -> Iterator[Finding]:
-        """Yield what `acud doctor` tells of it."""
+        """Yield its findings for `acud doctor`."""
         yield from ()
 
     def samples(self) -> Iterator[tuple[str, Sample]]:
@@ -57,12 +57,12 @@ class RunningFeature:
         yield from ()
 
     def backends(self) -> Iterator[str]:
-        """Yield the model backends that it asks as it is set up."""
+        """Yield the model backends that it uses with these settings."""
         yield from ()
 
 
 class Feature(NamedTuple):
-    """One feature by name. `module` is imported when the feature is on: its `start(core)` returns it running."""
+    """One feature by name. `module` is imported when the feature is on; its `start(core)` returns it running."""
 
     name: str
     module: str

@@ -1,4 +1,4 @@
-"""Children forked from a process that has imported everything, instead of executed each."""
+"""Forks children from a process that has imported everything, which is faster than executing each."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from acud.process.event_loop import EventLoop, Timer
 
 _LOG = log.logger("forking")
 _PAUSE_S = 10.0
-"""From its end to its next start; processes are executed meanwhile."""
+"""From its end to its next start; children are executed meanwhile."""
 KILLED_S = 2.0
-"""How long a child that was killed is waited for: its end takes milliseconds, unless another process traces it."""
+"""How long to wait for the end of a killed child, which takes milliseconds unless another process traces it."""
 _REAP_EACH_S = 0.002
 _MOST_BYTES = 32
 
-Born = Callable[[int], None]
+OnBorn = Callable[[int], None]
 
 
 class ForkedChild:
-    """A process that was forked for us and is our child, with the little of `subprocess.Popen` that a keeper needs."""
+    """A forked process that is our child, with the part of `subprocess.Popen` that `ChildKeeper` needs."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -43,27 +43,27 @@ class ForkedChild:
         try:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
         except ChildProcessError:
-            return 1  # it is not our child after all: how it ended is not known
+            return 1  # it is not our child after all: its exit code is unknown
         return os.waitstatus_to_exitcode(status) if pid else None
 
 
 def reap(process: subprocess.Popen[bytes] | ForkedChild, within_s: float = 0.0) -> int | None:
-    """Return how a child ended; None where it has not after `within_s`, or another process traces it.
+    """Return a child's exit code; None if it runs after `within_s`, or another process traces it.
 
-    Never waits without a limit: a debugger or a crash handler holds the status of what it traces as long as it likes.
+    Never waits without a limit: a debugger or a crash handler holds the status of a traced process for any time.
     """
     until_s = time.monotonic() + within_s
     while (code := process.poll()) is None and time.monotonic() < until_s:
-        select.select((), (), (), _REAP_EACH_S)  # a pidfd would tell it, but there may be no descriptor left
+        select.select((), (), (), _REAP_EACH_S)  # no pidfd, as there may be no descriptor left
     return code
 
 
 class ForkServer:
-    """Owns the fork server of `module`: started with the first order, and again some time after it ended. One that does
-    not stay ends once all are born that were ordered, and is started again with the next order.
+    """Owns the fork server of `module`: starts it with the first order, and again some time after a failure. One that
+    does not stay ends once all orders are forked, and is started again with the next order.
 
-    `fault` says why the newest one failed, "" while it serves and where it ended as it should. One that forks nothing
-    for `late_s` is hung and ended.
+    `fault`: why the newest one failed, "" while it serves and after a regular end. One that forks nothing for `late_s`
+    is hung and killed.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class ForkServer:
         self._late_s, self._stays = late_s, stays
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
-        self._pending: deque[tuple[Born, Timer]] = deque()
+        self._pending: deque[tuple[OnBorn, Timer]] = deque()
         self._not_before_s = 0.0
         self.fault = ""
 
@@ -83,14 +83,14 @@ class ForkServer:
         return self._process.pid if self._process is not None else 0
 
     @property
-    def is_bearing(self) -> bool:
-        """Whether there are orders of which the pid is still to come."""
+    def has_pending(self) -> bool:
+        """Whether orders are pending."""
         return bool(self._pending)
 
-    def fork(self, order: bytes, born: Born) -> bool:
-        """Have a process forked for `order`; `born` gets its pid, later, or 0 when there will be none.
+    def fork(self, order: bytes, on_born: OnBorn) -> bool:
+        """Have a process forked for `order`; `on_born` gets its pid later, or 0 when that failed.
 
-        False: nothing was ordered, as there is no server, or it takes no more.
+        Return False when nothing was ordered, as there is no server or its queue is full.
         """
         if self._socket is None and self._loop.now_s() >= self._not_before_s:
             self._try_start()
@@ -100,11 +100,11 @@ class ForkServer:
             self._socket.send(order)
         except OSError:  # full, or it has ended: then its end is read next
             return False
-        self._pending.append((born, self._loop.call_later(self._late_s, self._late)))
+        self._pending.append((on_born, self._loop.call_later(self._late_s, self._on_late)))
         return True
 
     def close(self) -> None:
-        """End the server; what was ordered is not told of any more. Closing twice is harmless."""
+        """End the server; pending orders get no answer. Closing twice is harmless."""
         self._drop()
         self._pending.clear()
 
@@ -112,7 +112,7 @@ class ForkServer:
         try:
             self._start()
         except OSError as fault:
-            self._failed(f"it could not be started: {fault.strerror or fault}")
+            self._note_failure(f"it could not be started: {fault.strerror or fault}")
 
     def _start(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -128,44 +128,44 @@ class ForkServer:
         self._loop.watch(ours, self._read)
 
     def _read(self) -> None:
-        while (answer := self._answer()) is not None:
+        while (answer := self._read_answer()) is not None:
             if not answer:
-                self._gone("it ended")
+                self._on_server_ended("it ended")
                 return
-            self._tell(answer)
+            self._pass_pid(answer)
         if not self._stays and not self._pending:
             self._drop()
 
-    def _tell(self, answer: bytes) -> None:
-        born, timer = self._pending.popleft()
+    def _pass_pid(self, answer: bytes) -> None:
+        on_born, timer = self._pending.popleft()
         timer.cancel()
-        born(int(answer))
+        on_born(int(answer))
 
-    def _late(self) -> None:
-        self._gone(f"it forked nothing for {self._late_s:g} s")
+    def _on_late(self) -> None:
+        self._on_server_ended(f"it forked nothing for {self._late_s:g} s")
 
-    def _gone(self, reason: str) -> None:
-        self._hear_out()
+    def _on_server_ended(self, reason: str) -> None:
+        self._drain()
         self._drop()
-        self._failed(reason)
+        self._note_failure(reason)
         pending, self._pending = self._pending, deque()
-        for born, timer in pending:
+        for on_born, timer in pending:
             timer.cancel()
-            born(0)
+            on_born(0)
 
-    def _hear_out(self) -> None:
-        """Take the answers that are there already, and let none follow: who cannot tell its pid is ended over there.
+    def _drain(self) -> None:
+        """Take the answers that are there already, and block later ones: the server kills children it cannot report.
 
-        Else what was forked in this moment would run beside what is executed instead, under the same identity.
+        Else a child forked at this moment would run beside the one executed in its place, with the same identity.
         """
         if self._socket is not None:
             with contextlib.suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RD)  # a send fails from now on; what was sent before can be read
-        while self._pending and (answer := self._answer()):
-            self._tell(answer)
+        while self._pending and (answer := self._read_answer()):
+            self._pass_pid(answer)
 
-    def _answer(self) -> bytes | None:
-        """Return the next answer; b"" when the server ended, None when none is there."""
+    def _read_answer(self) -> bytes | None:
+        """Return the next answer; b"" when the server ended, None when there is none yet."""
         if self._socket is None:
             return None
         try:
@@ -175,7 +175,7 @@ class ForkServer:
         except OSError:
             return b""
 
-    def _failed(self, reason: str) -> None:
+    def _note_failure(self, reason: str) -> None:
         self.fault = reason
         self._not_before_s = self._loop.now_s() + _PAUSE_S
         _LOG.warning("forks.ended", module=self._module, reason=reason, pending=len(self._pending))

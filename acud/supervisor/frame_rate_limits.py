@@ -1,7 +1,7 @@
-"""Frames a second shared out among sources when all together want more than a host is to grab: pure arithmetic.
+"""Shares frames a second among sources when all together want more than the host may grab: pure arithmetic.
 
-What is left over by those that want little goes to the others in equal parts (max-min fairness): a display where little
-happens loses nothing, and those that play are slowed down to one common rate.
+What quiet sources leave over goes to the others in equal parts (max-min fairness): a quiet display loses nothing, and
+busy ones are slowed down to one common rate.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 LEAST_FPS = 1.0
-"""Nobody gets less, so that waits still learn of what changes; with very many displays this goes over the total."""
+"""No source gets less, so that waits still see changes; with very many displays this exceeds the total."""
 _AT_CAP = 0.8
-"""A source that uses this much of its cap would take more."""
+"""A source that uses this part of its cap would use more."""
 
 
 def level(offered: Mapping[str, float], total_fps: float) -> float | None:
-    """Return the rate to which the sources that offer more are held so that all fit in; None when they do."""
+    """Return the common rate to which busier sources are limited; None when all fit into the total."""
     if sum(offered.values()) <= total_fps:
         return None
     left, count = total_fps, len(offered)
@@ -29,10 +29,10 @@ def level(offered: Mapping[str, float], total_fps: float) -> float | None:
 def caps(
     published: Mapping[str, float], demanded: Mapping[str, float], before: Mapping[str, float], total_fps: float
 ) -> dict[str, float]:
-    """Return the sources to be held back, each with its rate.
+    """Return the sources to limit, each with its rate.
 
-    `published`: frames a second of late. `demanded`: what consumers want at most. `before`: the caps these were made
-    under; a source that used its cap up is taken to want all that is demanded of it.
+    `published`: recent frames a second. `demanded`: the most that consumers want. `before`: the caps in force then; a
+    source that used up its cap is assumed to want all that is demanded.
     """
     offered = {name: _offer(rate, demanded.get(name, 0.0), before.get(name)) for name, rate in published.items()}
     common = level(offered, total_fps)

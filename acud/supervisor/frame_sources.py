@@ -1,4 +1,4 @@
-"""What is counted of a display's frames."""
+"""Sources of frames: their rings, their newest frames, the demand for them, and counts by display."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from acud.types import Rect
 
 
 class FrameTally:
-    """What was counted of a display's frames, those of its covered windows included."""
+    """Counts of a display's frames, those of its covered windows included."""
 
     def __init__(self) -> None:
         self.frames = 0
@@ -31,7 +31,7 @@ class FrameTally:
         self.damage_to_frame_s = Histogram(QUICK_S)
         self.frame_to_notice_s = Histogram(QUICK_S)
 
-    def noticed(self, notice: Notice, missed: int, now_s: float) -> None:
+    def count_notice(self, notice: Notice, missed: int, now_s: float) -> None:
         """Count a new frame, and the `missed` ones before it."""
         self.frames += 1 + missed
         self.missed += missed
@@ -43,34 +43,34 @@ class FrameTally:
 _LOG = log.logger("sources")
 _RATE_WINDOW_S = 2.0
 _MOST_FPS = 1000
-"""No capture process publishes more: `[capture] max_fps` is 240 at most, and demanded grabs come one a turn."""
+"""No capture process publishes more: `[capture] max_fps` is at most 240, with one demanded grab a turn."""
 _HEAD_START = 10_000
-"""Frames that a ring may have at once."""
+"""Frames that a ring may hold as soon as it is made."""
 _AHEAD_S = 1.0
 _MOST_LEFT = 4096
-"""Forgotten sources whose numbers are known one by one: covered windows come and go for as long as the daemon runs."""
-_NOTHING: Mapping[str, int] = {}
+"""Forgotten sources that are remembered singly; a daemon sees any number of covered windows."""
+_NO_TIMES: Mapping[str, int] = {}
 
 
 class Link(Protocol):
-    """The way to the capture process of a source; says whether the message could be queued."""
+    """Sends a message to the capture process of a source; returns whether it could be queued."""
 
     def __call__(self, message: Attach | Demand) -> bool: ...
 
 
 class Watcher(Protocol):
-    """Somebody who wants a source's frames."""
+    """A consumer of a source's frames."""
 
     def source_up(self, source: Source) -> None:
-        """A ring (with a new epoch) is there; its first notice follows."""
+        """Handle a new ring (with a new epoch); its first notice follows."""
         ...
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
-        """A frame was published, or a demanded grab found nothing new."""
+        """Handle a new frame, or a demanded grab that found nothing new."""
         ...
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
-        """The source has no pixels for now; never report its last frame as present."""
+        """Handle the loss of the source's pixels; never report its last frame as present."""
         ...
 
 
@@ -84,15 +84,15 @@ class Source:
         self.link = link
         self.path: Path | None = None
         self.previous: Path | None = None
-        """The ring before: its last frame is what the next one is compared with."""
+        """The ring before; its last frame is compared with the first of the present ring."""
         self.unheard = 0
-        """The highest number of a frame that nobody was told of, in a ring that is gone."""
+        """The highest frame number without a notice, in a ring that is gone."""
         self.full_since_s: float | None = None
-        """Since when /dev/shm has had no room for its ring."""
+        """When /dev/shm first had no room for its ring."""
         self.epoch = 0
         self.frame = 0
         self.first = 0
-        """The number its ring began with, at `attached_s`."""
+        """The first number of its ring, made at `attached_s`."""
         self.attached_s = 0.0
         self.width = 0
         self.height = 0
@@ -100,23 +100,23 @@ class Source:
         self.method_reason = ""
         self.x_server = ""
         self.run = ""
-        """Names the counting of its frames; it outlives a supervisor whose ring was taken up."""
+        """Names the run that its frame numbers belong to; kept when a former supervisor's ring is resumed."""
         self.taken_up = 0
-        """The last frame of the supervisor before this one, 0 without one."""
+        """The last frame of the former supervisor's ring, 0 without one."""
         self.compared_mono_ns = 0
         """When a grab was last known to equal or be the newest frame."""
         self.grab = 0
         self.grabbed = 0
         self.fps = 0.0
         self.wanted_since_s = 0.0
-        """Since when anybody wants frames; of no meaning while `fps` is 0."""
+        """Since when consumers want frames; meaningless while `fps` is 0."""
         self.up = False
         self.lost_reason = ""
         self.wanted: dict[object, float] = {}
         self.quiet: dict[object, tuple[Rect, ...]] = {}
-        """By consumer: where it waits for quiet."""
+        """By consumer: the boxes in which it waits for quiet."""
         self.looks: set[object] = set()
-        """The consumers that ask what changed tiles look like."""
+        """The consumers that need the looks of changed tiles."""
         self.recent: deque[float] = deque(maxlen=256)
 
     @property
@@ -126,7 +126,7 @@ class Source:
 
     @property
     def server(self) -> str:
-        """This run of the X server, within which frame numbers count and never go back."""
+        """The run within which frame numbers never go back: of the X server and of the counting."""
         return f"{self.run}.{self.x_server}"
 
 
@@ -142,10 +142,9 @@ class Sources:
         run: str = "",
         max_megapixels: float = float("inf"),
     ) -> None:
-        """`total_fps`: what all sources together are grabbed at, at most (`acud.supervisor.frame_rate_limits`).
-        `max_megapixels`: what the sources of one display may have together: an X server says what size it likes.
-
-        `run` names this supervisor's counting of frames.
+        """`total_fps`: the most for all sources together (`acud.supervisor.frame_rate_limits`). `max_megapixels`: the
+        most for the sources of one display together, as an X server may claim any size. `run`: names the frame numbers
+        of this supervisor.
         """
         self._folder = folder
         self._run = run
@@ -155,37 +154,37 @@ class Sources:
         self._max_megapixels = max_megapixels
         self._caps: dict[str, float] = {}
         self._grabs = 0
-        """Grabs asked for, of all sources: a window whose source is new here may be known to its capture process."""
+        """Grabs requested of all sources together: the capture process may know a window that has a new source here."""
         self._counted = 0
         self._counted_from_s = monotonic_s()
         self._now = monotonic_s
         self.by_name: dict[str, Source] = {}
         self.watchers = Observers[Watcher]()
         self.forgotten: list[Callable[[Source], None]] = []
-        """Told of each source that is dropped, after its loss: nothing is to be kept of it."""
+        """Called with each source that is dropped, after its loss."""
         self.tallies: dict[str, FrameTally] = {}
         """By display."""
         self._left: dict[str, tuple[int, int, str]] = {}
-        """Epoch, frame and run of forgotten sources: one of the same name goes on counting; old jobs stay old."""
+        """Epoch, frame and run of forgotten sources: one of the same name continues them, so that old jobs stay old."""
         self._left_floor = (0, 0)
-        """No lower than those of every source whose own numbers were let go of: where one of a new name begins."""
+        """Epoch and frame of a source with a new name: at least those of all that were dropped from `_left`."""
         self._held: Counter[Path] = Counter()
         self._dropped: set[Path] = set()
-        """Rings that are held, and whose source has let go of them."""
+        """Held rings that their source does not need any more."""
         self._demanding: set[str] = set()
         self._grabbing: set[str] = set()
         self._shown: dict[str, set[LookAsk]] = {}
 
-    # ---- what capture says -----------------------------------------------------------------------------------------
+    # ---- messages of capture processes -----------------------------------------------------------------------------
 
     def hello(self, hello: SourceHello, link: Link) -> Source:
-        """Create the ring that `hello` asks for, and attach its capture process to it.
+        """Create the ring for `hello`, and attach the capture process to it.
 
         Raises: ShmFull when /dev/shm cannot hold it; the source is then lost with that reason.
         """
         source = self.by_name.get(hello.source)
         if source is None:
-            source = self.by_name[hello.source] = self._new(hello, link)
+            source = self.by_name[hello.source] = self._make_source(hello, link)
         source.link = link
         self._retire(source)
         try:
@@ -198,7 +197,7 @@ class Sources:
         return source
 
     def _retire(self, source: Source) -> None:
-        """Make the ring the one before. One of which no frame was heard goes instead: what changed is what differs from
+        """Make the ring the one before. If no frame of it was noticed, drop it instead: changes are then measured from
         the one before that, also after a time in which /dev/shm had no room.
         """
         if source.previous is None:
@@ -207,26 +206,26 @@ class Sources:
         source.unheard = max(source.unheard, self._newest_in(source.path, source))
         self._drop(source, "path")
 
-    def _new(self, hello: SourceHello, link: Link) -> Source:
+    def _make_source(self, hello: SourceHello, link: Link) -> Source:
         source = Source(hello.source, hello.display, hello.window_id, link)
         source.grab = self._grabs
         source.epoch, source.frame, source.run = self._left.pop(hello.source, (*self._left_floor, self._run))
         past = self.orphaned_rings.renewed(hello.source)
         source.epoch = max(source.epoch, self.orphaned_rings.epoch(hello.source))
         if past is not None:
-            # Where a former supervisor was killed it goes on: its first frame is compared with the last one of then.
+            # Continue a killed supervisor's numbers: the first frame is compared with the last one in its ring.
             source.frame = source.taken_up = past.frame
             source.run = past.server.partition(".")[0]
         source.first, source.attached_s = source.frame, self._now()
         return source
 
-    def _previous(self, source: Source) -> Path | None:
-        """Return the ring before this one: of this supervisor's, or of the one before until there is a frame."""
+    def _find_previous(self, source: Source) -> Path | None:
+        """Return the ring before this one; until the first frame, that of a former supervisor."""
         past = self.orphaned_rings.of(source.name) if source.frame == source.taken_up else None
         return past.path if past is not None else source.previous
 
     def _check_size(self, source: Source, hello: SourceHello) -> None:
-        """Raises: Refused for a source with which its display would take too much of /dev/shm."""
+        """Raise Refused for a source with which its display would take too much of /dev/shm."""
         others = [
             one for one in self.by_name.values() if one.display == source.display and one is not source and one.up
         ]
@@ -249,16 +248,16 @@ class Sources:
         source.path, source.up, source.lost_reason = path, True, ""
         source.width, source.height = hello.width, hello.height
         source.method, source.method_reason = hello.method, hello.reason
-        previous = self._previous(source)
-        # A frame whose notice was lost may have been read all the same: no other one gets its number.
+        previous = self._find_previous(source)
+        # A frame with a lost notice may have been read all the same: never reuse its number.
         first = max(source.frame, self._newest_in(previous, source), source.unheard) + 1
         source.first, source.attached_s = first, self._now()
         source.link(Attach(source.name, str(path), source.epoch, first, str(previous or "")))
         self.grab_now(source)
 
     def _create(self, path: Path, layout: Layout, source: Source) -> None:
-        """Make the ring. Where there is no room for it, what a former supervisor left goes first; after a time in which
-        room may come, the ring before goes too: then everything counts as changed, but the display is seen.
+        """Make the ring. If there is no room, drop the rings of a former supervisor first, and after a while the ring
+        before too: then everything counts as changed, but the display is visible.
         """
         ways = iter((self.orphaned_rings.drop_others, self.orphaned_rings.drop, lambda _: self._drop_late(source)))
         while True:
@@ -271,7 +270,7 @@ class Sources:
                     raise
 
     def _drop_late(self, source: Source) -> bool:
-        """Remove the ring before this one when there has been no room for long; False when that frees nothing."""
+        """Remove the ring before this one if there has been no room for long; return False if that frees nothing."""
         if source.full_since_s is None:
             source.full_since_s = self._now()
         if self._now() - source.full_since_s < KEEP_S or source.previous is None:
@@ -279,28 +278,28 @@ class Sources:
         self._drop(source, "previous")
         return True
 
-    def believes(self, name: str, frame: int) -> bool:
-        """Tell whether the source `name` can have come to `frame` since its ring was made."""
+    def can_have_frame(self, name: str, frame: int) -> bool:
+        """Return whether the source `name` can have reached `frame` since its ring was made."""
         source = self.by_name.get(name)
-        return source is None or frame <= self._most(source)
+        return source is None or frame <= self._max_frame(source)
 
     def is_damaged(self, source: Source) -> bool:
-        """Tell whether its ring holds a frame that it cannot have come to."""
-        return newest_frame(source.path) > self._most(source)
+        """Return whether its ring holds a frame number that it cannot have reached."""
+        return newest_frame(source.path) > self._max_frame(source)
 
-    def _most(self, source: Source) -> int:
+    def _max_frame(self, source: Source) -> int:
         return source.first + _HEAD_START + int(_MOST_FPS * (self._now() - source.attached_s))
 
     def _newest_in(self, path: Path | None, source: Source) -> int:
-        """Return the newest frame that was published in the ring at `path`; one that cannot be is none."""
+        """Return the newest frame in the ring at `path`; 0 for an impossible number."""
         frame = newest_frame(path)
-        if frame <= self._most(source):
+        if frame <= self._max_frame(source):
             return frame
         _LOG.warning("ring.damaged", source=source.name, frame=frame, seen=source.frame)
         return 0
 
     def _check(self, source: Source, frame: int, mono_ns: int) -> None:
-        if frame > self._most(source):
+        if frame > self._max_frame(source):
             raise ProtocolError(f"{source.name} cannot have come from frame {source.first} to {frame} already")
         if mono_ns > (self._now() + _AHEAD_S) * 1e9:
             raise ProtocolError(f"frame {frame} of {source.name} is of a time that is still to come")
@@ -318,25 +317,25 @@ class Sources:
             raise ProtocolError(f"grab {notice.grab} of {notice.source} was made, and {source.grab} were asked for")
 
     def notice(self, notice: Notice) -> None:
-        """Take in what was published; a notice of an older epoch is left out.
+        """Handle a published frame; ignore a notice of an older epoch.
 
-        Raises: ProtocolError for what cannot be; nothing of it is taken in.
+        Raises: ProtocolError for an impossible notice, which is ignored.
         """
         source = self.by_name.get(notice.source)
         if source is None or notice.epoch != source.epoch:
             return
         self._check_notice(source, notice)
         if notice.frame > source.frame:
-            self.tally(source).noticed(notice, notice.frame - source.frame - 1, self._now())
+            self.tally(source).count_notice(notice, notice.frame - source.frame - 1, self._now())
         self._take(source, notice)
 
     def tally(self, source: Source) -> FrameTally:
-        """Return what is counted of the source's display."""
+        """Return the counts of the source's display."""
         return self.tallies.setdefault(source.display, FrameTally())
 
     def _take(self, source: Source, notice: Notice) -> None:
         if notice.frame > source.frame + 1:
-            notice = replace(notice, fresh=True)  # a notice before it was lost: nobody knows what changed in between
+            notice = replace(notice, fresh=True)  # a notice before it was lost: any tile may have changed in between
         if notice.frame > source.frame:
             source.frame = notice.frame
             source.recent.append(self._now())
@@ -348,11 +347,11 @@ class Sources:
             watcher.frame_seen(source, notice)
         self.orphaned_rings.compared(source.name)
 
-    def beat(self, newest: dict[str, tuple[int, int]], compared: Mapping[str, int] = _NOTHING) -> None:
-        """Compare a heartbeat with what was noticed: a frame that never was counts as a change of everything.
+    def beat(self, newest: dict[str, tuple[int, int]], compared: Mapping[str, int] = _NO_TIMES) -> None:
+        """Compare a heartbeat with the notices: a frame without one counts as a change of everything.
 
         `compared`: per source when a grab was last compared with its newest frame (CLOCK_MONOTONIC, ns).
-        Raises: ProtocolError for what cannot be.
+        Raises: ProtocolError for impossible frames.
         """
         for name, (epoch, frame) in newest.items():
             source = self.by_name.get(name)
@@ -371,7 +370,7 @@ class Sources:
         tally.missed += frames
 
     def lose(self, source: Source, code: str, reason: str) -> None:
-        """The source has no pixels for now."""
+        """Notify watchers that the source has no pixels for now."""
         source.up, source.lost_reason = False, reason
         for watcher in self.watchers:
             watcher.source_lost(source, code, reason)
@@ -384,13 +383,13 @@ class Sources:
         self.by_name.pop(source.name, None)
         if source.name == source.display:
             self.tallies.pop(source.display, None)
-        for told in self.forgotten:
-            told(source)
+        for observer in self.forgotten:
+            observer(source)
 
     def _leave(self, source: Source) -> None:
         self._left[source.name] = (source.epoch, source.frame, source.run)
         if len(self._left) > _MOST_LEFT:
-            epoch, frame, _ = self._left.pop(next(iter(self._left)))  # who left first
+            epoch, frame, _ = self._left.pop(next(iter(self._left)))  # the oldest
             self._left_floor = (max(epoch, self._left_floor[0]), max(frame, self._left_floor[1]))
 
     def _drop(self, source: Source, which: str) -> None:
@@ -403,11 +402,11 @@ class Sources:
                 path.unlink(missing_ok=True)
 
     def hold(self, path: Path) -> None:
-        """Keep the ring at `path`, whatever becomes of its source, until `release` was called as often."""
+        """Keep the ring at `path`, even without its source, until `release` was called as often."""
         self._held[path] += 1
 
     def release(self, path: Path) -> None:
-        """Let go of what `hold` kept."""
+        """Undo one `hold`."""
         self._held[path] -= 1
         if not self._held[path]:
             del self._held[path]
@@ -415,14 +414,14 @@ class Sources:
                 self._dropped.discard(path)
                 path.unlink(missing_ok=True)
 
-    # ---- what consumers want ---------------------------------------------------------------------------------------
+    # ---- demand of consumers ---------------------------------------------------------------------------------------
 
     def want(
         self, source: Source, consumer: object, fps: float, quiet: tuple[Rect, ...] = (), *, looks: bool = False
     ) -> None:
-        """Set what `consumer` wants of `source`; 0 wants nothing. The highest rate goes to capture when it changes.
+        """Set the demand of `consumer` on `source` (0: none). The highest rate is sent to capture when it changes.
 
-        `quiet`: boxes in which it waits for quiet. `looks`: whether it asks what changed tiles look like.
+        `quiet`: boxes in which it waits for quiet. `looks`: whether it needs the looks of changed tiles.
         """
         if looks is not (consumer in source.looks):
             (source.looks.add if looks else source.looks.discard)(consumer)
@@ -444,10 +443,10 @@ class Sources:
             self._demanding.add(source.name)
 
     def grab_now(self, source: Source, look: LookAsk | None = None) -> int:
-        """Ask for one frame now; return the grab number that a notice will carry once it was made.
+        """Request one frame now; return the grab number that its notice will carry.
 
-        All who ask in one turn share a grab: the demand leaves at the end of the turn (`flush`). `look`: what the
-        notice is to tell the look of.
+        All requests of one turn share a grab: the demand is sent at the end of the turn (`flush`). `look`: the tiles
+        with their looks to put in the notice.
         """
         if look is not None:
             self._shown.setdefault(source.name, set()).add(look)
@@ -471,7 +470,7 @@ class Sources:
                 source.link(Demand(name, fps, source.grab, tuple(quiet), looks=bool(source.looks), shown=looks))
 
     def _count_frame(self) -> None:
-        """Share frames out anew every two seconds in which there were any: no timer for a host where all is quiet."""
+        """Share out the rates again every two seconds with frames, without a timer, which would wake a quiet host."""
         self._counted += 1
         seconds = self._now() - self._counted_from_s
         if seconds < _RATE_WINDOW_S:
@@ -490,7 +489,7 @@ class Sources:
             _LOG.info("frames.rationed" if self._caps else "frames.enough", sources=len(self._caps))
 
     def wanted_for_s(self, source: Source) -> float | None:
-        """Return how long consumers have wanted its frames; None while none does."""
+        """Return for how long consumers have wanted its frames; None while none do."""
         return self._now() - source.wanted_since_s if source.fps else None
 
     def ring_bytes(self, source: Source) -> int:
@@ -503,5 +502,5 @@ class Sources:
         return sum(1 for at in source.recent if at >= since) / _RATE_WINDOW_S
 
     def age_s(self, source: Source) -> float | None:
-        """Return how long ago the newest frame was last known to be what the screen shows; None before the first."""
+        """Return how long ago the newest frame last matched the screen; None before the first."""
         return self._now() - source.compared_mono_ns / 1e9 if source.compared_mono_ns else None

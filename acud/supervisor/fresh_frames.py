@@ -1,4 +1,4 @@
-"""Fresh frames: one grabbed now, the first list of a display's windows, and from a target's words to a frame of it."""
+"""Fresh frames: grabs one now, waits for a display's first window list, and resolves targets to frames."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _GRAB_DEADLINE_S = 5.0
 _HANGS = "acud doctor; the X server may hang"
 _SLOW = "ask again: a busy host takes longer; acud doctor"
 _LIST_COMES_S = 5.0
-"""A capture process that has just started has sent no windows yet."""
+"""A capture process that has just started sends its windows within this."""
 _SOURCE_DEADLINE_S = 5.0
 _START_S = 15.0
-"""How long a display may take to its first frame; well within what a client listens before it asks again."""
+"""How long a display may take until its first frame; well below the time after which clients repeat a request."""
 _FOLLOW_S = _SOURCE_DEADLINE_S + 10.0
-"""A covered window is followed for so long from the call on: its picture is still to be taken, and the next call of an
-agent at work finds its pixels, and its baselines, still there."""
+"""A covered window is followed this long after the call, until its picture is taken, and so that an agent's next call
+still finds its pixels and baselines."""
 
 
 class FreshTarget(Struct, frozen=True):
@@ -44,7 +44,7 @@ class FreshTarget(Struct, frozen=True):
 
 
 Done = Callable[[FreshTarget | AcudError], None]
-Grabbed = Callable[[Source | Unavailable], None]
+OnGrab = Callable[[Source | Unavailable], None]
 
 
 class _Awaited(NamedTuple):
@@ -54,7 +54,7 @@ class _Awaited(NamedTuple):
 
 
 class _Ask:
-    """One call on its way."""
+    """One call that is being resolved."""
 
     def __init__(self, target: Target, done: Done) -> None:
         self.key = new_id("aim")
@@ -64,15 +64,15 @@ class _Ask:
 
 
 class FrameRequests:
-    """Calls back when a demanded grab was made; a source that is lost or silent is an error, never a stale frame."""
+    """Calls back after a demanded grab; a lost or silent source is an error, never a stale frame."""
 
     def __init__(self, sources: Sources, loop: EventLoop) -> None:
         self._sources = sources
         self._pending = ParkedCalls[tuple[Source, int], Source | Unavailable](loop)
         sources.watchers.add(self, Order.CORE)
 
-    def fresh(self, source: Source, done: Grabbed) -> None:
-        """Grab `source` now; `done` gets the source once a frame made after this call is its newest, or the fault."""
+    def fresh(self, source: Source, done: OnGrab) -> None:
+        """Grab `source` now; `done` gets the source once its newest frame was made after this call, or the fault."""
         if source.up:
             late = partial(Unavailable, f"no grab of {source.name} in {_GRAB_DEADLINE_S:.0f} s", hint=_HANGS)
             self._pending.park((source, self._sources.grab_now(source)), done, _GRAB_DEADLINE_S, late)
@@ -80,14 +80,14 @@ class FrameRequests:
             done(_no_pixels(source))
 
     def source_up(self, source: Source) -> None:
-        """A new ring was attached; its own grab number goes on counting, so nothing is to do."""
+        """Do nothing: grab numbers continue in a new ring."""
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
-        """Serve those whose grab this notice satisfies."""
+        """Serve the calls whose grab was made."""
         self._pending.end(lambda wanted: wanted[0] is source and source.grabbed >= wanted[1], source)
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
-        """Fail those who wait for this source."""
+        """Fail the calls that wait for this source."""
         self._pending.end(lambda wanted: wanted[0] is source, _no_pixels(source))
 
 
@@ -96,35 +96,33 @@ def _no_pixels(source: Source) -> DisplayDown:
 
 
 class WindowListReady:
-    """Goes on with callers once the windows and monitors of their display are known: capture tells them after the first
-    frame.
-    """
+    """Calls back once the windows and monitors of a display are known: capture sends them after the first frame."""
 
     def __init__(self, watched_displays: WatchedDisplays, loop: EventLoop) -> None:
         self._awaited = ParkedCalls[WatchedDisplay, AcudError | None](loop)
         watched_displays.watchers.add(self, Order.CORE)
 
     def when_known(self, watched: WatchedDisplay, step: Callable[[AcudError | None], None]) -> None:
-        """Call `step` once the windows of `watched` are known, at once if they are, or with the fault."""
+        """Call `step` once the windows of `watched` are known (at once if they are), or with the fault."""
         if watched.windows_known:
             step(None)
         elif watched.state is not DisplayState.UP:
             step(_not_up(watched))
         else:
-            self._awaited.park(watched, step, _LIST_COMES_S, lambda: self._unknown(watched))
+            self._awaited.park(watched, step, _LIST_COMES_S, lambda: self._explain_missing_list(watched))
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
-        """Go on with those who waited for this list."""
+        """Go on with the calls that waited for this list."""
         self._awaited.end(lambda one: one is watched, None)
 
-    def _unknown(self, watched: WatchedDisplay) -> AcudError:
+    def _explain_missing_list(self, watched: WatchedDisplay) -> AcudError:
         if watched.state is not DisplayState.UP:
             return _not_up(watched)
         return Unavailable(f"no list of the windows of {watched.name} in {_LIST_COMES_S:.0f} s", hint="acud logs")
 
 
 class FreshFrameResolver:
-    """Finds targets for callers that block; a covered window is followed for the call and a little longer."""
+    """Resolves targets for blocking calls; a covered window is followed for the call and a little longer."""
 
     def __init__(
         self,
@@ -144,7 +142,7 @@ class FreshFrameResolver:
         self._sessions = sessions
         self._window_list_ready = window_list_ready
         self._awaited = ParkedCalls[_Awaited, AcudError | None](loop)
-        """Those whose source is on its way: a covered window's, or that of a display that starts."""
+        """Calls that wait for a source: of a covered window, or of a display that starts."""
         sources.watchers.add(self, Order.CORE)
         watched_displays.watchers.add(self, Order.CORE)
 
@@ -156,7 +154,7 @@ class FreshFrameResolver:
         self.at(parse_target(target, display, ignore), done)
 
     def at(self, target: Target, done: Done) -> None:
-        """The same for a parsed target."""
+        """Do the same for a parsed target."""
         ask = _Ask(target, done)
         self._displays.with_display(ask.target.display, lambda outcome: self._on_display(ask, outcome))
 
@@ -165,7 +163,7 @@ class FreshFrameResolver:
             ask.done(outcome)
             return
         if outcome.state is DisplayState.STARTING:
-            # As after a restart: what a caller paints after the reply must come after the first frame.
+            # Wait for the first frame, so that what the caller paints after the reply counts as a change.
             self._await(ask, outcome, outcome.name, _START_S)
             return
         display = self._sources.by_name.get(outcome.name)
@@ -173,14 +171,14 @@ class FreshFrameResolver:
             ask.done(_not_up(outcome))
             return
         if ask.target.in_windows and not outcome.windows_known:
-            # An adopted display's first list comes after its first frame: until then nobody knows what is not there.
+            # An adopted display's first list comes after its first frame: until then no window can be called missing.
             self._window_list_ready.when_known(outcome, lambda fault: self._on_display(ask, fault or outcome))
         elif ask.target.pty:
             self._find_terminal(ask, outcome)
         else:
-            self._on_aim(ask, outcome, self._aim(ask.target, outcome, display))
+            self._on_location(ask, outcome, self._locate(ask.target, outcome, display))
 
-    def _aim(
+    def _locate(
         self, target: Target, watched: WatchedDisplay, display: Source, terminal: Verdict | int | None = None
     ) -> TargetLocation:
         size = display.width, display.height
@@ -189,7 +187,7 @@ class FreshFrameResolver:
     def _find_terminal(self, ask: _Ask, watched: WatchedDisplay) -> None:
         name = session_name(ask.target.pty)
 
-        def surveyed(survey: SessionSurvey) -> None:
+        def on_survey(survey: SessionSurvey) -> None:
             where = find_window(name, survey, watched.windows)
             display = self._sources.by_name.get(watched.name)
             if isinstance(where, Verdict) and where.code == "session_missing":
@@ -198,37 +196,37 @@ class FreshFrameResolver:
                 ask.done(DisplayDown(f"display {watched.name} went away", hint="acud display list"))
             elif isinstance(where, int):
                 ask.target = replace(ask.target, pty="", window=str(where))
-                self._on_aim(ask, watched, self._aim(ask.target, watched, display))
+                self._on_location(ask, watched, self._locate(ask.target, watched, display))
             else:
-                self._on_aim(ask, watched, self._aim(ask.target, watched, display, where))
+                self._on_location(ask, watched, self._locate(ask.target, watched, display, where))
 
-        self._sessions.survey(name, surveyed)
+        self._sessions.survey(name, on_survey)
 
     def is_detached(self, pty: str, done: Callable[[bool], None]) -> None:
-        """Call `done` with whether `pty` is a tmux session that is there, and that nobody shows."""
+        """Call `done` with whether `pty` is an existing tmux session without an attached client."""
         name = session_name(pty)
 
-        def surveyed(survey: SessionSurvey) -> None:
+        def on_survey(survey: SessionSurvey) -> None:
             found = survey.session(name.name) if name.kind == "tmux" else None
             done(found is not None and not found.chains)
 
-        self._sessions.survey(name, surveyed)
+        self._sessions.survey(name, on_survey)
 
     def session(self, target: Target, watched: WatchedDisplay, done: Callable[[AcudError | None], None]) -> None:
-        """Call `done` with the fault when `target` is a session that is not there, listing those that are."""
+        """Call `done` with the fault if `target` is a terminal session that does not exist, listing the others."""
         if not target.pty:
             done(None)
             return
         name = session_name(target.pty)
 
-        def surveyed(survey: SessionSurvey) -> None:
+        def on_survey(survey: SessionSurvey) -> None:
             where = find_window(name, survey, watched.windows)
             gone = isinstance(where, Verdict) and where.code == "session_missing"
             done(unknown_session(name, survey, watched.windows) if gone else None)
 
-        self._sessions.survey(name, surveyed)
+        self._sessions.survey(name, on_survey)
 
-    def _on_aim(self, ask: _Ask, watched: WatchedDisplay, found: TargetLocation) -> None:
+    def _on_location(self, ask: _Ask, watched: WatchedDisplay, found: TargetLocation) -> None:
         if found.missing is not None:
             named = [repr(window.title) for window in watched.windows if window.kind != "popup"]
             titles = ", ".join(named[:8]) or "none"
@@ -251,20 +249,20 @@ class FreshFrameResolver:
         self._awaited.park(awaited, lambda fault: self._on_display(ask, fault or watched), for_s, late)
 
     def _grab(self, ask: _Ask, watched: WatchedDisplay, found: TargetLocation, source: Source) -> None:
-        def grabbed(outcome: Source | Unavailable) -> None:
+        def on_grab(outcome: Source | Unavailable) -> None:
             if isinstance(outcome, Unavailable) and source.window_id and not ask.again:
-                ask.again = True  # the window was mapped anew, uncovered or closed at this very moment
+                ask.again = True  # the window was mapped again, uncovered or closed at this moment
                 self._on_display(ask, watched)
             elif isinstance(outcome, Unavailable):
                 ask.done(outcome)
             else:
-                ask.done(FreshTarget(watched, self._picture(watched, found, outcome)))
+                ask.done(FreshTarget(watched, self._build_picture(watched, found, outcome)))
 
         if source.window_id:
             self._follow(ask, watched, found.window_id)
-        self._frame_requests.fresh(source, grabbed)
+        self._frame_requests.fresh(source, on_grab)
 
-    def _picture(self, watched: WatchedDisplay, found: TargetLocation, source: Source) -> ScreenshotTarget:
+    def _build_picture(self, watched: WatchedDisplay, found: TargetLocation, source: Source) -> ScreenshotTarget:
         display = self._sources.by_name.get(watched.name)
         size = (display.width, display.height) if display is not None else (0, 0)
         covered = found.window_id if source.window_id else 0
@@ -276,28 +274,28 @@ class FreshFrameResolver:
             self._watched_displays.follow(watched, ask.key, (window,))
             self._loop.call_later(_FOLLOW_S, lambda: self._watched_displays.follow(watched, ask.key, ()))
 
-    # ---- what sources and displays say -----------------------------------------------------------------------------
+    # ---- events of sources and displays ----------------------------------------------------------------------------
 
     def source_up(self, source: Source) -> None:
         """Go on with the calls that waited for this source."""
         self._awaited.end(lambda awaited: awaited.source == source.name, None)
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
-        """Aim anew where a covered window is not covered any more, or is gone: its own source will never come."""
+        """Locate again the covered windows that were uncovered or closed: their own source will never come."""
 
-        def elsewhere(awaited: _Awaited) -> bool:
+        def is_elsewhere(awaited: _Awaited) -> bool:
             if awaited.watched is not watched or awaited.source == watched.name:
                 return False
             display = self._sources.by_name.get(watched.name)
-            return display is None or self._aim(awaited.target, watched, display).source != awaited.source
+            return display is None or self._locate(awaited.target, watched, display).source != awaited.source
 
-        self._awaited.end(elsewhere, None)
+        self._awaited.end(is_elsewhere, None)
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
-        """Frames are the grabs' matter."""
+        """Do nothing: `FrameRequests` handles frames."""
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
-        """A lost source may come back within the deadline."""
+        """Do nothing: a lost source may come back within the deadline."""
 
 
 def _not_up(watched: WatchedDisplay) -> DisplayDown:

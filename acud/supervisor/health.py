@@ -1,4 +1,4 @@
-"""What the daemon finds of its own health, part by part, with the fix for each fault."""
+"""Checks the daemon's own health, part by part, and names the fix for each fault."""
 
 from __future__ import annotations
 
@@ -35,36 +35,36 @@ _JUDGE_FIXES = {
 
 
 def findings(app: App) -> Iterator[Finding]:
-    """Yield every part's finding."""
+    """Yield the findings on every part."""
     yield Finding("daemon", "ok", f"acud {__version__}, pid {os.getpid()}, libzmq {zmq.zmq_version()}")
-    yield _store(app)
+    yield _check_store(app)
     yield from (
         Finding("store log", "fault", one.words(), damaged_log.RESCUE_FIX)
         for one in damaged_log.rescued_logs(app.paths.home)
     )
-    yield _shared_memory(app)
-    yield _descriptors()
-    yield from (_display(app, watched) for watched in app.watched_displays.by_name.values())
-    yield from (cookie for watched in app.watched_displays.by_name.values() for cookie in _cookie(watched))
+    yield _check_shared_memory(app)
+    yield _check_descriptors()
+    yield from (_check_display(app, watched) for watched in app.watched_displays.by_name.values())
+    yield from (cookie for watched in app.watched_displays.by_name.values() for cookie in _check_cookie(watched))
     yield from security_checks.findings(app.settings, os.environ)
-    yield from _over_limits(app)
-    yield from (_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
-    yield from (Finding("daemon", "warning", text, fix) for text, fix in unlisted(app))
-    yield from _late(app)
-    yield from _forking(app)
-    yield from _web(app)
-    yield from _traces(app)
-    yield from _judges(app)
-    yield from _keys(app)
-    yield _redaction(app)
+    yield from _check_limits(app)
+    yield from (_check_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
+    yield from (Finding("daemon", "warning", text, fix) for text, fix in find_unlisted_reasons(app))
+    yield from _check_late(app)
+    yield from _check_forking(app)
+    yield from _check_web(app)
+    yield from _check_traces(app)
+    yield from _check_judges(app)
+    yield from _check_keys(app)
+    yield _check_redaction(app)
     for running in app.features.values():
         yield from running.findings()
     for name in app.switched_off:
         yield Finding(f"feature {name}", "ok", "switched off in [features]")
 
 
-def _keys(app: App) -> Iterator[Finding]:
-    """Where each key is from, never what it is; a backend that nobody named is asked nothing."""
+def _check_keys(app: App) -> Iterator[Finding]:
+    """Yield the source of each key, never the key; a backend that is not named is not used."""
     named = {*app.settings.vision.chain(), *(name for running in app.features.values() for name in running.backends())}
     for name, key in app.keys.items():
         used = "" if name in named else "; used only by waits that name it as their judge"
@@ -75,14 +75,14 @@ def _keys(app: App) -> Iterator[Finding]:
             yield Finding(f"key {name}", "ok", f"from {key.source}{used}")
 
 
-def _store(app: App) -> Finding:
+def _check_store(app: App) -> Finding:
     fault = app.journal.fault
     if fault is not None:
         return Finding("store", "fault", fault.message, fault.hint)
     return Finding("store", "ok", f"{app.paths.database}, SQLite {app.store.library_version}")
 
 
-def _shared_memory(app: App) -> Finding:
+def _check_shared_memory(app: App) -> Finding:
     room = os.statvfs(app.paths.shm)
     free_mb = room.f_bavail * room.f_frsize / 1e6
     settings = app.settings
@@ -91,10 +91,10 @@ def _shared_memory(app: App) -> Finding:
     if free_mb < 2 * ring_mb:
         fix = "mount /dev/shm larger (docker: --shm-size)"
         return Finding("shared memory", "warning", f"{text}, which has {free_mb:.0f} MB free", fix)
-    return Finding("shared memory", "ok", f"{text}, and there is room")  # figures that always move are in acud metrics
+    return Finding("shared memory", "ok", f"{text}, and there is room")  # changing figures are in acud metrics
 
 
-def _descriptors() -> Finding:
+def _check_descriptors() -> Finding:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     used = sum(1 for _ in Path("/proc/self/fd").iterdir())
     if used * 4 > soft * 3:
@@ -103,7 +103,7 @@ def _descriptors() -> Finding:
     return Finding("descriptors", "ok", f"enough of {soft} file descriptors are free")
 
 
-def _display(app: App, watched: WatchedDisplay) -> Finding:
+def _check_display(app: App, watched: WatchedDisplay) -> Finding:
     part = f"display {watched.name}"
     source = app.sources.by_name.get(watched.name)
     if watched.state is not DisplayState.UP or source is None:
@@ -119,29 +119,29 @@ def _display(app: App, watched: WatchedDisplay) -> Finding:
     return Finding(part, "ok", text)
 
 
-def _cookie(watched: WatchedDisplay) -> Iterator[Finding]:
-    """An Xauthority that others can read lets them see and use the display."""
+def _check_cookie(watched: WatchedDisplay) -> Iterator[Finding]:
+    """Warn of an Xauthority that other users can read: it lets them see and use the display."""
     why = private_files.secret_exposure(Path(watched.auth_file)) if watched.auth_file else ""
     if why:
         text = f"its Xauthority {watched.auth_file} {why}"
         yield Finding(f"display {watched.name}", "warning", text, f"chmod 600 {watched.auth_file}")
 
 
-def _over_limits(app: App) -> Iterator[Finding]:
-    """The displays whose programs took more than they may."""
+def _check_limits(app: App) -> Iterator[Finding]:
+    """Warn of displays that exceeded their limits."""
     for display in app.displays.managed.living:
         if display.limit_note:
             fix = "raise [display] memory_mb or processes, or start less there"
             yield Finding(f"display {display.name}", "warning", f"was over its limit: {display.limit_note}", fix)
 
 
-def _child(child: Child) -> Finding:
+def _check_child(child: Child) -> Finding:
     fix = "acud logs --level error, then acud daemon restart"
     return Finding(f"{child.kind} {child.name}", "fault", f"given up after restarts: {child.reason}", fix)
 
 
-def _forking(app: App) -> Iterator[Finding]:
-    """Why captures or evaluators start slowly, if they do."""
+def _check_forking(app: App) -> Iterator[Finding]:
+    """Explain why captures or evaluators start slowly, if they do."""
     for module, server in app.keeper.forking.items():
         if not server.fault:
             continue
@@ -150,8 +150,8 @@ def _forking(app: App) -> Iterator[Finding]:
         yield Finding("forks", "warning", text, "acud logs --level warning; it is started again with the next of them")
 
 
-def _late(app: App) -> Iterator[Finding]:
-    """Children that run and are not heard."""
+def _check_late(app: App) -> Iterator[Finding]:
+    """Yield children that run and send nothing."""
     for child in app.keeper.slots.values():
         late = metrics.of_child(app, child)
         if late:
@@ -159,7 +159,7 @@ def _late(app: App) -> Iterator[Finding]:
             yield Finding(f"{child.kind} {child.name}", "fault", late, fix)
 
 
-def _web(app: App) -> Iterator[Finding]:
+def _check_web(app: App) -> Iterator[Finding]:
     web = app.web
     if web.fault:
         yield Finding("web", "fault", web.fault, web.fix)
@@ -170,18 +170,18 @@ def _web(app: App) -> Iterator[Finding]:
     elif web.url:
         yield Finding("web", "ok", f"serves {web.url}, token in {web.token_file or 'the settings'}")
     if web.gateway_url:
-        yield _gateway(app, web.gateway_url)
+        yield _check_gateway(app, web.gateway_url)
 
 
-def _gateway(app: App, url: str) -> Finding:
+def _check_gateway(app: App, url: str) -> Finding:
     wanted = app.settings.web
     if not is_loopback(wanted.host) and not wanted.tls_cert:
         return Finding("dashboard", "warning", f"serves {url} without TLS", "set [web] tls_cert and tls_key")
     return Finding("dashboard", "ok", f"serves {url}; acud web login")
 
 
-def _traces(app: App) -> Iterator[Finding]:
-    """Where spans go, and whether what sends them is installed."""
+def _check_traces(app: App) -> Iterator[Finding]:
+    """Yield where spans are sent, or which package for that is missing."""
     url, missing = app.settings.otel.url, metrics.missing(app.settings.otel)
     if missing:
         yield Finding("traces", "fault", missing, 'pip install "acud[otel]", then acud daemon restart')
@@ -189,7 +189,7 @@ def _traces(app: App) -> Iterator[Finding]:
         yield Finding("traces", "ok", f"spans of waits go to {url}")
 
 
-def _redaction(app: App) -> Finding:
+def _check_redaction(app: App) -> Finding:
     remote = [judge.name for judge in app.pool.judges() if not judge.local]
     leaving = f"pictures leave for {', '.join(remote)}" if remote else "every judge is local"
     text = f"{app.redaction.told()}; {leaving}"
@@ -199,7 +199,7 @@ def _redaction(app: App) -> Finding:
     return Finding("redaction", "warning", f"text in pictures is not looked for: {text}", fix)
 
 
-def _judges(app: App) -> Iterator[Finding]:
+def _check_judges(app: App) -> Iterator[Finding]:
     vision = app.settings.vision
     if vision.backend != "auto" and vision.backends:
         text = f'backend = "{vision.backend}" stands alone: backends is not looked at'
@@ -210,13 +210,13 @@ def _judges(app: App) -> Iterator[Finding]:
         text = " ".join(f"{judge.state}{used} {judge.version} {judge.reason}".split())
         down = judge.state == "down"
         level: Level = "ok" if not down else "fault" if judge.name in (chosen, "ocr") else "warning"
-        yield Finding(f"judge {judge.name}", level, text, _judge_fix(app, judge.name) if down else "")
+        yield Finding(f"judge {judge.name}", level, text, _suggest_judge_fix(app, judge.name) if down else "")
     for script, packages in sorted(app.pool.missing_readers().items()):
         what = "text in letters that it can't read" if script == "unknown" else f"{script} text, which it can't read"
         yield Finding("ocr", "warning", f"the OCR met {what}", f"apt install {' '.join(packages)}; docs/ocr.md")
 
 
-def _judge_fix(app: App, name: str) -> str:
+def _suggest_judge_fix(app: App, name: str) -> str:
     is_backend = name in app.settings.backends
     return _JUDGE_FIXES.get(
         name, f"check [backends.{name}] of acud.toml; docs/backends.md" if is_backend else "acud logs"
@@ -224,7 +224,7 @@ def _judge_fix(app: App, name: str) -> str:
 
 
 def reasons(app: App) -> list[str]:
-    """Return every reason."""
+    """Return every reason why the daemon is degraded."""
     found = [] if app.journal.fault is None else [f"store: {app.journal.fault.message}"]
     found += [f"store: {one.words()}" for one in damaged_log.rescued_logs(app.paths.home)]
     found += [
@@ -242,11 +242,11 @@ def reasons(app: App) -> list[str]:
     found += [f"traces: {missing}"] if missing else []
     found += [f"web: {app.web.fault}"] if app.web.fault else []
     found += [reason for running in app.features.values() for reason in running.reasons()]
-    return found + [text for text, _ in unlisted(app)]
+    return found + [text for text, _ in find_unlisted_reasons(app)]
 
 
-def unlisted(app: App) -> list[tuple[str, str]]:
-    """Return the reasons, each with what to do, that are about no part which `acud doctor` looks at by itself."""
+def find_unlisted_reasons(app: App) -> list[tuple[str, str]]:
+    """Return the reasons that no other finding of `acud doctor` covers, each with its fix."""
     found = [
         (f"wake route {name.value} fails: {reason}", "acud wake test; docs/wakes.md")
         for name, reason in app.delivery.failing().items()

@@ -38,7 +38,7 @@ class OptionalChild(ABC):
         self._on_ended = on_ended
 
     @abstractmethod
-    def child_said(self, child: Child, message: Message) -> None:
+    def handle_message(self, child: Child, message: Message) -> None:
         """Handle one decoded message."""
 
     @abstractmethod

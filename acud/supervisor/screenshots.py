@@ -139,7 +139,7 @@ class Screenshots:
 
     def _late(self, target: ScreenshotTarget) -> Unavailable:
         return Unavailable(
-            f"no picture of {target.source.name} in {_DEADLINE_S:.0f} s: {self._pool.standing}",
+            f"no picture of {target.source.name} in {_DEADLINE_S:.0f} s: {self._pool.backlog}",
             hint="acud status; acud logs --level warning",
         )
 

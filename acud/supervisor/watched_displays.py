@@ -206,7 +206,7 @@ class WatchedDisplays:
 
     # ---- what capture says -----------------------------------------------------------------------------------------
 
-    def child_said(self, child: Child, message: Message) -> None:
+    def handle_message(self, child: Child, message: Message) -> None:
         """Handle a capture process's message. Raises: ProtocolError when it tells of another display's, or what cannot
         be.
         """

@@ -142,7 +142,7 @@ class Web(OptionalChild):
         self._go()
         self._bind_later()
 
-    def child_said(self, child: Child, message: Message) -> None:
+    def handle_message(self, child: Child, message: Message) -> None:
         """Learn that it serves."""
         if not isinstance(message, WebHello):
             return

@@ -50,11 +50,11 @@ def test_a_code_opens_one_session_with_what_it_was_made_for(bureau: Bureau) -> N
     assert (opened.kind, opened.scope, opened.name) == ("session", Scope.ACT, "desk")
     assert (opened.displays, opened.tasks) == ((":1",), ("task-1",))
     assert opened.expires_utc_s == bureau.now + 14 * DAY_S
-    assert bureau.passes.of(SESSION) == opened
+    assert bureau.passes.find_by_digest(SESSION) == opened
     with pytest.raises(NotFound):
         bureau.passes.redeem(CODE, digest_of("another"))
     with pytest.raises(NotFound):
-        bureau.passes.of(CODE)
+        bureau.passes.find_by_digest(CODE)
 
 
 def test_subscriptions_end_with_their_passes_but_not_with_a_sessions_time(bureau: Bureau) -> None:
@@ -90,7 +90,7 @@ def test_a_session_ends(bureau: Bureau) -> None:
     bureau.passes.redeem(CODE, SESSION)
     bureau.now += 14 * DAY_S
     with pytest.raises(NotFound):
-        bureau.passes.of(SESSION)
+        bureau.passes.find_by_digest(SESSION)
     assert bureau.passes.all() == ()
     assert trim(bureau.store, StoreSettings(), bureau.now).web_passes == 1
 
@@ -101,9 +101,9 @@ def test_a_token_lives_until_it_is_revoked_or_for_its_time(bureau: Bureau) -> No
     bureau.now += 60
     assert bureau.passes.all() == (ever,)
     bureau.now += 3650 * DAY_S
-    assert bureau.passes.of(TOKEN).pass_id == ever.pass_id
+    assert bureau.passes.find_by_digest(TOKEN).pass_id == ever.pass_id
     with pytest.raises(NotFound):
-        bureau.passes.of(digest_of("short"))
+        bureau.passes.find_by_digest(digest_of("short"))
     with pytest.raises(InvalidRequest, match="several"):
         bureau.passes.revoke("token-", "")
     assert bureau.passes.revoke(short.pass_id, "") == (short,)
@@ -143,9 +143,9 @@ def test_use_is_written_down_once_a_minute(bureau: Bureau) -> None:
     bureau.passes.create(WebTokenCreate(TOKEN))
     for passed_s, written in ((10.0, True), (30.0, False), (31.0, True)):
         bureau.now += passed_s
-        before = bureau.passes.of(TOKEN).used_utc_s
+        before = bureau.passes.find_by_digest(TOKEN).used_utc_s
         bureau.turn()
-        assert (bureau.passes.of(TOKEN).used_utc_s != before) == written
+        assert (bureau.passes.find_by_digest(TOKEN).used_utc_s != before) == written
 
 
 def test_no_secret_is_in_the_store(bureau: Bureau, tmp_path: Path) -> None:

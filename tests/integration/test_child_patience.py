@@ -37,7 +37,7 @@ class _Owner:
         self.heard = lambda: None
         """Called with each message; nothing else is done with words."""
 
-    def child_said(self, child: Child, message: Message) -> None:
+    def handle_message(self, child: Child, message: Message) -> None:
         self.heard()
 
     def child_ended(self, child: Child, reason: str) -> None:

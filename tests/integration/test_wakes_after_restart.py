@@ -65,7 +65,7 @@ class Host:
     def hello(self) -> Host:
         """Take up what was left, and have the delivery process there."""
         self.wakes.resume()
-        self.delivery.child_said(self.delivery.child, DeliveryHello(1))
+        self.delivery.handle_message(self.delivery.child, DeliveryHello(1))
         self.settle()
         return self
 
@@ -88,7 +88,7 @@ class Host:
         result = "sent" if self.works else "retry"
         pause = 0.0 if self.works else self.retry_after_s
         said = Delivered(one.wake_id, one.attempt, one.route, result, "", pause, 1.0)  # type: ignore[arg-type]
-        self.delivery.child_said(self.delivery.child, said)
+        self.delivery.handle_message(self.delivery.child, said)
 
     def later(self, seconds: float) -> None:
         """Let time pass."""

@@ -96,12 +96,12 @@ class Fleet(OptionalChild):
         told = {"host": self.host, "state": state, "signatures": self.signatures}
         return told | ({"warning": "; ".join(text for text, _ in self.warnings)} if self.warnings else {})
 
-    def child_said(self, child: Child, message: Message) -> None:
+    def handle_message(self, child: Child, message: Message) -> None:
         """Learn of the process and its connection."""
         if isinstance(message, FleetHello):
             self.host, self.fault, self.fix = message.host, "", ""
         elif isinstance(message, Delivered):
-            self._delivery.delivered(message)
+            self._delivery.handle_outcome(message)
         elif isinstance(message, FleetNews):
             self.warnings = message.warnings
             if message.connected and self.server == message.text:

@@ -25,7 +25,7 @@ from acud.supervisor.watched_displays import WatchedDisplay
 @handles(DisplayList)
 def display_list(app: App, request: DisplayList, call: Call) -> DisplayListReply:
     """Return the displays, those that ended too when asked for."""
-    ended = app.displays.ended() if request.ended else []
+    ended = app.displays.find_ended() if request.ended else []
     is_set = bool(app.settings.display.default)
     return DisplayListReply((*app.displays.infos(), *ended), app.displays.default, is_set)
 
@@ -79,7 +79,7 @@ def display_take(app: App, request: DisplayTake, call: Call) -> None:
 
     def on_display(watched: WatchedDisplay) -> None:
         taken = app.takeovers.take(watched, request.who, request.for_s, request.note, request.lease)
-        info = app.displays.taken_info(watched, taken)
+        info = app.displays.info_with_takeover(watched, taken)
         call.reply(TakeReply(taken.lease, taken.until.utc_s, info))
 
     app.displays.with_display(request.display, call.then(on_display))
@@ -90,7 +90,7 @@ def display_release(app: App, request: DisplayRelease, call: Call) -> DisplayRep
     """Give the display back."""
     watched = app.watched_displays.get(request.display)
     app.takeovers.release(watched, request.lease, force=request.force, note=request.note.strip())
-    return DisplayReply(app.displays.taken_info(watched, None))
+    return DisplayReply(app.displays.info_with_takeover(watched, None))
 
 
 @handles(NotificationAnswer)

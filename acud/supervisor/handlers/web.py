@@ -50,4 +50,4 @@ def web_token_revoke(app: App, request: WebTokenRevoke, call: Call) -> WebTokenL
 @handles(WebPass)
 def web_pass(app: App, request: WebPass, call: Call) -> WebPassReply:
     """Return the token or session that a secret belongs to."""
-    return WebPassReply(app.access_tokens.of(request.digest))
+    return WebPassReply(app.access_tokens.find_by_digest(request.digest))

@@ -135,7 +135,7 @@ class WidgetRequests:
         display = self._displays[asked.display]
         display.waits.discard(wait_id)
         if display.worker is not None:
-            self._pool.tell(display.worker, WidgetAskOver(wait_id))
+            self._pool.send_message(display.worker, WidgetAskOver(wait_id))
         if not display.waits:
             if display.timer is not None:
                 display.timer.cancel()
@@ -146,7 +146,7 @@ class WidgetRequests:
         asked = self._asked.get(active.wait_id)
         worker = self._displays[asked.display].worker if asked is not None else None
         if worker is not None:
-            self._pool.tell(worker, WidgetLook(active.wait_id))
+            self._pool.send_message(worker, WidgetLook(active.wait_id))
 
     def _find_place(self, active: ActiveWait, found: TargetLocation) -> WidgetPlace:
         at = self._find_corner(active.display, found.source, found.crop, found.window_id)
@@ -175,7 +175,7 @@ class WidgetRequests:
             return False
         now = DisplayWidgets(name, watched.windows, watched.bus_address, watched.a11y_address)
         if now != display.latest:
-            if not self._pool.tell(display.worker, now):
+            if not self._pool.send_message(display.worker, now):
                 display.worker = None
                 return False
             display.latest = now
@@ -189,7 +189,7 @@ class WidgetRequests:
             if isinstance(leaf, Widget)
         )
         ask = WidgetAsk(active.wait_id, asked.number, asked.display, asked.place, questions)
-        if display.worker is None or not self._pool.tell(display.worker, ask):
+        if display.worker is None or not self._pool.send_message(display.worker, ask):
             display.worker = None
             self._loop.call_later(_PAINTED_EACH_S, lambda: self._ask_again(asked.display))
 
@@ -259,7 +259,7 @@ class WidgetRequests:
             return
         many = display.painted is None or len(display.painted) > 2 * _MOST_SPOTS
         changed = None if many else tuple(display.painted or ())
-        if display.worker is not None and self._pool.tell(display.worker, WidgetsPainted(name, changed)):
+        if display.worker is not None and self._pool.send_message(display.worker, WidgetsPainted(name, changed)):
             display.painted = []
         display.timer = self._loop.call_later(_PAINTED_EACH_S, lambda: self._send_painted(name, display))
 

@@ -27,9 +27,9 @@ class Keeper:
         self.sent: list[tuple[Child, Job]] = []
         self.killed: list[tuple[Child, str]] = []
         self.reachable = True
-        self.was_away: list[Callable[[float], None]] = []
+        self.on_absence: list[Callable[[float], None]] = []
 
-    def hear(self) -> bool:
+    def receive_all(self) -> bool:
         """All that was said is heard."""
         return True
 
@@ -97,7 +97,7 @@ class Rig:
             on_judges_changed=lambda: None,
             on_worker_ended=lambda child: None,
             on_result=lambda result: None,
-            believes=lambda source, frame: True,
+            can_have_frame=lambda source, frame: True,
             blame=lambda source: False,
         )
         for worker in self.pool.workers:
@@ -105,7 +105,7 @@ class Rig:
 
     def hello(self, child: Child) -> None:
         """Say what a fresh evaluator says."""
-        self.pool.child_said(child, EvaluatorHello(pid=1, ocr=child.name == "0"))
+        self.pool.handle_message(child, EvaluatorHello(pid=1, ocr=child.name == "0"))
 
     def submit(self, *items: Item) -> None:
         """Submit and dispatch, as one turn does."""
@@ -116,7 +116,7 @@ class Rig:
     def answer(self, index: int) -> None:
         """Let the worker of the `index`-th sent job answer it."""
         child, job = self.keeper.sent[index]
-        self.pool.child_said(child, JobResult(job.job_id, "done"))
+        self.pool.handle_message(child, JobResult(job.job_id, "done"))
         self.pool.dispatch()
 
     def later(self, seconds: float) -> None:
@@ -243,7 +243,7 @@ def test_a_lease_is_renewed_by_heartbeats_that_list_the_job_and_lost_without(rig
     child, job = rig.keeper.sent[0]
     for _ in range(4):
         rig.later(20)
-        rig.pool.child_said(child, Heartbeat(jobs=(job.job_id,)))
+        rig.pool.handle_message(child, Heartbeat(jobs=(job.job_id,)))
     assert len(rig.keeper.sent) == 1
     rig.later(32)
     assert len(rig.keeper.sent) == 2
@@ -257,7 +257,7 @@ def test_a_worker_in_which_a_job_hangs_is_killed_and_what_else_it_had_goes_to_an
         rig.later(29)
         if beat == 29:
             rig.submit(other)
-        rig.pool.child_said(child, Heartbeat(jobs=tuple(job.job_id for _, job in rig.keeper.sent)))
+        rig.pool.handle_message(child, Heartbeat(jobs=tuple(job.job_id for _, job in rig.keeper.sent)))
     assert [(killed.name, "job_max_s" in why) for killed, why in rig.keeper.killed] == [(child.name, True)]
     assert (len(hung.built), len(other.built)) == (1, 2)
     rig.pool.child_ended(child, "killed")
@@ -280,7 +280,7 @@ def test_a_display_whose_job_was_handed_over_gets_no_more_credit_than_others(rig
 def test_a_supervisor_that_stood_still_takes_no_lease_away(rig: Rig) -> None:
     rig.submit(Item())
     rig.later(20)
-    for told in rig.keeper.was_away:
+    for told in rig.keeper.on_absence:
         told(600.0)
     rig.clock.advance(600.0)
     rig.later(9)
@@ -294,7 +294,7 @@ def test_a_late_result_of_a_lost_lease_is_not_taken_twice(rig: Rig) -> None:
     rig.submit(item)
     rig.later(32)
     rig.answer(1)
-    rig.pool.child_said(rig.keeper.sent[0][0], JobResult(rig.keeper.sent[0][1].job_id, "done"))
+    rig.pool.handle_message(rig.keeper.sent[0][0], JobResult(rig.keeper.sent[0][1].job_id, "done"))
     assert len(item.results) == 1
 
 
@@ -302,7 +302,7 @@ def test_a_part_leaves_the_job_with_its_worker(rig: Rig) -> None:
     item = Item()
     rig.submit(item)
     child, job = rig.keeper.sent[0]
-    rig.pool.child_said(child, JobResult(job.job_id, "part"))
+    rig.pool.handle_message(child, JobResult(job.job_id, "part"))
     rig.answer(0)
     assert (len(item.parts), len(item.results)) == (1, 1)
 

@@ -83,7 +83,9 @@ def test_a_picture_that_comes_too_late_is_no_second_answer_and_leaves_no_file(ta
     assert [type(outcome) for outcome in table.found] == [Unavailable]
     name = job.job_id + ".jpg"
     (table.spool / name).write_bytes(b"pixels")
-    table.rig.pool.child_said(child, JobResult(job.job_id, "done", picture=name, width=64, height=48, epoch=1, frame=5))
+    table.rig.pool.handle_message(
+        child, JobResult(job.job_id, "done", picture=name, width=64, height=48, epoch=1, frame=5)
+    )
     assert len(table.found) == 1
     assert not (table.spool / name).exists()
 
@@ -93,7 +95,9 @@ def test_a_picture_in_time_is_the_only_answer(table: Table) -> None:
     ((child, job),) = table.rig.keeper.sent
     name = job.job_id + ".jpg"
     (table.spool / name).write_bytes(b"pixels")
-    table.rig.pool.child_said(child, JobResult(job.job_id, "done", picture=name, width=64, height=48, epoch=1, frame=5))
+    table.rig.pool.handle_message(
+        child, JobResult(job.job_id, "done", picture=name, width=64, height=48, epoch=1, frame=5)
+    )
     table.rig.later(25)
     (picture,) = table.found
     assert isinstance(picture, Picture)

@@ -208,7 +208,7 @@ class ActionSequence:
             return
         launch = self._actions[self.progress.done]
         assert isinstance(launch, Launch)
-        self._core.displays.launched(self._watched, launch, self.progress.pid)
+        self._core.displays.note_launch(self._watched, launch, self.progress.pid)
         self._aim = self._aim.follow(launch, 0)
         self._did()
 

@@ -188,7 +188,7 @@ class _StepCaller:
         """Return `step` as a part of the call; none is taken after the outcome."""
 
         def guarded(outcome: Thing) -> None:
-            fault = None if self._is_over else self._faults.contained("gui_do", lambda: step(outcome))
+            fault = None if self._is_over else self._faults.run_contained("gui_do", lambda: step(outcome))
             if fault is not None:
                 self.fail(fault)
 

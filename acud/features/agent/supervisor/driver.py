@@ -255,7 +255,7 @@ class RunCaller:
         def guarded(outcome: Thing) -> None:
             if self._over:
                 return
-            fault = self._faults.contained("gui_agent", lambda: step(outcome))
+            fault = self._faults.run_contained("gui_agent", lambda: step(outcome))
             if fault is not None:
                 self.fail(fault)
 

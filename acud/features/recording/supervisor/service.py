@@ -267,7 +267,7 @@ class RecordingService:
         if active.child.process is None:
             self._core.keeper.stop(active.child)
             self._ended(active)
-        elif active.child.state is not ChildState.STARTING:  # else it stops once it has the last frame: `child_said`
+        elif active.child.state is not ChildState.STARTING:  # else it stops after the last frame: `handle_message`
             self._stop_recorder(active)
 
     def _stop_recorder(self, active: ActiveRecording) -> None:
@@ -399,7 +399,7 @@ class RecordingService:
 
     # ---- the recorder ------------------------------------------------------------------------------------------------
 
-    def child_said(self, child: Child, message: Message) -> None:
+    def handle_message(self, child: Child, message: Message) -> None:
         active = self.active.get(child.name)
         if active is None:
             return

@@ -85,7 +85,7 @@ class Tasks:
         }
         for task_id in self._core.waits.by_task().keys() - living:
             self._core.waits.end_task(task_id, "its task had ended")
-        for watched, task_id in self._core.displays.owned():
+        for watched, task_id in self._core.displays.find_owned():
             if task_id not in living:
                 _LOG.info("task.display_swept", display=watched.name, task=task_id)
                 self._core.displays.remove(watched, lambda: None)

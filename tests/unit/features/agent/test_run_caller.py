@@ -20,7 +20,7 @@ def contained(name: str, step: Callable[[], None]) -> AcudError | None:
 
 def caller() -> tuple[RunCaller, list[Any]]:
     ends: list[Any] = []
-    faults: Any = SimpleNamespace(contained=contained)
+    faults: Any = SimpleNamespace(run_contained=contained)
     return RunCaller(faults, ends.append), ends
 
 
