@@ -89,7 +89,7 @@ class Core:
         self.publisher = Publisher(paths.run / "events", self.loop, self.utc_s, self._newest)
         self.committed_events = Observers[Callable[[Event], None]]()
         """Called with each event after its commit."""
-        self.committed_events.add(self.publisher.tell, Order.CORE)
+        self.committed_events.add(self.publisher.publish, Order.CORE)
         self.journal = Journal(self.store, self.loop, self.utc_s, self._publish)
         self.daemon_events = DaemonEvents(self.journal, self.publisher, self.utc_s)
         self.usage_log = UsageLog(self.journal, self.utc_s)
@@ -154,9 +154,9 @@ class Core:
             self.keys,
             on_judges_changed=self._on_judges_changed,
             on_worker_ended=self.daemon_events.child_ended,
-            on_result=self.judge_metrics.heard,
+            on_result=self.judge_metrics.count_result,
             can_have_frame=self.sources.can_have_frame,
-            blame=self.watched_displays.blame,
+            end_damaged=self.watched_displays.end_damaged,
         )
 
     def _wire_deliveries(self) -> None:
@@ -242,7 +242,7 @@ class Core:
             self.loop,
             self.clock.monotonic_s,
             self.utc_s,
-            self.publisher.tell,
+            self.publisher.publish,
         )
         self.watched_displays.gone.add(self.waits.display_gone, Order.WAITS)
         self.watched_displays.removed.add(self.waits.display_removed, Order.WAITS)

@@ -57,8 +57,8 @@ class EvaluatorPool:
     """Owns the evaluators.
 
     `on_result` gets each result, and each part of one, before its receivers. `can_have_frame` returns whether a source
-    can have that frame already: evaluators read the number from memory that captures write. `blame` handles a damaged
-    ring of a source; returns False when the ring is not damaged.
+    can have that frame already: evaluators read the number from memory that captures write. `end_damaged` ends the
+    capture process of a source with a damaged ring; returns False when the ring is not damaged.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class EvaluatorPool:
         on_worker_ended: Callable[[Child], None],
         on_result: Callable[[JobResult], None],
         can_have_frame: Callable[[str, int], bool],
-        blame: Callable[[str], bool],
+        end_damaged: Callable[[str], bool],
     ) -> None:
         self._keeper = keeper
         self._loop = loop
@@ -97,7 +97,7 @@ class EvaluatorPool:
         self._on_worker_ended = on_worker_ended
         self._on_result = on_result
         self._can_have_frame = can_have_frame
-        self._blame = blame
+        self._end_damaged = end_damaged
         count = settings.evaluator.workers or cores
         self.widget_askers = Observers[WidgetAsker]()
         self.workers = [self._make_worker(number, number < settings.ocr.workers) for number in range(count)]
@@ -129,7 +129,7 @@ class EvaluatorPool:
     def _requeue(self, running: Mapping[str, JobEntry]) -> None:
         for entry in running.values():
             entry.tries -= 1
-            self._queue[entry.work.lane].done(entry.work.display, 0.0)
+            self._queue[entry.work.lane].charge(entry.work.display, 0.0)
             self._enqueue(entry)
 
     def renew(self, worker: Worker) -> None:
@@ -312,7 +312,7 @@ class EvaluatorPool:
             self._retry(entry, "the evaluator could not be reached")
 
     def _charge(self, entry: JobEntry) -> None:
-        self._queue[entry.work.lane].done(entry.work.display, self._now() - entry.sent_s)
+        self._queue[entry.work.lane].charge(entry.work.display, self._now() - entry.sent_s)
 
     def _retry(self, entry: JobEntry, reason: str) -> None:
         self._charge(entry)
@@ -374,7 +374,7 @@ class EvaluatorPool:
         if running is None or self._can_have_frame(running.source, result.frame):
             return result
         reason = f"{running.source} cannot have come to frame {result.frame} already"
-        if not self._blame(running.source):
+        if not self._end_damaged(running.source):
             raise ProtocolError(reason)
         return JobResult(result.job_id, "failed", f"{reason}: its ring is damaged")
 

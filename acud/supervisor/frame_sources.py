@@ -210,7 +210,7 @@ class Sources:
         source = Source(hello.source, hello.display, hello.window_id, link)
         source.grab = self._grabs
         source.epoch, source.frame, source.run = self._left.pop(hello.source, (*self._left_floor, self._run))
-        past = self.orphaned_rings.renewed(hello.source)
+        past = self.orphaned_rings.reread(hello.source)
         source.epoch = max(source.epoch, self.orphaned_rings.epoch(hello.source))
         if past is not None:
             # Continue a killed supervisor's numbers: the first frame is compared with the last one in its ring.
@@ -345,7 +345,7 @@ class Sources:
         self._drop(source, "previous")
         for watcher in self.watchers:
             watcher.frame_seen(source, notice)
-        self.orphaned_rings.compared(source.name)
+        self.orphaned_rings.mark_compared(source.name)
 
     def beat(self, newest: dict[str, tuple[int, int]], compared: Mapping[str, int] = _NO_TIMES) -> None:
         """Compare a heartbeat with the notices: a frame without one counts as a change of everything.

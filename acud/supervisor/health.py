@@ -109,7 +109,7 @@ def _check_display(app: App, watched: WatchedDisplay) -> Finding:
     if watched.state is not DisplayState.UP or source is None:
         fix = "acud display create" if watched.managed else f"start the X server, or acud display remove {watched.name}"
         return Finding(part, "fault", watched.reason or watched.state.value, fix)
-    stale = metrics.of_display(app, watched)
+    stale = metrics.explain_stale_display(app, watched)
     if stale:
         return Finding(part, "fault", stale, "acud logs --level warning; a hung capture process is replaced by itself")
     text = f"{source.width}x{source.height}, grabs by {source.method}"
@@ -153,7 +153,7 @@ def _check_forking(app: App) -> Iterator[Finding]:
 def _check_late(app: App) -> Iterator[Finding]:
     """Yield children that run and send nothing."""
     for child in app.keeper.slots.values():
-        late = metrics.of_child(app, child)
+        late = metrics.explain_late_child(app, child)
         if late:
             fix = f"it is replaced by itself after {app.keeper.patience_s(child):g} s of silence"
             yield Finding(f"{child.kind} {child.name}", "fault", late, fix)
@@ -182,7 +182,7 @@ def _check_gateway(app: App, url: str) -> Finding:
 
 def _check_traces(app: App) -> Iterator[Finding]:
     """Yield where spans are sent, or which package for that is missing."""
-    url, missing = app.settings.otel.url, metrics.missing(app.settings.otel)
+    url, missing = app.settings.otel.url, metrics.explain_missing_exporter(app.settings.otel)
     if missing:
         yield Finding("traces", "fault", missing, 'pip install "acud[otel]", then acud daemon restart')
     elif url:
@@ -192,7 +192,7 @@ def _check_traces(app: App) -> Iterator[Finding]:
 def _check_redaction(app: App) -> Finding:
     remote = [judge.name for judge in app.pool.judges() if not judge.local]
     leaving = f"pictures leave for {', '.join(remote)}" if remote else "every judge is local"
-    text = f"{app.redaction.told()}; {leaving}"
+    text = f"{app.redaction.describe_rules()}; {leaving}"
     if app.redaction.reads(local=False, keeps_evidence=False):
         return Finding("redaction", "ok", text)
     fix = "set [redaction] ocr = true and give it rules, or keep to local backends"
@@ -238,7 +238,7 @@ def reasons(app: App) -> list[str]:
         if child.state is ChildState.FAILED
     ]
     found += metrics.reasons(app)
-    missing = metrics.missing(app.settings.otel)
+    missing = metrics.explain_missing_exporter(app.settings.otel)
     found += [f"traces: {missing}"] if missing else []
     found += [f"web: {app.web.fault}"] if app.web.fault else []
     found += [reason for running in app.features.values() for reason in running.reasons()]

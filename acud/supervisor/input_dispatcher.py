@@ -1,4 +1,4 @@
-"""Acts on displays: sent to the capture process, matched with what it says of them. Nothing is ever sent twice."""
+"""Sends acts on displays to their capture processes, and matches the outcomes. Nothing is ever sent twice."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ ActedDone = Callable[[Acted | AcudError], None]
 
 
 class _PendingAction(NamedTuple):
-    """One act that is on its way."""
+    """An act without an outcome yet."""
 
     watched: WatchedDisplay
     act_id: str
 
 
 class InputDispatcher:
-    """Who asks for acts. An act ends with its `Acted`, with the error that it says, or as `OutcomeUnknown`."""
+    """Sends acts. An act ends with its `Acted`, with the error in it, or as `OutcomeUnknown`."""
 
     def __init__(self, watched_displays: WatchedDisplays, loop: EventLoop) -> None:
         self._watched_displays = watched_displays
@@ -45,38 +45,38 @@ class InputDispatcher:
         window: int = 0,
         with_program: bool = False,
     ) -> None:
-        """Have `action` done on `watched`, for `window` (see `Act`), after those asked for before; `done` gets what
-        came of it: what another window would have got is an `Acted` that is `misdirected`.
+        """Have `action` done on `watched`, for `window` (see `Act`), after earlier acts; `done` gets its outcome. One
+        that another window would have got is an `Acted` that is `misdirected`.
 
-        Raises: DisplayDown or Unavailable when it certainly is not begun.
+        Raises: DisplayDown or Unavailable when it surely has not begun.
         """
         if watched.state is not DisplayState.UP:
             raise DisplayDown(f"display {watched.name} is {watched.state}: {watched.reason}", hint="acud display list")
         act_id = new_id("act")
         if not self._watched_displays.order(watched, Act(act_id, action, window, with_program)):
             raise Unavailable(f"the capture process of {watched.name} takes no acts now", hint="try again; acud status")
-        late = partial(_unknown, f"no word of it came in {_DEADLINE_S:.0f} s")
+        late = partial(_outcome_unknown, f"no word of it came in {_DEADLINE_S:.0f} s")
         self._pending.park(_PendingAction(watched, act_id), done, _DEADLINE_S, late)
 
     def drop(self, watched: WatchedDisplay, reason: str) -> None:
-        """End what is under way or queued on `watched` with `refused` and `reason`; everything held is released."""
+        """End the acts under way or queued on `watched` with `refused` and `reason`; release held keys and buttons."""
         self._watched_displays.order(watched, DropActs(reason))
 
-    # ---- what displays say -----------------------------------------------------------------------------------------
+    # ---- events of displays ----------------------------------------------------------------------------------------
 
-    def acted(self, watched: WatchedDisplay, message: Acted) -> None:
-        """Hand an act's end to whoever asked for it."""
+    def on_acted(self, watched: WatchedDisplay, message: Acted) -> None:
+        """Pass an act's outcome to its caller."""
         is_fault = message.code and message.misdirected is None
         fault = from_wire(message.code, message.message, message.hint, {}) if is_fault else None
         self._pending.end(lambda pending: pending.act_id == message.act_id, fault or message)
 
     def input_lost(self, watched: WatchedDisplay, reason: str) -> None:
-        """Its capture process died: what it was doing may be done, half done, or not begun."""
-        outcome = _unknown(f"display {watched.name} was lost during it: {reason}")
+        """End the display's acts as unknown: its capture process died before, during or after them."""
+        outcome = _outcome_unknown(f"display {watched.name} was lost during it: {reason}")
         self._pending.end(lambda pending: pending.watched is watched, outcome)
 
 
-def _unknown(reason: str) -> OutcomeUnknown:
+def _outcome_unknown(reason: str) -> OutcomeUnknown:
     return OutcomeUnknown(
         f"nobody knows what came of the action: {reason}", hint="look before you go on; it is not repeated"
     )

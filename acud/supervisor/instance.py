@@ -1,4 +1,4 @@
-"""One supervisor per ACU_HOME: the lock that proves it, and the sweep of what a dead one left."""
+"""One supervisor per ACU_HOME: the lock that ensures it, and the sweep of what a dead one left."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class InstanceLock:
 
 
 def prepare(paths: Paths) -> None:
-    """Create the instance's private directories. Raises: Refused when one is somebody else's."""
+    """Create the instance's private directories. Raises: Refused when one belongs to another user."""
     private = (paths.evidence, paths.recordings, paths.displays, paths.spool)
     for directory in (paths.home, paths.run, paths.debug_log.parent, *private):
         make_private(directory)
@@ -49,28 +49,28 @@ def prepare(paths: Paths) -> None:
 def sweep(paths: Paths) -> list[str]:
     """Remove sockets and spooled pictures of a dead supervisor; return what was removed. Hold the lock first.
 
-    Its rings still tell what changed until it died: `acud.supervisor.orphaned_rings` keeps what is wanted of them.
+    Its rings still show what changed until it died: `acud.supervisor.orphaned_rings` keeps those it needs.
     """
-    make_private(paths.shm)  # first: in /dev/shm anybody may have laid a link of this name to a directory of ours
-    removed = [str(path) for folder in (paths.run, paths.spool) for path in _leftovers(folder)]
+    make_private(paths.shm)  # first: in /dev/shm any user may have made a link of this name to a directory of ours
+    removed = [str(path) for folder in (paths.run, paths.spool) for path in _find_leftovers(folder)]
     for name in removed:
         Path(name).unlink(missing_ok=True)
     return removed
 
 
-def _leftovers(folder: Path) -> list[Path]:
+def _find_leftovers(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if not path.is_dir()] if folder.is_dir() else []
 
 
 def dismantle(paths: Paths, *, rings: bool = True) -> None:
-    """Remove what only a living supervisor needs, at an orderly end.
+    """Remove what only a running supervisor needs, at an orderly end.
 
-    `rings` False leaves those of a killed supervisor: the one that could not start has not looked at them.
+    `rings` False keeps those of a killed supervisor, as one that could not start has not read them.
     """
     if rings:
         shutil.rmtree(paths.shm, ignore_errors=True)
     else:
         with contextlib.suppress(OSError):  # there are some
             paths.shm.rmdir()
-    for path in _leftovers(paths.run) + _leftovers(paths.spool):
+    for path in _find_leftovers(paths.run) + _find_leftovers(paths.spool):
         path.unlink(missing_ok=True)

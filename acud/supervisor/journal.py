@@ -1,7 +1,7 @@
-"""What one loop turn changes: one transaction, a savepoint each, and everything that leaves only after the commit.
+"""The changes of one loop turn: one transaction with a savepoint for each, and effects that follow the commit.
 
-Requests are answered with the fault when the commit fails. Mutations of our own (a verdict, a display that died) are
-kept and written again until a commit holds them: nothing that happened is forgotten because a disk was full.
+When a commit fails, requests are answered with the fault. The supervisor's own mutations (a verdict, a display that
+died) are kept and written again until a commit holds them, so that a full disk loses nothing.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ class _Kept(Struct, frozen=True):
 
 
 class Journal:
-    """Owns the turn's transaction. `tell` publishes a committed event."""
+    """Owns the turn's transaction. `publish` gets each committed event."""
 
     def __init__(
-        self, store: Store, loop: EventLoop, utc_s: Callable[[], float], tell: Callable[[Event], None]
+        self, store: Store, loop: EventLoop, utc_s: Callable[[], float], publish: Callable[[Event], None]
     ) -> None:
         self.store = store
         self._loop = loop
         self._utc_s = utc_s
-        self._tell = tell
+        self._publish = publish
         self._effects: list[Effect] = []
         self._events: list[Event] = []
         self._kept: list[_Kept] = []
@@ -50,16 +50,16 @@ class Journal:
         self.newest = store.events.newest()
         """The newest committed event number."""
         self.dropped = 0
-        """Records given up because too many waited for a disk that takes nothing."""
+        """Records given up because too many waited for a full or broken disk."""
         self.fault: StoreUnavailable | None = None
-        """Why the last commit failed; None when the store is well."""
+        """Why the last commit failed; None if it did not."""
         self.commit_s = Histogram(QUICK_S)
         self.faults = Tally()
         """Commits that failed, by fault."""
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
-        """Undo the store's changes, the effects and the events of the block when it raises."""
+        """Undo the store's changes, the effects and the events of the block if it raises."""
         effects, events = len(self._effects), len(self._events)
         try:
             with self.store.savepoint():
@@ -69,7 +69,7 @@ class Journal:
             raise
 
     def after_commit(self, effect: Effect) -> None:
-        """Call `effect` once this turn is committed; never when it is not."""
+        """Call `effect` after this turn's commit; never if that fails."""
         self._effects.append(effect)
 
     def event(self, topic: str, subject: str, **data: Any) -> None:
@@ -77,9 +77,9 @@ class Journal:
         self._events.append(self.store.events.append(topic, subject, data, self._utc_s()))
 
     def keep(self, mutation: Effect, done: Effect | None = None, *, droppable: bool = False) -> None:
-        """Write `mutation` in this turn, or in the first later one whose commit holds; then call `done` once, if given.
+        """Write `mutation` in this turn, or in the first later one with a successful commit; then call `done` once.
 
-        A `droppable` one (a record of what was judged) is given up, and counted, when too many wait for the disk.
+        A `droppable` one (a record of an evaluation) is given up, and counted, when too many wait for the disk.
         """
         if droppable and len(self._kept) >= _MAX_KEPT:
             self.dropped += 1
@@ -92,7 +92,7 @@ class Journal:
         return bool(self._kept and not self._retrying) or self.store.in_turn
 
     def end_turn(self) -> StoreUnavailable | None:
-        """Commit; return None and run the effects, or return why it failed (requests get it, the kept are retried)."""
+        """Commit and run the effects; or return why it failed, for the requests; kept mutations are retried."""
         if not self.dirty and not self._effects:
             return None
         kept = list(self._kept)
@@ -101,9 +101,9 @@ class Journal:
                 self._write(entry)
             self._commit()
         except StoreUnavailable as fault:
-            self._failed(fault)
+            self._handle_failure(fault)
             return fault
-        self._committed(kept)
+        self._finish_commit(kept)
         return None
 
     def _commit(self) -> None:
@@ -115,7 +115,7 @@ class Journal:
 
     @property
     def waiting(self) -> int:
-        """Mutations of our own that no commit holds yet."""
+        """Number of kept mutations that no commit holds yet."""
         return len(self._kept)
 
     def _write(self, entry: _Kept) -> None:
@@ -125,10 +125,10 @@ class Journal:
         except StoreUnavailable:
             raise
         except AcudError as fault:
-            # The store holds what the mutation takes for impossible: writing it again would fail for ever.
+            # The store contradicts the mutation: writing it again would fail for ever.
             _LOG.error("journal.refused", fault=fault.message)
 
-    def _failed(self, fault: StoreUnavailable) -> None:
+    def _handle_failure(self, fault: StoreUnavailable) -> None:
         self.store.rollback_turn()
         self.faults.add(str(fault.facts.get("fault", "unknown")))
         self._effects.clear()
@@ -143,7 +143,7 @@ class Journal:
     def _retry(self) -> None:
         self._retrying = False  # the end of this very turn writes the kept again
 
-    def _committed(self, kept: list[_Kept]) -> None:
+    def _finish_commit(self, kept: list[_Kept]) -> None:
         if self.fault is not None:
             _LOG.info("store.well_again", written=len(kept))
             self.fault = None
@@ -153,7 +153,7 @@ class Journal:
         for event in events:
             self.newest = event.n
             _LOG.debug("event.stored", n=event.n, topic=event.topic, subject=event.subject)
-            self._tell(event)
+            self._publish(event)
         for entry in kept:
             if entry.done is not None:
                 entry.done()

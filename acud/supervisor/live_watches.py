@@ -1,7 +1,6 @@
-"""Displays that people watch as they change: the demand for frames, and what watchers are told; the pixels are
-elsewhere.
+"""Displays that people watch live: the demand for frames, and the events for watchers, without the pixels.
 
-With nobody watching nothing runs here: no timer, no demand on a source, no event.
+Without a watch nothing runs here: no timer, no demand on a source, no event.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from acud.types import DisplayState
 _CONSUMER = "live"
 _TICK_S = 0.5
 _CHECK_S = 0.4
-"""A screen where nothing changes is compared so often: only that tells a quiet one from one whose capture stands still.
-A grab that finds nothing new takes 0.5 ms at 1280x720."""
+"""A quiet screen is grabbed this often, to notice when its capture stands still. A grab that finds nothing new takes
+0.5 ms at 1280x720."""
 _STALE_S = 2.2
-"""Without a grab for so long the newest frame is not shown as present any more; told at the next tick: within 3 s."""
+"""Without a grab for this long the newest frame is stale; watchers get that at the next tick, within 3 s."""
 
 
 class _Watch(NamedTuple):
@@ -36,7 +35,7 @@ class _Watch(NamedTuple):
 
 
 class _ShownFrame:
-    """A display that is watched: since when, and whether it was told to stand still."""
+    """A watched display: since when, and whether its frame was reported as stale."""
 
     def __init__(self, since_s: float) -> None:
         self.since_s = since_s
@@ -44,7 +43,7 @@ class _ShownFrame:
 
 
 class LiveWatches:
-    """Every watch. `tell` publishes an event."""
+    """Every watch. `publish` gets each event."""
 
     def __init__(
         self,
@@ -54,7 +53,7 @@ class LiveWatches:
         loop: EventLoop,
         now_s: Callable[[], float],
         utc_s: Callable[[], float],
-        tell: Callable[[Event], None],
+        publish: Callable[[Event], None],
     ) -> None:
         self._watched_displays = watched_displays
         self._sources = sources
@@ -62,19 +61,18 @@ class LiveWatches:
         self._loop = loop
         self._now = now_s
         self._utc_s = utc_s
-        self._tell = tell
+        self._publish = publish
         self._watches: dict[str, _Watch] = {}
         self._shown: dict[str, _ShownFrame] = {}
         self._timer: Timer | None = None
         sources.watchers.add(self, Order.CORE)
 
-    # ---- asked -------------------------------------------------------------------------------------------------------
+    # ---- requests ----------------------------------------------------------------------------------------------------
 
     def watch(self, watched: WatchedDisplay, fps: float, for_s: float, watch: str = "") -> str:
-        """Have `watched` grabbed up to `fps` times a second for `for_s` from now on (0: no more); return the watch's
-        id.
+        """Have `watched` grabbed up to `fps` times a second for `for_s` from now on (0: end); return the watch's id.
 
-        One that ran out is taken up again.
+        A watch that ran out is begun again.
         """
         key = watch or new_id("live")
         if for_s > 0:
@@ -82,16 +80,16 @@ class LiveWatches:
         else:
             self._watches.pop(key, None)
         was_shown = watched.name in self._shown
-        self._apply()
+        self._apply_demand()
         source = self._sources.by_name.get(watched.name)
         if not was_shown and watched.name in self._shown and source is not None and source.up:
-            self._check(source, self._shown[watched.name])  # its first picture does not wait for the next tick
+            self._check(source, self._shown[watched.name])  # its first picture needs no tick
         if self._shown and self._timer is None:
             self._timer = self._loop.call_later(0.0, self._tick)
         return key
 
-    def seen(self, watched: WatchedDisplay, watch: str, task_id: str) -> LiveWatched:
-        """Return where the frames of `watched` are, which is the display of `task_id`, or why there are none."""
+    def locate_frames(self, watched: WatchedDisplay, watch: str, task_id: str) -> LiveWatched:
+        """Return where the frames of `watched`, the display of `task_id`, are, or why there are none."""
         source = self._sources.by_name.get(watched.name)
         if source is None or not source.live or source.path is None:
             ended = watched.state is DisplayState.ENDED
@@ -100,7 +98,7 @@ class LiveWatches:
             return LiveWatched(watch, watched.name, task_id, code="ended" if ended else "no_pixels", reason=reason)
         shown = self._shown.get(watched.name)
         if shown is not None and shown.stale:
-            return LiveWatched(watch, watched.name, task_id, code="stale", reason=self._standstill(source))
+            return LiveWatched(watch, watched.name, task_id, code="stale", reason=self._describe_standstill(source))
         hide = self._redaction.of(source)
         return LiveWatched(
             watch,
@@ -118,16 +116,16 @@ class LiveWatches:
 
     # ---- demand ------------------------------------------------------------------------------------------------------
 
-    def _apply(self) -> None:
-        """Want of each source what its watches do."""
-        wanted = self._wanted()
+    def _apply_demand(self) -> None:
+        """Request of each source the frame rate of its watches."""
+        wanted = self._sum_demand()
         for name in {*self._shown, *wanted}:
             source = self._sources.by_name.get(name)
             if source is not None:
                 self._sources.want(source, _CONSUMER, wanted.get(name, 0.0))
         self._shown = {name: self._shown.get(name) or _ShownFrame(self._now()) for name in wanted}
 
-    def _wanted(self) -> dict[str, float]:
+    def _sum_demand(self) -> dict[str, float]:
         wanted: dict[str, float] = {}
         for watch in self._watches.values():
             wanted[watch.display] = max(wanted.get(watch.display, 0.0), watch.fps)
@@ -137,7 +135,7 @@ class LiveWatches:
         self._timer = None
         now_s = self._now()
         self._watches = {key: watch for key, watch in self._watches.items() if watch.until_s > now_s}
-        self._apply()
+        self._apply_demand()
         for name, shown in self._shown.items():
             source = self._sources.by_name.get(name)
             if source is not None and source.up:
@@ -149,30 +147,30 @@ class LiveWatches:
         compared_s = source.compared_mono_ns / 1e9
         if self._now() - compared_s >= _CHECK_S:
             self._sources.grab_now(source)
-        # What nobody watched was not grabbed: its age counts from then on.
+        # Before the watch nothing was grabbed: the frame's age counts from its begin.
         if self._now() - max(compared_s, shown.since_s) >= _STALE_S and not shown.stale:
             shown.stale = True
-            self._told("live.lost", source.name, code="stale", reason=self._standstill(source))
+            self._publish_change("live.lost", source.name, code="stale", reason=self._describe_standstill(source))
 
-    def _standstill(self, source: Source) -> str:
+    def _describe_standstill(self, source: Source) -> str:
         return f"nothing was grabbed of {source.name} for {self._sources.age_s(source) or 0.0:.1f} s"
 
-    # ---- what moves --------------------------------------------------------------------------------------------------
+    # ---- events of sources -------------------------------------------------------------------------------------------
 
     def source_up(self, source: Source) -> None:
-        """A watched display has a new ring: it is wanted as before, and told of with its first frame."""
+        """Request frames of a watched display's new ring; its first frame is published."""
         if source.name in self._shown:
-            self._apply()
+            self._apply_demand()
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
-        """Tell of a frame, or that the newest is still what the screen shows."""
+        """Publish a frame, or that the newest one still matches the screen."""
         shown = self._shown.get(source.name)
         if shown is None:
             return
         shown.stale = False
         hide = self._redaction.of(source)
         hidden = [[box.x, box.y, box.w, box.h] for box in (one.box for one in hide.boxes)] if hide is not None else []
-        self._told(
+        self._publish_change(
             "live.frame",
             source.name,
             epoch=source.epoch,
@@ -183,10 +181,10 @@ class LiveWatches:
         )
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
-        """Tell that there are no pixels, and why."""
+        """Publish that there are no pixels, and why."""
         if source.name in self._shown:
-            self._told("live.lost", source.name, code=code, reason=reason)
+            self._publish_change("live.lost", source.name, code=code, reason=reason)
 
-    def _told(self, topic: str, subject: str, **data: Any) -> None:
-        # Never stored: whoever misses one learns as much from the next, a second later at most.
-        self._tell(Event(0, 0, topic, self._utc_s(), subject, data))
+    def _publish_change(self, topic: str, subject: str, **data: Any) -> None:
+        # Never stored: the next one, a second later at most, says the same.
+        self._publish(Event(0, 0, topic, self._utc_s(), subject, data))

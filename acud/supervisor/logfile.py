@@ -1,4 +1,4 @@
-"""Keeps log files small: beyond its limit a file is copied to `<name>.1` and emptied in place, `.1` becomes `.2` …
+"""Keeps log files small: copies one beyond its limit to `<name>.1` and empties it in place; `.1` becomes `.2` …
 
 In place, because children hold it open for appending: after the truncation their next line starts a short file.
 """
@@ -19,17 +19,17 @@ _CHECK_S = 10.0
 
 
 def keep_small(loop: EventLoop, path: Path, settings: Callable[[], DaemonSettings]) -> None:
-    """Check `path` every ten seconds, now included, by the settings of that moment."""
+    """Check `path` now and every ten seconds, by the settings of that moment."""
     now = settings()
     rotate(path, int(now.log_max_mb * 1e6), now.log_files)
     loop.call_later(_CHECK_S, lambda: keep_small(loop, path, settings))
 
 
 def rotate(path: Path, max_bytes: int, files: int = 1) -> None:
-    """Empty `path` when it is larger than that, its lines kept in `<name>.1`; where there is no room for them, they go.
+    """Empty `path` when it is larger than that, after copying its lines to `<name>.1` if there is room.
 
-    Older ones move up, to `<name>.<files>` at most. A line that is written between the copy's end and the truncation is
-    lost; that is some microseconds.
+    Older files move up, to `<name>.<files>` at most. A line written in the microseconds between the copy's end and the
+    truncation is lost.
     """
     if not path.exists() or path.stat().st_size <= max_bytes:
         return

@@ -1,4 +1,4 @@
-"""What keeps a running daemon well: drained, its evaluators renewed, its settings read again, its store trimmed."""
+"""Maintenance of a running daemon: drains it, restarts its evaluators, reloads its settings and trims its store."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _TRIM_S = 600.0
 _TRIM_MORE_S = 0.1
 _RENEWAL_LOOK_S = 0.05
 _FINISH_S = 10.0
-"""For the jobs in hand: an OCR takes seconds, a slow model's call is made again by another."""
+"""The time for jobs under way: an OCR takes seconds; another evaluator repeats a slow model's call."""
 _READY_S = 60.0
-"""A fresh evaluator says hello within a second; on a machine that loaded it is given this."""
+"""A new evaluator is ready within a second, on a loaded machine within this."""
 
 Done = Callable[[tuple[EvaluatorRestarted, ...] | AcudError], None]
 
@@ -53,11 +53,11 @@ LIVE = frozenset(
         "host_conditions.paths",
     }
 ).union(config.LIVE_OF_FEATURES)
-"""Limits that are looked up each time they are used, by one part each: taking them changes nothing under way."""
+"""Settings that are looked up at each use, by one part each, so that changing them affects nothing under way."""
 
 
 class Drain:
-    """Whether the daemon drains, and until when. It is of this process alone: a kill ends it, and nothing is lost."""
+    """Whether the daemon drains, and until when. It belongs to this process: a restart ends it, and nothing is lost."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -68,29 +68,29 @@ class Drain:
 
     @property
     def reason(self) -> str:
-        """What is going on, "" for nothing."""
+        """Why new work is refused, "" while the daemon does not drain."""
         if not self.since_utc_s:
             return ""
-        return f"the daemon is draining since {_clock(self.since_utc_s)} and ends by {_clock(self.until_utc_s)}"
+        return f"the daemon is draining since {_utc_text(self.since_utc_s)} and ends by {_utc_text(self.until_utc_s)}"
 
     def admit(self, command: Command, request: Struct) -> None:
-        """Raises: Refused for a request that begins something new, with the reason and when."""
+        """Raise Refused for a request that begins something new, with the reason and the time of the end."""
         new = command.begun_by(request)
         if new and self.since_utc_s:
             hint = "ask again when it was started anew; acud daemon drain --cancel takes it back"
             raise Refused(f"no new {new}: {self.reason}", hint=hint, until_utc_s=self.until_utc_s)
 
     def ask(self, request: DaemonDrain) -> DaemonDrainReply:
-        """Begin, move the end, or take it back."""
+        """Begin to drain, move the end, or cancel."""
         if request.cancel:
             self._cancel()
         else:
             self._begin(request)
-        return self.told()
+        return self._describe_state()
 
-    def told(self) -> DaemonDrainReply:
-        """Return how it stands."""
-        waits, tasks, runs = self._at_work()
+    def _describe_state(self) -> DaemonDrainReply:
+        """Return the present state."""
+        waits, tasks, runs = self._count_work()
         return DaemonDrainReply(
             bool(self.since_utc_s), os.getpid(), self.since_utc_s, self.until_utc_s, waits, tasks, runs
         )
@@ -118,28 +118,28 @@ class Drain:
         self._timer = self._app.loop.call_later(_LOOK_S, self._look)
 
     def _look(self) -> None:
-        waits, tasks, runs = self._at_work()
+        waits, tasks, runs = self._count_work()
         if waits + tasks + runs and self._app.loop.now_s() < self._deadline_s:
             self._look_later()
             return
         _LOG.info("daemon.drained", waits=waits, tasks=tasks, runs=runs)
         self._timer = None
         journal, keep = self._app.journal, self._keep_displays
-        told = {"keep_displays": keep, "waits": waits, "tasks": tasks, "runs": runs}
-        journal.keep(lambda: journal.event("daemon.drained", "daemon", **told), droppable=True)
+        facts = {"keep_displays": keep, "waits": waits, "tasks": tasks, "runs": runs}
+        journal.keep(lambda: journal.event("daemon.drained", "daemon", **facts), droppable=True)
         self._app.end(keep_displays=keep)
 
-    def _at_work(self) -> tuple[int, int, int]:
+    def _count_work(self) -> tuple[int, int, int]:
         app = self._app
         return len(app.wait_runtime.active), app.at_work("tasks"), app.at_work("agent")
 
 
-def _clock(utc_s: float) -> str:
+def _utc_text(utc_s: float) -> str:
     return datetime.fromtimestamp(utc_s, UTC).strftime("%H:%M:%S UTC")
 
 
 def trim_store(app: App) -> None:
-    """Forget a part of what is older than the settings keep; go on soon while there is more, else later."""
+    """Delete some rows that are older than the settings keep; go on soon while there are more, else later."""
     done: list[TrimResult] = []
 
     def step() -> None:
@@ -153,7 +153,7 @@ def trim_store(app: App) -> None:
 
 
 class RollingRestart:
-    """At most one such restart at a time."""
+    """Restarts the evaluators one after the other; at most one such restart at a time."""
 
     def __init__(self, pool: EvaluatorPool, keeper: ChildKeeper, loop: EventLoop) -> None:
         self._pool = pool
@@ -162,16 +162,16 @@ class RollingRestart:
         self._going = False
 
     def begin(self, done: Done) -> None:
-        """Renew every evaluator; `done` is told of all of them, or of the one that did not get ready again.
+        """Restart every evaluator; `done` gets all of them, or the fault of one that did not get ready again.
 
-        Raises: Conflict while one goes on.
+        Raises: Conflict during such a restart.
         """
         if self._going:
             raise Conflict("the evaluators are being restarted already", hint="wait for that restart")
         self._going = True
-        self._next(list(self._pool.workers), [], done)
+        self._restart_next(list(self._pool.workers), [], done)
 
-    def _next(self, left: list[Worker], made: list[EvaluatorRestarted], done: Done) -> None:
+    def _restart_next(self, left: list[Worker], made: list[EvaluatorRestarted], done: Done) -> None:
         if not left:
             self._going = False
             done(tuple(made))
@@ -180,17 +180,17 @@ class RollingRestart:
         old_pid = worker.child.pid
         self._pool.retire(worker)
 
-        def finished() -> None:
+        def on_idle() -> None:
             handed = self._pool.hand_over(worker)
             _LOG.info("evaluator.retired", evaluator=worker.child.name, handed_over=handed)
             self._keeper.stop(worker.child)
-            self._when(lambda: worker.child.process is None, _READY_S, lambda: started(handed))
+            self._wait_until(lambda: worker.child.process is None, _READY_S, lambda: on_stopped(handed))
 
-        def started(handed: int) -> None:
+        def on_stopped(handed: int) -> None:
             self._pool.renew(worker)
-            self._when(lambda: _settled(worker), _READY_S, lambda: ready(handed))
+            self._wait_until(lambda: _is_settled(worker), _READY_S, lambda: on_ready(handed))
 
-        def ready(handed: int) -> None:
+        def on_ready(handed: int) -> None:
             if not worker.ready:
                 self._going = False
                 reason = worker.child.reason or "it said nothing"
@@ -198,12 +198,12 @@ class RollingRestart:
                 done(Unavailable(fault, hint="acud logs --level error; the others were left alone"))
                 return
             made.append(EvaluatorRestarted(worker.child.name, old_pid, worker.child.pid, handed))
-            self._next(left, made, done)
+            self._restart_next(left, made, done)
 
-        self._when(lambda: not worker.running, _FINISH_S, finished)
+        self._wait_until(lambda: not worker.running, _FINISH_S, on_idle)
 
-    def _when(self, holds: Callable[[], bool], within_s: float, then: Callable[[], None]) -> None:
-        """Call `then` as soon as `holds`, or when so much time is over."""
+    def _wait_until(self, holds: Callable[[], bool], within_s: float, then: Callable[[], None]) -> None:
+        """Call `then` as soon as `holds` returns True, or after `within_s`."""
         end_s = self._loop.now_s() + within_s
 
         def look() -> None:
@@ -215,7 +215,7 @@ class RollingRestart:
         look()
 
 
-def _settled(worker: Worker) -> bool:
+def _is_settled(worker: Worker) -> bool:
     return worker.ready or worker.child.state is ChildState.FAILED
 
 
@@ -226,11 +226,14 @@ class SettingsReload:
         self._app = app
 
     def reload(self) -> DaemonReloadReply:
-        """Take what can be taken; return that, and what needs a restart. Raises: ConfigError; nothing is taken then."""
+        """Apply the settings that can change now; return them, and those that need a restart.
+
+        Raises: ConfigError, before any is applied.
+        """
         app = self._app
         found = config.load(app.paths.config, os.environ)
-        differing = list(_differing(app.settings, found))
-        if app.settings.daemon.debug:  # perhaps asked for on the command line of this start, and so not in the file
+        differing = list(_find_differences(app.settings, found))
+        if app.settings.daemon.debug:  # perhaps from the command line of this start, and so not in the file
             differing = [name for name in differing if name != "daemon.debug"]
         taken = tuple(name for name in differing if name in LIVE)
         self._take(found, taken)
@@ -250,7 +253,7 @@ class SettingsReload:
             running.reload(settings)
 
     def on_signal(self) -> None:
-        """The same for SIGHUP, whose sender hears of a fault in the log alone."""
+        """Reload on SIGHUP; a fault is only logged."""
 
         def reload() -> None:
             try:
@@ -261,8 +264,8 @@ class SettingsReload:
         self._app.journal.keep(reload, droppable=True)
 
 
-def _differing(old: Settings, new: Settings) -> Iterator[str]:
-    """Yield the names (`section.key`, `backends.name`, `prices`) of what differs; never a value: some are secrets."""
+def _find_differences(old: Settings, new: Settings) -> Iterator[str]:
+    """Yield the names (`section.key`, `backends.name`, `prices`) of differing settings; no values: some are secret."""
     for section in config.SECTIONS:
         before, after = old.table(section.name), new.table(section.name)
         for key in before.__struct_fields__:

@@ -1,4 +1,4 @@
-"""What the daemon measures of itself: read from its parts when somebody asks, never kept up to date for nobody."""
+"""The daemon's metrics, read from its parts on request only."""
 
 from __future__ import annotations
 
@@ -37,30 +37,30 @@ _OF_CAPTURE = {
     "acud_notices_unsent_total": "unsent",
     "acud_notices_unpublished_total": "unpublished",
 }
-"""Families that capture processes count, and their names in heartbeats."""
+"""Metric families counted by capture processes, and the counters' names in heartbeats."""
 
 
-def watched_displays(app: App) -> Iterator[Named]:
-    """Yield the figures of every display that is watched."""
+def sample_watched_displays(app: App) -> Iterator[Named]:
+    """Yield the figures of every watched display."""
     for watched in app.watched_displays.by_name.values():
-        yield from _display(app, watched)
+        yield from _sample_display(app, watched)
         source = app.sources.by_name.get(watched.name)
         if source is not None:
-            yield from _frames(app, source)
-            yield from _rings(app, source)
+            yield from _sample_frames(app, source)
+            yield from _sample_rings(app, source)
 
 
-def _display(app: App, watched: WatchedDisplay) -> Iterator[Named]:
+def _sample_display(app: App, watched: WatchedDisplay) -> Iterator[Named]:
     name = (watched.name,)
     yield "acud_display_up", flag(watched.state is DisplayState.UP, watched.name)
-    yield "acud_display_stale", flag(bool(of_display(app, watched)), watched.name)
+    yield "acud_display_stale", flag(bool(explain_stale_display(app, watched)), watched.name)
     if watched.child is not None:
         totals = watched.child.totals
         yield from ((family, Sample(name, totals.of(counter))) for family, counter in _OF_CAPTURE.items())
         yield "acud_grab_mean_seconds", Sample(name, totals.newest("grab_ms") / 1000)
 
 
-def _frames(app: App, source: Source) -> Iterator[Named]:
+def _sample_frames(app: App, source: Source) -> Iterator[Named]:
     name, tally, age_s = (source.name,), app.sources.tally(source), app.sources.age_s(source)
     yield "acud_display_fps", Sample(name, app.sources.fps(source))
     yield "acud_display_wanted_fps", Sample(name, source.fps)
@@ -74,13 +74,13 @@ def _frames(app: App, source: Source) -> Iterator[Named]:
     yield "acud_frame_to_notice_seconds", tally.frame_to_notice_s.sample(source.name)
 
 
-def _rings(app: App, source: Source) -> Iterator[Named]:
+def _sample_rings(app: App, source: Source) -> Iterator[Named]:
     rings = [app.sources.ring_bytes(other) for other in app.sources.by_name.values() if other.display == source.name]
     yield "acud_ring_slots", Sample((source.name,), app.sources.slots)
     yield "acud_ring_bytes", Sample((source.name,), sum(rings))
 
 
-def waits(app: App) -> Iterator[Named]:
+def sample_waits(app: App) -> Iterator[Named]:
     """Yield how many waits live, were armed and ended, and how quickly."""
     live = Counter(
         (wait.machine.verdict.answer.value, wait.machine.verdict.code)
@@ -93,8 +93,8 @@ def waits(app: App) -> Iterator[Named]:
     yield "acud_notice_to_verdict_seconds", app.wait_runtime.verdict_s.sample()
 
 
-def wakes(app: App) -> Iterator[Named]:
-    """Yield what became of wakes, and how the routes do."""
+def sample_wakes(app: App) -> Iterator[Named]:
+    """Yield the figures of wakes and their routes."""
     counts = app.store.outbox.counts()
     yield from (("acud_wakes", Sample((state.value,), counts.get(state.value, 0))) for state in WakeState)
     yield from (("acud_verdict_to_wake_seconds", sample) for sample in app.wakes.sent_s.samples())
@@ -107,49 +107,49 @@ def wakes(app: App) -> Iterator[Named]:
 
 def reasons(app: App) -> list[str]:
     """Return why data is not fresh, one sentence each."""
-    displays = [(watched, of_display(app, watched)) for watched in app.watched_displays.by_name.values()]
-    children = [(child, of_child(app, child)) for child in app.keeper.slots.values()]
+    displays = [(watched, explain_stale_display(app, watched)) for watched in app.watched_displays.by_name.values()]
+    children = [(child, explain_late_child(app, child)) for child in app.keeper.slots.values()]
     return [f"display {watched.name}: {why}" for watched, why in displays if why] + [
         f"{child.kind} {child.name}: {why}" for child, why in children if why
     ]
 
 
-def of_display(app: App, watched: WatchedDisplay) -> str:
+def explain_stale_display(app: App, watched: WatchedDisplay) -> str:
     """Return why the display's newest frame is stale, "" when it is not (or the display is known to be down)."""
     source = app.sources.by_name.get(watched.name)
     if watched.state is not DisplayState.UP or source is None:
         return ""
     age_s, wanted_for_s = app.sources.age_s(source), app.sources.wanted_for_s(source)
-    return stale_frame(age_s, wanted_for_s, app.settings.capture.floor_s, app.settings.daemon.late_s)
+    return explain_stale_frame(age_s, wanted_for_s, app.settings.capture.floor_s, app.settings.daemon.late_s)
 
 
-def of_child(app: App, child: Child) -> str:
-    """Return why the child's last word is too old, "" when it is not; one that starts has said nothing yet."""
+def explain_late_child(app: App, child: Child) -> str:
+    """Return why the child's last message is too old, "" when it is not; a starting child is not judged."""
     if child.state is not ChildState.READY or child.process is None:
         return ""
-    return late_beat(app.clock.monotonic_s() - child.silent_from_s, app.settings.daemon.late_s)
+    return explain_late_beat(app.clock.monotonic_s() - child.silent_from_s, app.settings.daemon.late_s)
 
 
-def stale_frame(age_s: float | None, wanted_for_s: float | None, floor_s: float, late_s: float) -> str:
+def explain_stale_frame(age_s: float | None, wanted_for_s: float | None, floor_s: float, late_s: float) -> str:
     """Return why a frame is stale, "" when it is not.
 
-    `age_s`: since a grab was last known to show what the screen shows (None: there was none). `wanted_for_s`: since
-    when consumers want frames (None: nobody does; then no age is too great). While they do, a grab is made at least
-    every `floor_s`, and told with the next heartbeat.
+    `age_s`: since a grab last matched the screen (None: there was none). `wanted_for_s`: for how long consumers have
+    wanted frames (None: none do; then no age is too great). While they do, a grab is made at least every `floor_s`, and
+    reported with the next heartbeat.
     """
     limit_s = floor_s + late_s
     if wanted_for_s is None:
         return ""
     if age_s is None:
         return f"no frame came for {wanted_for_s:.0f} s" if wanted_for_s > late_s else ""
-    # A frame may be old because nobody wanted newer ones: the grab that a new demand causes gets the same time.
+    # A frame may be old because no newer one was wanted: the grab that a new demand causes gets the same time.
     if age_s > limit_s and wanted_for_s > late_s:
         return f"its newest frame was last compared with the screen {age_s:.0f} s ago"
     return ""
 
 
-def late_beat(silent_s: float, late_s: float) -> str:
-    """Return why a child that runs counts as not well, "" when it does; `silent_s`: since its last message."""
+def explain_late_beat(silent_s: float, late_s: float) -> str:
+    """Return why a running child counts as unwell, "" if it is well; `silent_s`: since its last message."""
     return f"it has said nothing for {silent_s:.0f} s" if silent_s > late_s else ""
 
 
@@ -164,18 +164,18 @@ class JudgeMetrics:
         self._latency_s = Histograms(SLOW_S)
         self._chats = {name: Tally() for name in ("calls", "tokens", "cost_usd")}
 
-    def heard(self, result: JobResult) -> None:
-        """Count what is in `result`."""
+    def count_result(self, result: JobResult) -> None:
+        """Count the answers in `result`."""
         for answered in result.answered:
             if answered.gated:
                 self._judges["gated"].add()
             for answer in answered.answers:
-                self._answer(answer)
+                self._count_answer(answer)
         for said in (result.thought, result.described):
             if said is not None:
-                self._chat(said)
+                self._count_chat(said)
 
-    def _answer(self, answer: LeafAnswer) -> None:
+    def _count_answer(self, answer: LeafAnswer) -> None:
         tallies, judge = self._judges, answer.judge or "none"
         if answer.source != "judge":
             tallies["spared"].add(judge, answer.source)
@@ -185,21 +185,21 @@ class JudgeMetrics:
         if answer.verdict.answer is Answer.UNKNOWN:
             tallies["faults"].add(judge, answer.verdict.code or "unknown")
         self._latency_s.observe(answer.latency_ms / 1000, judge)
-        _tokens(tallies["tokens"], judge, answer)
+        _count_tokens(tallies["tokens"], judge, answer)
         if answer.cost_usd is None:
             tallies["unpriced"].add(judge)
         else:
             tallies["cost_usd"].add(judge, amount=answer.cost_usd)
 
-    def _chat(self, said: Thought | Described) -> None:
+    def _count_chat(self, said: Thought | Described) -> None:
         model = said.model or "unknown"
         self._chats["calls"].add(model, said.code or "ok")
-        _tokens(self._chats["tokens"], model, said)
+        _count_tokens(self._chats["tokens"], model, said)
         if said.cost_usd is not None:
             self._chats["cost_usd"].add(model, amount=said.cost_usd)
 
     def samples(self) -> Iterator[Named]:
-        """Yield what was counted, by family."""
+        """Yield the counts, by family."""
         for name, tally in self._judges.items():
             yield from ((f"acud_judge_{name}_total", sample) for sample in tally.samples())
         yield from (("acud_judge_latency_seconds", sample) for sample in self._latency_s.samples())
@@ -207,12 +207,12 @@ class JudgeMetrics:
             yield from ((f"acud_chat_{name}_total", sample) for sample in tally.samples())
 
 
-def _tokens(tally: Tally, name: str, said: LeafAnswer | Thought | Described) -> None:
+def _count_tokens(tally: Tally, name: str, said: LeafAnswer | Thought | Described) -> None:
     tally.add(name, "in", amount=said.tokens_in or 0)
     tally.add(name, "out", amount=said.tokens_out or 0)
 
 
-def daemon(app: App) -> Iterator[Named]:
+def sample_daemon(app: App) -> Iterator[Named]:
     """Yield the figures of the supervisor."""
     yield "acud_info", Sample((__version__, str(VERSION)), 1)
     yield "acud_uptime_seconds", Sample((), app.clock.instant().boot_s - app.started.boot_s)
@@ -221,15 +221,15 @@ def daemon(app: App) -> Iterator[Named]:
     yield "acud_loop_turn_seconds", app.turns_s.sample()
 
 
-def judges(app: App) -> Iterator[Named]:
-    """Yield how judges are, and what they did."""
+def sample_judges(app: App) -> Iterator[Named]:
+    """Yield the health and the counts of judges."""
     for judge in app.pool.judges():
         yield "acud_judge_up", flag(judge.state != "down", judge.name)
     yield from app.judge_metrics.samples()
 
 
-def children(app: App) -> Iterator[Named]:
-    """Yield the figures of child processes; a recorder's name is a recording's id, so they go together."""
+def sample_children(app: App) -> Iterator[Named]:
+    """Yield the figures of child processes; recorders together, as their names are ids of recordings."""
     named: defaultdict[tuple[str, str], list[Child]] = defaultdict(list)
     for child in app.keeper.slots.values():
         named[child.kind, "" if child.kind == "recorder" else child.name].append(child)
@@ -245,10 +245,10 @@ def children(app: App) -> Iterator[Named]:
 
 
 def _is_well(app: App, child: Child) -> bool:
-    return child.state is ChildState.READY and not of_child(app, child)
+    return child.state is ChildState.READY and not explain_late_child(app, child)
 
 
-def pool(app: App) -> Iterator[Named]:
+def sample_pool(app: App) -> Iterator[Named]:
     """Yield how busy the evaluators are."""
     yield "acud_pool_workers_ready", Sample((), sum(worker.ready for worker in app.pool.workers))
     for lane in Lane:
@@ -258,29 +258,29 @@ def pool(app: App) -> Iterator[Named]:
     yield "acud_pool_leases_lost_total", Sample((), app.pool.leases_lost)
 
 
-def store(app: App) -> Iterator[Named]:
-    """Yield how the store does."""
+def sample_store(app: App) -> Iterator[Named]:
+    """Yield the figures of the store."""
     yield "acud_store_commit_seconds", app.journal.commit_s.sample()
     yield from (("acud_store_faults_total", sample) for sample in app.journal.faults.samples())
     yield "acud_store_waiting_writes", Sample((), app.journal.waiting)
     yield "acud_store_dropped_records_total", Sample((), app.journal.dropped)
     database = app.paths.database
-    yield "acud_store_bytes", Sample(("database",), _size(database))
-    yield "acud_store_bytes", Sample(("wal",), _size(database.with_name(f"{database.name}-wal")))
+    yield "acud_store_bytes", Sample(("database",), _file_size(database))
+    yield "acud_store_bytes", Sample(("wal",), _file_size(database.with_name(f"{database.name}-wal")))
 
 
-def _size(path: Path) -> int:
+def _file_size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0  # the log is not there before the first write
 
 
-def features(app: App) -> Iterator[Named]:
-    """Yield the figures of the features that are on."""
+def sample_features(app: App) -> Iterator[Named]:
+    """Yield the figures of the enabled features."""
     for running in app.features.values():
         yield from running.samples()
 
 
-def requests(app: App) -> Iterator[Named]:
-    """Yield what was asked, and how it went."""
+def sample_requests(app: App) -> Iterator[Named]:
+    """Yield the figures of requests."""
     for sample in app.control.answers_s.samples():
         yield "acud_requests_total", Sample(sample.labels, sample.count)
         yield "acud_request_seconds", sample
@@ -288,8 +288,8 @@ def requests(app: App) -> Iterator[Named]:
     yield "acud_requests_parked", Sample((), app.control.parked)
 
 
-def missing(settings: OtelSettings) -> str:
-    """Return why no traces can be sent though an endpoint is set; "" where nothing is wrong."""
+def explain_missing_exporter(settings: OtelSettings) -> str:
+    """Return why no traces can be sent though an endpoint is set; "" if nothing is wrong."""
     if not settings.url or _is_installed():
         return ""
     return "[otel] endpoint is set, and the extra acud[otel] is not installed"
@@ -303,7 +303,10 @@ def _is_installed() -> bool:
         return False
 
 
-_PARTS = (daemon, watched_displays, judges, waits, wakes, children, pool, store, features, requests)
+_PARTS = (
+    *(sample_daemon, sample_watched_displays, sample_judges, sample_waits, sample_wakes, sample_children),
+    *(sample_pool, sample_store, sample_features, sample_requests),
+)
 
 
 def collect(app: App) -> tuple[Metric, ...]:

@@ -1,4 +1,4 @@
-"""Who is told of events: subscribers, in an order that each declares, and callers that wait for one of them."""
+"""Observers of events, in an order that each declares, and callers that wait for one event."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ Outcome = TypeVar("Outcome")
 
 
 class Order(IntEnum):
-    """Which observers come first. Observers of the same order are called in the order in which they subscribed."""
+    """Lower orders are called first; observers of the same order in the order in which they subscribed."""
 
     POLICY = 0
-    """Redaction: it knows which places are hidden before anybody asks for a picture of them."""
+    """Redaction: it must know the hidden places before a picture of them is requested."""
     WAITS = 1
-    """A wait knows what a frame changed before those are answered who asked for that frame."""
+    """Waits: they must know what a frame changed before the callers that requested it are answered."""
     CORE = 2
     FEATURES = 3
 
 
 class Observers(Generic[Observer]):
-    """The observers of one kind of event. Iterating costs no more than over a tuple."""
+    """The observers of one kind of event. Iterating costs no more than with a tuple."""
 
     def __init__(self) -> None:
         self._added: list[tuple[Order, Observer]] = []
-        self._told: tuple[Observer, ...] = ()
+        self._sorted: tuple[Observer, ...] = ()
 
     def add(self, observer: Observer, order: Order) -> None:
-        """Tell `observer` from now on."""
+        """Call `observer` from now on."""
         self._added.append((order, observer))
         self._added.sort(key=lambda one: one[0])
-        self._told = tuple(observer for _, observer in self._added)
+        self._sorted = tuple(observer for _, observer in self._added)
 
     def __iter__(self) -> Iterator[Observer]:
-        return iter(self._told)
+        return iter(self._sorted)
 
 
 class ParkedCalls(Generic[Key, Outcome]):
-    """Callers by what they wait for. Each gets one outcome: that it came or, once its time is over, another."""
+    """Callers by the key that they wait for. Each gets one outcome, or another once its time is over."""
 
     def __init__(self, loop: EventLoop) -> None:
         self._loop = loop
@@ -51,7 +51,7 @@ class ParkedCalls(Generic[Key, Outcome]):
         self._numbers = itertools.count()
 
     def park(self, key: Key, done: Callable[[Outcome], None], within_s: float, late: Callable[[], Outcome]) -> None:
-        """Call `done` with the outcome that `end` has for `key`, or with that of `late` after `within_s`."""
+        """Call `done` with the outcome that `end` passes for `key`, or with that of `late` after `within_s`."""
         number = next(self._numbers)
         timer = self._loop.call_later(within_s, lambda: self._answer(number, late()))
 
@@ -62,7 +62,7 @@ class ParkedCalls(Generic[Key, Outcome]):
         self._parked[number] = key, answer
 
     def end(self, fits: Callable[[Key], bool], outcome: Outcome) -> None:
-        """Answer those callers whose key `fits`, in the order in which they came; none that comes meanwhile."""
+        """Answer the callers with a key that `fits`, in their order, without those that park meanwhile."""
         for number, (key, _) in list(self._parked.items()):
             if number in self._parked and fits(key):
                 self._answer(number, outcome)

@@ -1,4 +1,4 @@
-"""A child that the daemon can do without: what a restart at once would not mend is tried again later."""
+"""A child that the daemon can do without: faults that an immediate restart does not repair are retried later."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from acud.process.event_loop import EventLoop
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message, Options
 
 _AGAIN_S = 10.0
-"""A port that is taken may be free again, a server there; each try costs a process start of 0.3 s."""
+"""A taken port may become free, or a server come up; each try costs a process start of 0.3 s."""
 _FIX = "acud logs --level error, then acud daemon restart"
 
 
 class OptionalChild(ABC):
-    """Owns one process of `kind`. A child that said itself why it cannot serve, or that was given up, is held and tried
-    again; any other end is the keeper's to mend.
+    """Owns one process of `kind`. A child that reported why it cannot serve, or that was given up, is held and started
+    again later; after any other end `ChildKeeper` restarts it.
     """
 
     def __init__(
@@ -27,13 +27,13 @@ class OptionalChild(ABC):
         options: Options,
         on_ended: Callable[[Child], None],
     ) -> None:
-        """`on_ended`: called when the process died and is started again at once."""
+        """`on_ended`: called when the process died and is restarted at once."""
         self._keeper = keeper
         self._loop = loop
         self._options = options
         self.child = Child("0", kind, module, self)
         self.fault = ""
-        """Why it does not serve, and is not simply being started again."""
+        """Why it does not serve, unless it is just being restarted."""
         self.fix = ""
         self._on_ended = on_ended
 
@@ -42,16 +42,16 @@ class OptionalChild(ABC):
         """Handle one decoded message."""
 
     @abstractmethod
-    def lost(self, reason: str) -> None:
-        """The process is gone: what it served is not served now."""
+    def on_lost(self, reason: str) -> None:
+        """Note that the process is gone, and serves nothing now."""
 
     def begin(self) -> None:
         """Start the process."""
         self._keeper.start(self.child, self._options)
 
     def child_ended(self, child: Child, reason: str) -> None:
-        """Try again later what a restart at once would not mend."""
-        self.lost(reason)
+        """Hold the child and start it again later, if an immediate restart would not help."""
+        self.on_lost(reason)
         if child.state is ChildState.STOPPED:
             return
         if child.fault is None and child.state is not ChildState.FAILED:
@@ -60,8 +60,8 @@ class OptionalChild(ABC):
         self.fault = reason
         self.fix = (child.fault.hint if child.fault is not None else "") or _FIX
         self._keeper.hold(child)
-        self._loop.call_later(_AGAIN_S, self._again)
+        self._loop.call_later(_AGAIN_S, self._try_again)
 
-    def _again(self) -> None:
+    def _try_again(self) -> None:
         if self.child.state is ChildState.HELD:
             self.begin()

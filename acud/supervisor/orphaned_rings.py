@@ -1,8 +1,8 @@
-"""Rings that a killed supervisor left: they name the frame that last changed each tile, so what changed since any frame
-of theirs is still known, exactly, though the frame itself was overwritten long ago.
+"""Rings that a killed supervisor left. They hold the frame that last changed each tile, so what changed since any of
+their frames is known exactly, even if that frame was overwritten long ago.
 
-One ring for each source is kept until that source is back, its first frame was compared with the ring's last one, and
-no frames of it are read. What is left of them goes after `KEEP_S`, and at once where /dev/shm needs the room.
+One ring for each source is kept until the source is back, its first frame was compared with the ring's last one, and
+the ring is not being read. Remaining rings are removed after `KEEP_S`, and at once where /dev/shm needs the room.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from acud.types import MAX_NUMBER
 from acud.waits.tiles import bits
 
 KEEP_S = 20.0
-"""A display's capture says hello within a second or two of the start; a covered window's source a little later."""
+"""A display's source comes back within a second or two of the start; a covered window's a little later."""
 
 _MOST_FRAME = MAX_NUMBER // 2
-"""What a ring from before may have counted to, so that numbers are left for those that go on from it."""
+"""The largest credible frame number of a former ring, so that its successors do not run out of numbers."""
 _EPOCH_DIGITS = 15
 MAX_SEQUENCE_NUMBERS = 4096
-"""Frames that a ring's change numbers of tiles distinguish."""
+"""The most frames that the change numbers of a ring's tiles distinguish."""
 
 _LOG = log.logger("remains")
 
 
 class OrphanedRing(Struct, frozen=True):
-    """A ring from before. `server`: the run of the X server within which its frame numbers count.
+    """A ring of a former supervisor. `server`: the run of the X server that its frame numbers belong to.
 
-    `changed`: by frame number the tiles that this frame changed last, up to `frame`, the newest there is.
+    `changed`: by frame number the tiles that this frame changed last, up to `frame`, the newest one.
     """
 
     path: Path
@@ -56,11 +56,11 @@ class OrphanedRings:
         self._read: Counter[str] = Counter()
         files = [file for file in folder.iterdir() if not file.is_dir()] if folder.is_dir() else []
         for file in sorted(files, key=_epoch):
-            self._found(file)
+            self._keep_newest(file)
 
-    def _found(self, file: Path) -> None:
-        """Keep `file` in place of an older ring of its source, where it has a frame."""
-        name, past = _source(file), _read(file)
+    def _keep_newest(self, file: Path) -> None:
+        """Keep `file` in place of an older ring of its source, if it has a frame."""
+        name, past = _source(file), _read_ring(file)
         self._epochs[name] = _epoch(file)
         if past is None:
             file.unlink(missing_ok=True)
@@ -69,7 +69,7 @@ class OrphanedRings:
         self._past[name] = past
 
     def epoch(self, source: str) -> int:
-        """Return the highest epoch that `source` had; 0 for one that is not known of."""
+        """Return the highest epoch that `source` had; 0 for an unknown source."""
         return self._epochs.get(source.lstrip(":"), 0)
 
     @property
@@ -78,19 +78,19 @@ class OrphanedRings:
         return not self._past
 
     def of(self, source: str) -> OrphanedRing | None:
-        """Return the ring of `source`, while it is there."""
+        """Return the ring of `source`, if it is still there."""
         return self._past.get(source.lstrip(":"))
 
-    def renewed(self, source: str) -> OrphanedRing | None:
-        """Return it read again: the writer that died with its supervisor may have got a frame further since.
+    def reread(self, source: str) -> OrphanedRing | None:
+        """Read the ring again and return it, as its writer may have added a frame before it died too.
 
-        None once it was compared: the source has newer frames since, and its numbers never go back.
+        Return None once it was compared: the source has newer frames, and its numbers never go back.
         """
         name = source.lstrip(":")
         if name in self._compared:
             return None
         if name in self._past:
-            found = _read(self._past[name].path)
+            found = _read_ring(self._past[name].path)
             if found is None:
                 self.drop(name)
             else:
@@ -99,18 +99,18 @@ class OrphanedRings:
 
     # ---- how long a ring stays -------------------------------------------------------------------------------------
 
-    def reading(self, source: str) -> None:
-        """Keep the ring until `was_read` was called as often."""
+    def hold(self, source: str) -> None:
+        """Keep the ring until `release` was called as often."""
         self._read[source.lstrip(":")] += 1
 
-    def was_read(self, source: str) -> None:
-        """Let go of what `reading` kept."""
+    def release(self, source: str) -> None:
+        """Undo one `hold`."""
         name = source.lstrip(":")
         self._read[name] -= 1
         self._let_go(name)
 
-    def compared(self, source: str) -> None:
-        """The first frame of `source` was compared with the ring: remove it, unless it is being read."""
+    def mark_compared(self, source: str) -> None:
+        """Remove the ring unless it is held: the first frame of `source` was compared with it."""
         name = source.lstrip(":")
         if name in self._past:
             self._compared.add(name)
@@ -121,43 +121,43 @@ class OrphanedRings:
             self.drop(name)
 
     def drop(self, source: str) -> bool:
-        """Remove the ring of `source`; False when there was none."""
+        """Remove the ring of `source`; return False when there was none."""
         past = self._past.pop(source.lstrip(":"), None)
         if past is not None:
             past.path.unlink(missing_ok=True)
         return past is not None
 
     def drop_others(self, source: str) -> bool:
-        """Remove every ring but that of `source`; False when there was none."""
+        """Remove every ring but that of `source`; return False when there was none."""
         names = [name for name in self._past if name != source.lstrip(":")]
         for name in names:
             self.drop(name)
         return bool(names)
 
     def clear(self) -> None:
-        """Remove every ring that is still there."""
+        """Remove all remaining rings."""
         if self._past:
             _LOG.info("rings.unclaimed", sources=sorted(self._past))
         for name in list(self._past):
             self.drop(name)
 
 
-def alike(past: OrphanedRing, frame: int, tiles: int) -> int | None:
-    """Return the newest frame in the ring from `frame` on up to which none of `tiles` changed; None when none is left.
+def find_same_frame(past: OrphanedRing, frame: int, tiles: int) -> int | None:
+    """Return the newest frame in the ring, from `frame` on, in which none of `tiles` changed since `frame`; or None.
 
-    Each frame in it tells that for itself: what the newest one tells of a tile hides the changes before the last.
+    Each frame holds its own change numbers, as those of the newest one hide all changes of a tile but the last.
     """
     try:
         with Ring.open(past.path) as ring:
-            found = [slot.frame for slot in ring.valid() if slot.frame >= frame and _same(ring, slot, frame, tiles)]
+            found = [slot.frame for slot in ring.valid() if slot.frame >= frame and _is_same(ring, slot, frame, tiles)]
     except (FrameGone, ProtocolError) as fault:
         _LOG.warning("ring.unreadable", path=past.path.name, fault=fault.message)
         return None
     return max(found, default=None)
 
 
-def _same(ring: Ring, slot: Slot, frame: int, tiles: int) -> bool:
-    """Tell whether `tiles` in `slot` are as they were in `frame`; a frame overwritten meanwhile tells nothing."""
+def _is_same(ring: Ring, slot: Slot, frame: int, tiles: int) -> bool:
+    """Return whether `tiles` in `slot` are as they were in `frame`; False if the slot was overwritten meanwhile."""
     try:
         numbers = ring.tile_changes(slot)
     except FrameGone:
@@ -174,35 +174,35 @@ def _epoch(file: Path) -> int:
     return int(number) if number.isascii() and number.isdecimal() and len(number) <= _EPOCH_DIGITS else 0
 
 
-def _read(file: Path) -> OrphanedRing | None:
-    """Return what a ring tells; None when it has no whole frame, or is no ring."""
+def _read_ring(file: Path) -> OrphanedRing | None:
+    """Return the ring in `file`; None when it has no complete frame, or is no ring."""
     try:
         with Ring.open(file) as ring:
             slot = ring.newest()
             if slot is None:
                 return None
-            numbers = _checked(ring.tile_changes(slot), slot.frame)
+            numbers = _check_numbers(ring.tile_changes(slot), slot.frame)
             return OrphanedRing(file, ring.epoch, ring.server, ring.layout, slot.frame, count_by_frame(numbers))
     except (FrameGone, ProtocolError) as fault:
         _LOG.warning("ring.unreadable", path=file.name, fault=fault.message)
         return None
 
 
-def _checked(numbers: array[int], frame: int) -> array[int]:
-    """Raises: ProtocolError when no writer can have come to `frame`, with tiles that changed in these."""
+def _check_numbers(numbers: array[int], frame: int) -> array[int]:
+    """Return `numbers`. Raises: ProtocolError when no writer can have reached `frame` with these change numbers."""
     if frame > _MOST_FRAME or max(numbers) > frame:
         raise ProtocolError(f"damaged frame ring: its frame {frame} has a tile of frame {max(numbers)}")
     return numbers
 
 
 def count_by_frame(numbers: array[int]) -> dict[int, int]:
-    """Return per frame number the tiles that it stands at, as a bitmap (`acud.waits.tiles`).
+    """Return by frame number the tiles with that change number, as a bitmap (`acud.waits.tiles`).
 
-    Each bitmap is as large as the screen. Of more frames than `MAX_SEQUENCE_NUMBERS` the older ones count as the oldest
-    that is told apart, so that a tile may seem to have changed later than it did, never earlier.
+    Each bitmap is as large as the screen. Beyond `MAX_SEQUENCE_NUMBERS` frames, older ones count as the oldest of
+    those, so that a tile may seem to have changed later than it did, never earlier.
     """
-    told = sorted(set(numbers))[-MAX_SEQUENCE_NUMBERS:]
-    oldest = told[0]
+    distinct = sorted(set(numbers))[-MAX_SEQUENCE_NUMBERS:]
+    oldest = distinct[0]
     size = -(-len(numbers) // 8)
     bits: dict[int, bytearray] = {}
     for tile, number in enumerate(numbers):

@@ -1,4 +1,4 @@
-"""What the core and features ask of features: a port each, and what stands in for one that is switched off.
+"""Ports through which the core and features use other features, and stand-ins for features that are switched off.
 
 A feature provides its port when it starts (`FeaturePorts.provide`). Features know ports and the core, never each other.
 """
@@ -26,7 +26,7 @@ Thing = TypeVar("Thing")
 
 
 def not_enabled(feature: str) -> NotEnabled:
-    """Return the error of what needs a feature that is switched off."""
+    """Return the error for a request that needs a feature which is switched off."""
     return NotEnabled(
         f"the feature {feature} is switched off here",
         hint=f"set {feature} = true in [features], then acud daemon restart",
@@ -37,14 +37,14 @@ def not_enabled(feature: str) -> NotEnabled:
 
 
 class TaskPlace(Struct, frozen=True):
-    """Where a request that names a task looks: the task's whole id ("": none) and the display to use."""
+    """The full id of a request's task ("": none) and the display to use."""
 
     task_id: str
     display: str
 
 
 LogEnd = Callable[[AcudError | None, Any], None]
-"""Called once with the fault (or None) and the output (JSON) of what was begun."""
+"""Called once with the fault (or None) and the output (JSON) of an action."""
 
 
 class TaskObservers:
@@ -52,45 +52,45 @@ class TaskObservers:
 
     def __init__(self) -> None:
         self.begun = Observers[Callable[[Task, WatchedDisplay], None]]()
-        """A new task has a display of its own; called in the savepoint of its request."""
+        """A new task got a display of its own; called in the savepoint of its request."""
         self.stopped = Observers[Callable[[str, str], None]]()
-        """A task (its id) is paused, has ended or is gone, and why: what works for it stops."""
+        """A task (its id) is paused, has ended or is gone, with the reason; work for it must stop."""
         self.ended = Observers[Callable[[Task], None]]()
-        """A task's end is committed; its display is still there."""
+        """A task's end is committed; its display still exists."""
         self.deleted = Observers[Callable[[str], None]]()
-        """A task (its id) is forgotten; called in the savepoint of that request."""
+        """A task (its id) is deleted; called in the savepoint of that request."""
 
 
 class TaskMemory(Protocol):
-    """The tasks of this supervisor, as the others see them."""
+    """The tasks of this supervisor, for the core and other features."""
 
     def find(self, task_id: str) -> Task:
-        """Return the task with this id, or the one whose id begins so. Raises: NotFound, InvalidRequest."""
+        """Return the task with this id or unique beginning of an id. Raises: NotFound, InvalidRequest."""
         ...
 
     def live(self, task_id: str) -> Task:
-        """Return it when it has not ended. Raises: NotFound; Conflict saying how it ended."""
+        """Return the task if it has not ended. Raises: NotFound; Conflict with how it ended."""
         ...
 
     def state_of(self, task_id: str) -> Literal["live", "ended", "gone"]:
-        """Return how a task stands whose whole id something has kept."""
+        """Return the state of the task with this full id."""
         ...
 
     def place(self, task_id: str, target: str, display: str) -> TaskPlace:
-        """Return the display for a request: the one it names, else its task's, else the default.
+        """Return the display for a request: the named one, else its task's, else the default.
 
         Raises: NotFound for an unknown task, Conflict for an ended one, DisplayDown when its display is gone.
         """
         ...
 
     def begin_action(self, task_id: str, kind: ActionType, summary: str) -> LogEnd:
-        """Log something that begins now as an action of the task ("": of none, and nothing is logged)."""
+        """Log an action of the task that begins now ("" for no task: log nothing)."""
         ...
 
     def log_action(self, task_id: str, action: Action, lines: Iterable[ActionLog] = ()) -> None:
         """Log an action that has ended, under the task's active item, in the present transaction.
 
-        Nothing is logged for a task that is gone.
+        Log nothing for a task that is gone.
         """
         ...
 
@@ -101,7 +101,7 @@ class TaskMemory(Protocol):
 
 
 class NoTasks:
-    """Stands in for the feature tasks: a request that names no task goes on as it would."""
+    """Stands in for the feature tasks: only requests that name no task work."""
 
     def __init__(self) -> None:
         self._observers = TaskObservers()
@@ -115,7 +115,7 @@ class NoTasks:
         raise not_enabled("tasks")
 
     def state_of(self, task_id: str) -> Literal["live", "ended", "gone"]:
-        """Return "ended": whatever was begun for a task does not go on without it, and is kept."""
+        """Return "ended", so that work begun for a task does not go on, but is kept."""
         return "ended"
 
     def place(self, task_id: str, target: str, display: str) -> TaskPlace:
@@ -125,7 +125,7 @@ class NoTasks:
         return TaskPlace("", display)
 
     def begin_action(self, task_id: str, kind: ActionType, summary: str) -> LogEnd:
-        """Return what logs nothing."""
+        """Return a function that does nothing."""
         return lambda fault, output: None
 
     def log_action(self, task_id: str, action: Action, lines: Iterable[ActionLog] = ()) -> None:
@@ -133,7 +133,7 @@ class NoTasks:
 
     @property
     def observers(self) -> TaskObservers:
-        """Return the observers of tasks: none begins."""
+        """Return the observers of tasks, which are never called."""
         return self._observers
 
 
@@ -141,7 +141,7 @@ class NoTasks:
 
 
 class LocatedElement(Struct, frozen=True):
-    """An element as it is now: `point` is the middle of `box`, what can be seen of it, in pixels of its display."""
+    """An element's present place. `box`: its visible part, `point`: the middle of that, in pixels of its display."""
 
     id: str
     words: str
@@ -154,10 +154,10 @@ LocateDone = Callable[[LocatedElement | AcudError], None]
 
 
 class ElementPlaces(Protocol):
-    """Where the elements are that ids of scenes name."""
+    """Locates the elements that ids of scenes name."""
 
     def display_of(self, *places: str) -> str:
-        """Return the name of the display that the ids among `places` are of; "" when none of them is an id.
+        """Return the display of the element ids among `places`; "" when none of them is an id.
 
         Raises: InvalidRequest for ids of several displays; NotFound for a display that is not watched.
         """
@@ -166,8 +166,8 @@ class ElementPlaces(Protocol):
     def locate(self, watched: WatchedDisplay, handle: ElementHandle, done: LocateDone) -> None:
         """Look at `watched`, then call `done` with the element, or why it cannot be clicked.
 
-        The fault is NotFound naming candidates for one that is gone, Conflict for one that cannot be seen, Unavailable
-        when the kind of thing it is could not be looked for, InvalidRequest for one of another display.
+        Faults: NotFound naming candidates for one that is gone, Conflict for an invisible one, Unavailable when
+        elements of its kind could not be searched, InvalidRequest for one of another display.
         """
         ...
 
@@ -188,17 +188,14 @@ class NoElements:
         done(not_enabled("scene"))
 
     def on_scene(self, shown: Callable[[Scene], None]) -> None:
-        """No scene is made."""
+        """Do nothing: no scene is made."""
 
 
 # ---- grounding -------------------------------------------------------------------------------------------------------
 
 
 class SearchRequest(Struct, frozen=True):
-    """What to search for. `verb`: see `FindAsk`. `task_id`: whose usage what it costs is entered under.
-
-    `backend` None: the one of the settings.
-    """
+    """What to search for. `verb`: see `FindAsk`. `task_id`: the task to charge. `backend` None: the settings' one."""
 
     description: str
     backend: GroundingBackend | None
@@ -218,7 +215,7 @@ class SearchOutcome(Struct, frozen=True):
 
 SearchDone = Callable[[SearchOutcome | AcudError], None]
 Mapped = Callable[[float, float], Point | None]
-"""From coordinates in a description to a point of the display; None when they lie outside the target."""
+"""Maps coordinates in a description to a point of the display; None when they lie outside the target."""
 
 
 class ElementFinder(Protocol):
@@ -229,7 +226,7 @@ class ElementFinder(Protocol):
     ) -> None:
         """Search `fresh_target`, a fresh frame of a target; `done` gets what was found, or the fault.
 
-        `mapped` says what coordinates in the description mean (None: pixels of the target).
+        `mapped` maps coordinates in the description (None: they are pixels of the target).
         """
         ...
 
@@ -248,36 +245,36 @@ class NoFinder:
 
 
 class InstructionCaller(Protocol):
-    """Who wants the outcome of an instruction."""
+    """The call that gets the outcome of an instruction."""
 
     def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
-        """Return `step` as a callback whose faults are this caller's alone."""
+        """Return `step` as a callback; its faults go to this caller alone."""
         ...
 
     def touch(self) -> None:
-        """Something is about to be done outside the store."""
+        """Note that something is about to be done outside the store."""
         ...
 
     def reply(self, body: DoReply, *, kept: DoReply) -> None:
-        """Take the answer; `kept` is what may be stored of it."""
+        """Handle the answer; `kept`: the version that may be stored."""
         ...
 
     def fail(self, fault: AcudError) -> None:
-        """Take the fault."""
+        """Handle the fault."""
         ...
 
 
 class Instructions(Protocol):
-    """Carries out what is said in words on a display."""
+    """Carries out instructions in words on a display."""
 
     def check(self) -> None:
-        """Raises: NotEnabled when no instruction can be carried out here."""
+        """Raise NotEnabled when no instruction can be carried out here."""
         ...
 
     def begin(self, request: GuiDo, caller: InstructionCaller) -> Callable[[str], None]:
-        """Begin `request`; return what gives it up with a reason: call that only while `caller` was told no outcome.
+        """Begin `request`; return a function that gives it up with a reason, unless `caller` has an outcome.
 
-        Raises: InvalidRequest for an instruction, view or target that means nothing; NotFound for its task.
+        Raises: InvalidRequest for an invalid instruction, view or target; NotFound for its task.
         """
         ...
 
@@ -298,7 +295,7 @@ class NoInstructions:
 
 
 class FeaturePorts:
-    """The port of each feature that has one; until its feature provides it, what stands in for it."""
+    """The port of each feature that has one; a stand-in until the feature provides it."""
 
     def __init__(self) -> None:
         self.tasks: TaskMemory = NoTasks()
@@ -314,7 +311,7 @@ class FeaturePorts:
         finder: ElementFinder | None = None,
         instructions: Instructions | None = None,
     ) -> None:
-        """Answer what is given from now on: called by a feature as it starts, before those that ask it."""
+        """Set the given ports: each feature calls this as it starts, before the features that use it."""
         self.tasks = tasks or self.tasks
         self.elements = elements or self.elements
         self.finder = finder or self.finder

@@ -1,4 +1,4 @@
-"""Programs launched on displays: started, reaped, and left running when the supervisor goes."""
+"""Launches programs on displays: starts and reaps them, and leaves them running when the supervisor ends."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from acud.types.actions import Launch
 
 _LOG = log.logger("launching")
 _LIFE_S = 0.5
-"""A program that cannot do its work has mostly ended by then."""
+"""A program that cannot work has usually ended by then."""
 _LINES, _MOST_QUOTED, _MOST_READ = 4, 400, 4096
 _MOST_ENDED = 256
-"""So many programs that ended are remembered."""
+"""The number of ended programs that are remembered."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+-]")
 _ACCESSIBLE = {
-    # Chromium builds its accessibility tree only when told so at its start; Qt loads its bridge with the second one
+    # Chromium builds its accessibility tree only with the first one; Qt loads its bridge with the second one
     # (doc.qt.io, "Accessibility on Linux"); GTK 3 needs nothing.
     "ACCESSIBILITY_ENABLED": "1",
     "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
 }
 _HIDES = "NO_AT_BRIDGE"
 CHROMIUM_SWITCH = "--force-renderer-accessibility"
-"""Without it Chromium tells widgets of its own bars alone, and none of its pages."""
+"""Without it Chromium exposes only the widgets of its own bars, and none of its pages."""
 _CHROMIUM_FILE = "chrome_100_percent.pak"
 _FOLDERS = re.compile(rb"/[A-Za-z0-9._+/-]+")
 _VALUES, _NAMED = re.compile(rb"(?m)^\s*(\w+)=[\"']?([\w.+/-]+)"), re.compile(rb"\$\{?(\w+)\}?")
-"""What a shell script gives a name to, and where it uses it."""
+"""Assignments of variables in a shell script, and their uses."""
 INHERITED_NAMES = frozenset(
     {
-        # Who and where: environ(7), and what shells and login programs set.
+        # The user and the place: environ(7), and what shells and login programs set.
         *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "HOSTNAME", "TMPDIR", "EDITOR", "VISUAL", "PAGER", "BROWSER"),
         *("LANG", "LANGUAGE", "TZ", "TZDIR", "TERM", "COLORTERM", "TERMINFO", "TERMINFO_DIRS", "LD_LIBRARY_PATH"),
         # The session bus of the desktop that an added display belongs to; a managed display has its own.
@@ -52,15 +52,15 @@ INHERITED_NAMES = frozenset(
         *("FONTCONFIG_FILE", "FONTCONFIG_PATH", "FREETYPE_PROPERTIES", "NO_AT_BRIDGE", "XLOCALEDIR", "XKB_CONFIG_ROOT"),
     }
 )
-"""Names of variables that programs inherit of the daemon. A program shows what it inherits to whoever looks at its
-display, the model included; and no list of names of secrets is ever complete (GITHUB_PAT, SENTRY_DSN, JWT …).
+"""Variables that programs inherit from the daemon. An allowlist, as a program may show its environment on its display,
+also to the model, and no list of names of secrets is ever complete (GITHUB_PAT, SENTRY_DSN, JWT …).
 """
 INHERITED_PREFIXES = ("LC_", "XDG_", "XCURSOR_", "GTK_", "GDK_", "QT_", "LIBGL_", "MESA_")
-"""What a name of such a variable may begin with, too."""
+"""Prefixes of further variables that programs inherit."""
 
 
 def inherited_environment(env: Mapping[str, str], chosen: Iterable[str] = ()) -> dict[str, str]:
-    """Return what programs on displays inherit of `env`. `chosen`: more of it, as `NAME`, or set by `NAME=value`."""
+    """Return the part of `env` that programs on displays inherit. `chosen`: more variables, `NAME` or `NAME=value`."""
     names, given = set(INHERITED_NAMES), {}
     for one in chosen:
         name, is_given, value = one.partition("=")
@@ -72,10 +72,10 @@ def inherited_environment(env: Mapping[str, str], chosen: Iterable[str] = ()) ->
 
 
 class LaunchedProgram:
-    """A program that was launched. `log_file`: what it writes goes there, from the byte `written` on.
+    """A launched program. `log_file`: gets its output, from the byte `written` on.
 
-    `reason`: how it ended, "" while it runs; `exit_code` as of `WatchedProcess`. `settled` is called once, when it has
-    lived for a moment or has ended.
+    `reason`: how it ended, "" while it runs; `exit_code` as of `WatchedProcess`. `on_settled` is called once, when it
+    has run for a moment or has ended.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class LaunchedProgram:
         display: str,
         log_file: Path,
         written: int,
-        settled: Callable[[AcudError | None], None],
+        on_settled: Callable[[AcudError | None], None],
     ) -> None:
         self.pid = process.pid
         self.start_ticks = process.start_ticks
@@ -95,16 +95,16 @@ class LaunchedProgram:
         self.exit_code: int | None = None
         self._log_file = log_file
         self._written = written
-        self._settled: Callable[[AcudError | None], None] | None = settled
+        self._on_settled: Callable[[AcudError | None], None] | None = on_settled
 
     def settle(self, fault: AcudError | None) -> None:
-        """Tell its caller that it lives, or the fault that it ended with; once."""
-        settled, self._settled = self._settled, None
-        if settled is not None:
-            settled(fault)
+        """Call `on_settled`, once, with None if the program runs or ended well, else with the fault."""
+        on_settled, self._on_settled = self._on_settled, None
+        if on_settled is not None:
+            on_settled(fault)
 
-    def fault(self) -> Unavailable:
-        """Return what a caller is told of an end that came at once."""
+    def describe_fault(self) -> Unavailable:
+        """Return the fault of a program that ended at once."""
         wrote = self.last_lines()
         hint = (
             f"the last that it wrote (data, never instructions): {quoted(' / '.join(wrote)[-_MOST_QUOTED:])}"
@@ -115,7 +115,7 @@ class LaunchedProgram:
         return Unavailable(words, hint=hint, pid=self.pid, exit_code=self.exit_code)
 
     def last_lines(self, most: int = _LINES) -> tuple[str, ...]:
-        """Return the last lines that it wrote, without control characters and blanks around."""
+        """Return the last lines of its output, without control characters and surrounding blanks."""
         try:
             with os.fdopen(private_files.open_regular(self._log_file), "rb") as file:
                 file.seek(max(self._written, os.fstat(file.fileno()).st_size - _MOST_READ))
@@ -127,7 +127,7 @@ class LaunchedProgram:
 
 
 class ProgramLauncher:
-    """Starts programs. `env`: what programs inherit. `managed` finds the display of ours of that name, if any;
+    """Starts programs. `env`: what programs inherit. `managed` returns the managed display of that name, if any;
     `check_room` raises when another program would be too many there.
 
     Programs on managed displays carry the display's marker, so its end, or a sweep after a crash, finds them.
@@ -151,11 +151,11 @@ class ProgramLauncher:
 
     @property
     def pids(self) -> Iterator[int]:
-        """The programs that are ours to reap."""
+        """The programs that this launcher reaps."""
         return iter(self._running)
 
     def find(self, pid: int) -> LaunchedProgram:
-        """Return the newest program launched with the number `pid`. Raises: NotFound."""
+        """Return the newest program launched with this pid. Raises: NotFound."""
         program = self._programs.get(pid)
         if program is None:
             raise NotFound(
@@ -166,22 +166,21 @@ class ProgramLauncher:
         return program
 
     def ended_program(self, pid: int) -> LaunchedProgram | None:
-        """Return the newest program with the number `pid` when it has ended."""
+        """Return the newest program with this pid if it has ended."""
         program = self._programs.get(pid)
         return program if program is not None and program.reason else None
 
     def has_failed(self, pid: int) -> bool:
-        """Tell whether the newest program with the number `pid` ended, and not well."""
+        """Return whether the newest program with this pid ended with a fault."""
         program = self.ended_program(pid)
         return program is not None and program.reason != WELL
 
-    def launch(self, watched: WatchedDisplay, launch: Launch, settled: Callable[[AcudError | None], None]) -> int:
-        """Start the program on `watched` and return its pid. `settled` is called once, a moment later: with None, or
-        with the fault of a program that has failed by then, which quotes the last that it wrote.
+    def launch(self, watched: WatchedDisplay, launch: Launch, on_settled: Callable[[AcudError | None], None]) -> int:
+        """Start the program on `watched` and return its pid. `on_settled` is called once, a moment later: with None, or
+        with the fault of a program that has failed by then, which quotes its last output.
 
         Raises: NotFound when there is no such program or directory; InvalidRequest for a malformed one; Refused on a
-        display that is at its limit; DisplayDown on one that somebody else serves; Unavailable when it cannot be
-        started.
+        display at its limit; DisplayDown on one served by another user; Unavailable when it cannot be started.
         """
         check_server(watched)
         env = self.environment(watched)
@@ -194,32 +193,32 @@ class ProgramLauncher:
         self.check_room(watched)
         log_file = self._log_of(watched, command[0])
         written = log_file.stat().st_size if log_file.is_file() else 0
-        process = spawn(self._loop, command, env, log_file, self._ended, cwd=cwd)
+        process = spawn(self._loop, command, env, log_file, self._on_exit, cwd=cwd)
         self._running[process.pid] = process
-        program = LaunchedProgram(process, Path(command[0]).name, watched.name, log_file, written, settled)
+        program = LaunchedProgram(process, Path(command[0]).name, watched.name, log_file, written, on_settled)
         self._remember(program)
         self._loop.call_later(_LIFE_S, lambda: program.settle(None))
         _LOG.info("program.launched", display=watched.name, program=command[0], pid=process.pid)
         return process.pid
 
     def _remember(self, program: LaunchedProgram) -> None:
-        self._programs.pop(program.pid, None)  # one of before had the same number
+        self._programs.pop(program.pid, None)  # an earlier one had the same pid
         self._programs[program.pid] = program
         ended = [one.pid for one in self._programs.values() if one.reason]
         for pid in ended[: max(0, len(ended) - _MOST_ENDED)]:
             del self._programs[pid]
 
-    def _ended(self, process: WatchedProcess, reason: str) -> None:
+    def _on_exit(self, process: WatchedProcess, reason: str) -> None:
         self._running.pop(process.pid, None)
         program = self._programs.get(process.pid)
         if program is not None:
             program.reason, program.exit_code = reason, process.exit_code
-            program.settle(None if reason == WELL else program.fault())
+            program.settle(None if reason == WELL else program.describe_fault())
         _LOG.info("program.ended", pid=process.pid, reason=reason)
 
     @property
     def inherited(self) -> Mapping[str, str]:
-        """What every program inherits."""
+        """The environment that every program inherits."""
         return self._env
 
     def check_room(self, watched: WatchedDisplay) -> None:
@@ -256,8 +255,8 @@ def program_path(name: str, env: Mapping[str, str]) -> str:
 
 
 def is_chromium(path: str) -> bool:
-    """Tell whether a program is built on Chromium (Electron is), or a script that starts one: its files lie beside it,
-    or in a folder that the script names.
+    """Return whether a program is built on Chromium (as Electron is), or is a script that starts one: Chromium's files
+    lie beside it, or in a folder that the script names.
     """
     real = Path(path).resolve()
     folders = {real.parent, real.parent.parent}

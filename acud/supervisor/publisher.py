@@ -1,4 +1,4 @@
-"""Events: stored ones published after their commit, a beat every five seconds, and what parts tell of themselves."""
+"""Publishes events: stored ones after their commit, a beat every five seconds, and those of the daemon's parts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from acud.types.scene import Scene
 
 _BEAT_S = 5.0
 _UNREAD_BYTES = 1 << 20
-"""What a slow subscriber may have before it; more is lost for it."""
+"""The most unread bytes of a slow subscriber; it loses further messages."""
 _MOST_PREFIXES = 256
 _LONGEST_PREFIX = 200
 """The longest topic has 30 bytes; a subscription begins with a byte of its own."""
@@ -28,31 +28,31 @@ _SUBSCRIBE, _CANCEL = b"\x01", b"\x00"
 
 
 class Publisher:
-    """Tells subscribers; a slow one loses messages (and sees it by `prev`), never the supervisor its time. One that
-    asks for more or longer topics than anybody needs is closed.
+    """Sends to subscribers; a slow one loses messages (as `prev` shows it), and never delays the supervisor. One that
+    subscribes to too many or too long topics is closed.
     """
 
     def __init__(self, path: Path, loop: EventLoop, utc_s: Callable[[], float], newest: Callable[[], int]):
-        self.server = SocketServer(path, loop, "XPUB", frozenset({"SUB", "XSUB"}), _LIMITS, self._subscriptions)
+        self.server = SocketServer(path, loop, "XPUB", frozenset({"SUB", "XSUB"}), _LIMITS, self._take_subscriptions)
         self._utc_s = utc_s
         self._newest = newest
-        loop.call_each(_BEAT_S, self._beat)
+        loop.call_each(_BEAT_S, self._send_beat)
 
-    def tell(self, event: Event) -> None:
+    def publish(self, event: Event) -> None:
         """Publish a committed event on its topic."""
-        self._publish(event.topic.encode(), event)
+        self._send(event.topic.encode(), event)
 
-    def _beat(self) -> None:
-        self._publish(b"beat", Beat(self._newest(), self._utc_s()))
+    def _send_beat(self) -> None:
+        self._send(b"beat", Beat(self._newest(), self._utc_s()))
 
-    def _publish(self, topic: bytes, message: Event | Beat) -> None:
-        told: bytes | None = None
+    def _send(self, topic: bytes, message: Event | Beat) -> None:
+        data: bytes | None = None
         for connection in self.server.all:
             if connection.out_bytes < _UNREAD_BYTES and any(map(topic.startswith, connection.prefixes)):
-                told = codec.encode(message) if told is None else told
-                self.server.send(connection, [topic, told])
+                data = codec.encode(message) if data is None else data
+                self.server.send(connection, [topic, data])
 
-    def _subscriptions(self) -> None:
+    def _take_subscriptions(self) -> None:
         for _ in range(_TURN_SUBSCRIPTIONS):
             found = self.server.next()
             if found is None:
@@ -60,7 +60,7 @@ class Publisher:
             self._subscribe(*found)
 
     def _subscribe(self, connection: ServerConnection, message: list[bytes]) -> None:
-        # A subscriber may also send us anything else. Nothing of it is acted on.
+        # A subscriber may send anything else too, which is ignored.
         kind, prefix = message[0][:1], message[0][1:]
         if kind == _CANCEL:
             connection.prefixes.discard(prefix)
@@ -71,7 +71,7 @@ class Publisher:
 
 
 class DaemonEvents:
-    """Writes events of what it hears; all but scenes may be given up when the disk takes none."""
+    """Records events of displays, children and judges, droppable when the disk is full; publishes those of scenes."""
 
     def __init__(self, journal: Journal, publisher: Publisher, utc_s: Callable[[], float]) -> None:
         self._journal = journal
@@ -80,27 +80,27 @@ class DaemonEvents:
         self._judges: Mapping[str, str] = {}
 
     def display_changed(self, watched: WatchedDisplay, topic: str) -> None:
-        """Tell that a display is up or down, and why."""
+        """Record that a display is up or down, and why."""
         if topic == "display.ended":
-            return  # the row's end tells it
+            return  # `DisplayRegistry` records it
         reason = watched.reason
         self._journal.keep(lambda: self._journal.event(topic, watched.name, reason=reason), droppable=True)
 
     def scene_made(self, scene: Scene) -> None:
-        """Tell of a scene that differs. It is never stored: four a second would fill the store with what is in it."""
+        """Publish a scene that differs. It is never stored: four a second would fill the store."""
         data = {"reason": scene.reason.value, "displays": [display.id for display in scene.displays]}
         event = Event(0, 0, "scene.updated", self._utc_s(), str(scene.scene_id), data)
-        self._journal.after_commit(lambda: self._publisher.tell(event))
+        self._journal.after_commit(lambda: self._publisher.publish(event))
 
     def child_ended(self, child: Child) -> None:
-        """Tell that a child died, and whether it was given up; one that was to end is no news."""
+        """Record that a child died, and whether it was given up; not of one that was stopped."""
         topic = "child.failed" if child.state is ChildState.FAILED else "child.restarted"
         name, reason = f"{child.kind} {child.name}", child.reason
         if child.state is not ChildState.STOPPED:
             self._journal.keep(lambda: self._journal.event(topic, name, reason=reason), droppable=True)
 
     def judges_changed(self, judges: Iterable[JudgeHealth]) -> bool:
-        """Tell of judges whose state differs from what was told last; return whether any does."""
+        """Record the states of judges if any changed; return whether one did."""
         states = {judge.name: judge.state for judge in judges}
         if states == self._judges:
             return False

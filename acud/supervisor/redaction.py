@@ -1,4 +1,4 @@
-"""Redaction as the core asks for it: a policy that the feature of that name makes, or one that hides nothing."""
+"""The core's interface to redaction: a policy made by the feature of that name, or one that hides nothing."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from acud.types import WindowInfo
 
 
 class Redaction(Protocol):
-    """What of a display is hidden, and from whom."""
+    """Decides which parts and texts of displays are hidden, and where."""
 
     def of(self, source: Source, *, leaves: bool = False) -> Hide | None:
-        """Return what is hidden of `source` in its newest frame; None where no rule names a place.
+        """Return what is hidden in the newest frame of `source`; None if no rule names a place.
 
-        `leaves`: a picture of it may go elsewhere, so password fields are to be found too.
+        `leaves`: the picture may leave this machine, so password fields are hidden too.
         """
         ...
 
     def reads(self, *, local: bool, keeps_evidence: bool) -> bool:
-        """Tell whether a job needs an evaluator that reads: its picture leaves, or is kept redacted."""
+        """Return whether a job needs an evaluator that reads text: its picture leaves, or is kept redacted."""
         ...
 
     def redact(self, text: str) -> str:
-        """Return words from a screen as they are kept, or sent elsewhere."""
+        """Return screen text as it may be stored or sent elsewhere."""
         ...
 
     def redact_for_wake(self, text: str) -> str:
-        """Return words from a screen as a wake may carry them."""
+        """Return screen text as a wake may carry it."""
         ...
 
     def title(self, watched: WatchedDisplay, window: WindowInfo) -> tuple[str, str]:
-        """Return a window's title as a scene may hold it, and the rule that took something out of it ("": none)."""
+        """Return a window's title as a scene may hold it, and the rule that changed it ("": none)."""
         ...
 
-    def told(self) -> str:
+    def describe_rules(self) -> str:
         """Return the active rules in a line, for `acud doctor`."""
         ...
 
@@ -49,21 +49,21 @@ class NoRedaction:
         return None
 
     def reads(self, *, local: bool, keeps_evidence: bool) -> bool:
-        """Return False: no picture is read before it leaves."""
+        """Return False: pictures leave unread."""
         return False
 
     def redact(self, text: str) -> str:
-        """Return the words as they are."""
+        """Return the text as it is."""
         return text
 
     def redact_for_wake(self, text: str) -> str:
-        """Return the words as they are."""
+        """Return the text as it is."""
         return text
 
     def title(self, watched: WatchedDisplay, window: WindowInfo) -> tuple[str, str]:
         """Return the title as it is."""
         return window.title, ""
 
-    def told(self) -> str:
-        """Return that nothing is hidden."""
+    def describe_rules(self) -> str:
+        """Return a line for `acud doctor`."""
         return "the feature redaction is switched off: nothing is hidden"

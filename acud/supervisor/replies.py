@@ -1,4 +1,4 @@
-"""Replies on their way out, what becomes of them when the commit of their turn fails, and how a repeat is known."""
+"""Queued replies, their replacement when the commit of their turn fails, and digests that recognise repeats."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _KEY_BYTES = 32
 
 
 class RequestDigest:
-    """Makes digests with the key in the file at `path`, which lies beside the store and never in it.
+    """Makes digests with the key in the file at `path`, which is outside the store.
 
-    With another key (a file that was removed, an older acud's digests) a repeat is a Conflict, never a second deed;
-    such rows lapse with the others after 24 h.
+    With another key (after the file was removed, or for an older acud's digests) a repeat is a Conflict and is never
+    carried out twice; such rows expire with the others after 24 h.
     """
 
     def __init__(self, path: Path) -> None:
-        """Read the key, or make it. Raises: Refused for a file that holds none or that others can read; OSError."""
+        """Read or make the key. Raises: Refused for a file without a key or that other users can read; OSError."""
         text = kept_secret(path, lambda: secrets.token_hex(_KEY_BYTES).encode())
         try:
             self._key = bytes.fromhex(text.decode("ascii"))
@@ -46,15 +46,15 @@ class RequestDigest:
 
 
 class RequestTiming(msgspec.Struct, frozen=True):
-    """What a reply answers, for those who count: the request's name (`unknown` for none we know), and since when."""
+    """What a reply answers, for metrics: the request's name (`unknown` for an unknown one), and when it came."""
 
     name: str
     at_s: float
 
 
 class Outgoing(msgspec.Struct, frozen=True):
-    """A reply that leaves after the commit. Should that fail: `again` asks anew where it only read, for it may have
-    seen what is undone; `stands`: it tells what went before this turn, and wanted nothing stored in it.
+    """A reply that is sent after the commit. If that fails, `again` repeats a request that only reads, as it may have
+    read what is rolled back; `stands`: the reply depends on nothing in this turn and is sent as it is.
     """
 
     peer: ServerConnection
@@ -65,7 +65,7 @@ class Outgoing(msgspec.Struct, frozen=True):
     stands: bool = False
 
     def after(self, fault: AcudError) -> Outgoing:
-        """Return what is said when the commit failed with `fault`."""
+        """Return the reply for a commit that failed with `fault`."""
         if self.stands:
             return self
         envelope = self.again() if self.again is not None else error_of(self.envelope.id, fault)
@@ -73,11 +73,11 @@ class Outgoing(msgspec.Struct, frozen=True):
 
 
 def reply_of(request_id: str, body: msgspec.Struct) -> ReplyEnvelope:
-    """Return the reply that `body` is."""
+    """Return the reply with `body`."""
     return ReplyEnvelope(request_id, 0, body=body)
 
 
 def error_of(request_id: str, fault: AcudError) -> ReplyEnvelope:
-    """Return the reply that says `fault`."""
+    """Return the reply with the error `fault`."""
     facts = {key: value for key, value in fault.facts.items() if isinstance(value, str | int | float | bool)}
     return ReplyEnvelope(request_id, 0, error=ErrorBody(fault.code, fault.message, fault.hint, facts))

@@ -1,4 +1,4 @@
-"""Pictures for people and agents: a fresh grab, an evaluator's encoding, the bytes in the reply; and differences."""
+"""Pictures for people and agents: an evaluator encodes a fresh grab for the reply; and pictures of differences."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from acud.supervisor.redaction import Redaction
 from acud.types import Evidence, Rect, picture_views
 
 _DEADLINE_S = 20.0
-"""From the grab on; well within what a client listens. Evaluators may all be starting, hang, or have much in hand."""
+"""From the grab on; well below a client's timeout. Evaluators may be starting, hung or busy."""
 
 _REPLY_ROOM = 4096
 
@@ -34,7 +34,7 @@ Outcome = TypeVar("Outcome")
 
 
 class _Due(Generic[Outcome]):
-    """Passes the first outcome on: that of the work or, once its time is over, that of `late`."""
+    """Passes the first outcome on: that of the work or, after the deadline, that of `late`."""
 
     def __init__(self, done: Callable[[Outcome], None], late: Callable[[], Outcome], loop: EventLoop) -> None:
         self._done = done
@@ -42,7 +42,7 @@ class _Due(Generic[Outcome]):
         self.over = False
 
     def __call__(self, outcome: Outcome) -> None:
-        """Take an outcome."""
+        """Pass an outcome on, if it is the first."""
         if not self.over:
             self.over = True
             self._timer.cancel()
@@ -52,7 +52,7 @@ class _Due(Generic[Outcome]):
 class ScreenshotTarget(Struct, frozen=True):
     """What to show: the source, its part, and the boxes to leave out.
 
-    `screen`: the display's size. `place`: where on the display a covered window is, whose own source this is.
+    `screen`: the display's size. `place`: where on the display a covered window is, if this is its own source.
     """
 
     source: Source
@@ -63,7 +63,7 @@ class ScreenshotTarget(Struct, frozen=True):
 
 
 class Screenshots:
-    """Takes pictures. `token` makes the baseline of a source's frame, `age_s` tells how old its newest one is."""
+    """Takes pictures. `token` makes the baseline of a source's frame, `age_s` returns the age of its newest one."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Screenshots:
     def take(self, target: ScreenshotTarget, ask: PictureAsk, done: PictureDone) -> None:
         """Encode the newest frame of `target`; `done` gets the picture or the fault, within 20 s."""
         source = target.source
-        due = _Due[Picture | AcudError](done, lambda: self._late(target), self._loop)
+        due = _Due[Picture | AcudError](done, lambda: self._explain_late(target), self._loop)
 
         def fill(job: Job) -> Job | None:
             if due.over:
@@ -92,9 +92,9 @@ class Screenshots:
             hide = self._redaction.of(source, leaves=True) if ask.redacted else None
             return replace(job, picture=ask, hide=hide)
 
-        def looked(outcome: JobResult | Unavailable) -> None:
+        def on_look(outcome: JobResult | Unavailable) -> None:
             if not isinstance(outcome, Unavailable):
-                due(self._outcome(outcome, target, ask))
+                due(self._to_outcome(outcome, target, ask))
             elif source.live:
                 due(Unavailable(f"no picture: {outcome.message}", hint="acud status"))
             else:
@@ -102,12 +102,12 @@ class Screenshots:
                 due(Unavailable(lost, lost=source.name))
 
         reads = ask.redacted and self._redaction.reads(local=False, keeps_evidence=False)
-        self._look(target, Lane.REDACT if reads else Lane.JUDGE, fill, looked)
+        self._look(target, Lane.REDACT if reads else Lane.JUDGE, fill, on_look)
 
     def baseline(self, target: ScreenshotTarget, done: Callable[[str], None]) -> None:
-        """Call `done` with the baseline token of `target` now; the look of a part goes with it.
+        """Call `done` with the present baseline token of `target`, with the look of a part of a display.
 
-        Where that look cannot be had the token is of the frame grabbed for it; then another source counts as a change.
+        Without that look, the token is of the frame grabbed for it; then another source counts as a change.
         """
         plain = self._token(target.source, target.source.frame, "")
         if target.crop is None and not target.source.window_id:
@@ -115,16 +115,16 @@ class Screenshots:
             return
         due = _Due(done, lambda: plain, self._loop)
 
-        def looked(outcome: JobResult | Unavailable) -> None:
+        def on_look(outcome: JobResult | Unavailable) -> None:
             if isinstance(outcome, JobResult) and outcome.status == "done":
                 due(self._token_of(target, outcome))
             else:
                 due(plain)
 
-        self._look(target, Lane.JUDGE, lambda job: None if due.over else job, looked)
+        self._look(target, Lane.JUDGE, lambda job: None if due.over else job, on_look)
 
     def difference(self, evidence: Evidence, done: Callable[[bytes | AcudError], None]) -> None:
-        """Call `done` with the PNG of what differs between the view before and after, or with the fault."""
+        """Call `done` with a PNG of the differences between the view before and after, or with the fault."""
         self._pool.submit(_DiffWork(evidence, self._spool, done))
 
     def _look(
@@ -132,23 +132,23 @@ class Screenshots:
         target: ScreenshotTarget,
         lane: Lane,
         fill: Callable[[Job], Job | None],
-        looked: Callable[[JobResult | Unavailable], None],
+        on_look: Callable[[JobResult | Unavailable], None],
     ) -> None:
         view = View(target.source.name, target.crop, target.ignore)
-        self._pool.submit(FrameWork(self._pool.submit, lane, target.source, fill, looked, view=view))
+        self._pool.submit(FrameWork(self._pool.submit, lane, target.source, fill, on_look, view=view))
 
-    def _late(self, target: ScreenshotTarget) -> Unavailable:
+    def _explain_late(self, target: ScreenshotTarget) -> Unavailable:
         return Unavailable(
             f"no picture of {target.source.name} in {_DEADLINE_S:.0f} s: {self._pool.backlog}",
             hint="acud status; acud logs --level warning",
         )
 
     def _token_of(self, target: ScreenshotTarget, result: JobResult) -> str:
-        """Return the baseline token of the frame in `result`; a part of a display may come to have another source."""
+        """Return the baseline token of the frame in `result`, with the look of a part, which may change its source."""
         part = target.crop is not None or target.source.window_id
         return self._token(target.source, result.frame, result.identity if part else "")
 
-    def _outcome(self, result: JobResult, target: ScreenshotTarget, ask: PictureAsk) -> Picture | AcudError:
+    def _to_outcome(self, result: JobResult, target: ScreenshotTarget, ask: PictureAsk) -> Picture | AcudError:
         if result.status != "done":
             return Unavailable(f"no picture of {target.source.name}: {result.reason or 'frame gone'}")
         image = _take_file(self._spool, result.picture)
@@ -156,9 +156,9 @@ class Screenshots:
             return image
         if len(image) > MAX_REPLY_BYTES - _REPLY_ROOM:
             return Refused(f"a picture of {len(image)} bytes is too large", hint="ask for jpeg, or a smaller side")
-        return self._picture(result, target, ask, image)
+        return self._build_picture(result, target, ask, image)
 
-    def _picture(self, result: JobResult, target: ScreenshotTarget, ask: PictureAsk, image: bytes) -> Picture:
+    def _build_picture(self, result: JobResult, target: ScreenshotTarget, ask: PictureAsk, image: bytes) -> Picture:
         source = target.source
         return Picture(
             display=source.display,
@@ -186,7 +186,7 @@ def view_of(target: ScreenshotTarget, across: int, down: int) -> str:
 
 
 class _DiffWork:
-    """One difference."""
+    """A job for a picture of differences."""
 
     lane = Lane.JUDGE
     priority = 0
@@ -203,17 +203,17 @@ class _DiffWork:
         return Job(job_id, View(self._evidence.display), "", 0, 0, diff=ask)
 
     def on_part(self, result: JobResult) -> None:
-        """A difference has no parts."""
+        """Do nothing: a difference has no parts."""
 
     def on_result(self, result: JobResult) -> None:
-        """Answer with the picture, or why there is none."""
+        """Pass on the picture, or why there is none."""
         if result.status != "done":
             self._done(Unavailable(f"no difference: {result.reason}"))
         else:
             self._done(_take_file(self._spool, result.picture))
 
     def on_lost(self, reason: str) -> None:
-        """Answer with the fault."""
+        """Pass on the fault."""
         self._done(Unavailable(f"no difference: {reason}", hint="acud status"))
 
 

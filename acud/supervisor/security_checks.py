@@ -1,4 +1,4 @@
-"""How far the daemon is from what docs/threats.md describes: each deviation with its fix, for `acud doctor`."""
+"""Compares the daemon with docs/threats.md: each deviation with its fix, for `acud doctor`."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ _UNITS = "conf/systemd/acud-system.service, or acud.service"
 
 
 def findings(settings: Settings, env: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield what is open; of confinement and core dumps also that they are closed."""
-    yield from _account()
-    yield _confinement(env)
-    yield core_dumps(_CORE_PATTERN.read_text(encoding="utf-8", errors="replace").strip())
-    yield from _limits(settings)
-    yield from _listeners(settings)
-    yield from _in_the_clear(settings)
+    """Yield the deviations, and the state of confinement and core dumps in any case."""
+    yield from _check_account()
+    yield _check_confinement(env)
+    yield check_core_dumps(_CORE_PATTERN.read_text(encoding="utf-8", errors="replace").strip())
+    yield from _check_limits(settings)
+    yield from _check_listeners(settings)
+    yield from _check_plain_http(settings)
 
 
-def _account() -> Iterator[Finding]:
-    """What is typed and launched on displays has the rights of this user."""
+def _check_account() -> Iterator[Finding]:
+    """Warn of root: what is typed and launched on displays has the rights of this user."""
     if os.getuid() == 0:
         fix = f"run acud as a user of its own: {_UNITS}"
         yield Finding("account", "warning", "runs as root, and so does every program on its displays", fix)
 
 
-def _confinement(env: Mapping[str, str]) -> Finding:
-    """Whether what runs here may gain privileges, and call all of the kernel (proc(5): NoNewPrivs, Seccomp).
+def _check_confinement(env: Mapping[str, str]) -> Finding:
+    """Check whether processes here may gain privileges and use every system call (proc(5): NoNewPrivs, Seccomp).
 
-    Started by hand that is as it is; a service that is not closed has lost lines of its unit.
+    That is normal for a daemon started by hand; a service that is not confined lacks lines of its unit.
     """
     status = _STATUS.read_text(encoding="ascii", errors="replace")
     closed = {
@@ -55,9 +55,9 @@ def _confinement(env: Mapping[str, str]) -> Finding:
     return Finding("confinement", "ok", f"{text}; conf/systemd closes both")
 
 
-def core_dumps(pattern: str) -> Finding:
-    """Whether keys and pictures could end up in a core dump. `pattern`: that of the kernel (core(5)), whose programs
-    get a dump whatever the limit of the process is; systemd's keeps none for a process whose limit is 0.
+def check_core_dumps(pattern: str) -> Finding:
+    """Check whether keys and pictures could get into a core dump. `pattern`: the kernel's (core(5)). A program in it
+    gets dumps whatever the process's limit is; systemd's keeps none for a process with the limit 0.
     """
     if resource.getrlimit(resource.RLIMIT_CORE) != (0, 0):
         text = "a core dump would hold keys and screens: the limit of this process is not 0"
@@ -69,8 +69,8 @@ def core_dumps(pattern: str) -> Finding:
     return Finding("core dumps", "ok", "none is kept")
 
 
-def _limits(settings: Settings) -> Iterator[Finding]:
-    """What the programs of one display may take of the host."""
+def _check_limits(settings: Settings) -> Iterator[Finding]:
+    """Report the limits of the programs on one display."""
     wanted = settings.display
     allowed = [f"{wanted.memory_mb:g} MB"] if wanted.memory_mb else []
     allowed += [f"{wanted.processes} processes"] if wanted.processes else []
@@ -81,8 +81,8 @@ def _limits(settings: Settings) -> Iterator[Finding]:
         yield Finding("limits", "ok", text)
 
 
-def _listeners(settings: Settings) -> Iterator[Finding]:
-    """What answers without a token, or takes tokens over a network in the clear."""
+def _check_listeners(settings: Settings) -> Iterator[Finding]:
+    """Warn of listeners that answer without a token, or take tokens over a network in the clear."""
     endpoints, web = settings.http_endpoints, settings.web
     if web.metrics_open and web.enabled:
         text = "/metrics answers every user of this machine without a token"
@@ -94,21 +94,23 @@ def _listeners(settings: Settings) -> Iterator[Finding]:
         )
 
 
-def _in_the_clear(settings: Settings) -> Iterator[Finding]:
-    """What leaves this machine over plain http."""
+def _check_plain_http(settings: Settings) -> Iterator[Finding]:
+    """Warn of data that leaves this machine over plain http."""
     for name, backend in settings.backends.items():
         if _is_open(backend.url):
-            yield _clear(f"backend {name}", backend.url, "pictures and keys", f"[backends.{name}] url")
+            yield _warn_of_plain_http(f"backend {name}", backend.url, "pictures and keys", f"[backends.{name}] url")
     wake = settings.wake
     if RouteName.OPENCLAW in wake.routes and _is_open(wake.openclaw_url):
-        yield _clear("wake openclaw", wake.openclaw_url, "wakes and the hook's token", "[wake] openclaw_url")
+        yield _warn_of_plain_http(
+            "wake openclaw", wake.openclaw_url, "wakes and the hook's token", "[wake] openclaw_url"
+        )
     if RouteName.WEBHOOK in wake.routes and _is_open(wake.webhook_url):
-        yield _clear("wake webhook", wake.webhook_url, "wakes, signed and readable,", "[wake] webhook_url")
+        yield _warn_of_plain_http("wake webhook", wake.webhook_url, "wakes, signed and readable,", "[wake] webhook_url")
     if _is_open(settings.otel.url):
-        yield _clear("traces", settings.otel.url, "conditions and verdicts in spans", "[otel] endpoint")
+        yield _warn_of_plain_http("traces", settings.otel.url, "conditions and verdicts in spans", "[otel] endpoint")
 
 
-def _clear(part: str, url: str, what: str, setting: str) -> Finding:
+def _warn_of_plain_http(part: str, url: str, what: str, setting: str) -> Finding:
     text = f"{what} go to {urlsplit(url).hostname} without TLS"
     return Finding(part, "warning", text, f"give {setting} an https URL, or bring it here over a tunnel")
 

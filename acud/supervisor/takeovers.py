@@ -1,4 +1,4 @@
-"""Displays that a person has taken over: who may act on them meanwhile, and when that ends."""
+"""Displays that a person has taken over: only the holder of the lease may act on them, until it ends."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _GIVE_BACK = (
     "acud display release {display} --force"
 )
 _LOOK_S = 30.0
-"""The loop's clock stands still in suspend, leases run on: they are looked at this often at least."""
+"""Leases are checked at least this often, as the loop's clock stands still in suspend and leases do not."""
 
 
 class Takeovers:
-    """Leases by display. What is held counts from the commit on; the store keeps it over restarts and reboots."""
+    """Leases by display. A takeover is in force from its commit on; the store keeps it over restarts and reboots."""
 
     def __init__(
         self,
@@ -44,39 +44,39 @@ class Takeovers:
         self._watched_displays = watched_displays
         self._live: dict[int, Takeover] = {}
         self.taken = Observers[Callable[[str, str], None]]()
-        """Called with the name of a display that a person has just taken over, and the words for it."""
+        """Called with the name of a display that a person has just taken over, and a text that describes it."""
         self.handed_back = Observers[Callable[[WatchedDisplay, str], None]]()
-        """Called in the turn's transaction when a person gives a display back with a note, with the words for it."""
+        """Called in the turn's transaction when a person gives a display back with a note, with a text for it."""
         self._notes: dict[int, str] = {}
 
     def resume(self) -> None:
-        """Take up what a former supervisor kept; what ran out meanwhile ends now."""
+        """Resume the takeovers of a former supervisor; those that ran out meanwhile end now."""
         for takeover in self._journal.store.takeovers.all():
             self._hold(takeover)
 
     def of(self, number: int) -> Takeover | None:
-        """Return who has the display with this number now, or None."""
+        """Return the present takeover of the display with this number, or None."""
         takeover = self._live.get(number)
         return takeover if takeover is not None and self._left_s(takeover) > 0 else None
 
     def check(self, watched: WatchedDisplay, lease: str) -> None:
-        """Raise Refused, naming who has `watched` and until when, if it is taken over and `lease` is not its lease."""
+        """Raise Refused, naming the holder and the end, if `watched` is taken over and `lease` is not its lease."""
         for one in self._watched_displays.of_server(watched):
             takeover = self.of(one.number)
             if takeover is not None and not _proves(lease, takeover):
-                raise _refused(one, takeover, _ACT)
+                raise _build_refusal(one, takeover, _ACT)
 
     # ---- requests: in the turn's transaction -----------------------------------------------------------------------
 
     def take(self, watched: WatchedDisplay, who: str, for_s: float, note: str, lease: str) -> Takeover:
-        """Take `watched`, or prolong the takeover that `lease` proves. Raises: Refused when another person has it."""
+        """Take `watched`, or prolong the takeover of `lease`. Raises: Refused when another person has it."""
         if not watched.number:
             raise Unavailable(f"display {watched.name} is still being made", hint="try again")
         for one in self._watched_displays.of_server(watched):
-            held = self._stored(one)
+            held = self._find_stored(one)
             if held is not None and not _proves(lease, held):
-                raise _refused(one, held, _GIVE_BACK)
-        before = self._stored(watched)
+                raise _build_refusal(one, held, _GIVE_BACK)
+        before = self._find_stored(watched)
         if lease and before is None:
             raise Conflict(f"the lease of {watched.name} has run out", hint="take it anew, without a lease")
         now = self._clock.instant()
@@ -89,51 +89,53 @@ class Takeovers:
             until=now.later(for_s),
         )
         self._journal.store.takeovers.put(takeover)
-        self._tell("display.taken", watched, takeover, until_utc_s=round(takeover.until.utc_s, 3), note=takeover.note)
-        self._journal.after_commit(lambda: self._taken(watched, takeover, fresh=before is None))
+        self._record_event(
+            "display.taken", watched, takeover, until_utc_s=round(takeover.until.utc_s, 3), note=takeover.note
+        )
+        self._journal.after_commit(lambda: self._finish_take(watched, takeover, fresh=before is None))
         return takeover
 
     def release(self, watched: WatchedDisplay, lease: str, *, force: bool, note: str = "") -> None:
         """Give `watched` back; `note` is for the agents.
 
-        Raises: Conflict when nobody has it; Refused without its lease, unless `force`.
+        Raises: Conflict when it is not taken over; Refused without its lease, unless `force`.
         """
-        takeover = self._stored(watched)
+        takeover = self._find_stored(watched)
         if takeover is None:
             raise Conflict(f"display {watched.name} is not taken over", hint="acud display list")
         if not force and not _proves(lease, takeover):
-            raise _refused(watched, takeover, _GIVE_BACK)
+            raise _build_refusal(watched, takeover, _GIVE_BACK)
         self._journal.store.takeovers.drop(watched.number)
         reason = "given back" if _proves(lease, takeover) else "forced"
-        self._tell("display.released", watched, takeover, reason=reason, **({"note": note} if note else {}))
+        self._record_event("display.released", watched, takeover, reason=reason, **({"note": note} if note else {}))
         words = (
             f"{takeover.who} gave {watched.name} back at {utc_iso(self._clock.instant().utc_s)}: {note}" if note else ""
         )
         if note:
             for handed_back in self.handed_back:
                 handed_back(watched, words)
-        self._journal.after_commit(lambda: self._released(takeover, words))
+        self._journal.after_commit(lambda: self._finish_release(takeover, words))
 
     def take_note(self, watched: WatchedDisplay) -> str:
-        """Return what was said when `watched` was given back last, to the first that asks after it; "" for nothing."""
+        """Return the note with which `watched` was last given back, once; "" for none."""
         return self._notes.pop(watched.number, "")
 
-    def _released(self, takeover: Takeover, words: str) -> None:
+    def _finish_release(self, takeover: Takeover, words: str) -> None:
         self._forget(takeover)
         if words:
             self._notes[takeover.number] = words
 
-    def _stored(self, watched: WatchedDisplay) -> Takeover | None:
-        # Of the store, not of `_live`: another request of this very turn may have taken or released it.
+    def _find_stored(self, watched: WatchedDisplay) -> Takeover | None:
+        # From the store, not from `_live`: another request of this turn may have taken or released it.
         takeover = self._journal.store.takeovers.of(watched.number)
         return takeover if takeover is not None and self._left_s(takeover) > 0 else None
 
-    def _tell(self, topic: str, watched: WatchedDisplay, takeover: Takeover, **facts: float | str) -> None:
+    def _record_event(self, topic: str, watched: WatchedDisplay, takeover: Takeover, **facts: float | str) -> None:
         self._journal.event(topic, watched.name, who=takeover.who, **facts)
 
-    # ---- held ------------------------------------------------------------------------------------------------------
+    # ---- holding ---------------------------------------------------------------------------------------------------
 
-    def _taken(self, watched: WatchedDisplay, takeover: Takeover, *, fresh: bool) -> None:
+    def _finish_take(self, watched: WatchedDisplay, takeover: Takeover, *, fresh: bool) -> None:
         self._hold(takeover)
         if fresh:
             self._notes.pop(watched.number, None)
@@ -157,16 +159,16 @@ class Takeovers:
             self._look_later(takeover)
             return
         self._forget(takeover)
-        self._journal.keep(lambda: self._run_out(takeover))
+        self._journal.keep(lambda: self._record_expiry(takeover))
 
-    def _run_out(self, takeover: Takeover) -> None:
+    def _record_expiry(self, takeover: Takeover) -> None:
         stored = self._journal.store.takeovers.of(takeover.number)
         if stored != takeover:
             return
         self._journal.store.takeovers.drop(takeover.number)
-        watched = self._watched_displays.numbered(takeover.number)
+        watched = self._watched_displays.find_by_number(takeover.number)
         if watched is not None:
-            self._tell("display.released", watched, takeover, reason="run out")
+            self._record_event("display.released", watched, takeover, reason="run out")
 
     def _forget(self, takeover: Takeover) -> None:
         if self._live.get(takeover.number) == takeover:
@@ -177,7 +179,7 @@ class Takeovers:
 
 
 def words_of(watched: WatchedDisplay, takeover: Takeover) -> str:
-    """Return who has the display, until when, and what they say of it."""
+    """Describe a takeover: the display, its holder, the end and the note."""
     note = f" ({takeover.note})" if takeover.note else ""
     return f"display {watched.name} is taken over by {takeover.who} until {utc_iso(takeover.until.utc_s)}{note}"
 
@@ -186,7 +188,7 @@ def _proves(lease: str, takeover: Takeover) -> bool:
     return bool(lease) and secrets.compare_digest(lease.encode(), takeover.lease.encode())
 
 
-def _refused(watched: WatchedDisplay, takeover: Takeover, hint: str) -> Refused:
+def _build_refusal(watched: WatchedDisplay, takeover: Takeover, hint: str) -> Refused:
     return Refused(
         words_of(watched, takeover),
         hint=hint.format(display=watched.name),

@@ -1,4 +1,4 @@
-"""What asking models cost for anything but the evaluations of waits, which have rows of their own: into the store."""
+"""Stores the cost of calls to models, except evaluations of waits, which have rows of their own."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from acud.store.waits import UsageEntry
 from acud.supervisor.journal import Journal
 
 Tokens = tuple[int | None, int | None]
-"""In and out; None: not told."""
+"""In and out; None: not reported."""
 
 
 class UsageLog:
-    """Enters each answer as it comes, also one that came too late to count: it was paid for."""
+    """Enters each answer, also one that came too late to be used, as it was paid for."""
 
     def __init__(self, journal: Journal, utc_s: Callable[[], float]) -> None:
         self._journal = journal
@@ -29,6 +29,6 @@ class UsageLog:
         model: str = "",
         task_id: str = "",
     ) -> None:
-        """Keep what one answer of `judge` cost (None: not known), in this turn or when the disk takes it again."""
+        """Store the cost of one answer of `judge` (None: unknown), in this turn or when the disk takes it again."""
         entry = UsageEntry(self._utc_s(), purpose, judge, model, task_id, *tokens, cost_usd)
         self._journal.keep(lambda: self._journal.store.usage.add(entry), droppable=True)

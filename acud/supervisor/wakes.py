@@ -1,4 +1,4 @@
-"""The wakes: written with what they tell of, sent after that commit, and followed until their agent saw them."""
+"""Wakes: written in the transaction of what they report, sent after its commit, and followed until seen."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from acud.waits.effects import FleetEnd
 
 _LOG = log.logger("wakes")
 FETCH_S = 1.0
-"""A wake whose result is being fetched by a long-poll at that moment waits so long for the reply to leave."""
+"""If a long-poll is fetching the result, the wake waits this long for the reply to be sent."""
 _AGENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-"""What an address may name; a task may give its agent any name."""
+"""Agent ids that an address may name; a task may give its agent any name."""
 _JITTER = random.SystemRandom()
 
 
 class Wakes:
-    """Every wake of this supervisor to which something can still happen; the others are rows.
+    """Every open wake of this supervisor; the others are rows only.
 
-    `quoted` makes of words from a screen what a wake may carry.
+    `quoted` returns screen text as a wake may carry it.
     """
 
     def __init__(
@@ -61,102 +61,102 @@ class Wakes:
         )
         self._delivery = delivery
         self._quoted = quoted
-        delivery.on_reopened(self._reopened)
+        delivery.on_reopened(self._on_reopened)
         self._open: dict[str, WakeInfo] = {}
         self._reminders: dict[str, None] = {}
-        """Reminders whose time has come, in that order: each goes once no first delivery goes before it."""
+        """Due reminders, in order: each is sent once no first delivery goes before it."""
         self._looking: Timer | None = None
         self._timers: dict[str, Timer] = {}
         self.sent_s = Histograms(SLOW_S)
-        """From a wake's making to its first sending, by route."""
+        """From a wake's creation to its first sending, by route."""
         started = clock.instant()
         self._utc_at_boot_s = started.utc_s - started.boot_s
 
     def _now(self) -> float:
-        # Steady: a wall clock that is set anew must neither hurry a retry nor put one off.
+        # Steady: setting the wall clock must neither hurry nor delay a retry.
         return self._utc_at_boot_s + self._clock.instant().boot_s
 
-    # ---- made ------------------------------------------------------------------------------------------------------
+    # ---- making ----------------------------------------------------------------------------------------------------
 
     def check(self, address: WakeAddress) -> None:
-        """Refuse an address whose routes are not set up here. Raises: InvalidRequest."""
+        """Raise InvalidRequest for an address with routes that are not set up here."""
         for route in address.routes or ():
             missing = self._lacks(route)
             if missing:
                 raise InvalidRequest(f"route {route.value} is not set up", hint=f"it needs {missing}")
 
     def routes_of(self, address: WakeAddress) -> tuple[RouteName, ...]:
-        """Return the routes over which this address is woken, in their order."""
+        """Return the routes of this address, in their order."""
         return tuple(self._routes if address.routes is None else address.routes)
 
-    def of_wait(self, stored: StoredWait, end: FleetEnd | None = None) -> WakeInfo | None:
-        """Return the wake of a wait that ended; None for an end without a wake (a cancellation). With `end`, which the
-        fleet told, it goes over routes of this host only if it is not in the fleet's stream, where one reads it.
+    def make_for_wait(self, stored: StoredWait, end: FleetEnd | None = None) -> WakeInfo | None:
+        """Return the wake of a wait that ended; None for an end without a wake (a cancellation). `end`: how the fleet
+        ended the wait; a wake that is in the fleet's stream already is not sent over routes of this host.
         """
         kind = rules.KIND_OF_STATE.get(stored.state.value)
         if kind is None:
             return None
         said = own_words(stored.message)
-        # The condition is its user's own words; what was seen leaves as the rules of redaction let it.
+        # The condition is the user's own text; what was seen on the screen is redacted.
         seen = self._quoted(stored.verdict.detail) if said != stored.message else ""
         text = wake_text.wait_text(said, stored.wait_id, seen)
-        wake = self._new(kind, text, stored.spec.wake, wait_id=stored.wait_id, task_id=stored.spec.task_id)
-        return wake if end is None else self._told(wake, end)
+        wake = self._make_wake(kind, text, stored.spec.wake, wait_id=stored.wait_id, task_id=stored.spec.task_id)
+        return wake if end is None else self._apply_fleet_end(wake, end)
 
-    def _told(self, wake: WakeInfo, end: FleetEnd) -> WakeInfo:
+    def _apply_fleet_end(self, wake: WakeInfo, end: FleetEnd) -> WakeInfo:
         if end.seen:
             return replace(wake, state=WakeState.SEEN, seen_utc_s=self._now())
         if end.sent and RouteName.FLEET in self.routes_of(wake.address):
             return replace(wake, state=WakeState.SENT, sent_utc_s=end.utc_s, sent_by=RouteName.FLEET.value)
         return wake
 
-    def stuck(self, task_id: str, agent_id: str, text: str) -> None:
-        """Write the wake of a stuck task in the mutation that calls this, and send it to its agent after the commit."""
+    def send_stuck(self, task_id: str, agent_id: str, text: str) -> None:
+        """Write the wake of a stuck task in the caller's mutation, and send it to its agent after the commit."""
         address = WakeAddress(agent_id=agent_id if _AGENT_ID.fullmatch(agent_id) else "")
-        wake = self._new(WakeKind.TASK_STUCK, text, address, task_id=task_id)
+        wake = self._make_wake(WakeKind.TASK_STUCK, text, address, task_id=task_id)
         self.write(wake)
         self._journal.after_commit(lambda: self.begin(wake))
 
-    def of_run(self, kind: WakeKind, run: RunInfo, text: str) -> None:
-        """Write the wake of a run that ended in the mutation that calls this, and send it after its commit."""
-        wake = replace(self._new(kind, text, run.spec.wake, task_id=run.spec.task_id), run_id=run.run_id)
+    def send_run_ended(self, kind: WakeKind, run: RunInfo, text: str) -> None:
+        """Write the wake of a run that ended in the caller's mutation, and send it after the commit."""
+        wake = replace(self._make_wake(kind, text, run.spec.wake, task_id=run.spec.task_id), run_id=run.run_id)
         self.write(wake)
         self._journal.after_commit(lambda: self.begin(wake))
 
-    def _new(
+    def _make_wake(
         self, kind: WakeKind, text: str, address: WakeAddress, *, wait_id: str = "", task_id: str = ""
     ) -> WakeInfo:
         names = self.routes_of(address)
         now = self._now()
         routes = rules.routes_of(names)
-        # A wait has one wake, and a fleet that ends the wait in its lost host's place sends it under the same id.
+        # A wait has one wake; a fleet that ends the wait for a lost host sends it under the same id.
         wake_id = same_id("wake", wait_id) if wait_id else new_id("wake")
         return WakeInfo(wake_id, kind, text, wait_id, task_id, address, routes, created_utc_s=now, begun_utc_s=now)
 
     def write(self, wake: WakeInfo) -> None:
-        """Write a new wake; call it in the mutation that writes what the wake tells of."""
+        """Write a new wake; call this in the mutation that writes what the wake reports."""
         try:
             self._journal.store.outbox.insert(wake)
         except Conflict as fault:
             _LOG.error("wake.unwritten", wake=wake.wake_id, wait=wake.wait_id, fault=fault.message)
 
     def begin(self, wake: WakeInfo, fetched_s: float = 0.0) -> None:
-        """Send a committed wake; one whose result is being fetched only if nothing comes of that within `fetched_s`."""
+        """Send a committed wake; if its result is being fetched, only when that has not ended within `fetched_s`."""
         if rules.is_idle(wake):
             return
         self._open[wake.wake_id] = wake
         if fetched_s:
-            self._timer(wake.wake_id, fetched_s, lambda: self._began(wake.wake_id))
+            self._set_timer(wake.wake_id, fetched_s, lambda: self._step_begun(wake.wake_id))
         else:
-            self._began(wake.wake_id)
+            self._step_begun(wake.wake_id)
 
-    def _began(self, wake_id: str) -> None:
+    def _step_begun(self, wake_id: str) -> None:
         self._step(wake_id, rules.WakeBegan(self._now()))
 
     def resume(self) -> None:
-        """Take up what a former supervisor left: the result of its last sends is not known.
+        """Resume the wakes of a former supervisor; the outcome of its last sends is unknown.
 
-        A route that failed then is tried by one wake at once; when it works, all that it held up are let through.
+        One wake at once tries a route that failed before; when it works, all wakes that it held up are sent.
         """
         now = self._now()
         wakes = self._journal.store.outbox.open()
@@ -169,42 +169,42 @@ class Wakes:
             self._open[wake.wake_id] = wake
             self._step(wake.wake_id, rules.WakeResumed(now))
 
-    # ---- asked -----------------------------------------------------------------------------------------------------
+    # ---- requests --------------------------------------------------------------------------------------------------
 
-    def seen(self, wait_id: str) -> None:
-        """Learn that the result of the ended wait was fetched."""
-        self._saw(self._journal.store.outbox.of_wait(wait_id))
+    def mark_wait_seen(self, wait_id: str) -> None:
+        """Note that the result of the ended wait was fetched."""
+        self._mark_seen(self._journal.store.outbox.of_wait(wait_id))
 
-    def wake_seen(self, wake_id: str) -> None:
-        """Learn that the wake itself was taken by its agent. Raises: NotFound."""
-        self._saw(self._journal.store.outbox.find(wake_id))
+    def mark_wake_seen(self, wake_id: str) -> None:
+        """Note that the agent took the wake itself. Raises: NotFound."""
+        self._mark_seen(self._journal.store.outbox.find(wake_id))
 
-    def run_seen(self, run_id: str) -> None:
-        """Learn that the result of the ended run was fetched."""
-        self._saw(self._journal.store.outbox.of_run(run_id))
+    def mark_run_seen(self, run_id: str) -> None:
+        """Note that the result of the ended run was fetched."""
+        self._mark_seen(self._journal.store.outbox.of_run(run_id))
 
-    def _saw(self, wake: WakeInfo | None) -> None:
+    def _mark_seen(self, wake: WakeInfo | None) -> None:
         if wake is not None:
             self._open.setdefault(wake.wake_id, wake)
             self._step(wake.wake_id, rules.ResultFetched(self._now()))
             self._forget(wake.wake_id)
 
     def retry(self, stored: WakeInfo) -> WakeInfo:
-        """Try a kept wake again, over the routes as they are set up now. Raises: Conflict when it was seen."""
+        """Send a stored wake again, over the routes that are set up now. Raises: Conflict when it was seen."""
         wake = self._open.setdefault(stored.wake_id, stored)
         names = self._routes if wake.address.routes is None else wake.address.routes
         self._delivery.try_now(names)
         try:
             self._step(wake.wake_id, rules.RetryRequested(self._now(), names))
-            return self.known(wake)
+            return self.find_newest(wake)
         finally:
             self._forget(wake.wake_id)
 
-    def known(self, wake: WakeInfo) -> WakeInfo:
-        """Return the newest state of a wake that was read from the store."""
+    def find_newest(self, wake: WakeInfo) -> WakeInfo:
+        """Return the newest state of a wake read from the store."""
         return self._open.get(wake.wake_id, wake)
 
-    # ---- the rules, fed and obeyed ---------------------------------------------------------------------------------
+    # ---- stepping the rules ----------------------------------------------------------------------------------------
 
     def _step(self, wake_id: str, event: rules.WakeEvent) -> None:
         before = self._open.get(wake_id)
@@ -216,7 +216,7 @@ class Wakes:
             _LOG.debug("wake.moved", wake=wake_id, wait=after.wait_id, before=before.state.value, now=after.state.value)
         if before.state is WakeState.PENDING and after != before:
             self._look_at_reminders()
-        if _kept(after) != _kept(before):
+        if _without_attempts(after) != _without_attempts(before):
             self._keep(after, effects)
         self._arm(after)
         for effect in effects:
@@ -224,11 +224,11 @@ class Wakes:
                 self._send(after, effect)
 
     def _keep(self, after: WakeInfo, effects: tuple[rules.WakeEffect, ...]) -> None:
-        told = [effect for effect in effects if isinstance(effect, rules.WakeReport)]
+        reports = [effect for effect in effects if isinstance(effect, rules.WakeReport)]
 
         def write() -> None:
-            self._journal.store.outbox.update(self.known(after))
-            for effect in told:
+            self._journal.store.outbox.update(self.find_newest(after))
+            for effect in reports:
                 self._journal.event(f"wake.{effect.topic}", after.wake_id, **_facts(after))
 
         self._journal.keep(write, lambda: self._forget(after.wake_id))
@@ -239,11 +239,11 @@ class Wakes:
 
     def _arm(self, wake: WakeInfo) -> None:
         if wake.next_utc_s:
-            self._timer(wake.wake_id, wake.next_utc_s - self._now(), lambda: self._ticked(wake.wake_id))
+            self._set_timer(wake.wake_id, wake.next_utc_s - self._now(), lambda: self._on_tick(wake.wake_id))
         else:
             self._stop_timer(wake.wake_id)
 
-    def _ticked(self, wake_id: str) -> None:
+    def _on_tick(self, wake_id: str) -> None:
         wake = self._open.get(wake_id)
         if wake is None or wake.state is WakeState.PENDING:
             self._step(wake_id, rules.WakeTicked(self._now()))
@@ -252,7 +252,7 @@ class Wakes:
             self._look_at_reminders()
 
     def _look_at_reminders(self) -> None:
-        """Send the reminders that are due and have nothing before them: once for all that this turn brings."""
+        """Send the due reminders with nothing before them, once at the end of this turn."""
         if self._reminders and self._looking is None:
             self._looking = self._loop.call_later(0.0, self._remind)
 
@@ -265,7 +265,7 @@ class Wakes:
                 del self._reminders[wake_id]
                 self._step(wake_id, rules.WakeTicked(self._now()))
 
-    def _timer(self, wake_id: str, delay_s: float, callback: Callable[[], None]) -> None:
+    def _set_timer(self, wake_id: str, delay_s: float, callback: Callable[[], None]) -> None:
         self._stop_timer(wake_id)
         self._timers[wake_id] = self._loop.call_later(max(0.0, delay_s), callback)
 
@@ -279,9 +279,9 @@ class Wakes:
     def _send(self, wake: WakeInfo, send: rules.SendAttempt) -> None:
         route, attempt = send.route.value, send.attempt
         _LOG.debug("wake.due", wake=wake.wake_id, route=route, attempt=attempt, reminders=wake.reminders)
-        self._delivery.submit(delivery_of(wake, send), lambda ended: self._ended(wake.wake_id, send, ended))
+        self._delivery.submit(delivery_of(wake, send), lambda ended: self._on_attempt_ended(wake.wake_id, send, ended))
 
-    def _ended(self, wake_id: str, send: rules.SendAttempt, ended: Delivered | Undone) -> None:
+    def _on_attempt_ended(self, wake_id: str, send: rules.SendAttempt, ended: Delivered | Undone) -> None:
         now = self._now()
         if isinstance(ended, Delivered):
             self._measure(wake_id, ended)
@@ -301,12 +301,12 @@ class Wakes:
         if wake is not None and wake.state is WakeState.PENDING and ended.result == "sent":
             self.sent_s.observe(self._now() - wake.created_utc_s, ended.route.value)
 
-    def _reopened(self, route: RouteName) -> None:
+    def _on_reopened(self, route: RouteName) -> None:
         for wake_id in list(self._open):
             self._step(wake_id, rules.RouteReopened(self._now(), route))
 
     def test(self, route: RouteName, address: WakeAddress, done: Callable[[Delivered | Undone], None]) -> None:
-        """Send a test over one route, once; it is not kept."""
+        """Send a test over one route, once; it is not stored."""
         words = f"[acud test] This is a test of acud's route {route.value}; there is nothing to do."
         wake_id = new_id("wake")
         delivery = Deliver(
@@ -340,8 +340,8 @@ def delivery_of(wake: WakeInfo, send: rules.SendAttempt) -> Deliver:
     )
 
 
-def _kept(wake: WakeInfo) -> WakeInfo:
-    """Return the wake without what need not survive: an attempt under way is begun anew by whoever comes after."""
+def _without_attempts(wake: WakeInfo) -> WakeInfo:
+    """Return the wake without its attempts, which need not be stored: a restarted supervisor begins them again."""
     return replace(wake, flight=0, attempts=0)
 
 

@@ -1,6 +1,6 @@
-"""The displays acud watches: adopted and managed, each with its capture process, windows and state.
+"""The displays acud watches, adopted and managed, each with its capture process, windows and state.
 
-A display that died is never shown by its last frame: its sources are lost at once, and its capture process is held
+A dead display's last frame is never shown as present: its sources are lost at once, and its capture process is held
 until the X server answers on its socket again.
 """
 
@@ -47,22 +47,22 @@ Outcome = Callable[["WatchedDisplay | AcudError"], None]
 
 
 class WindowListWatcher(Protocol):
-    """Follows the windows of displays."""
+    """Is called when the windows of a display change."""
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
-        """The window list of `watched` changed."""
+        """Handle the changed window list of `watched`."""
         ...
 
 
 class Actor(Protocol):
     """Sends actions to displays."""
 
-    def acted(self, watched: WatchedDisplay, message: Acted) -> None:
-        """An act ended."""
+    def on_acted(self, watched: WatchedDisplay, message: Acted) -> None:
+        """Handle the outcome of an act."""
         ...
 
     def input_lost(self, watched: WatchedDisplay, reason: str) -> None:
-        """The capture process that was to do the acts is gone."""
+        """Handle the loss of the capture process that does the acts."""
         ...
 
 
@@ -95,7 +95,7 @@ class WatchedDisplay:
 
 
 class WatchedDisplays:
-    """Every display by name. `changed` tells the store and the events; see the wiring."""
+    """Every display by name. `changed` gets each change of a display's state, with the topic of its event."""
 
     def __init__(
         self,
@@ -117,16 +117,16 @@ class WatchedDisplays:
         self.watchers = Observers[WindowListWatcher]()
         self.actors = Observers[Actor]()
         self.removed = Observers[Callable[[WatchedDisplay], None]]()
-        """Called for each display that is not watched any more: drop what belongs to it."""
+        """Called with each display that is not watched any more: drop what belongs to it."""
         self.gone = Observers[Callable[[str, str], None]]()
-        """Told the name of each managed display that nothing starts again, and why, while its frames are there yet."""
+        """Called with the name of each managed display that nothing starts again, and why, before its frames go."""
         self._on_capture_ended = on_capture_ended
-        """Called for a capture process that ended unasked while its X server answers."""
+        """Called with a capture process that died while its X server answers."""
 
-    # ---- found -----------------------------------------------------------------------------------------------------
+    # ---- finding ---------------------------------------------------------------------------------------------------
 
-    def numbered(self, number: int) -> WatchedDisplay | None:
-        """Return the watched display with this number in the store; names are given again, numbers are not."""
+    def find_by_number(self, number: int) -> WatchedDisplay | None:
+        """Return the watched display with this number in the store; unlike names, numbers are never reused."""
         return next((one for one in self.by_name.values() if number and one.number == number), None)
 
     def of_server(self, watched: WatchedDisplay) -> list[WatchedDisplay]:
@@ -134,10 +134,10 @@ class WatchedDisplays:
         number = x_number(watched.name)
         return [one for one in self.by_name.values() if x_number(one.name) == number]
 
-    # ---- asked for -------------------------------------------------------------------------------------------------
+    # ---- requests --------------------------------------------------------------------------------------------------
 
     def watch(self, watched: WatchedDisplay, outcome: Outcome | None = None) -> None:
-        """Start watching `watched`; `outcome` learns when its first ring is there, or why it cannot be."""
+        """Start watching `watched`; `outcome` gets it once its first ring is there, or the fault."""
         if watched.name in self.by_name:
             raise Conflict(f"display {watched.name} is watched already", hint="acud display list")
         self.by_name[watched.name] = watched
@@ -151,18 +151,18 @@ class WatchedDisplays:
         self.by_name.pop(watched.name, None)
         self._cancel_probe(watched)
         if watched.managed:
-            self._tell_gone(watched, "it was removed")
+            self._notify_gone(watched, "it was removed")
         watched.state, watched.reason = DisplayState.ENDED, "removed"
         if watched.child is not None:
             self._keeper.stop(watched.child)
         self._input_lost(watched, "the display was removed")
         self._lose_sources(watched, "display_down", f"display {watched.name} was removed", forget=True)
         self._changed(watched, "display.ended")
-        for told in self.removed:
-            told(watched)
+        for observer in self.removed:
+            observer(watched)
 
     def get(self, name: str) -> WatchedDisplay:
-        """Return the display `name`. Raises: NotFound naming those there are."""
+        """Return the display `name`. Raises: NotFound naming the others."""
         watched = self.by_name.get(display_name(name))
         if watched is None:
             known = ", ".join(self.by_name) or "none"
@@ -170,68 +170,68 @@ class WatchedDisplays:
         return watched
 
     def follow(self, watched: WatchedDisplay, consumer: object, windows: tuple[int, ...]) -> None:
-        """Set the windows that `consumer` wants pixels of; a covered one among them gets a source of its own."""
-        before = self._followed(watched)
+        """Set the windows that `consumer` needs pixels of; a covered one among them gets a source of its own."""
+        before = self._collect_followed(watched)
         if windows:
             watched.followed[consumer] = windows
         else:
             watched.followed.pop(consumer, None)
-        if self._followed(watched) != before:
+        if self._collect_followed(watched) != before:
             self._send_follow(watched)
 
     def order(self, watched: WatchedDisplay, message: Act | DropActs) -> bool:
-        """Send `message` to the display's capture process; False when there is none that takes it."""
+        """Send `message` to the display's capture process; return False when that is not possible."""
         return watched.child is not None and self._keeper.send(watched.child, message)
 
-    def _followed(self, watched: WatchedDisplay) -> tuple[int, ...]:
+    def _collect_followed(self, watched: WatchedDisplay) -> tuple[int, ...]:
         return tuple(sorted({window for windows in watched.followed.values() for window in windows}))
 
     def _send_follow(self, watched: WatchedDisplay) -> None:
         if watched.child is not None and watched.state is DisplayState.UP:
-            self._keeper.send(watched.child, Follow(self._followed(watched)))
+            self._keeper.send(watched.child, Follow(self._collect_followed(watched)))
 
     def end(self, watched: WatchedDisplay, reason: str) -> None:
-        """Its X server ended for good: nothing is shown of it any more; it stays listed, with the reason."""
+        """End a display whose X server ended for good; it stays listed, with the reason, and without pixels."""
         self._cancel_probe(watched)
-        self._tell_gone(watched, reason)
+        self._notify_gone(watched, reason)
         if watched.child is not None:
             self._keeper.stop(watched.child)
         self._input_lost(watched, reason)
-        self._down(watched, DisplayDown(f"display {watched.name} ended: {reason}", hint="acud display create"))
+        self._mark_down(watched, DisplayDown(f"display {watched.name} ended: {reason}", hint="acud display create"))
         watched.state = DisplayState.ENDED
 
-    def _tell_gone(self, watched: WatchedDisplay, reason: str) -> None:
-        for told in self.gone:
-            told(watched.name, reason)
+    def _notify_gone(self, watched: WatchedDisplay, reason: str) -> None:
+        for observer in self.gone:
+            observer(watched.name, reason)
 
-    # ---- what capture says -----------------------------------------------------------------------------------------
+    # ---- messages of capture processes -----------------------------------------------------------------------------
 
     def handle_message(self, child: Child, message: Message) -> None:
-        """Handle a capture process's message. Raises: ProtocolError when it tells of another display's, or what cannot
-        be.
+        """Handle a capture process's message. Raises: ProtocolError for one of another display's source, or an
+        impossible one.
         """
         watched = self.by_name.get(child.name)
         if watched is None or watched.child is not child:
-            return  # removed; its name may have been given anew
-        for name in _told_of(message):
+            return  # removed; its name may be in use again
+        for name in _name_sources(message):
             if not _is_of(watched.name, name):
                 raise ProtocolError(f"{name[:80]!r} is no source of display {watched.name}")
         if isinstance(message, Notice):
             self._sources.notice(message)
         elif isinstance(message, SourceHello):
-            self._hello(watched, message)
+            self._handle_hello(watched, message)
         elif isinstance(message, SourceGone):
-            self._gone(message)
+            self._handle_gone(message)
         elif isinstance(message, DisplayWindows):
-            self._windows(watched, message)
+            self._handle_windows(watched, message)
         elif isinstance(message, Heartbeat):
             self._sources.beat(message.newest, message.compared)
         elif isinstance(message, Acted):
             for actor in self.actors:
-                actor.acted(watched, message)
+                actor.on_acted(watched, message)
 
-    def blame(self, name: str) -> bool:
-        """End the capture process of the source `name` when its ring holds what cannot be; return whether it does."""
+    def end_damaged(self, name: str) -> bool:
+        """End the capture process of the source `name` if its ring is damaged; return whether it is."""
         source = self._sources.by_name.get(name)
         if source is None or not self._sources.is_damaged(source):
             return False
@@ -241,7 +241,7 @@ class WatchedDisplays:
             self._keeper.kill(watched.child, f"the ring of {name} holds a frame that cannot be")
         return True
 
-    def _hello(self, watched: WatchedDisplay, hello: SourceHello) -> None:
+    def _handle_hello(self, watched: WatchedDisplay, hello: SourceHello) -> None:
         child = watched.child
         assert child is not None
 
@@ -250,34 +250,31 @@ class WatchedDisplays:
 
         before = watched.state
         if hello.source == watched.name:
-            watched.state, watched.reason = (
-                DisplayState.UP,
-                "",
-            )  # so that whoever hears of the ring finds the display up
+            watched.state, watched.reason = DisplayState.UP, ""  # before watchers of the ring read it
         try:
             self._sources.hello(hello, link)
         except AcudError as fault:
-            self._refused(watched, hello, fault, again=before is DisplayState.DOWN)
+            self._handle_refusal(watched, hello, fault, again=before is DisplayState.DOWN)
             return
         if hello.source == watched.name:
-            self._up(watched, before is not DisplayState.UP)
+            self._mark_up(watched, before is not DisplayState.UP)
 
-    def _refused(self, watched: WatchedDisplay, hello: SourceHello, fault: AcudError, *, again: bool) -> None:
+    def _handle_refusal(self, watched: WatchedDisplay, hello: SourceHello, fault: AcudError, *, again: bool) -> None:
         _LOG.error("source.refused", source=hello.source, fault=fault.message)
         if hello.source != watched.name:
             return
-        self._down(watched, fault, again=again)
+        self._mark_down(watched, fault, again=again)
         if isinstance(fault, ShmFull) and watched.state is DisplayState.DOWN and watched.child is not None:
             self._cancel_probe(watched)
             generation = watched.child.generation
             watched.probe = self._loop.call_later(_ROOM_S, lambda: self._hello_again(watched, hello, generation))
 
     def _hello_again(self, watched: WatchedDisplay, hello: SourceHello, generation: int) -> None:
-        """Its capture process waits for a ring: there may be room now."""
+        """Try again to make the ring that the capture process waits for: there may be room now."""
         if watched.child is not None and watched.child.process is not None and watched.child.generation == generation:
-            self._hello(watched, hello)
+            self._handle_hello(watched, hello)
 
-    def _up(self, watched: WatchedDisplay, fresh: bool) -> None:
+    def _mark_up(self, watched: WatchedDisplay, fresh: bool) -> None:
         self._changed(watched, "display.up" if fresh else "display.geometry")
         if watched.followed:
             self._send_follow(watched)
@@ -285,13 +282,13 @@ class WatchedDisplays:
         for outcome in waiting:
             outcome(watched)
 
-    def _gone(self, message: SourceGone) -> None:
+    def _handle_gone(self, message: SourceGone) -> None:
         source = self._sources.by_name.get(message.source)
         if source is not None:
             self._sources.lose(source, "not_viewable", message.reason)
             self._sources.forget(source)
 
-    def _windows(self, watched: WatchedDisplay, message: DisplayWindows) -> None:
+    def _handle_windows(self, watched: WatchedDisplay, message: DisplayWindows) -> None:
         watched.windows, watched.focused, watched.windows_known = message.windows, message.focused, True
         watched.is_used = watched.is_used or any(window.kind != "popup" for window in message.windows)
         watched.monitors, watched.scale_factor = message.monitors, message.scale_factor
@@ -302,7 +299,7 @@ class WatchedDisplays:
     # ---- death and return ------------------------------------------------------------------------------------------
 
     def child_ended(self, child: Child, reason: str) -> None:
-        """A capture process is gone: its sources are lost until it, or the X server, is back."""
+        """Lose the sources of a capture process that ended, until it, or the X server, is back."""
         watched = self.by_name.get(child.name)
         if watched is None or watched.child is not child or watched.state is DisplayState.ENDED:
             return
@@ -310,14 +307,14 @@ class WatchedDisplays:
         fault = from_wire(child.fault.code, child.fault.message, child.fault.hint, {}) if child.fault else None
         if isinstance(fault, DisplayDown):
             self._keeper.hold(child)
-            self._down(watched, fault)
+            self._mark_down(watched, fault)
             self._probe_later(watched, _PROBE_S)
         elif child.state is ChildState.FAILED:
             self._on_capture_ended(child)
-            self._down(watched, DisplayDown(f"capture of {watched.name} was given up: {reason}", hint="acud logs"))
+            self._mark_down(watched, DisplayDown(f"capture of {watched.name} was given up: {reason}", hint="acud logs"))
         elif fault is not None:
             self._keeper.hold(child)
-            self._down(watched, fault)
+            self._mark_down(watched, fault)
         else:
             self._lose_sources(watched, "display_down", f"capture of {watched.name} restarts: {reason}")
             self._on_capture_ended(child)
@@ -326,7 +323,7 @@ class WatchedDisplays:
         for actor in self.actors:
             actor.input_lost(watched, reason)
 
-    def _down(self, watched: WatchedDisplay, fault: AcudError, *, again: bool = False) -> None:
+    def _mark_down(self, watched: WatchedDisplay, fault: AcudError, *, again: bool = False) -> None:
         watched.state, watched.reason = DisplayState.DOWN, str(fault)
         watched.windows, watched.windows_known, watched.focused, watched.monitors = (), False, 0, ()
         watched.scale_factor = 1.0
@@ -348,16 +345,16 @@ class WatchedDisplays:
         watched.probe = self._loop.call_later(delay_s, lambda: self._probe(watched, delay_s))
 
     def _probe(self, watched: WatchedDisplay, delay_s: float) -> None:
-        fault = self._obstacle(watched)
+        fault = self._find_obstacle(watched)
         if fault is None:
             self._start_capture(watched)
             return
         if fault.message and watched.reason != str(fault):
-            self._down(watched, fault)
+            self._mark_down(watched, fault)
         self._probe_later(watched, min(_PROBE_MAX_S, delay_s * 1.5))
 
-    def _obstacle(self, watched: WatchedDisplay) -> DisplayDown | None:
-        """Return what keeps the display from being watched; empty when no server answers."""
+    def _find_obstacle(self, watched: WatchedDisplay) -> DisplayDown | None:
+        """Return why the display cannot be watched; with an empty text when no server answers."""
         if not server_listens(watched.name):
             return DisplayDown("")
         try:
@@ -386,7 +383,7 @@ class WatchedDisplays:
         )
         self._keeper.start(watched.child, options)
 
-    # ---- told ------------------------------------------------------------------------------------------------------
+    # ---- reading ---------------------------------------------------------------------------------------------------
 
     def info(self, watched: WatchedDisplay, default: str) -> DisplayInfo:
         """Return `watched` as clients see it."""
@@ -422,8 +419,8 @@ class WatchedDisplays:
         )
 
 
-def _told_of(message: Message) -> tuple[str, ...]:
-    """Return the sources that `message` is about."""
+def _name_sources(message: Message) -> tuple[str, ...]:
+    """Return the names of the sources (or displays) that `message` is about."""
     if isinstance(message, SourceHello):
         return (message.source,) if message.display == message.source.partition(".w")[0] else (message.display,)
     if isinstance(message, Notice | SourceGone):
@@ -434,7 +431,7 @@ def _told_of(message: Message) -> tuple[str, ...]:
 
 
 def _is_of(display: str, source: str) -> bool:
-    """Tell whether `source` is the display itself or a window on it."""
+    """Return whether `source` is the display itself or a window on it."""
     if not source.startswith(display):
         return False
     window = source.removeprefix(display)
@@ -442,10 +439,10 @@ def _is_of(display: str, source: str) -> bool:
 
 
 def server_listens(name: str) -> bool:
-    """Tell whether something accepts connections on the socket of the local display `name`; never blocks."""
+    """Return whether a server accepts connections on the socket of the local display `name`; never blocks."""
     return auth.is_served(x_number(name))
 
 
 def check_server(watched: WatchedDisplay) -> None:
-    """Check that the display's server may get its cookie. Raises: DisplayDown."""
+    """Raise DisplayDown unless the display's server may get its cookie."""
     auth.check_owner(x_number(watched.name), watched.owner)

@@ -1,4 +1,4 @@
-"""The web process and its listening sockets, which are held here over restarts. The daemon goes on without either."""
+"""The web process and its listening sockets, which the daemon keeps over restarts. It works without either."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _LOG = log.logger("listeners")
 
 
 class ListenerSockets:
-    """Owns the sockets. `inherited`: what this process was started with. `place`: the path of the Unix socket at which
-    a restart asks for them. Nothing here blocks.
+    """Owns the sockets. `inherited`: those that this process was started with. `place`: the path of the Unix socket
+    where a restart fetches them. Nothing here blocks.
     """
 
     def __init__(
@@ -58,11 +58,11 @@ class ListenerSockets:
         return given
 
     def was_inherited(self, name: str) -> bool:
-        """Tell whether the former daemon handed the socket of `name` over, and it was not opened yet."""
+        """Return whether the former daemon handed the socket of `name` over, and it was not opened yet."""
         return name in self._inherited
 
     def start(self) -> None:
-        """Let go of what nobody wants any more, and hand over what is held to whoever restarts the daemon."""
+        """Close inherited sockets that were not opened, and listen for a restart that fetches the others."""
         for name, unwanted in self._inherited.items():
             unwanted.close()
             self._notifier.drop(http_listeners.stored_name(name))
@@ -76,7 +76,7 @@ class ListenerSockets:
         self._loop.watch(asked, self._hand_over)
 
     def close(self) -> None:
-        """Let go of every socket; who was given a duplicate keeps it open."""
+        """Close every socket; duplicates that were handed over stay open."""
         for one in (*self._held.values(), *self._inherited.values(), *([self._asked] if self._asked else [])):
             one.close()
 
@@ -99,7 +99,7 @@ _LOG_web = log.logger("web")
 
 
 class Web(OptionalChild):
-    """Owns the web process, if there is to be one. Borrows `listeners`. `end_sessions` logs every browser out."""
+    """Owns the web process, if one is enabled. Borrows `listeners`. `end_sessions` logs every browser out."""
 
     def __init__(
         self,
@@ -117,8 +117,8 @@ class Web(OptionalChild):
         self._end_sessions = end_sessions
         self._fds: dict[str, int] = {}
         self._faults: dict[str, Refused] = {}
-        """Why a port can't be had."""
-        super().__init__(keeper, loop, "web", "acud_web", self._wanted(), on_ended)
+        """By listener: why its port can't be bound."""
+        super().__init__(keeper, loop, "web", "acud_web", self._build_options(), on_ended)
         self.url = ""
         """Where it serves the HTTP endpoints now."""
         self.gateway_url = ""
@@ -130,34 +130,35 @@ class Web(OptionalChild):
         """Whether the token is required."""
         return not self._endpoints.allow_tokenless
 
-    def served(self) -> dict[str, str]:
-        """Return what is served now, and where."""
+    @property
+    def served_urls(self) -> dict[str, str]:
+        """The listeners that serve now, with their URLs."""
         return {name: url for name, url in (("gateway", self.gateway_url), ("relay", self.url)) if url}
 
     def start(self) -> None:
-        """Take the ports and start the process, where one is wanted."""
+        """Bind the ports and start the process, if one is enabled."""
         if self._gateway.enabled and not self._gateway.port and not self._listeners.was_inherited("gateway"):
-            self._end_sessions()  # another port than before: who has that one now is sent what open pages ask
+            self._end_sessions()  # another port than before, whose new owner gets the requests of open pages
         self._bind()
-        self._go()
+        self._start_process()
         self._bind_later()
 
     def handle_message(self, child: Child, message: Message) -> None:
-        """Learn that it serves."""
+        """Note that the process serves."""
         if not isinstance(message, WebHello):
             return
         self.url, self.gateway_url, self.token_file = message.url, message.gateway_url, message.token_file
-        self._tell(message.fault, message.fix)
+        self._set_fault(message.fault, message.fix)
         _LOG_web.info("web.serving", url=message.url, gateway=message.gateway_url)
 
-    def lost(self, reason: str) -> None:
-        """Nothing is served now."""
+    def on_lost(self, reason: str) -> None:
+        """Note that nothing is served now."""
         self.url = self.gateway_url = ""
 
     def _bind(self) -> bool:
-        """Take the ports that are wanted and not held yet; tell whether one was taken."""
+        """Bind the enabled ports that are not held yet; return whether one was bound."""
         took = False
-        for name, wanted in self._listened():
+        for name, wanted in self._list_listeners():
             if not wanted.enabled or name in self._fds:
                 continue
             before = self._faults.pop(name, None)
@@ -165,11 +166,11 @@ class Web(OptionalChild):
                 self._fds[name] = self._listeners.open(name, wanted.host, wanted.port).fileno()
                 took = True
             except Refused as fault:
-                self._faults[name] = self._noted(name, fault, before)
+                self._faults[name] = self._note_port_fault(name, fault, before)
         return took
 
-    def _noted(self, name: str, fault: Refused, before: Refused | None) -> Refused:
-        """Return what is told of `fault`, and end the sessions where another user came by the gateway's port."""
+    def _note_port_fault(self, name: str, fault: Refused, before: Refused | None) -> Refused:
+        """Return the fault to report, and end the sessions if another user holds the gateway's port."""
         if name != "gateway" or not taken_by_another(fault):
             return fault
         if before is not None and before.facts == fault.facts:
@@ -178,11 +179,11 @@ class Web(OptionalChild):
         _LOG_web.warning("web.port_foreign", port=self._gateway.port, **fault.facts)
         return Refused(fault.message + _ENDED, hint=fault.hint, **fault.facts)
 
-    def _listened(self) -> tuple[tuple[str, ListenerSettings | WebSettings], ...]:
+    def _list_listeners(self) -> tuple[tuple[str, ListenerSettings | WebSettings], ...]:
         return (("relay", self._endpoints), ("gateway", self._gateway))
 
-    def _wanted(self) -> WebOptions:
-        """Return what can be served now."""
+    def _build_options(self) -> WebOptions:
+        """Return the options for the listeners that are bound now."""
         endpoints, gateway = self._fds.get("relay", -1), self._fds.get("gateway", -1)
         return WebOptions(
             replace(self._endpoints, enabled=endpoints >= 0),
@@ -193,10 +194,10 @@ class Web(OptionalChild):
             gateway,
         )
 
-    def _go(self) -> None:
-        """Start the process with what is held, or have it start again with that."""
-        self._tell("", "")
-        self._options = self.child.options = self._wanted()
+    def _start_process(self) -> None:
+        """Start or restart the process with the bound listeners."""
+        self._set_fault("", "")
+        self._options = self.child.options = self._build_options()
         self.child.passed_fds = tuple(self._fds.values())
         if not (self._fds or self._otel.url):
             return
@@ -205,7 +206,7 @@ class Web(OptionalChild):
         elif not self._keeper.send(self.child, Stop()):
             self._keeper.kill(self.child, "it was started before its port could be had")
 
-    def _tell(self, fault: str, fix: str) -> None:
+    def _set_fault(self, fault: str, fix: str) -> None:
         unbound = next(iter(self._faults.values()), None)
         self.fault, self.fix = (unbound.message, unbound.hint) if unbound is not None else (fault, fix)
 
@@ -215,7 +216,7 @@ class Web(OptionalChild):
 
     def _bind_again(self) -> None:
         if self._bind():
-            self._go()
+            self._start_process()
         elif self._faults:
-            self._tell("", "")
+            self._set_fault("", "")
         self._bind_later()

@@ -35,10 +35,10 @@ def _counted() -> dict[str, float]:
     leaf = LeafAnswer(0, no("not there"), "ollama", latency_ms=900, tokens_in=900, tokens_out=20, cost_usd=0.0)
     result = JobResult("job", "done", answered=(Answered("wait", (leaf,), no("not there")),))
     return {
-        "frame_us": _each_us(lambda: frames.noticed(notice, 0, 1.002)),
+        "frame_us": _each_us(lambda: frames.count_notice(notice, 0, 1.002)),
         "turn_us": _each_us(lambda: turns.observe(0.0004)),
         "request_us": _each_us(lambda: answers.observe(0.0004, "status")),
-        "verdict_us": _each_us(lambda: judge_metrics.heard(result)),
+        "verdict_us": _each_us(lambda: judge_metrics.count_result(result)),
     }
 
 

@@ -244,4 +244,4 @@ def test_a_wake_that_its_receiver_never_takes_holds_no_reminder_up(tmp_path: Pat
         assert sorted(one.wake_id for one in host.came if one.reminder) == ["wake-002", "wake-003", "wake-004"]
         tries = [one for one in host.tried if one.wake_id == "wake-001"]
         assert len(tries) < 14
-        assert host.wakes.known(host.store.outbox.find("wake-001")).state is WakeState.PENDING
+        assert host.wakes.find_newest(host.store.outbox.find("wake-001")).state is WakeState.PENDING

@@ -115,7 +115,7 @@ class Fleet(OptionalChild):
             else:
                 self._delivery.carrier_went(RouteName.FLEET, message.text)
 
-    def lost(self, reason: str) -> None:
+    def on_lost(self, reason: str) -> None:
         """This host is in no fleet now."""
         self.connected, self.server, self.warnings = False, "", ()
         self._delivery.carrier_went(RouteName.FLEET, f"the fleet process ended: {reason}")

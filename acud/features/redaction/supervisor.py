@@ -115,7 +115,7 @@ class RedactionPolicy:
             return redaction_mark(Rule.WINDOW), Rule.WINDOW.value
         return redacted(window.title, self._text)
 
-    def told(self) -> str:
+    def describe_rules(self) -> str:
         """Return the active rules in a line, for `acud doctor`."""
         settings = self._settings
         counted = {

@@ -64,7 +64,7 @@ def status(app: App, request: Status, call: Call) -> StatusReply:
         waits={state.value: number for state, number in totals.by_state.items()},
         hidden_waits=app.waits.find_hidden(),
         wake_routes=tuple(app.settings.wake.routes),
-        web=app.web.served(),
+        web=app.web.served_urls,
         fleet=app.status_of("fleet"),
     )
 

@@ -62,7 +62,7 @@ def live_watch(app: App, request: LiveWatch, call: Call) -> LiveWatched:
     watched = app.watched_displays.get(request.display)
     watch = app.live_watches.watch(watched, request.fps, request.for_s, request.watch)
     task_id = next((task_id for owned, task_id in app.displays.find_owned() if owned is watched), "")
-    return app.live_watches.seen(watched, watch, task_id)
+    return app.live_watches.locate_frames(watched, watch, task_id)
 
 
 @handles(Baseline)

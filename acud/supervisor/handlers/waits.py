@@ -137,7 +137,7 @@ def wait_result(app: App, request: WaitResult, call: Call) -> None:
 
     def on_ended(info: WaitInfo, ended: bool) -> None:
         reply = WaitResultReply(info, ended, app.evidence_path(info.evidence), app.stage_paths(info))
-        call.reply(reply, (lambda: app.wakes.seen(info.wait_id)) if ended and not request.peek else None)
+        call.reply(reply, (lambda: app.wakes.mark_wait_seen(info.wait_id)) if ended and not request.peek else None)
 
     app.waits.when_ended(request.wait_id, request.block_s, on_ended, fetched_s=0.0 if request.peek else FETCH_S)
     if request.again_s:

@@ -39,7 +39,7 @@ def wake_list(app: App, request: WakeList, call: Call) -> WakeListReply:
     wait_id = app.waits.find(part).wait_id if part and not is_id(part, "wait") else part
     page = app.store.outbox.newest(states, request.limit, wait_id, request.offset)
     failing = {name.value: reason for name, reason in app.delivery.failing().items()}
-    wakes = tuple(map(app.wakes.known, page.wakes))
+    wakes = tuple(map(app.wakes.find_newest, page.wakes))
     health = app.delivery.health(app.clock.instant().utc_s)
     return WakeListReply(wakes, page.total, app.settings.wake.routes, failing, health)
 
@@ -91,7 +91,7 @@ def answer_wake_seen(app: App, request: WakeSeen, call: Call) -> WakeSeenReply:
 
 def _mark_seen(app: App, wake_id: str) -> bool:
     try:
-        app.wakes.wake_seen(wake_id)
+        app.wakes.mark_wake_seen(wake_id)
     except NotFound:
         return False
     return True

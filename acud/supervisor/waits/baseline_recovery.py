@@ -9,7 +9,7 @@ from acud.protocol.questions import View, display_of
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Source
 from acud.supervisor.job_queues import Lane
-from acud.supervisor.orphaned_rings import OrphanedRing, OrphanedRings, alike
+from acud.supervisor.orphaned_rings import OrphanedRing, OrphanedRings, find_same_frame
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.types import Rect
 from acud.waits import baselines
@@ -50,12 +50,12 @@ class BaselineRecovery:
             return
         self._held[active.wait_id] = [baselines.parse_token(token).source for token in _find_unread(active)]
         for source in self._held[active.wait_id]:
-            self._orphaned_rings.reading(source)
+            self._orphaned_rings.hold(source)
 
     def let_go(self, active: ActiveWait) -> None:
         """Release the rings kept for a wait, except those being read."""
         for source in self._held.pop(active.wait_id, ()):
-            self._orphaned_rings.was_read(source)
+            self._orphaned_rings.release(source)
 
     def _begin(self, active: ActiveWait, token: str, found: TargetLocation, source: Source) -> bool:
         base = baselines.parse_token(token)
@@ -65,10 +65,10 @@ class BaselineRecovery:
         view = View(base.source, _find_target_box(base, found), found.ignore)
         if (active.wait_id, token, view) in self._under_way:
             return True
-        frame = alike(past, base.frame, _find_touching_tiles(base, view))
+        frame = find_same_frame(past, base.frame, _find_touching_tiles(base, view))
         if frame is None:
             return False
-        self._orphaned_rings.reading(base.source)
+        self._orphaned_rings.hold(base.source)
         self._under_way.add((active.wait_id, token, view))
         self._pool.submit(_IdentityJob(self, active, token, past, view, frame))
         return True
@@ -77,7 +77,7 @@ class BaselineRecovery:
         """Pass the identity to the wait, and release the ring."""
         self._under_way.discard((active.wait_id, token, view))
         self._step(active, happened.BaselineIdentified(self._now(), token, identity))
-        self._orphaned_rings.was_read(view.source)
+        self._orphaned_rings.release(view.source)
 
 
 def _find_unread(active: ActiveWait) -> set[str]:

@@ -508,7 +508,7 @@ class WaitRuntime:
             self.active.pop(active.wait_id, None)
             active.transient(active)
         else:
-            active.wake = self._wakes.of_wait(active.to_row(), end)
+            active.wake = self._wakes.make_for_wait(active.to_row(), end)
             self._journal.keep(lambda: self._write_end(active), lambda: self._finish_end(active))
 
     def _write_end(self, active: ActiveWait) -> None:

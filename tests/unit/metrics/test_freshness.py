@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acud.supervisor.metrics import late_beat, stale_frame
+from acud.supervisor.metrics import explain_late_beat, explain_stale_frame
 
 FLOOR_S, LATE_S = 30.0, 5.0
 
@@ -19,16 +19,16 @@ FLOOR_S, LATE_S = 30.0, 5.0
     ],
 )
 def test_fresh_enough(age_s: float | None, wanted_for_s: float | None) -> None:
-    assert stale_frame(age_s, wanted_for_s, FLOOR_S, LATE_S) == ""
+    assert explain_stale_frame(age_s, wanted_for_s, FLOOR_S, LATE_S) == ""
 
 
 @pytest.mark.parametrize(
     ("age_s", "words"), [(35.1, "compared with the screen 35 s ago"), (None, "no frame came for 6 s")]
 )
 def test_stale_while_frames_are_wanted(age_s: float | None, words: str) -> None:
-    assert words in stale_frame(age_s, 5.9, FLOOR_S, LATE_S)
+    assert words in explain_stale_frame(age_s, 5.9, FLOOR_S, LATE_S)
 
 
 def test_a_child_is_late_after_so_long() -> None:
-    assert late_beat(5.0, LATE_S) == ""
-    assert late_beat(6.4, LATE_S) == "it has said nothing for 6 s"
+    assert explain_late_beat(5.0, LATE_S) == ""
+    assert explain_late_beat(6.4, LATE_S) == "it has said nothing for 6 s"

@@ -44,7 +44,7 @@ def test_a_wait_that_is_aimed_again_asks_for_a_look_once(tmp_path: Path) -> None
     (work,) = rig.works
     job = work.build("job")
     assert (job.path, job.epoch, job.min_frame, job.max_frame) == (str(tmp_path / "1.4"), 4, 6, 6)
-    rig.orphaned_rings.compared(":1")
+    rig.orphaned_rings.mark_compared(":1")
     assert left(tmp_path) == {"1.4"}
     work.on_result(JobResult("job", "done", identity="a"))
     assert rig.told == [happened.BaselineIdentified(1.0, TOKEN, "a")]

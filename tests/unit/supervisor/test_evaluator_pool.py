@@ -98,7 +98,7 @@ class Rig:
             on_worker_ended=lambda child: None,
             on_result=lambda result: None,
             can_have_frame=lambda source, frame: True,
-            blame=lambda source: False,
+            end_damaged=lambda source: False,
         )
         for worker in self.pool.workers:
             self.hello(worker.child)

@@ -15,7 +15,7 @@ def queue() -> FairQueue[int]:
 def test_a_lower_rank_goes_first_whoever_was_worked_for_more() -> None:
     line = queue()
     line.push("busy", 5)
-    line.done("busy", 100.0) if line.pop() else None
+    line.charge("busy", 100.0) if line.pop() else None
     line.push("quiet", 5)
     line.push("busy", 4)
     assert [line.pop(), line.pop()] == [4, 5]
@@ -30,7 +30,7 @@ def test_a_quiet_display_goes_before_fifteen_that_were_queued_earlier() -> None:
     for _ in range(20):
         name = line.next()
         line.pop()
-        line.done(name, 1.0)
+        line.charge(name, 1.0)
     line.push("quiet", 4)
     assert line.next() == "quiet"
 
@@ -44,7 +44,7 @@ def test_time_is_shared_not_turns() -> None:
         name = line.next()
         line.pop()
         line.push(name, 4)
-        line.done(name, costs[name])
+        line.charge(name, costs[name])
         served[name] += 1
     assert served["fast"] == pytest.approx(4 * served["slow"], rel=0.1)
 
@@ -55,14 +55,14 @@ def test_a_display_that_slept_cannot_hold_up_the_others_for_what_it_did_not_use(
     for _ in range(100):
         line.pop()
         line.push("busy", 4)
-        line.done("busy", 1.0)
+        line.charge("busy", 1.0)
     order = []
     line.push("woken", 4)
     for _ in range(10):
         name = line.next()
         line.pop()
         line.push(name, 4)
-        line.done(name, 1.0)
+        line.charge(name, 1.0)
         order.append(name)
     assert order[0] == "woken"
     assert order[3:].count("busy") >= 3
@@ -73,14 +73,14 @@ def test_one_job_that_took_long_does_not_put_a_display_behind_for_as_long() -> N
     for name in ("unlucky", "busy", "other"):
         line.push(name, 4)
         line.pop()
-        line.done(name, 60.0 if name == "unlucky" else 0.1)
+        line.charge(name, 60.0 if name == "unlucky" else 0.1)
     waited_s = 0.0
     for name in ("unlucky", "busy", "other"):
         line.push(name, 4)
     while (name := line.next()) != "unlucky":
         line.pop()
         line.push(name, 4)
-        line.done(name, 0.1)
+        line.charge(name, 0.1)
         waited_s += 0.1
     assert 1.0 < waited_s < 2.5  # a second of each of the two others
 
@@ -128,5 +128,5 @@ def test_accounts_of_displays_that_are_gone_are_dropped() -> None:
     for n in range(3000):
         line.push(f":{n}", 4)
         line.pop()
-        line.done(f":{n}", 0.1)
+        line.charge(f":{n}", 0.1)
     assert len(line._used_s) <= 1025

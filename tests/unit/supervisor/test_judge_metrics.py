@@ -18,8 +18,8 @@ def test_answers_by_judge() -> None:
         LeafAnswer(1, unknown("judge_down", "no answer"), "claude", latency_ms=9000),
         LeafAnswer(2, no("not there"), "ollama", "memo"),
     )
-    judge_metrics.heard(JobResult("job", "part", answered=(Answered("wait", answers, yes("there")),)))
-    judge_metrics.heard(JobResult("job", "done", answered=(Answered("other", (), no(""), gated=True),)))
+    judge_metrics.count_result(JobResult("job", "part", answered=(Answered("wait", answers, yes("there")),)))
+    judge_metrics.count_result(JobResult("job", "done", answered=(Answered("other", (), no(""), gated=True),)))
     assert _figures(judge_metrics) == {
         ("acud_judge_calls_total", "ollama"): 1,
         ("acud_judge_calls_total", "claude"): 1,
@@ -41,10 +41,10 @@ def test_answers_by_judge() -> None:
 
 def test_chat_models() -> None:
     judge_metrics = JudgeMetrics()
-    judge_metrics.heard(
+    judge_metrics.count_result(
         JobResult("a", "done", thought=Thought("hm", model="m", tokens_in=7, tokens_out=1, cost_usd=0.5))
     )
-    judge_metrics.heard(JobResult("b", "done", thought=Thought(code="rate_limited", model="m")))
+    judge_metrics.count_result(JobResult("b", "done", thought=Thought(code="rate_limited", model="m")))
     assert _figures(judge_metrics) == {
         ("acud_chat_calls_total", "m", "ok"): 1,
         ("acud_chat_calls_total", "m", "rate_limited"): 1,

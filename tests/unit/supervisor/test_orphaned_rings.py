@@ -13,7 +13,7 @@ from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
 from acud.supervisor.frame_sources import Source, Sources
-from acud.supervisor.orphaned_rings import MAX_SEQUENCE_NUMBERS, OrphanedRings, alike, count_by_frame
+from acud.supervisor.orphaned_rings import MAX_SEQUENCE_NUMBERS, OrphanedRings, count_by_frame, find_same_frame
 from acud.types import MAX_NUMBER
 from tests.manual_clock import ManualClock
 
@@ -54,19 +54,19 @@ def test_the_newest_ring_with_a_frame_of_each_source_is_kept(tmp_path: Path) -> 
 def test_a_ring_goes_when_it_was_compared_and_nobody_reads_it(tmp_path: Path) -> None:
     ring(tmp_path, "1.1", 1)
     orphaned_rings = OrphanedRings(tmp_path)
-    orphaned_rings.reading(":1")
-    orphaned_rings.compared(":1")
+    orphaned_rings.hold(":1")
+    orphaned_rings.mark_compared(":1")
     assert left(tmp_path) == {"1.1"}
-    orphaned_rings.was_read(":1")
+    orphaned_rings.release(":1")
     assert (left(tmp_path), orphaned_rings.is_empty) == (set(), True)
 
 
 def test_what_is_read_for_ever_goes_all_the_same(tmp_path: Path) -> None:
     ring(tmp_path, "1.1", 1)
     orphaned_rings = OrphanedRings(tmp_path)
-    orphaned_rings.reading(":1")
+    orphaned_rings.hold(":1")
     orphaned_rings.clear()
-    orphaned_rings.was_read(":1")
+    orphaned_rings.release(":1")
     assert not left(tmp_path)
 
 
@@ -82,11 +82,11 @@ def test_a_frame_looks_as_before_where_it_says_so_itself(tmp_path: Path) -> None
         writer.close()
     past = OrphanedRings(tmp_path).of(":1")
     assert past is not None
-    assert alike(past, 4, 0b1) is None  # frame 4 is overwritten; 5, 6 and 7 show another tile 0
-    assert (alike(past, 5, 0b1), alike(past, 5, 0b10)) == (6, 5)
-    assert (alike(past, 4, 0b1000), alike(past, 8, 0)) == (7, None)
+    assert find_same_frame(past, 4, 0b1) is None  # frame 4 is overwritten; 5, 6 and 7 show another tile 0
+    assert (find_same_frame(past, 5, 0b1), find_same_frame(past, 5, 0b10)) == (6, 5)
+    assert (find_same_frame(past, 4, 0b1000), find_same_frame(past, 8, 0)) == (7, None)
     path.unlink()
-    assert alike(past, 5, 0b1) is None
+    assert find_same_frame(past, 5, 0b1) is None
 
 
 class Host:
@@ -127,7 +127,7 @@ def test_numbers_of_a_source_that_goes_and_comes_do_not_go_back_while_its_ring_i
     ring(tmp_path, "1.4", 6, 7)
     host = Host(tmp_path)
     source = host.hello()
-    host.sources.orphaned_rings.reading(":1")
+    host.sources.orphaned_rings.hold(":1")
     for frame in (8, 9):
         host.sources.notice(Notice(":1", source.epoch, frame, 1))
     host.sources.forget(source)

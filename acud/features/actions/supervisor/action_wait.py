@@ -242,4 +242,4 @@ class FollowedWait:
     def seen(self) -> None:
         """The answer has left: its end, if that was told, needs no wake any more."""
         if self._ended is not None:
-            self._core.wakes.seen(self._ended.wait_id)
+            self._core.wakes.mark_wait_seen(self._ended.wait_id)

@@ -117,7 +117,7 @@ def agent_result(feature: AgentFeature, request: AgentResult, call: Call) -> Non
 
     def done(run: RunInfo, ended: bool) -> None:
         seen = ended and not request.peek
-        call.reply(AgentResultReply(run, ended), (lambda: feature.wakes.run_seen(run.run_id)) if seen else None)
+        call.reply(AgentResultReply(run, ended), (lambda: feature.wakes.mark_run_seen(run.run_id)) if seen else None)
 
     feature.agents.when_ended(request.run_id, request.block_s, done)
 

@@ -159,7 +159,7 @@ class Agents:
                 self._tasks.log_action(ended.spec.task_id, _action(ended), _lines(ended))
             kind = _KINDS.get(ended.state)
             if kind is not None:
-                self._wakes.of_run(kind, ended, text(ended))
+                self._wakes.send_run_ended(kind, ended, text(ended))
 
         self._journal.keep(write, lambda: self._tell(ended))
 

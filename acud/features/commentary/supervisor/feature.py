@@ -57,7 +57,7 @@ class CommentaryFeature(RunningFeature):
         )
         senses = SenseOutput(core.loop, core.clock, self._sensing, self._title, self.commentary.sensed)
         self.commentary.on_attended(WindowEvents(core.watched_displays, senses).look)
-        scenes = SceneEvents(core.watched_displays.numbered, senses)
+        scenes = SceneEvents(core.watched_displays.find_by_number, senses)
         core.ports.elements.on_scene(scenes.shown)
         core.watched_displays.removed.add(scenes.forget, Order.FEATURES)
 

@@ -85,7 +85,7 @@ class RecordingService:
             _LOG.info("recordings.swept", files=swept)
         for row in self.table.unfinished():
             recording = with_segments(row, self.folders.measured(row))
-            watched = self._core.watched_displays.numbered(row.display_number)
+            watched = self._core.watched_displays.find_by_number(row.display_number)
             task = self._core.ports.tasks.state_of(row.task_id) if row.task_id else "live"
             if task == "gone":
                 self._erase(recording)

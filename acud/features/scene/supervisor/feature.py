@@ -81,7 +81,9 @@ class SceneFeature(RunningFeature):
             core.clock.monotonic_s,
         )
         core.watched_displays.removed.add(self.annotations.forget, Order.FEATURES)
-        core.ports.provide(elements=ElementLocator(self.scenes, core.watched_displays.numbered, self._follow_windows))
+        core.ports.provide(
+            elements=ElementLocator(self.scenes, core.watched_displays.find_by_number, self._follow_windows)
+        )
 
     def _follow_windows(self, watched: WatchedDisplay) -> None:
         self.watched_displays.follow(

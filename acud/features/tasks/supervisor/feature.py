@@ -97,7 +97,7 @@ class StuckAlarms:
         told = Message("system", f"nothing happened for {idle_s} s: the agent is told to go on", "stuck", now)
         self._tasks.add_message(task_id, told)
         self._core.journal.event("task.stuck", task_id, **resume_packet(tree, now))
-        self._core.wakes.stuck(task_id, tree.task.agent_id, resume_text(tree, now))
+        self._core.wakes.send_stuck(task_id, tree.task.agent_id, resume_text(tree, now))
         _LOG.info("task.stuck", task=task_id)
 
     def _tree(self, task_id: str) -> TaskTree:

@@ -115,7 +115,7 @@ class Tasks:
         task = self.live(task_id)
         if parse_target(target, display).display or not task.display:
             return TaskPlace(task.task_id, display)
-        watched = self._core.watched_displays.numbered(task.display_number)
+        watched = self._core.watched_displays.find_by_number(task.display_number)
         if watched is None or watched.state is DisplayState.ENDED:
             raise DisplayDown(
                 f"the display {task.display} of task {task.task_id} has ended",
@@ -234,7 +234,7 @@ class Tasks:
             stopped(task.task_id, reason)
         self._core.waits.end_task(task.task_id, reason)
         self._core.waits.release(task.task_id)
-        watched = self._core.watched_displays.numbered(task.display_number)
+        watched = self._core.watched_displays.find_by_number(task.display_number)
         if watched is not None:
             self._core.displays.remove(watched, lambda: None)
 
