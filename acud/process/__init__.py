@@ -1,1 +1,1 @@
-"""How a child process of the supervisor starts, sends heartbeats and ends; the event loop; notices to systemd."""
+"""The start, heartbeats and end of the supervisor's child processes; the event loop; notices to systemd."""

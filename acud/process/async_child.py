@@ -16,8 +16,8 @@ from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap
 from acud.protocol.children import Heartbeat
 
-# What httpx imports if it can: its command line, which brings rich and pygments, 5 MB and 60 ms of each process that
-# calls over HTTP. It does without (None here is "not found" to an import).
+# httpx imports its command line if it can, with rich and pygments: 5 MB and 60 ms of each process that calls over HTTP.
+# It works without (an import takes None here as "not found").
 sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
 
 Incoming = TypeVar("Incoming")
@@ -46,7 +46,7 @@ class AsyncChild(Generic[Incoming]):
         await self.socket.send(codec.encode(message))
 
     async def messages(self) -> AsyncIterator[Incoming]:
-        """Yield messages for ever; a malformed one is logged and left out."""
+        """Yield messages for ever; log and skip a malformed one."""
         while True:
             message = decode_or_none(await self.socket.recv(), self._incoming)
             self._stirred.set()
@@ -56,7 +56,7 @@ class AsyncChild(Generic[Incoming]):
     async def beat(self, heartbeat: Callable[[], Heartbeat]) -> None:
         """Send a heartbeat now and then every `heartbeat_s`, for ever; run it as a task.
 
-        The next one comes later while nothing is said here or there, no job is listed and nothing is counted.
+        The next one comes later while no messages, jobs or counts change.
         """
         counted: dict[str, float] | None = None
         while True:
@@ -64,8 +64,8 @@ class AsyncChild(Generic[Incoming]):
             rests = not self._stirred.is_set() and not beat.jobs and beat.counters == counted
             self._stirred.clear()
             counted = beat.counters
-            told = msgspec.structs.replace(beat, rests_s=self._rests_s) if rests else beat
-            await self.socket.send(codec.encode(told))
+            sent = msgspec.structs.replace(beat, rests_s=self._rests_s) if rests else beat
+            await self.socket.send(codec.encode(sent))
             now_s = asyncio.get_running_loop().time()
             await asyncio.sleep(self._heartbeat_s)
             if rests:

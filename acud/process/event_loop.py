@@ -1,8 +1,8 @@
 """The event loop of the supervisor and of capture processes, on ZeroMQ's poller.
 
-One turn: wait for sockets, descriptors and the next timer; call what is ready; then `after_turn`. Everything that one
-turn changes can so share one database transaction, and replies leave after its commit. Single-threaded; a callback that
-raises ends the loop (`child_process.py` and the supervisor's request boundary decide what is survivable).
+One turn: wait for sockets, descriptors and the next timer; call the callbacks that are due; then `after_turn`. So all
+changes of one turn can share one database transaction, and replies are sent after its commit. Single-threaded; a
+callback that raises ends the loop (`child_process.py` and the supervisor's request boundary decide what is survivable).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import zmq
 Callback = Callable[[], None]
 
 _FEW = 64
-"""Timers that are never looked through: a heap of so many costs nothing."""
+"""Up to so many timers are never tidied, as they cost nothing."""
 
 
 class Watchable(Protocol):
-    """Anything with a descriptor."""
+    """An object with a file descriptor."""
 
     def fileno(self) -> int:
         """Return the file descriptor."""
@@ -29,7 +29,7 @@ class Watchable(Protocol):
 
 
 class Timer:
-    """A callback that waits for its moment; `cancel` is harmless at any time."""
+    """A callback with its time; `cancel` is harmless at any time."""
 
     __slots__ = ("at_s", "callback")
 
@@ -45,7 +45,7 @@ class Timer:
 class EventLoop:
     """Sockets, descriptors and timers in one poll.
 
-    `monotonic_s` is the clock of the timers (seconds). `after_turn` runs once after the callbacks of each turn.
+    `monotonic_s`: the clock of the timers (seconds). `after_turn`: called once after the callbacks of each turn.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class EventLoop:
         self._wake_s: float | None = None
         self._stopping = False
         self._on_turned = on_turned
-        """Told how long each turn took, without the poll (seconds); None: turns are not timed."""
+        """Called with the time that each turn took, without the poll (seconds); None: turns are not timed."""
 
     def now_s(self) -> float:
         return self._now()
@@ -90,9 +90,9 @@ class EventLoop:
         return timer
 
     def _tidy(self) -> None:
-        """Drop cancelled timers: an unneeded deadline in a week would stay here for a week.
+        """Drop cancelled timers, as an unneeded deadline in a week would stay for a week.
 
-        Looked through when it has doubled since, so that it costs a constant time for each timer.
+        Done each time the number has doubled, so that it costs a constant time for each timer.
         """
         self._timers = [entry for entry in self._timers if entry[2].callback is not None]
         heapq.heapify(self._timers)
@@ -103,8 +103,9 @@ class EventLoop:
         return self.call_at(self._now() + delay_s, callback)
 
     def call_each(self, period_s: float, callback: Callback) -> None:
-        """Call `callback` at each multiple of `period_s` on the loop's clock, so that all that look so often share one
-        turn. A callback that raises ends the loop, as any other.
+        """Call `callback` at each multiple of `period_s` on the loop's clock, so that those of one period share a turn.
+
+        A callback that raises ends the loop, as any other.
         """
 
         def again() -> None:
@@ -117,7 +118,7 @@ class EventLoop:
         again()
 
     def wake_at(self, at_s: float | None) -> None:
-        """Begin a turn at `at_s`, if nothing else does before; it replaces what was set (None: at no time)."""
+        """Begin a turn at `at_s`, in place of the time set before (None: no such turn)."""
         self._wake_s = at_s
 
     def stop(self) -> None:
@@ -125,12 +126,12 @@ class EventLoop:
         self._stopping = True
 
     def run(self) -> None:
-        """Turn until `stop`."""
+        """Run turns until `stop`."""
         while not self._stopping:
             self.turn()
 
     def turn(self, max_wait_s: float | None = None) -> None:
-        """Wait for the next thing to do, at most `max_wait_s`, and do it."""
+        """Wait for the next events or timer, at most `max_wait_s`, and call their callbacks."""
         ready = self._poller.poll(self._wait_ms(max_wait_s))
         if self._on_turned is None:
             self._go_round(ready)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 
 class SystemdNotifier:
-    """Tells systemd what this process is doing; without NOTIFY_SOCKET every call does nothing."""
+    """Notifies systemd of this process's state; without NOTIFY_SOCKET every call does nothing."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         address = env.get("NOTIFY_SOCKET", "")
@@ -16,10 +16,10 @@ class SystemdNotifier:
         mine = env.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
         usec = env.get("WATCHDOG_USEC", "")
         self.watchdog_s = int(usec) / 1e6 if mine and usec.isdigit() else 0.0
-        """systemd restarts us after this silence; 0 when it does not watch."""
+        """systemd restarts this process after so long without `alive`; 0: it does not."""
 
     def ready(self, status: str) -> None:
-        """Say that requests are answered."""
+        """Report that requests are answered."""
         self._send(f"READY=1\nSTATUS={status}")
 
     def alive(self) -> None:
@@ -27,15 +27,15 @@ class SystemdNotifier:
         self._send("WATCHDOG=1")
 
     def stopping(self) -> None:
-        """Say that the end has begun."""
+        """Report that the end has begun."""
         self._send("STOPPING=1")
 
     def keep(self, name: str, given: socket.socket) -> None:
-        """Have systemd hold a duplicate of a socket for the next run, where FileDescriptorStoreMax= lets it."""
+        """Have systemd keep a duplicate of a socket for the next run, if FileDescriptorStoreMax= allows it."""
         self._send(f"FDSTORE=1\nFDNAME={name}", [given.fileno()])
 
     def drop(self, name: str) -> None:
-        """Have systemd let go of a socket that it holds."""
+        """Have systemd close a socket that it keeps."""
         self._send(f"FDSTOREREMOVE=1\nFDNAME={name}")
 
     def _send(self, text: str, fds: Sequence[int] = ()) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from acud.base.errors import AcudError, Conflict, Refused
-from acud.process.child_process import guarded_async
+from acud.process.child_process import answer_request
 from acud_fleet import envelopes
 from acud_fleet.envelopes import ReadRequest
 from acud_fleet.message_socket import MessageConnection, MessageServer
@@ -89,6 +89,6 @@ class ControlServer:
 
     async def _answered(self, asked: ReadRequest, data: bytes) -> bytes:
         try:
-            return await guarded_async(self._answer(asked, data), asked.spec.name)
+            return await answer_request(self._answer(asked, data), asked.spec.name)
         except AcudError as fault:
             return envelopes.refusal(asked.request_id, fault, self._newest())

@@ -14,7 +14,7 @@ from acud.base import log
 from acud.base.errors import AcudError, Refused, Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.signatures import Identity, Signed
-from acud.process.child_process import guarded_async
+from acud.process.child_process import answer_request
 from acud.protocol.requests import declared
 from acud.protocol.requests.command import FleetRoute
 from acud.types import DisplayState
@@ -150,7 +150,7 @@ class HostServer:
         try:
             if len(self._under_way) > _MOST:
                 raise Refused(f"host {self._host} answers {_MOST} requests already", hint="ask again later")
-            return await guarded_async(self._ask(asked, data, again), asked.spec.name)
+            return await answer_request(self._ask(asked, data, again), asked.spec.name)
         except AcudError as fault:
             return envelopes.refusal(asked.request_id, fault)
 

@@ -21,7 +21,7 @@ from acud.config import api_keys
 from acud.evaluator.judges.judge import Judge, JudgeReply
 from acud.features.fleet.settings import RaySettings
 from acud.features.fleet.worker.judge_chain import STARTING, BackendChain, backend_chain
-from acud.process.child_process import guarded
+from acud.process.child_process import call_foreign
 from acud.protocol import codec
 from acud.protocol.jobs import VisionJob
 
@@ -57,7 +57,7 @@ def judge_from(name: str) -> Judge:
         make = getattr(import_module(module), function)
     except (ImportError, AttributeError, ValueError) as fault:
         raise ConfigError(f"[ray] judge: there is no {name!r}: {fault}", hint="give module:function") from fault
-    return cast(Judge, guarded(make, f"[ray] judge {name}"))
+    return cast(Judge, call_foreign(make, f"[ray] judge {name}"))
 
 
 class RayPool:

@@ -25,7 +25,7 @@ from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.text_layout import words_of
 from acud.evaluator.ports import Redactor
 from acud.evaluator.view_pixels import ViewPixels
-from acud.process.child_process import guarded
+from acud.process.child_process import call_foreign
 from acud.protocol.scene_parts import TextPart
 from acud.types import HiddenBox, Rect, RedactedText, redaction_mark
 from acud.types.scene import ProviderState
@@ -71,7 +71,7 @@ def find_providers(points: Iterable[EntryPoint] | None = None, timeout_s: float 
 
 
 def _made(point: EntryPoint) -> OcrProvider:
-    provider = guarded(lambda: point.load()(), f"the provider {point.name}")
+    provider = call_foreign(lambda: point.load()(), f"the provider {point.name}")
     if not isinstance(provider, OcrProvider):
         raise Unavailable(f"the provider {point.name} has no name, priority and read: see docs/scene.md")
     return provider
@@ -105,7 +105,7 @@ class ExternalProvider:
         pixels = shot.pixels.view()
         pixels.flags.writeable = False
         inside = Rect(0, 0, shot.pixels.shape[1], shot.pixels.shape[0])
-        return guarded(lambda: [_checked(line, inside) for line in self._provider.read(pixels, fresh)], self.name)
+        return call_foreign(lambda: [_checked(line, inside) for line in self._provider.read(pixels, fresh)], self.name)
 
     def close(self) -> None:
         """Start nothing more; a picture that is being read is not waited for."""
