@@ -1,4 +1,4 @@
-"""`python -m acud.delivery`: wires the delivery process from its bootstrap and serves until told to stop."""
+"""`python -m acud.delivery`: wires the delivery process from its bootstrap and serves until `Stop`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from acud.protocol.delivery import Notified, Notify, Push, Pushed, ToDelivery
 
 
 def main(bootstrap: Bootstrap) -> None:
-    """Serve as `bootstrap` says. Raises: ProtocolError when it is meant for another kind of child."""
+    """Serve by `bootstrap`. Raises: ProtocolError when it is meant for another kind of child."""
     if not isinstance(bootstrap.options, DeliveryOptions):
         raise ProtocolError("the bootstrap of a delivery process holds options of another child")
     asyncio.run(_serve(bootstrap, bootstrap.options))
@@ -28,11 +28,11 @@ async def _serve(bootstrap: Bootstrap, options: DeliveryOptions) -> None:
         made = service.make_routes(options, os.environ)
         for route in made.values():
             stack.push_async_callback(route.close)
-        await DeliveryService(child, made, _notifications(options), _pushes(options)).run()
+        await DeliveryService(child, made, _make_notifier(options), _make_push_sender(options)).run()
 
 
-def _notifications(options: DeliveryOptions) -> ShowNotification:
-    """Return what shows notifications. D-Bus is loaded only where they are wanted."""
+def _make_notifier(options: DeliveryOptions) -> ShowNotification:
+    """Return the function that shows notifications. D-Bus is loaded only if they are enabled."""
     if not options.notify.enabled:
         return _refuse_notification
     from acud.delivery.desktop_notifications import DesktopNotifier
@@ -48,8 +48,8 @@ def _notifications(options: DeliveryOptions) -> ShowNotification:
     return show
 
 
-def _pushes(options: DeliveryOptions) -> SendPush:
-    """Return what sends pushes. What encrypts is loaded only where there is a key."""
+def _make_push_sender(options: DeliveryOptions) -> SendPush:
+    """Return the function that sends pushes. Encryption is loaded only if there is a key."""
     if not options.push_key:
         return _refuse_push
     from acud.delivery.web_push import PushSender

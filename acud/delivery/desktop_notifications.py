@@ -20,13 +20,13 @@ _NAME = "org.freedesktop.Notifications"
 _PATH = "/org/freedesktop/Notifications"
 _NORMAL, _CRITICAL = 1, 2
 _SERVERS_CHOICE = -1
-"""How long it shows: as its server likes."""
+"""The time to show it: the server's choice."""
 _NO_BUS = "start the daemon in the desktop session, or set [notify] bus_address"
 _NO_SERVER = "run a notification server in that session (most desktops do; else dunst or mako)"
 
 
 class DesktopNotifier:
-    """Shows notifications, each over its own connection: they are rare, and a new session may start meanwhile."""
+    """Shows notifications, each over its own connection, as they are rare and a new session may start meanwhile."""
 
     def __init__(self, settings: NotifySettings, env: Mapping[str, str]) -> None:
         self._settings = settings
@@ -39,18 +39,18 @@ class DesktopNotifier:
         async with self._turn:
             try:
                 async with asyncio.timeout(self._settings.timeout_s):
-                    return await self._shown(address, title, body, urgent=urgent)
+                    return await self._show(address, title, body, urgent=urgent)
             except TimeoutError as fault:
                 raise Unavailable(f"no answer in {self._settings.timeout_s:g} s", hint=_NO_SERVER) from fault
             except (OSError, EOFError, AuthError, InvalidAddressError) as fault:
                 raise Unavailable(f"the session bus does not answer: {fault}", hint=_NO_BUS) from fault
 
-    async def _shown(self, address: str, title: str, body: str, *, urgent: bool) -> str:
+    async def _show(self, address: str, title: str, body: str, *, urgent: bool) -> str:
         bus = await MessageBus(address).connect()
         try:
             server = str((await _call(bus, "GetServerInformation"))[0])
             capabilities = (await _call(bus, "GetCapabilities"))[0]
-            # Where a server reads markup, a "<" from outside must not become a tag or a link.
+            # If the server reads markup, a "<" from outside must not become a tag or a link.
             text = html.escape(body, quote=False) if "body-markup" in capabilities else body
             hints = {"urgency": Variant("y", _CRITICAL if urgent else _NORMAL)}
             given: tuple[Any, ...] = ("acud", 0, "", title, text, [], hints, _SERVERS_CHOICE)
@@ -66,14 +66,14 @@ async def _call(bus: MessageBus, member: str, signature: str = "", *body: Any) -
     if reply is None:
         raise EOFError("it closed the connection")
     if reply.message_type is not MessageType.METHOD_RETURN:
-        said = " ".join(str(part) for part in reply.body)[:200]
-        raise Unavailable(f"the notification server does not take it: {reply.error_name}: {said}", hint=_NO_SERVER)
+        words = " ".join(str(part) for part in reply.body)[:200]
+        raise Unavailable(f"the notification server does not take it: {reply.error_name}: {words}", hint=_NO_SERVER)
     return list(reply.body)
 
 
 def session_bus(settings: NotifySettings, env: Mapping[str, str]) -> str:
-    """Return the address of the administrator's session bus. Raises: Unavailable when there is none on this machine."""
-    address = settings.bus_address or env.get("DBUS_SESSION_BUS_ADDRESS", "") or _usual(env)
+    """Return the address of the administrator's session bus. Raises: Unavailable when this machine has none."""
+    address = settings.bus_address or env.get("DBUS_SESSION_BUS_ADDRESS", "") or _find_usual_bus(env)
     if not address:
         raise Unavailable("there is no session bus", hint=_NO_BUS)
     if not all(part.startswith("unix:") for part in address.split(";") if part):
@@ -81,6 +81,6 @@ def session_bus(settings: NotifySettings, env: Mapping[str, str]) -> str:
     return address
 
 
-def _usual(env: Mapping[str, str]) -> str:
+def _find_usual_bus(env: Mapping[str, str]) -> str:
     place = Path(env.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}", "bus")
     return f"unix:path={place}" if place.is_socket() else ""

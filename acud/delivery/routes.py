@@ -1,4 +1,4 @@
-"""The routes of wakes: OpenClaw's webhook and command line, a signed webhook and a command of the operator's."""
+"""The routes of wakes: OpenClaw's webhook and command line, a signed webhook, and the operator's command."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from acud.waits.wake_text import bare_text
 
 _MAX_REASON = 200
 _SECRET_VARIABLES = ("ACU_WAKE_OPENCLAW_TOKEN", "ACU_WAKE_WEBHOOK_SECRET")
-_MAX_SAID_BYTES = 4096
+_MAX_OUTPUT_BYTES = 4096
 
 
 class DeliveryOutcome(Struct, frozen=True):
-    """`sent`: the receiver took it. `retry`: it may later, not before `retry_after_s`. `refused`: not as it is
-    (`ends_route`: nor any other).
+    """`sent`: the receiver took it. `retry`: it may take it later, not before `retry_after_s`. `refused`: it does not
+    take this one (`ends_route`: nor any other).
     """
 
     result: Literal["sent", "retry", "refused"]
@@ -57,16 +57,16 @@ class Route(Protocol):
     places: int
 
     async def deliver(self, delivery: Deliver) -> DeliveryOutcome:
-        """Deliver it; every failure on the way is an outcome. Cancelling it leaves nothing running."""
+        """Deliver it; every failure is an outcome. Cancelling leaves nothing running."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         ...
 
 
 def reason(text: str, secrets: tuple[str, ...] = ()) -> str:
-    """Return `text` as one short line without `secrets`: a receiver may repeat what it was given."""
+    """Return `text` as one short line without `secrets`, as a receiver may repeat what it got."""
     for secret in secrets:
         text = text.replace(secret, "***") if secret else text
     line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
@@ -86,15 +86,15 @@ def retry_after_s(header: str) -> float:
 
 _MAX_ANSWER_BYTES = 64 << 10
 _LATER = frozenset({404, 408, 409, 425, 429})
-"""Statuses from 400 to 499 that say "not now" (RFC 9110, RFC 6585, RFC 8470); 404: a receiver that is being installed
-anew; 409: another delivery of it is under way.
+"""Statuses from 400 to 499 that mean "not now" (RFC 9110, RFC 6585, RFC 8470); 404: the receiver is being upgraded;
+409: another delivery of the wake is under way.
 """
 _GONE = 410
 _PREFIX = "whsec_"
 
 
 class PostAnswer:
-    """A 2xx answer's body, or the outcome of everything else, and the `status` of an answer that there was."""
+    """A 2xx answer's body, or the outcome of anything else; `status` of a refusing answer (0: none came)."""
 
     def __init__(self, body: bytes = b"", outcome: DeliveryOutcome | None = None, status: int = 0) -> None:
         self.status = status
@@ -103,7 +103,7 @@ class PostAnswer:
 
 
 class Poster:
-    """Posts to one URL. `secrets` never appear in an outcome. A redirect is not followed: it would carry them along."""
+    """Posts to one URL. `secrets` never appear in an outcome; redirects are not followed, as they would get them."""
 
     def __init__(self, url: str, *, timeout_s: float, places: int, secrets: tuple[str, ...]) -> None:
         self._url = url
@@ -115,7 +115,7 @@ class Poster:
             verify = authorities() or True
         except Unavailable as fault:
             self._fault = fault.message
-        # A proxy from the environment is for the outside world; asked for a loopback address it would answer 502.
+        # A proxy from the environment is for other hosts; for a loopback address it would answer 502.
         self._client = httpx.AsyncClient(
             verify=verify,
             timeout=timeout_s,
@@ -125,7 +125,7 @@ class Poster:
         )
 
     async def post(self, body: bytes, headers: dict[str, str]) -> PostAnswer:
-        """Send it and read the answer, all within the time limit."""
+        """Send `body` and read the answer, all within the time limit."""
         if self._fault:
             return PostAnswer(outcome=DeliveryOutcome("retry", self._fault))
         try:
@@ -135,28 +135,28 @@ class Poster:
             return PostAnswer(outcome=DeliveryOutcome("retry", f"no answer within {self._timeout_s:g} s"))
         except (httpx.HTTPError, httpx.InvalidURL) as fault:
             return PostAnswer(
-                outcome=DeliveryOutcome("retry", self._said(f"{type(fault).__name__}: {fault}".rstrip(": ")))
+                outcome=DeliveryOutcome("retry", self._shorten(f"{type(fault).__name__}: {fault}".rstrip(": ")))
             )
 
     async def _post(self, body: bytes, headers: dict[str, str]) -> PostAnswer:
         given = {"content-type": "application/json", "user-agent": "acud", **headers}
         async with self._client.stream("POST", self._url, content=body, headers=given) as response:
-            text = await _beginning(response)
+            text = await _read_beginning(response)
         if response.is_success:
             return PostAnswer(text)
-        return PostAnswer(outcome=self._not_taken(response, text), status=response.status_code)
+        return PostAnswer(outcome=self._read_refusal(response, text), status=response.status_code)
 
-    def _not_taken(self, response: httpx.Response, text: bytes) -> DeliveryOutcome:
+    def _read_refusal(self, response: httpx.Response, text: bytes) -> DeliveryOutcome:
         status, words = response.status_code, text[:300].decode(errors="replace")
         if response.has_redirect_location:
             to = httpx.URL(response.headers["location"]).copy_with(query=None, userinfo=b"")
             words = f"a redirect to {to}, which is not followed: put that address into the settings if it is right"
-        said = self._said(f"answered {status}: {words}")
+        words = self._shorten(f"answered {status}: {words}")
         if status in _LATER or response.is_redirect or status >= 500:
-            return DeliveryOutcome("retry", said, retry_after_s(response.headers.get("retry-after", "")))
-        return DeliveryOutcome("refused", said, ends_route=status == _GONE)
+            return DeliveryOutcome("retry", words, retry_after_s(response.headers.get("retry-after", "")))
+        return DeliveryOutcome("refused", words, ends_route=status == _GONE)
 
-    def _said(self, text: str) -> str:
+    def _shorten(self, text: str) -> str:
         return reason(text, self._secrets)
 
     async def close(self) -> None:
@@ -172,8 +172,8 @@ class _Reply(Struct, frozen=True):
 class OpenClawRoute:
     """Wakes an OpenClaw agent through its gateway's webhook: `POST <hooks>/wake`.
 
-    As its gateway (2026.9) answers, 200 {"ok": true, …} is a taken wake. The gateway coalesces a text that equals the
-    last one, so a repeat of an unacknowledged delivery does no harm.
+    The gateway (2026.9) answers 200 {"ok": true, …} when it took a wake. It drops a text that equals the last one, so
+    repeating an unacknowledged delivery does no harm.
     """
 
     def __init__(self, settings: WakeSettings, token: str) -> None:
@@ -183,16 +183,16 @@ class OpenClawRoute:
         self._poster = Poster(url, timeout_s=self.limit_s, places=self.places, secrets=(token,))
 
     async def deliver(self, delivery: Deliver) -> DeliveryOutcome:
-        """Post the text, for now and not for the next heartbeat."""
+        """Post the text, to wake the agent now and not at its next heartbeat."""
         body: dict[str, Any] = {"text": delivery.text, "mode": "now"}
         body |= {"agentId": delivery.agent_id} if delivery.agent_id else {}
         body |= {"sessionKey": delivery.session_key} if delivery.session_key else {}
         headers = {"authorization": f"Bearer {self._token}"}
         answer = await self._poster.post(msgspec.json.encode(body), headers)
-        return answer.outcome or self._read(answer.body)
+        return answer.outcome or self._read_reply(answer.body)
 
-    def _read(self, body: bytes) -> DeliveryOutcome:
-        # The same port serves a web page: a 200 alone does not say that anybody was woken.
+    def _read_reply(self, body: bytes) -> DeliveryOutcome:
+        # The same port serves a web page: a 200 alone does not mean that an agent was woken.
         try:
             reply = decode_json(body, _Reply)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -207,7 +207,7 @@ class OpenClawRoute:
 
 
 class WebhookBody(Struct, frozen=True):
-    """What is posted, as JSON. `id`: the wake's, the same each time; `reminder`: 0 unless it is a marked repeat."""
+    """The posted JSON. `id`: the wake's, the same for repeats; `reminder`: 0 unless it is a marked repeat."""
 
     id: str
     kind: WakeKind
@@ -223,9 +223,9 @@ class WebhookBody(Struct, frozen=True):
 
 
 class WebhookRoute:
-    """Posts to the receiver in the settings; any 2xx is a taken wake.
+    """Posts to the receiver in the settings; any 2xx means that it took the wake.
 
-    It is signed as Standard Webhooks says: HMAC-SHA256 over id, time and body (https://www.standardwebhooks.com).
+    Signed by Standard Webhooks: HMAC-SHA256 over id, time and body (https://www.standardwebhooks.com).
     """
 
     def __init__(self, settings: WakeSettings, secret: str, utc_s: Callable[[], float] = time.time) -> None:
@@ -237,7 +237,7 @@ class WebhookRoute:
         )
 
     async def deliver(self, delivery: Deliver) -> DeliveryOutcome:
-        """Post it with its signature."""
+        """Post the wake with its signature."""
         body = msgspec.json.encode(convert({**asdict(delivery), "id": delivery.wake_id}, WebhookBody))
         moment = str(int(self._utc_s()))
         headers = {
@@ -254,7 +254,7 @@ class WebhookRoute:
 
 
 def signing_key(secret: str) -> bytes:
-    """Return the key in `secret`: base64 behind `whsec_`, else its own bytes."""
+    """Return the key in `secret`: base64 after `whsec_`, else its own bytes."""
     if secret.startswith(_PREFIX):
         try:
             return base64.b64decode(secret.removeprefix(_PREFIX), validate=True)
@@ -269,7 +269,7 @@ def signature(key: bytes, wake_id: str, moment: str, body: bytes) -> str:
     return f"v1,{base64.b64encode(digest).decode()}"
 
 
-async def _beginning(response: httpx.Response) -> bytes:
+async def _read_beginning(response: httpx.Response) -> bytes:
     text = bytearray()
     async for chunk in response.aiter_bytes():
         text += chunk
@@ -281,8 +281,8 @@ async def _beginning(response: httpx.Response) -> bytes:
 class OpenClawCliRoute:
     """`openclaw system event --text … --mode now`, which finds the gateway and its token by itself.
 
-    It takes its text as an argument alone (2026.9: no standard input, no file), and every user of this machine can read
-    a program's arguments: so it is told what ended and what to call next, and no word of a screen.
+    It takes its text only as an argument (2026.9: no standard input, no file), and every user of this machine can read
+    a program's arguments: so the text names what ended and what to call next, and nothing from a screen.
     """
 
     def __init__(self, settings: WakeSettings, secrets: tuple[str, ...], env: Mapping[str, str]) -> None:
@@ -292,7 +292,7 @@ class OpenClawCliRoute:
         self._env = without_secrets(env)
 
     async def deliver(self, delivery: Deliver) -> DeliveryOutcome:
-        """Run it; exit code 0 is a taken wake."""
+        """Run the program; exit code 0 means that it took the wake."""
         text = bare_text(delivery.kind, delivery.text, delivery.wait_id, delivery.task_id)
         argv = [self._program, "system", "event", "--text", text, "--mode", "now"]
         argv += ["--session-key", delivery.session_key] if delivery.session_key else []
@@ -303,7 +303,7 @@ class OpenClawCliRoute:
 
 
 class CommandRoute:
-    """The operator's program: the text on standard input, everything else in `ACU_WAKE_*` variables."""
+    """The operator's program: it gets the text on standard input and all else in `ACU_WAKE_*` variables."""
 
     def __init__(self, settings: WakeSettings, secrets: tuple[str, ...], env: Mapping[str, str]) -> None:
         self.limit_s, self.places = settings.command_timeout_s, settings.command_concurrency
@@ -312,9 +312,9 @@ class CommandRoute:
         self._env = without_secrets(env)
 
     async def deliver(self, delivery: Deliver) -> DeliveryOutcome:
-        """Run it; exit code 0 is a taken wake."""
+        """Run the program; exit code 0 means that it took the wake."""
         words = {"{id}": delivery.wake_id, "{kind}": delivery.kind.value, "{wait_id}": delivery.wait_id}
-        argv = [_filled(word, words) for word in self._argv]
+        argv = [_fill_placeholders(word, words) for word in self._argv]
         env = self._env | variables(delivery)
         return await run(argv, delivery.text.encode(), env, self.limit_s, self._secrets)
 
@@ -322,7 +322,7 @@ class CommandRoute:
         """Nothing is held."""
 
 
-def _filled(word: str, values: Mapping[str, str]) -> str:
+def _fill_placeholders(word: str, values: Mapping[str, str]) -> str:
     for name, value in values.items():
         word = word.replace(name, value)
     return word
@@ -334,7 +334,7 @@ def without_secrets(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def variables(delivery: Deliver) -> dict[str, str]:
-    """Return what a command finds in its environment; NUL cannot be there, and no text of ours has one."""
+    """Return the variables for a command. An environment cannot hold NUL, and no text of acud has one."""
     return {
         "ACU_WAKE_ID": delivery.wake_id,
         "ACU_WAKE_KIND": delivery.kind.value,
@@ -350,32 +350,32 @@ def variables(delivery: Deliver) -> dict[str, str]:
 async def run(
     argv: list[str], stdin: bytes, env: dict[str, str], limit_s: float, secrets: tuple[str, ...]
 ) -> DeliveryOutcome:
-    """Run `argv` in a session of its own; one that has not ended within `limit_s` is killed with all its session.
+    """Run `argv`, without a shell, in a session of its own; kill the session if it has not ended within `limit_s`.
 
-    Never a shell. A program that is not there counts as "not now": an upgrade takes it away for some seconds.
+    A missing program counts as "not now", as an upgrade removes it for some seconds.
     """
-    # Files, not pipes: a program that reads nothing, or leaves a child with its output behind, delays nothing.
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as said:
+    # Files, not pipes: neither a program that reads nothing nor its remaining child that holds the output delays this.
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as output:
         given.write(stdin)
         given.seek(0)
         try:
             process = await asyncio.create_subprocess_exec(
-                *argv, stdin=given, stdout=asyncio.subprocess.DEVNULL, stderr=said, env=env, start_new_session=True
+                *argv, stdin=given, stdout=asyncio.subprocess.DEVNULL, stderr=output, env=env, start_new_session=True
             )
         except (OSError, ValueError) as fault:
             return DeliveryOutcome("retry", reason(f"cannot run {argv[0]}: {fault}", secrets))
-        code = await _ended(process, limit_s)
+        code = await _wait_or_kill(process, limit_s)
         if code == 0:
             return SENT
         if code is None:
             return DeliveryOutcome("retry", f"{argv[0]} did not end within {limit_s:g} s")
-        said.seek(max(0, said.seek(0, os.SEEK_END) - _MAX_SAID_BYTES))
-        words = said.read().decode(errors="replace")
-    return DeliveryOutcome("retry", reason(f"{argv[0]} ended with code {code}: {words}", secrets))
+        output.seek(max(0, output.seek(0, os.SEEK_END) - _MAX_OUTPUT_BYTES))
+        text = output.read().decode(errors="replace")
+    return DeliveryOutcome("retry", reason(f"{argv[0]} ended with code {code}: {text}", secrets))
 
 
-async def _ended(process: asyncio.subprocess.Process, limit_s: float) -> int | None:
-    """Return the exit code; None when it had to be killed."""
+async def _wait_or_kill(process: asyncio.subprocess.Process, limit_s: float) -> int | None:
+    """Wait for the end and return the exit code; kill it after `limit_s` and return None."""
     try:
         async with asyncio.timeout(limit_s):
             return await process.wait()

@@ -1,4 +1,4 @@
-"""The delivery process: hello, deliveries in, outcomes out, heartbeats; and the routes that the settings set up."""
+"""The delivery process: takes deliveries, sends their outcomes and heartbeats; and makes the routes of the settings."""
 
 from __future__ import annotations
 
@@ -19,15 +19,13 @@ from acud.types import RouteName
 
 _LOG = log.logger("relay")
 _GRACE_S = 2.0
-"""How long deliveries under way may take once the delivery process is told to stop: the supervisor kills it after
-three.
-"""
+"""How long deliveries under way may take after `Stop`: the supervisor kills the process after three seconds."""
 ShowNotification = Callable[[Notify], Awaitable[Notified]]
 SendPush = Callable[[Push], Awaitable[Pushed]]
 
 
 class DeliveryService:
-    """Makes deliveries side by side, at most as many on each route as it has places, until told to stop.
+    """Makes deliveries in parallel, at most as many on each route as it has places, until `Stop`.
 
     `show` shows a notification and `sends` sends a push, both in bounded time.
     """
@@ -44,9 +42,9 @@ class DeliveryService:
         self._counts = {"sent": 0.0, "retry": 0.0, "refused": 0.0}
 
     async def run(self) -> None:
-        """Serve until `Stop` or SIGTERM; then finish what is under way, within two seconds.
+        """Serve until `Stop` or SIGTERM; then finish deliveries under way, within two seconds.
 
-        An unexpected fault ends the process: the supervisor restarts it and gives it the deliveries again.
+        An unexpected fault ends the process: the supervisor restarts it and sends the deliveries again.
         """
         async with asyncio.TaskGroup() as group:
             receiving = group.create_task(self._receive(group))
@@ -80,9 +78,9 @@ class DeliveryService:
         task.add_done_callback(lambda _: self._tasks.pop(key))
 
     async def _notify(self, notice: Notify) -> None:
-        told = await self._show(notice)
-        _LOG.info("notice.tried", server=told.server, fault=told.fault)
-        await self._child.send(told)
+        outcome = await self._show(notice)
+        _LOG.info("notice.tried", server=outcome.server, fault=outcome.fault)
+        await self._child.send(outcome)
 
     async def _push(self, push: Push) -> None:
         sent = await self._sends(push)
@@ -91,7 +89,7 @@ class DeliveryService:
 
     async def _bring(self, delivery: Deliver) -> None:
         began = time.monotonic()
-        outcome = await self._outcome(delivery)
+        outcome = await self._deliver(delivery)
         ms = round((time.monotonic() - began) * 1000, 1)
         self._counts[outcome.result] += 1
         _LOG.info("wake.tried", wake=delivery.wake_id, route=delivery.route, result=outcome.result, ms=ms)
@@ -108,7 +106,7 @@ class DeliveryService:
             )
         )
 
-    async def _outcome(self, delivery: Deliver) -> DeliveryOutcome:
+    async def _deliver(self, delivery: Deliver) -> DeliveryOutcome:
         route = self._routes.get(delivery.route)
         if route is None:
             return DeliveryOutcome("refused", f"route {delivery.route} is not set up in [wake]")
@@ -120,7 +118,7 @@ class DeliveryService:
 
 
 def make_routes(options: DeliveryOptions, env: Mapping[str, str]) -> dict[RouteName, Route]:
-    """Return every route whose settings are complete. `env`: what commands inherit."""
+    """Return every route with complete settings. `env`: what commands inherit."""
     wake = options.wake
     secrets = (options.openclaw_token, options.webhook_secret)
     routes: dict[RouteName, Route] = {}

@@ -1,4 +1,4 @@
-"""Notifications to browsers: encrypted for the browser (RFC 8291), handed to its push service (RFC 8030)."""
+"""Notifications to browsers: encrypts them (RFC 8291), and posts them to the browser's push service (RFC 8030)."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ _GOOD_S = 12 * 3600
 
 
 class PushSender:
-    """Sends one at a time when asked. `key`: the daemon's private key (RFC 8292)."""
+    """Sends pushes. `key`: the daemon's private key (RFC 8292)."""
 
     def __init__(self, settings: NotifySettings, key: str) -> None:
         self._settings = settings
         self._key = key.encode("ascii")
 
     async def send(self, push: Push) -> Pushed:
-        """Send it within `timeout_s`; every failure is a result, and no reason names the endpoint."""
+        """Send a push within `timeout_s`; every failure is a result, and no reason names the endpoint."""
         target = push.target
         if not is_service(target.endpoint, self._settings.push_services):
             return Pushed(push.number, "refused", "its push service is not in [notify] push_services")
         try:
-            body = encrypted(push.body.encode(), target)
+            body = encrypt(push.body.encode(), target)
         except ValueError:
             return Pushed(push.number, "gone", "the browser's key is no point of P-256")
         try:
             headers = self._headers(target, urgent=push.urgent)
         except (ValueError, VapidException) as fault:
             return Pushed(push.number, "refused", f"[notify] push_contact or push.key is not taken: {fault}")
-        return await self._posted(push, body, headers)
+        return await self._post(push, body, headers)
 
-    async def _posted(self, push: Push, body: bytes, headers: dict[str, str]) -> Pushed:
+    async def _post(self, push: Push, body: bytes, headers: dict[str, str]) -> Pushed:
         secrets = (push.target.endpoint, push.target.endpoint.rpartition("/")[2])
         poster = Poster(push.target.endpoint, timeout_s=self._settings.timeout_s, places=1, secrets=secrets)
         try:
@@ -67,23 +67,23 @@ class PushSender:
 
 
 def authorization(private: bytes, origin: str, contact: str) -> str:
-    """Return the header that says who sends, good for `origin` alone (RFC 8292). Raises: ValueError."""
+    """Return the header that identifies the sender, valid for `origin` only (RFC 8292). Raises: ValueError."""
     claims = {"aud": origin, "exp": int(time.time()) + _GOOD_S, "sub": contact}
     return str(Vapid02.from_raw(private).sign(claims)["Authorization"])
 
 
-def encrypted(body: bytes, target: PushTarget) -> bytes:
-    """Return `body` as only the browser can read it. Raises: ValueError when its key is none."""
+def encrypt(body: bytes, target: PushTarget) -> bytes:
+    """Encrypt `body` so that only the browser can read it. Raises: ValueError for an invalid key of the browser."""
     made: bytes = http_ece.encrypt(
         body,
         salt=os.urandom(16),
         private_key=ec.generate_private_key(ec.SECP256R1()),
-        dh=_bytes(target.p256dh),
-        auth_secret=_bytes(target.auth),
+        dh=_decode_base64(target.p256dh),
+        auth_secret=_decode_base64(target.auth),
         version="aes128gcm",
     )
     return made
 
 
-def _bytes(text: str) -> bytes:
+def _decode_base64(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
