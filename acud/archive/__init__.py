@@ -1,1 +1,1 @@
-"""Process of `acud backup`, `restore` and `vacuum`: the store and its files copied, verified, put back. No daemon."""
+"""The process of `acud backup`, `restore` and `vacuum`: copies, verifies and restores the store and its files."""

@@ -1,4 +1,4 @@
-"""`python -m acud.archive`: one `ArchiveAsk` in on standard input, one `ArchiveAnswer` out. It needs no daemon."""
+"""`python -m acud.archive`: reads an `ArchiveAsk` on standard input and prints an `ArchiveAnswer`. Needs no daemon."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from acud.protocol.archive import ArchiveAnswer, ArchiveAsk, ArchiveFault, Backu
 def main() -> None:
     os.umask(0o077)
     try:
-        answer = _done(_asked(sys.stdin.buffer.read()))
+        answer = _carry_out(_parse_request(sys.stdin.buffer.read()))
     except AcudError as fault:
         answer = ArchiveFault(fault.code, fault.message, fault.hint)
     sys.stdout.buffer.write(msgspec.json.encode(answer) + b"\n")
     sys.stdout.buffer.flush()
 
 
-def _asked(text: bytes) -> ArchiveAsk:
+def _parse_request(text: bytes) -> ArchiveAsk:
     try:
         ask: ArchiveAsk = decode_json(text, ArchiveAsk)
     except msgspec.DecodeError as fault:
@@ -35,7 +35,7 @@ def _asked(text: bytes) -> ArchiveAsk:
     return ask
 
 
-def _done(ask: ArchiveAsk) -> ArchiveAnswer:
+def _carry_out(ask: ArchiveAsk) -> ArchiveAnswer:
     if ask.parent_pid:
         die_with_parent(ask.parent_pid)
     here = paths.resolve(os.environ)

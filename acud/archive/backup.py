@@ -1,6 +1,6 @@
-"""A backup: one view of the database, the files that were asked for, and a manifest with their hashes.
+"""Makes a backup: one view of the database, the requested files, and a manifest with their hashes.
 
-Files are copied with their hashes, once there is space for all of them.
+Files are copied only if there is space for all of them.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ VERSION = 1
 
 
 def copy(source: Path, target: Path, name: str) -> FileInBackup:
-    """Copy one file, fsynced, 0600; return what it is. Raises: FileNotFoundError, OSError."""
+    """Copy one file, fsynced, 0600; return its size and hash. Raises: FileNotFoundError, OSError."""
     with source.open("rb") as data:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         opened = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         with os.fdopen(opened, "wb") as kept:
-            return _poured(data, kept, name)
+            return _copy_hashed(data, kept, name)
 
 
-def measured(path: Path, name: str) -> FileInBackup:
-    """Return what the file at `path` is."""
+def measure(path: Path, name: str) -> FileInBackup:
+    """Return the size and hash of the file at `path`."""
     with path.open("rb") as data, Path(os.devnull).open("wb") as nowhere:
-        return _poured(data, nowhere, name)
+        return _copy_hashed(data, nowhere, name)
 
 
 def files_below(folder: Path) -> list[Path]:
-    """Return every regular file below `folder`, sorted; links are left out. An absent folder has none."""
+    """Return every regular file below `folder`, sorted, without links; none for an absent folder."""
     return sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
 def check_room(folder: Path, needed: int) -> None:
-    """Raises: Unavailable when the file system of `folder` has less room than `needed` bytes and some to spare."""
+    """Raise Unavailable when the file system of `folder` has less room than `needed` bytes and some to spare."""
     free = free_bytes(folder)
     if free < needed + _SPARE_BYTES:
         text = f"{needed / 1e6:.0f} MB are needed in {folder}, and {free / 1e6:.0f} MB are free"
@@ -58,16 +58,16 @@ def check_room(folder: Path, needed: int) -> None:
 def back_up(paths: Paths, ask: BackupAsk, now_utc_s: float) -> BackupMade:
     """Make a backup of the instance at `paths`, whose daemon may be running and writing.
 
-    Raises: Conflict (something is there), NotFound (no database, no folder to put it in), StoreUnavailable, OSError,
+    Raises: Conflict (the target exists), NotFound (no database, no folder for the target), StoreUnavailable, OSError,
     Unavailable (no room).
     """
-    target = _target(paths, Path(ask.target))
+    target = _check_target(paths, Path(ask.target))
     partial = target.with_name(f".{target.name}.partial")
     _remove(partial)
     partial.mkdir(mode=0o700)
     try:
-        manifest = _filled(paths, ask, partial, now_utc_s)
-        made = _packed(partial) if target.suffix == ".tar" else partial
+        manifest = _fill(paths, ask, partial, now_utc_s)
+        made = _pack(partial) if target.suffix == ".tar" else partial
         made.rename(target)
     finally:
         _remove(partial)
@@ -76,12 +76,12 @@ def back_up(paths: Paths, ask: BackupAsk, now_utc_s: float) -> BackupMade:
     return BackupMade(str(target), sum(file.size_bytes for file in manifest.files), manifest)
 
 
-def named(files: tuple[FileInBackup, ...], folder: str) -> bool:
-    """Tell whether a backup holds any file of `folder`."""
+def has_files_of(files: tuple[FileInBackup, ...], folder: str) -> bool:
+    """Return whether a backup holds any file of `folder`."""
     return any(file.path.startswith(f"{folder}/") for file in files)
 
 
-def _poured(data: IO[bytes], kept: IO[bytes], name: str) -> FileInBackup:
+def _copy_hashed(data: IO[bytes], kept: IO[bytes], name: str) -> FileInBackup:
     digest, size = hashlib.sha256(), 0
     while chunk := data.read(_CHUNK):
         digest.update(chunk)
@@ -93,7 +93,7 @@ def _poured(data: IO[bytes], kept: IO[bytes], name: str) -> FileInBackup:
     return FileInBackup(name, size, digest.hexdigest())
 
 
-def _target(paths: Paths, target: Path) -> Path:
+def _check_target(paths: Paths, target: Path) -> Path:
     if not target.is_absolute():
         raise InvalidRequest(f"not an absolute path: {target}")
     if not target.parent.is_dir():
@@ -105,15 +105,15 @@ def _target(paths: Paths, target: Path) -> Path:
     return target
 
 
-def _filled(paths: Paths, ask: BackupAsk, folder: Path, now_utc_s: float) -> BackupManifest:
+def _fill(paths: Paths, ask: BackupAsk, folder: Path, now_utc_s: float) -> BackupManifest:
     wanted = [
         *(files_below(paths.evidence) if ask.evidence else ()),
         *(files_below(paths.recordings) if ask.recordings else ()),
     ]
-    check_room(folder, _size(wanted) + paths.database.stat().st_size)
-    # The database first: what its rows name is there still, or retention took it since.
+    check_room(folder, _sum_sizes(wanted) + paths.database.stat().st_size)
+    # The database first: files that its rows name still exist, or retention removed them since.
     migration = backup.copy_file(paths.database, folder / DATABASE)
-    files, skipped = [measured(folder / DATABASE, DATABASE)], []
+    files, skipped = [measure(folder / DATABASE, DATABASE)], []
     for path in wanted:
         name = path.relative_to(paths.home).as_posix()
         try:
@@ -133,7 +133,7 @@ def _write(folder: Path, manifest: BackupManifest) -> None:
     sync(*(path for path in folder.rglob("*") if path.is_dir()), folder)
 
 
-def _packed(folder: Path) -> Path:
+def _pack(folder: Path) -> Path:
     packed = folder.with_suffix(".tar")
     with tarfile.open(packed, "x") as archive:
         for path in files_below(folder):
@@ -142,7 +142,7 @@ def _packed(folder: Path) -> Path:
     return packed
 
 
-def _size(files: list[Path]) -> int:
+def _sum_sizes(files: list[Path]) -> int:
     total = 0
     for path in files:
         with suppress(FileNotFoundError):

@@ -1,4 +1,4 @@
-"""A backup put back: read and verified as a whole beside the present state, then swapped in by renames."""
+"""Restores a backup: copies and verifies it as a whole beside the present state, then swaps it in by renames."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from acud.archive.backup import DATABASE, VERSION, check_room, copy, files_below, named
+from acud.archive.backup import DATABASE, VERSION, check_room, copy, files_below, has_files_of
 from acud.base import private_files
 from acud.base.errors import InvalidRequest, NotFound
 from acud.base.paths import Paths, make_private, sync
@@ -28,11 +28,11 @@ _LARGEST_MANIFEST = 256_000_000
 
 
 def restore(paths: Paths, ask: RestoreAsk, now_utc_s: float) -> Restored:
-    """Verify the backup and, unless `check`, put it in place; what was there before is kept aside.
+    """Verify the backup and, unless `check`, put it in place; the former state is kept aside.
 
     A folder that the backup does not hold (evidence, recordings) stays as it is. Raises: Conflict while a daemon runs
     (not for `check`), NotFound, InvalidRequest (not a backup, a file is missing, differs or has a bad name),
-    StoreUnavailable, Refused (others can write to ACU_HOME), OSError.
+    StoreUnavailable, Refused (other users can write to ACU_HOME), OSError.
     """
     source = Path(ask.source)
     if not source.exists():
@@ -40,19 +40,19 @@ def restore(paths: Paths, ask: RestoreAsk, now_utc_s: float) -> Restored:
     private_files.check_instance(paths)
     make_private(paths.home)
     if ask.check:
-        with _stage(_checking(paths.home)) as stage:
-            files, migration = _verified(source, stage)
+        with _make_stage(_find_checking_place(paths.home)) as stage:
+            files, migration = _verify(source, stage)
         return Restored(str(source), migration, len(files), "")
-    with _locked(paths):
+    with _hold_lock(paths):
         backup.finish_swap(paths.home)
-        with _stage(paths.home / backup.STAGE) as stage:
-            files, migration = _verified(source, stage)
-            aside = _swapped(paths, stage, files, now_utc_s)
+        with _make_stage(paths.home / backup.STAGE) as stage:
+            files, migration = _verify(source, stage)
+            aside = _swap(paths, stage, files, now_utc_s)
     return Restored(str(source), migration, len(files), aside)
 
 
-def _checking(home: Path) -> Path:
-    """Return a place for what is only verified, of this process alone; those of processes that are gone are removed."""
+def _find_checking_place(home: Path) -> Path:
+    """Return this process's folder for a check, after removing those of processes that are gone."""
     for left in home.glob(f"{_CHECKING}*"):
         pid = left.name.removeprefix(_CHECKING)
         if not Path("/proc", pid).exists():
@@ -61,7 +61,7 @@ def _checking(home: Path) -> Path:
 
 
 @contextmanager
-def _stage(place: Path) -> Iterator[Path]:
+def _make_stage(place: Path) -> Iterator[Path]:
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(mode=0o700)
     try:
@@ -70,9 +70,9 @@ def _stage(place: Path) -> Iterator[Path]:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _verified(source: Path, stage: Path) -> tuple[tuple[FileInBackup, ...], str]:
-    """Return the files of the backup, now in `stage`, and its newest migration."""
-    files = _staged(source, stage)
+def _verify(source: Path, stage: Path) -> tuple[tuple[FileInBackup, ...], str]:
+    """Copy the backup to `stage` and verify it; return its files and its newest migration."""
+    files = _copy_to_stage(source, stage)
     return files, backup.verify(stage / DATABASE)
 
 
@@ -80,7 +80,7 @@ def compact(paths: Paths) -> Compacted:
     """Rewrite the database. Raises: Conflict while a daemon runs, NotFound, StoreUnavailable, Unavailable."""
     if not paths.database.exists():
         raise NotFound(f"no database {paths.database}", hint="is ACU_HOME the one you mean?")
-    with _locked(paths):
+    with _hold_lock(paths):
         backup.finish_swap(paths.home)
         before = paths.database.stat().st_size
         check_room(paths.home, 2 * before)
@@ -89,7 +89,7 @@ def compact(paths: Paths) -> Compacted:
 
 
 @contextmanager
-def _locked(paths: Paths) -> Iterator[None]:
+def _hold_lock(paths: Paths) -> Iterator[None]:
     lock = InstanceLock(paths.lock)
     try:
         yield
@@ -97,23 +97,23 @@ def _locked(paths: Paths) -> Iterator[None]:
         lock.release()
 
 
-def _staged(source: Path, stage: Path) -> tuple[FileInBackup, ...]:
-    """Bring the backup to `stage`, every file verified against the manifest; return the files."""
-    check_room(stage, _size(source))
+def _copy_to_stage(source: Path, stage: Path) -> tuple[FileInBackup, ...]:
+    """Copy the backup to `stage` and verify every file against the manifest; return the files."""
+    check_room(stage, _estimate_size(source))
     if source.is_dir():
         return _from_folder(source, stage)
     if source.suffix == ".tar":
         return _from_tar(source, stage)
-    return (copy(source, stage / DATABASE, DATABASE),)  # a database alone: the copy made before an upgrade
+    return (copy(source, stage / DATABASE, DATABASE),)  # only a database: the copy made before an upgrade
 
 
 def _from_folder(source: Path, stage: Path) -> tuple[FileInBackup, ...]:
-    manifest = parse_manifest(_bytes(source / MANIFEST))
+    manifest = parse_manifest(_read_manifest(source / MANIFEST))
     for file in manifest.files:
         try:
             found = copy(source / file.path, stage / file.path, file.path)
         except FileNotFoundError as fault:
-            raise _bad(f"{file.path} is missing") from fault
+            raise _describe_fault(f"{file.path} is missing") from fault
         _compare(file, found)
     return manifest.files
 
@@ -124,7 +124,7 @@ def _from_tar(source: Path, stage: Path) -> tuple[FileInBackup, ...]:
         with tarfile.open(source, "r:") as archive:
             _unpack(archive, unpacked)
     except (tarfile.TarError, FileExistsError, NotADirectoryError) as fault:
-        raise _bad(f"{source} cannot be unpacked: {fault}") from fault
+        raise _describe_fault(f"{source} cannot be unpacked: {fault}") from fault
     files = _from_folder(unpacked, stage)
     shutil.rmtree(unpacked)
     return files
@@ -136,7 +136,7 @@ def _unpack(archive: tarfile.TarFile, folder: Path) -> None:
     for member in archive:
         name = PurePosixPath(member.name)
         if name.is_absolute() or ".." in name.parts or not (member.isfile() or member.isdir()):
-            raise _bad(f"it holds {member.name[:80]!r}, which is no file of a backup")
+            raise _describe_fault(f"it holds {member.name[:80]!r}, which is no file of a backup")
         content = archive.extractfile(member)
         if content is not None:
             target = folder / name
@@ -145,43 +145,43 @@ def _unpack(archive: tarfile.TarFile, folder: Path) -> None:
                 shutil.copyfileobj(content, file)
 
 
-def _bytes(path: Path) -> bytes:
+def _read_manifest(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             return file.read(_LARGEST_MANIFEST)
     except FileNotFoundError as fault:
-        raise _bad(f"it has no {MANIFEST}") from fault
+        raise _describe_fault(f"it has no {MANIFEST}") from fault
 
 
 def parse_manifest(data: bytes) -> BackupManifest:
     try:
         manifest = decode_json(data, BackupManifest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
-        raise _bad(describe_decode_fault(fault, BackupManifest, f"its {MANIFEST}")) from fault
+        raise _describe_fault(describe_decode_fault(fault, BackupManifest, f"its {MANIFEST}")) from fault
     if manifest.version != VERSION:
-        raise _bad(f"it is of version {manifest.version}, and this acud reads {VERSION}")
+        raise _describe_fault(f"it is of version {manifest.version}, and this acud reads {VERSION}")
     for file in manifest.files:
         parts = PurePosixPath(file.path).parts
         known = file.path == DATABASE or (len(parts) > 1 and parts[0] in _FOLDERS)
         if not known or ".." in parts or "\0" in file.path or "/".join(parts) != file.path:
-            raise _bad(f"it names a file {file.path[:80]!r}")
+            raise _describe_fault(f"it names a file {file.path[:80]!r}")
     if DATABASE not in {file.path for file in manifest.files}:
-        raise _bad(f"it holds no {DATABASE}")
+        raise _describe_fault(f"it holds no {DATABASE}")
     return manifest
 
 
 def _compare(wanted: FileInBackup, found: FileInBackup) -> None:
     if (wanted.size_bytes, wanted.sha256) != (found.size_bytes, found.sha256):
-        raise _bad(f"{wanted.path} is not what the {MANIFEST} says (size or SHA-256)")
+        raise _describe_fault(f"{wanted.path} is not what the {MANIFEST} says (size or SHA-256)")
 
 
-def _bad(what: str) -> InvalidRequest:
+def _describe_fault(what: str) -> InvalidRequest:
     return InvalidRequest(f"not a whole backup: {what}", hint="nothing was replaced; use another backup")
 
 
-def _swapped(paths: Paths, stage: Path, files: tuple[FileInBackup, ...], now_utc_s: float) -> str:
+def _swap(paths: Paths, stage: Path, files: tuple[FileInBackup, ...], now_utc_s: float) -> str:
     for folder in _FOLDERS:
-        if not named(files, folder):
+        if not has_files_of(files, folder):
             _link(paths.home / folder, stage / folder)
     sync(*(path for path in stage.rglob("*") if path.is_dir()), stage)
     stamp = datetime.fromtimestamp(now_utc_s, UTC).strftime("%Y%m%dT%H%M%SZ")
@@ -192,14 +192,14 @@ def _swapped(paths: Paths, stage: Path, files: tuple[FileInBackup, ...], now_utc
 
 
 def _link(source: Path, target: Path) -> None:
-    """Have the files of `source` in `target` too: the store may forget them there, and they are still kept aside."""
+    """Hard-link the files of `source` into `target`: the store may delete them there, and they are still kept aside."""
     for path in files_below(source):
         linked = target / path.relative_to(source)
         linked.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.link(path, linked)
 
 
-def _size(source: Path) -> int:
+def _estimate_size(source: Path) -> int:
     if source.is_dir():
         return sum(path.stat().st_size for path in files_below(source))
     return source.stat().st_size * (2 if source.suffix == ".tar" else 1)
