@@ -193,7 +193,7 @@ def fleet_lost_waits(feature: FleetFeature, request: FleetLostWaits, call: Call)
     """End the waits as the fleet told, and let the others go on that were held for its word."""
     otherwise = tuple(one.wait_id for one in request.waits if not _ended_as_told(feature, one))
     if not request.more:
-        feature.waits.release_held()
+        feature.core.wait_runtime.release_held()
     return FleetLostWaitsReply(otherwise)
 
 

@@ -271,7 +271,7 @@ def _find_sought_image(app: App, info: WaitInfo, stage: int) -> EvidenceReply:
     until = info.spec.until
     parts = until.parts if isinstance(until, Then) else (until,)
     wanted = [leaf for part in parts[max(0, stage - 1) :][:1] for leaf in leaves(part) if isinstance(leaf, ScreenImage)]
-    png = app.waits.image(wanted[0].digest) if wanted else None
+    png = app.wait_runtime.images.get(wanted[0].digest) if wanted else None
     if png is None:
         reason = "it is kept no more" if wanted else "its condition names none"
         raise NotFound(

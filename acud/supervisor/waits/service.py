@@ -29,7 +29,6 @@ from acud.supervisor.waits.wait_runtime import WaitRuntime
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import (
-    Budget,
     Criteria,
     Evidence,
     JudgeChoice,
@@ -157,14 +156,6 @@ class Waits:
         """The targets of the live waits."""
         return self._runtime.targets
 
-    def effective_judge(self) -> str:
-        """Return the judge that `auto` means now."""
-        return self._runtime.effective_judge()
-
-    def fund(self, task_id: str, budget: Budget) -> None:
-        """Set a task's budget."""
-        self._runtime.fund(task_id, budget)
-
     # ---- requests --------------------------------------------------------------------------------------------------
 
     def create(self, spec: WaitSpec, watched: WatchedDisplay | None) -> tuple[WaitInfo, list[str]]:
@@ -214,10 +205,6 @@ class Waits:
         Raises: InvalidRequest for bytes that are no usable PNG, and for an unknown digest.
         """
         return self._runtime.images.keep(until)
-
-    def image(self, digest: str) -> bytes | None:
-        """Return the PNG of an image by its digest, None if it is not kept any more."""
-        return self._runtime.images.get(digest)
 
     def _arm(self, stored: StoredWait) -> None:
         self.armed += 1
@@ -294,10 +281,6 @@ class Waits:
             self._runtime.end_by_fleet(active, verdict, end)
             return True
         return self._journal.store.waits.get(wait_id).verdict == verdict
-
-    def release_held(self) -> None:
-        """Let resumed waits go on, or time out, that the fleet did not end."""
-        self._runtime.release_held()
 
     def update(self, request: WaitUpdate) -> tuple[WaitInfo, list[str]]:
         """Change a live wait; a new timeout counts from now."""
@@ -378,14 +361,6 @@ class Waits:
         """Return how many live waits each task of this host has, blocked calls included."""
         live = (one for one in self._active.values() if not one.ended and one.rearmed is None)
         return Counter(one.spec.task_id for one in live if one.spec.task_id)
-
-    def hold(self, task_id: str) -> None:
-        """Judge nothing for a paused task; deadlines run on."""
-        self.targets.hold(task_id)
-
-    def release(self, task_id: str) -> None:
-        """Judge again for a task."""
-        self.targets.release(task_id)
 
     def end_task(self, task_id: str, reason: str) -> None:
         """Cancel the live waits of a task that ended."""

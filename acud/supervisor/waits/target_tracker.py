@@ -190,7 +190,7 @@ class TargetTracker:
             on_verdicts(known)
 
     def hold(self, task_id: str) -> None:
-        """Hide the targets of a paused task's waits, so that nothing is judged."""
+        """Hide the targets of a paused task's waits, so that nothing is judged; deadlines run on."""
         self._held.add(task_id)
         for active in self._find_of_task(task_id):
             self._blind(active)

@@ -76,7 +76,7 @@ class Tasks:
     def hold_paused(self) -> None:
         """Blind the waits of paused tasks, before any wait is armed."""
         for task in self.table.all_in(TaskStatus.PAUSED):
-            self._core.waits.hold(task.task_id)
+            self._core.waits.targets.hold(task.task_id)
 
     def sweep(self) -> None:
         """End what a former supervisor did not: waits and displays of tasks that ended, or never came to be."""
@@ -202,7 +202,7 @@ class Tasks:
     def _fund(self, task: Task, budget: Budget) -> Task:
         funded = replace(task, budget=budget)
         self.table.update(funded)
-        self._core.journal.after_commit(lambda: self._core.waits.fund(task.task_id, budget))
+        self._core.journal.after_commit(lambda: self._core.wait_runtime.fund(task.task_id, budget))
         return funded
 
     def _move(self, task: Task, to: TaskStatus) -> Task:
@@ -221,9 +221,9 @@ class Tasks:
             case TaskStatus.PAUSED:
                 for stopped in self._observers.stopped:
                     stopped(task.task_id, f'task "{task.name}" is paused')
-                self._core.waits.hold(task.task_id)
+                self._core.waits.targets.hold(task.task_id)
             case TaskStatus.ACTIVE:
-                self._core.waits.release(task.task_id)
+                self._core.waits.targets.release(task.task_id)
             case _:
                 for ended in self._observers.ended:
                     ended(task)
@@ -233,7 +233,7 @@ class Tasks:
         for stopped in self._observers.stopped:
             stopped(task.task_id, reason)
         self._core.waits.end_task(task.task_id, reason)
-        self._core.waits.release(task.task_id)
+        self._core.waits.targets.release(task.task_id)
         watched = self._core.watched_displays.find_by_number(task.display_number)
         if watched is not None:
             self._core.displays.remove(watched, lambda: None)
