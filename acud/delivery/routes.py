@@ -243,7 +243,7 @@ class WebhookRoute:
         headers = {
             "webhook-id": delivery.wake_id,
             "webhook-timestamp": moment,
-            "webhook-signature": signature(self._key, delivery.wake_id, moment, body),
+            "webhook-signature": sign(self._key, delivery.wake_id, moment, body),
         }
         answer = await self._poster.post(body, headers)
         return answer.outcome or SENT
@@ -263,7 +263,7 @@ def signing_key(secret: str) -> bytes:
     return secret.encode()
 
 
-def signature(key: bytes, wake_id: str, moment: str, body: bytes) -> str:
+def sign(key: bytes, wake_id: str, moment: str, body: bytes) -> str:
     """Return the header's value: `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`."""
     digest = hmac.new(key, f"{wake_id}.{moment}.".encode() + body, hashlib.sha256).digest()
     return f"v1,{base64.b64encode(digest).decode()}"
@@ -315,7 +315,7 @@ class CommandRoute:
         """Run the program; exit code 0 means that it took the wake."""
         words = {"{id}": delivery.wake_id, "{kind}": delivery.kind.value, "{wait_id}": delivery.wait_id}
         argv = [_fill_placeholders(word, words) for word in self._argv]
-        env = self._env | variables(delivery)
+        env = self._env | build_variables(delivery)
         return await run(argv, delivery.text.encode(), env, self.limit_s, self._secrets)
 
     async def close(self) -> None:
@@ -333,7 +333,7 @@ def without_secrets(env: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in env.items() if name not in _SECRET_VARIABLES}
 
 
-def variables(delivery: Deliver) -> dict[str, str]:
+def build_variables(delivery: Deliver) -> dict[str, str]:
     """Return the variables for a command. An environment cannot hold NUL, and no text of acud has one."""
     return {
         "ACU_WAKE_ID": delivery.wake_id,

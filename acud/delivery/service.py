@@ -48,7 +48,7 @@ class DeliveryService:
         """
         async with asyncio.TaskGroup() as group:
             receiving = group.create_task(self._receive(group))
-            beating = group.create_task(self._child.beat(self._heartbeat))
+            beating = group.create_task(self._child.beat(self._build_heartbeat))
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, receiving.cancel)
             await asyncio.wait([receiving])
             if self._tasks:
@@ -71,7 +71,7 @@ class DeliveryService:
 
     def _begin(self, delivery: Deliver, group: asyncio.TaskGroup) -> None:
         key = f"{delivery.wake_id}/{delivery.attempt}/{delivery.route}"
-        self._keep(key, group.create_task(self._bring(delivery)))
+        self._keep(key, group.create_task(self._make_delivery(delivery)))
 
     def _keep(self, key: str, task: asyncio.Task[None]) -> None:
         self._tasks[key] = task
@@ -87,7 +87,7 @@ class DeliveryService:
         _LOG.info("push.tried", result=sent.result, reason=sent.reason)
         await self._child.send(sent)
 
-    async def _bring(self, delivery: Deliver) -> None:
+    async def _make_delivery(self, delivery: Deliver) -> None:
         began = time.monotonic()
         outcome = await self._deliver(delivery)
         ms = round((time.monotonic() - began) * 1000, 1)
@@ -113,7 +113,7 @@ class DeliveryService:
         async with self._places[delivery.route]:
             return await route.deliver(delivery)
 
-    def _heartbeat(self) -> Heartbeat:
+    def _build_heartbeat(self) -> Heartbeat:
         return Heartbeat(jobs=tuple(self._tasks), rss_mb=child_process.rss_mb(), counters=dict(self._counts))
 
 

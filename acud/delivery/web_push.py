@@ -38,7 +38,7 @@ class PushSender:
         except ValueError:
             return Pushed(push.number, "gone", "the browser's key is no point of P-256")
         try:
-            headers = self._headers(target, urgent=push.urgent)
+            headers = self._build_headers(target, urgent=push.urgent)
         except (ValueError, VapidException) as fault:
             return Pushed(push.number, "refused", f"[notify] push_contact or push.key is not taken: {fault}")
         return await self._post(push, body, headers)
@@ -56,9 +56,9 @@ class PushSender:
             return Pushed(push.number, "gone", f"answered {answer.status}")
         return Pushed(push.number, answer.outcome.result, answer.outcome.reason, answer.outcome.retry_after_s)
 
-    def _headers(self, target: PushTarget, *, urgent: bool) -> dict[str, str]:
+    def _build_headers(self, target: PushTarget, *, urgent: bool) -> dict[str, str]:
         return {
-            "authorization": authorization(self._key, origin_of(target.endpoint), self._settings.push_contact),
+            "authorization": build_authorization(self._key, origin_of(target.endpoint), self._settings.push_contact),
             "content-encoding": "aes128gcm",
             "content-type": "application/octet-stream",
             "ttl": str(self._settings.push_ttl_s),
@@ -66,7 +66,7 @@ class PushSender:
         }
 
 
-def authorization(private: bytes, origin: str, contact: str) -> str:
+def build_authorization(private: bytes, origin: str, contact: str) -> str:
     """Return the header that identifies the sender, valid for `origin` only (RFC 8292). Raises: ValueError."""
     claims = {"aud": origin, "exp": int(time.time()) + _GOOD_S, "sub": contact}
     return str(Vapid02.from_raw(private).sign(claims)["Authorization"])

@@ -71,13 +71,13 @@ class EventLoop:
 
     def watch(self, what: zmq.Socket[bytes] | Watchable | int, callback: Callback) -> None:
         """Call `callback` in each turn in which `what` is readable; it must drain what it reads."""
-        key = _key(what)
+        key = _find_key(what)
         self._callbacks[key] = callback
         self._poller.register(key, zmq.POLLIN)
 
     def unwatch(self, what: zmq.Socket[bytes] | Watchable | int) -> None:
         """Stop watching; unwatching twice is harmless."""
-        key = _key(what)
+        key = _find_key(what)
         if self._callbacks.pop(key, None) is not None:
             self._poller.unregister(key)
 
@@ -169,7 +169,7 @@ class EventLoop:
                 callback()
 
 
-def _key(what: zmq.Socket[bytes] | Watchable | int) -> zmq.Socket[bytes] | int:
+def _find_key(what: zmq.Socket[bytes] | Watchable | int) -> zmq.Socket[bytes] | int:
     if isinstance(what, zmq.Socket | int):
         return what
     return what.fileno()

@@ -195,7 +195,7 @@ class ChildKeeper:
         """Called with a time (seconds) in which this process did not run, so that it received no messages."""
         self._checked_s = monotonic_s()
         loop.watch(socket, self._receive_some)
-        loop.call_each(_CHECK_S, self._check)
+        loop.call_each(_CHECK_S, self._check_silence)
 
     # ---- life ------------------------------------------------------------------------------------------------------
 
@@ -321,7 +321,7 @@ class ChildKeeper:
         if server is None:
             return False
         generation = child.generation
-        return server.fork(self._bootstrap(child), lambda pid: self._on_born(child, generation, pid))
+        return server.fork(self._build_bootstrap(child), lambda pid: self._on_born(child, generation, pid))
 
     def _on_born(self, child: Child, generation: int, pid: int) -> None:
         wanted = child.generation == generation and child.state is not ChildState.STOPPED
@@ -360,7 +360,7 @@ class ChildKeeper:
         assert process.stdin is not None
         try:
             # A few kilobytes: less than a pipe holds, so this cannot block (pipe(7)).
-            process.stdin.write(self._bootstrap(child))
+            process.stdin.write(self._build_bootstrap(child))
             process.stdin.close()
         except BrokenPipeError:
             _LOG.warning("child.died_at_birth", child=child.name)
@@ -377,7 +377,7 @@ class ChildKeeper:
         child.last_beat_s = child.silent_from_s = self._now()
         self._loop.watch(child.pidfd, lambda: self._on_exit(child))
 
-    def _bootstrap(self, child: Child) -> bytes:
+    def _build_bootstrap(self, child: Child) -> bytes:
         assert child.options is not None
         bootstrap = Bootstrap(
             endpoint=self._endpoint,
@@ -439,7 +439,7 @@ class ChildKeeper:
         delay_s = min(_BACKOFF_MAX_S, _BACKOFF_FIRST_S * 2.0 ** (len(child.deaths) - 1))
         child.timer = self._loop.call_later(delay_s, lambda: self._spawn(child))
 
-    def _check(self) -> None:
+    def _check_silence(self) -> None:
         self._discount_absence()
         if not self.receive_all():
             return  # with messages left unread, silence cannot be judged yet

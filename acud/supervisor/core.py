@@ -86,7 +86,7 @@ class Core:
         self.listeners = ListenerSockets(inherited, paths.handover, self.loop, self.notifier)
         self._context: zmq.Context[Any] = zmq.Context()
         self.store = Store(paths.database, paths.evidence, settings.store, self.started.utc_s)
-        self.publisher = Publisher(paths.run / "events", self.loop, self.utc_s, self._newest)
+        self.publisher = Publisher(paths.run / "events", self.loop, self.utc_s, self._find_newest)
         self.committed_events = Observers[Callable[[Event], None]]()
         """Called with each event after its commit."""
         self.committed_events.add(self.publisher.publish, Order.CORE)
@@ -276,7 +276,7 @@ class Core:
         """Return the path of the wait's picture, "" for none."""
         return str(self.paths.evidence / evidence.name) if evidence and evidence.name else ""
 
-    def _newest(self) -> int:
+    def _find_newest(self) -> int:
         return self._newest_sent
 
     def _publish(self, event: Event) -> None:

@@ -187,7 +187,7 @@ class DeliveryProcess:
     def _begin_checking(self) -> None:
         if not self._checking:
             self._checking = True
-            self._loop.call_each(_CHECK_S, self._check)
+            self._loop.call_each(_CHECK_S, self._drop_late)
 
     def submit(self, delivery: Deliver, on_ended: OnEnded, *, patient: bool = False) -> None:
         """Make `delivery` as soon as its route has a place; `on_ended` gets its outcome, `Undone` if the route is shut.
@@ -201,7 +201,7 @@ class DeliveryProcess:
             self._send(self._routes[delivery.route], ticket)
         else:
             self._routes[delivery.route].put(ticket)
-            self._pump(delivery.route)
+            self._send_queued(delivery.route)
 
     def mark_failing(self, name: RouteName, reason: str, shut_s: float) -> None:
         """Note, at start, that the route failed last: one delivery tries it `shut_s` from now."""
@@ -230,14 +230,14 @@ class DeliveryProcess:
         self._absent.pop(name, None)
         route = self._routes[name]
         route.failures, route.reason, route.shut_until_s = 0, "", 0.0
-        self._pump(name)
+        self._send_queued(name)
         _call_each(self._on_reopened, name)
 
     def carrier_went(self, name: RouteName, reason: str) -> None:
         """Shut the route until the carrier comes again, and fail its deliveries under way."""
         self._absent[name] = reason
         _fail_running(self._routes[name], reason)
-        self._pump(name)
+        self._send_queued(name)
         self._check_settled()
 
     def _is_reachable(self, name: RouteName) -> bool:
@@ -279,7 +279,7 @@ class DeliveryProcess:
 
     # ---- the queue -------------------------------------------------------------------------------------------------
 
-    def _pump(self, name: RouteName) -> None:
+    def _send_queued(self, name: RouteName) -> None:
         route = self._routes[name]
         if self._on_settled is not None and name not in self._carriers:
             return
@@ -319,7 +319,7 @@ class DeliveryProcess:
         elif isinstance(message, DeliveryHello):
             self._ready = True
             for name in self._routes.keys() - self._carriers.keys():
-                self._pump(name)
+                self._send_queued(name)
             for ready in self._on_ready:
                 ready()
         elif isinstance(message, Notified):
@@ -338,16 +338,16 @@ class DeliveryProcess:
         route.note(message, self._now())
         if message.ends_route:
             self._absent[message.route] = f"its receiver wants no more wakes ({message.reason})"
-        healed = self._learn(route, message)
+        healed = self._note_health(route, message)
         if message.result == "sent" and message.route not in self._carriers:
             healed |= self._absent.pop(message.route, None) is not None
         ticket.on_ended(message)
         if healed:
             _call_each(self._on_reopened, message.route)
-        self._pump(message.route)
+        self._send_queued(message.route)
         self._check_settled()
 
-    def _learn(self, route: _Route, message: Delivered) -> bool:
+    def _note_health(self, route: _Route, message: Delivered) -> bool:
         """Note the route's health; return whether it had failed and works again."""
         if message.result == "retry":
             pause_s = min(self._wake.retry_max_s, self._wake.retry_first_s * 2.0 ** min(route.failures, 60))
@@ -378,7 +378,7 @@ class DeliveryProcess:
             self._loop.call_later(_AGAIN_S, lambda: self._keeper.start(child, self._options))
         self._on_ended(child)
 
-    def _check(self) -> None:
+    def _drop_late(self) -> None:
         for name, route in self._routes.items():
             late = [t for t in route.running.values() if self._now() - t.since_s > route.limit_s + _LATE_S]
             for ticket in late:

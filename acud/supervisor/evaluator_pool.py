@@ -112,7 +112,7 @@ class EvaluatorPool:
     def start(self) -> None:
         """Start every evaluator."""
         for worker in self.workers:
-            self._keeper.start(worker.child, self._options(worker))
+            self._keeper.start(worker.child, self._build_options(worker))
 
     # ---- renewal ---------------------------------------------------------------------------------------------------
 
@@ -135,9 +135,9 @@ class EvaluatorPool:
     def renew(self, worker: Worker) -> None:
         """Start another process for `worker`, after the old one ended."""
         worker.retiring = False
-        self._keeper.start(worker.child, self._options(worker))
+        self._keeper.start(worker.child, self._build_options(worker))
 
-    def _options(self, worker: Worker) -> EvaluatorOptions:
+    def _build_options(self, worker: Worker) -> EvaluatorOptions:
         return EvaluatorOptions(
             vision=self._settings.vision,
             ocr=self._settings.ocr,
@@ -170,7 +170,11 @@ class EvaluatorPool:
         """
         ready = [worker for worker in self.workers if worker.ready and not worker.retiring]
         reader = self._readers.get(display)
-        return reader if reader in ready else min(ready, key=lambda one: self._distance(one, display), default=None)
+        return (
+            reader
+            if reader in ready
+            else min(ready, key=lambda one: self._measure_distance(one, display), default=None)
+        )
 
     def send_message(self, worker: Worker, message: WidgetMessage) -> bool:
         """Send an evaluator a message about widgets; return False when it could not be sent."""
@@ -270,9 +274,9 @@ class EvaluatorPool:
         if lane is not Lane.JUDGE:
             return self._pick_reader(free, display)
         # A display keeps its evaluator (its caches are there) until that one is gone or has no place.
-        return min(free, key=lambda w: self._distance(w, display))
+        return min(free, key=lambda w: self._measure_distance(w, display))
 
-    def _distance(self, worker: Worker, display: str) -> int:
+    def _measure_distance(self, worker: Worker, display: str) -> int:
         """Return how far an evaluator is from the display's home among them."""
         return (int(worker.child.name) - sum(display.encode())) % len(self.workers)
 

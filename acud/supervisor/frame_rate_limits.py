@@ -14,7 +14,7 @@ _AT_CAP = 0.8
 """A source that uses this part of its cap would use more."""
 
 
-def level(offered: Mapping[str, float], total_fps: float) -> float | None:
+def compute_level(offered: Mapping[str, float], total_fps: float) -> float | None:
     """Return the common rate to which busier sources are limited; None when all fit into the total."""
     if sum(offered.values()) <= total_fps:
         return None
@@ -26,7 +26,7 @@ def level(offered: Mapping[str, float], total_fps: float) -> float | None:
     return max(LEAST_FPS, left / count)
 
 
-def caps(
+def compute_caps(
     published: Mapping[str, float], demanded: Mapping[str, float], before: Mapping[str, float], total_fps: float
 ) -> dict[str, float]:
     """Return the sources to limit, each with its rate.
@@ -34,10 +34,12 @@ def caps(
     `published`: recent frames a second. `demanded`: the most that consumers want. `before`: the caps in force then; a
     source that used up its cap is assumed to want all that is demanded.
     """
-    offered = {name: _offer(rate, demanded.get(name, 0.0), before.get(name)) for name, rate in published.items()}
-    common = level(offered, total_fps)
+    offered = {
+        name: _estimate_offer(rate, demanded.get(name, 0.0), before.get(name)) for name, rate in published.items()
+    }
+    common = compute_level(offered, total_fps)
     return {} if common is None else {name: common for name, rate in offered.items() if rate > common}
 
 
-def _offer(published: float, demanded: float, cap: float | None) -> float:
+def _estimate_offer(published: float, demanded: float, cap: float | None) -> float:
     return demanded if cap is not None and published >= _AT_CAP * cap else published

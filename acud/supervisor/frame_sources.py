@@ -16,7 +16,7 @@ from acud.frames.ring import Ring, newest_frame
 from acud.metrics.catalogue import QUICK_S
 from acud.metrics.counters import Histogram
 from acud.protocol.capture import Attach, Demand, LookAsk, Notice, SourceHello
-from acud.supervisor.frame_rate_limits import caps
+from acud.supervisor.frame_rate_limits import compute_caps
 from acud.supervisor.observers import Observers
 from acud.supervisor.orphaned_rings import KEEP_S, OrphanedRings
 from acud.types import Rect
@@ -298,14 +298,14 @@ class Sources:
         _LOG.warning("ring.damaged", source=source.name, frame=frame, seen=source.frame)
         return 0
 
-    def _check(self, source: Source, frame: int, mono_ns: int) -> None:
+    def _check_frame(self, source: Source, frame: int, mono_ns: int) -> None:
         if frame > self._max_frame(source):
             raise ProtocolError(f"{source.name} cannot have come from frame {source.first} to {frame} already")
         if mono_ns > (self._now() + _AHEAD_S) * 1e9:
             raise ProtocolError(f"frame {frame} of {source.name} is of a time that is still to come")
 
     def _check_notice(self, source: Source, notice: Notice) -> None:
-        self._check(source, notice.frame, notice.mono_ns)
+        self._check_frame(source, notice.frame, notice.mono_ns)
         layout = Layout(source.width, source.height, self.slots)
         if len(notice.tiles) > -(-layout.tiles // 8) or int.from_bytes(notice.tiles, "little") >> layout.tiles:
             raise ProtocolError(f"tiles of {notice.source} changed that are not there: it has {layout.tiles}")
@@ -357,7 +357,7 @@ class Sources:
             source = self.by_name.get(name)
             if source is None or epoch != source.epoch:
                 continue
-            self._check(source, frame, compared.get(name, 0))
+            self._check_frame(source, frame, compared.get(name, 0))
             if frame > source.frame:
                 _LOG.warning("notice.missed", source=name, frame=frame, seen=source.frame)
                 self._count_missed(source, frame - source.frame)
@@ -483,7 +483,7 @@ class Sources:
     def _share_out(self) -> None:
         published = {name: self.fps(source) for name, source in self.by_name.items() if source.up}
         demanded = {name: self.by_name[name].fps for name in published}
-        before, self._caps = self._caps, caps(published, demanded, self._caps, self._total_fps)
+        before, self._caps = self._caps, compute_caps(published, demanded, self._caps, self._total_fps)
         self._demanding |= {name for name in published if self._caps.get(name) != before.get(name)}
         if bool(self._caps) != bool(before):
             _LOG.info("frames.rationed" if self._caps else "frames.enough", sources=len(self._caps))

@@ -83,7 +83,7 @@ class LiveWatches:
         self._apply_demand()
         source = self._sources.by_name.get(watched.name)
         if not was_shown and watched.name in self._shown and source is not None and source.up:
-            self._check(source, self._shown[watched.name])  # its first picture needs no tick
+            self._check_freshness(source, self._shown[watched.name])  # its first picture needs no tick
         if self._shown and self._timer is None:
             self._timer = self._loop.call_later(0.0, self._tick)
         return key
@@ -139,11 +139,11 @@ class LiveWatches:
         for name, shown in self._shown.items():
             source = self._sources.by_name.get(name)
             if source is not None and source.up:
-                self._check(source, shown)
+                self._check_freshness(source, shown)
         if self._shown:
             self._timer = self._loop.call_at(now_s + _TICK_S, self._tick)
 
-    def _check(self, source: Source, shown: _ShownFrame) -> None:
+    def _check_freshness(self, source: Source, shown: _ShownFrame) -> None:
         compared_s = source.compared_mono_ns / 1e9
         if self._now() - compared_s >= _CHECK_S:
             self._sources.grab_now(source)

@@ -115,9 +115,9 @@ class Drain:
     def _look_later(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self._app.loop.call_later(_LOOK_S, self._look)
+        self._timer = self._app.loop.call_later(_LOOK_S, self._check_drained)
 
-    def _look(self) -> None:
+    def _check_drained(self) -> None:
         waits, tasks, runs = self._count_work()
         if waits + tasks + runs and self._app.loop.now_s() < self._deadline_s:
             self._look_later()
@@ -236,13 +236,13 @@ class SettingsReload:
         if app.settings.daemon.debug:  # perhaps from the command line of this start, and so not in the file
             differing = [name for name in differing if name != "daemon.debug"]
         taken = tuple(name for name in differing if name in LIVE)
-        self._take(found, taken)
+        self._apply(found, taken)
         restart = tuple(name for name in differing if name not in LIVE)
         _LOG.info("settings.reloaded", taken=list(taken), restart=list(restart))
         app.journal.event("daemon.reloaded", "daemon", taken=taken, restart=restart)
         return DaemonReloadReply(taken, restart)
 
-    def _take(self, found: Settings, names: tuple[str, ...]) -> None:
+    def _apply(self, found: Settings, names: tuple[str, ...]) -> None:
         settings = self._app.settings
         for name in names:
             section, key = name.split(".")

@@ -55,13 +55,13 @@ class OrphanedRings:
         self._compared: set[str] = set()
         self._read: Counter[str] = Counter()
         files = [file for file in folder.iterdir() if not file.is_dir()] if folder.is_dir() else []
-        for file in sorted(files, key=_epoch):
+        for file in sorted(files, key=_parse_epoch):
             self._keep_newest(file)
 
     def _keep_newest(self, file: Path) -> None:
         """Keep `file` in place of an older ring of its source, if it has a frame."""
-        name, past = _source(file), _read_ring(file)
-        self._epochs[name] = _epoch(file)
+        name, past = _parse_source(file), _read_ring(file)
+        self._epochs[name] = _parse_epoch(file)
         if past is None:
             file.unlink(missing_ok=True)
             return
@@ -165,11 +165,11 @@ def _is_same(ring: Ring, slot: Slot, frame: int, tiles: int) -> bool:
     return all(numbers[tile] <= frame for tile in bits(tiles))
 
 
-def _source(file: Path) -> str:
+def _parse_source(file: Path) -> str:
     return file.name.rpartition(".")[0]
 
 
-def _epoch(file: Path) -> int:
+def _parse_epoch(file: Path) -> int:
     number = file.name.rpartition(".")[2]
     return int(number) if number.isascii() and number.isdecimal() and len(number) <= _EPOCH_DIGITS else 0
 

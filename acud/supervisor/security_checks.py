@@ -97,16 +97,16 @@ def _check_listeners(settings: Settings) -> Iterator[Finding]:
 def _check_plain_http(settings: Settings) -> Iterator[Finding]:
     """Warn of data that leaves this machine over plain http."""
     for name, backend in settings.backends.items():
-        if _is_open(backend.url):
+        if _is_plain_http(backend.url):
             yield _warn_of_plain_http(f"backend {name}", backend.url, "pictures and keys", f"[backends.{name}] url")
     wake = settings.wake
-    if RouteName.OPENCLAW in wake.routes and _is_open(wake.openclaw_url):
+    if RouteName.OPENCLAW in wake.routes and _is_plain_http(wake.openclaw_url):
         yield _warn_of_plain_http(
             "wake openclaw", wake.openclaw_url, "wakes and the hook's token", "[wake] openclaw_url"
         )
-    if RouteName.WEBHOOK in wake.routes and _is_open(wake.webhook_url):
+    if RouteName.WEBHOOK in wake.routes and _is_plain_http(wake.webhook_url):
         yield _warn_of_plain_http("wake webhook", wake.webhook_url, "wakes, signed and readable,", "[wake] webhook_url")
-    if _is_open(settings.otel.url):
+    if _is_plain_http(settings.otel.url):
         yield _warn_of_plain_http("traces", settings.otel.url, "conditions and verdicts in spans", "[otel] endpoint")
 
 
@@ -115,6 +115,6 @@ def _warn_of_plain_http(part: str, url: str, what: str, setting: str) -> Finding
     return Finding(part, "warning", text, f"give {setting} an https URL, or bring it here over a tunnel")
 
 
-def _is_open(url: str) -> bool:
+def _is_plain_http(url: str) -> bool:
     parts = urlsplit(url)
     return parts.scheme == "http" and not http_listeners.is_loopback(parts.hostname or "")

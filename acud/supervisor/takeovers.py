@@ -63,7 +63,7 @@ class Takeovers:
         """Raise Refused, naming the holder and the end, if `watched` is taken over and `lease` is not its lease."""
         for one in self._watched_displays.of_server(watched):
             takeover = self.of(one.number)
-            if takeover is not None and not _proves(lease, takeover):
+            if takeover is not None and not _is_lease_of(lease, takeover):
                 raise _build_refusal(one, takeover, _ACT)
 
     # ---- requests: in the turn's transaction -----------------------------------------------------------------------
@@ -74,7 +74,7 @@ class Takeovers:
             raise Unavailable(f"display {watched.name} is still being made", hint="try again")
         for one in self._watched_displays.of_server(watched):
             held = self._find_stored(one)
-            if held is not None and not _proves(lease, held):
+            if held is not None and not _is_lease_of(lease, held):
                 raise _build_refusal(one, held, _GIVE_BACK)
         before = self._find_stored(watched)
         if lease and before is None:
@@ -103,10 +103,10 @@ class Takeovers:
         takeover = self._find_stored(watched)
         if takeover is None:
             raise Conflict(f"display {watched.name} is not taken over", hint="acud display list")
-        if not force and not _proves(lease, takeover):
+        if not force and not _is_lease_of(lease, takeover):
             raise _build_refusal(watched, takeover, _GIVE_BACK)
         self._journal.store.takeovers.drop(watched.number)
-        reason = "given back" if _proves(lease, takeover) else "forced"
+        reason = "given back" if _is_lease_of(lease, takeover) else "forced"
         self._record_event("display.released", watched, takeover, reason=reason, **({"note": note} if note else {}))
         words = (
             f"{takeover.who} gave {watched.name} back at {utc_iso(self._clock.instant().utc_s)}: {note}" if note else ""
@@ -150,9 +150,9 @@ class Takeovers:
 
     def _look_later(self, takeover: Takeover) -> None:
         delay_s = min(_LOOK_S, max(0.0, self._left_s(takeover)))
-        self._loop.call_later(delay_s, lambda: self._look(takeover))
+        self._loop.call_later(delay_s, lambda: self._check_lease(takeover))
 
-    def _look(self, takeover: Takeover) -> None:
+    def _check_lease(self, takeover: Takeover) -> None:
         if self._live.get(takeover.number) != takeover:
             return  # given back, or prolonged
         if self._left_s(takeover) > 0:
@@ -184,7 +184,7 @@ def words_of(watched: WatchedDisplay, takeover: Takeover) -> str:
     return f"display {watched.name} is taken over by {takeover.who} until {utc_iso(takeover.until.utc_s)}{note}"
 
 
-def _proves(lease: str, takeover: Takeover) -> bool:
+def _is_lease_of(lease: str, takeover: Takeover) -> bool:
     return bool(lease) and secrets.compare_digest(lease.encode(), takeover.lease.encode())
 
 

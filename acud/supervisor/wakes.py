@@ -229,7 +229,7 @@ class Wakes:
         def write() -> None:
             self._journal.store.outbox.update(self.find_newest(after))
             for effect in reports:
-                self._journal.event(f"wake.{effect.topic}", after.wake_id, **_facts(after))
+                self._journal.event(f"wake.{effect.topic}", after.wake_id, **_collect_facts(after))
 
         self._journal.keep(write, lambda: self._forget(after.wake_id))
 
@@ -345,7 +345,7 @@ def _without_attempts(wake: WakeInfo) -> WakeInfo:
     return replace(wake, flight=0, attempts=0)
 
 
-def _facts(wake: WakeInfo) -> dict[str, str | int]:
+def _collect_facts(wake: WakeInfo) -> dict[str, str | int]:
     return {
         "wait_id": wake.wait_id,
         "task_id": wake.task_id,

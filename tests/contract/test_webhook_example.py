@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from standardwebhooks.webhooks import WebhookVerificationError
 
-from acud.delivery.routes import signature, signing_key
+from acud.delivery.routes import sign, signing_key
 
 PAGE = (Path(__file__).parents[2] / "docs" / "wakes.md").read_text(encoding="utf-8")
 SECRET = "whsec_" + "c2VjcmV0IG9mIHRoZSB0ZXN0cyE="
@@ -31,7 +31,7 @@ def signed(moment: float, body: bytes = BODY, wake_id: str = "wake-1") -> dict[s
     return {
         "webhook-id": wake_id,
         "webhook-timestamp": stamp,
-        "webhook-signature": signature(signing_key(SECRET), wake_id, stamp, body),
+        "webhook-signature": sign(signing_key(SECRET), wake_id, stamp, body),
     }
 
 

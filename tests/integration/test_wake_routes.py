@@ -19,7 +19,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 from acud.base.untrusted_text import with_seen
 from acud.config import WakeSettings
 from acud.delivery import service
-from acud.delivery.routes import DeliveryOutcome, WebhookRoute, retry_after_s, signature, signing_key
+from acud.delivery.routes import DeliveryOutcome, WebhookRoute, retry_after_s, sign, signing_key
 from acud.protocol.bootstrap import DeliveryOptions
 from acud.protocol.delivery import Deliver
 from acud.types import RouteName, WakeKind
@@ -170,7 +170,7 @@ def test_a_webhook_of_another_time_is_refused_though_its_signature_is_good(recei
     taken = _taken(receiver)
     for shift_s in (-6 * 60, 6 * 60):
         moved = str(int(taken.headers["webhook-timestamp"]) + shift_s)
-        signed = signature(b"key of the test", "wake-1", moved, taken.raw)
+        signed = sign(b"key of the test", "wake-1", moved, taken.raw)
         headers = taken.headers | {"webhook-timestamp": moved, "webhook-signature": signed}
         with pytest.raises(WebhookVerificationError, match="timestamp too"):
             Webhook(SECRET).verify(taken.raw, headers)

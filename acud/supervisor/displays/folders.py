@@ -31,12 +31,12 @@ def write_cookie(path: Path, number: int) -> None:
     cookie = secrets.token_bytes(_COOKIE_BYTES)
     display = str(number).encode()
     host = os.fsencode(socket.gethostname())
-    entries = _entry(_FAMILY_LOCAL, host, display, cookie) + _entry(_FAMILY_WILD, b"", display, cookie)
+    entries = _encode_entry(_FAMILY_LOCAL, host, display, cookie) + _encode_entry(_FAMILY_WILD, b"", display, cookie)
     with os.fdopen(private_files.open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
         file.write(entries)
 
 
-def _entry(family: int, address: bytes, number: bytes, cookie: bytes) -> bytes:
+def _encode_entry(family: int, address: bytes, number: bytes, cookie: bytes) -> bytes:
     fields = (address, number, _METHOD, cookie)
     return struct.pack(">H", family) + b"".join(struct.pack(">H", len(field)) + field for field in fields)
 

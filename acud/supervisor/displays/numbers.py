@@ -56,7 +56,7 @@ def claim(first: int, reserved: set[int]) -> int:
     while True:
         number = next_free(first, reserved)
         lock = lock_file(number)
-        with _draft(lock, os.getpid()) as draft, contextlib.suppress(FileExistsError):
+        with _make_draft(lock, os.getpid()) as draft, contextlib.suppress(FileExistsError):
             os.link(draft, lock, follow_symlinks=False)
             return number
 
@@ -68,12 +68,12 @@ def hand_lock(number: int, pid: int) -> None:
     would choose this one.
     """
     lock = lock_file(number)
-    with _draft(lock, pid) as draft:
+    with _make_draft(lock, pid) as draft:
         draft.replace(lock)
 
 
 @contextlib.contextmanager
-def _draft(lock: Path, pid: int) -> Iterator[Path]:
+def _make_draft(lock: Path, pid: int) -> Iterator[Path]:
     """Yield a complete file that becomes the lock atomically, as X does it.
 
     Every user can write to the folder, so the name is random and an existing file is never opened.
@@ -100,7 +100,7 @@ def clear(number: int) -> bool:
     path = socket_file(number)
     if not _is_ours(path):
         return True
-    if _answers(path):
+    if _has_listener(path):
         return False
     if not lock.exists():
         path.unlink(missing_ok=True)
@@ -123,7 +123,7 @@ def _is_ours(path: Path) -> bool:
         return False
 
 
-def _answers(path: Path) -> bool:
+def _has_listener(path: Path) -> bool:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK) as probe:
         try:
             probe.connect(str(path))

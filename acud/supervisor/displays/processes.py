@@ -118,7 +118,7 @@ def _find_folder(pid: int, found: dict[int, str | None]) -> None:
         if own != "":
             break
         bare.append(pid)
-        pid = _parent(pid)
+        pid = _find_parent(pid)
     folder = found.get(pid) or ""
     found.update(dict.fromkeys(bare, folder))
 
@@ -147,7 +147,7 @@ def _logged_folder(pid: int) -> str:
     return ""
 
 
-def _parent(pid: int) -> int:
+def _find_parent(pid: int) -> int:
     """Return the parent of `pid`; 0 for one that belongs to no display: init, our own session, or gone."""
     try:
         parent = int(_stat_fields(pid)[1])

@@ -97,7 +97,7 @@ class Resources:
     def watch(self) -> None:
         """Begin to count, if there is a limit; it ends by itself with the last display."""
         if self._timer is None and (self._memory or self._most):
-            self._timer = self._loop.call_later(self._settings.limits_check_s, self._look)
+            self._timer = self._loop.call_later(self._settings.limits_check_s, self._check_all)
 
     def check_room(self, display: ManagedDisplay) -> None:
         """Raise Refused when another program on `display` would be one too many."""
@@ -111,14 +111,14 @@ class Resources:
                 hint="end programs there, or raise [display] processes or memory_mb",
             )
 
-    def _look(self) -> None:
+    def _check_all(self) -> None:
         self._timer = None
         living = list(self._living())
         self._dying = {pid: start for pid, start in self._dying.items() if processes.start_ticks(pid) == start}
         marked = processes.find_marked() if living else {}
         over = [display for display in living if self._enforce_limits(display, marked)]
         if living:
-            self._timer = self._loop.call_later(_AGAIN_S if over else self._settings.limits_check_s, self._look)
+            self._timer = self._loop.call_later(_AGAIN_S if over else self._settings.limits_check_s, self._check_all)
 
     def _enforce_limits(self, display: ManagedDisplay, marked: dict[int, str]) -> bool:
         folder = str(display.places.folder)

@@ -90,12 +90,12 @@ class SessionBusClient:
             self._lose("the session bus closed the connection")
             return
         try:
-            for message in self._messages(data):
+            for message in self._parse_messages(data):
                 self._deliver(message)
         except (ValueError, KeyError, IndexError) as fault:  # what jeepney raises for bytes that are no message
             self._lose(f"the session bus sends what cannot be read: {fault}")
 
-    def _messages(self, data: bytes) -> Sequence[Message]:
+    def _parse_messages(self, data: bytes) -> Sequence[Message]:
         if not self._authenticator.authenticated:
             self._authenticator.feed(data)
             self._write(self._authenticator.data_to_send() or b"")

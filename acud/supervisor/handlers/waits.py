@@ -193,13 +193,13 @@ class _BlockedCall:
                 changed=self.changed.changed,
                 share=round(self.changed.share, 6),
                 box=self.changed.box,
-                message=self._message(),
+                message=self._build_message(),
                 picture=picture,
                 waited_s=round(waited_s, 3),
             )
         )
 
-    def _message(self) -> str:
+    def _build_message(self) -> str:
         if self.changed.changed:
             return f"Changed: {self.changed.share:.1%} of the target is in changed tiles."
         if not self.changed.share:

@@ -66,10 +66,10 @@ class _Folder:
 
     def __init__(self, path: str, read: Callable[[_Folder], None]) -> None:
         self.conditions: dict[Hashable, _Condition] = {}
-        self.followed = FollowedFolder(path, self._concerns, lambda: read(self))
+        self.followed = FollowedFolder(path, self._is_concerned, lambda: read(self))
         self.signs: dict[str, tuple[tuple[int, ...], float]] = {}
 
-    def _concerns(self, name: str) -> bool:
+    def _is_concerned(self, name: str) -> bool:
         return any(is_relevant(name, one.wanted) for one in self.conditions.values())
 
 

@@ -190,7 +190,7 @@ class FolderFollower:
         for event in self._inotify.read() if self._inotify is not None else ():
             users = self._followed if event.mask & inotify.OVERFLOW else self._users.get(event.watch, set())
             for folder in users:
-                if self._concerns(folder, event):
+                if self._is_concerned(folder, event):
                     changed.add(folder)
             if event.mask & inotify.IGNORED:
                 self._users.pop(event.watch, None)
@@ -202,7 +202,7 @@ class FolderFollower:
             else:
                 self.read_at(folder, folder.next_s)
 
-    def _concerns(self, folder: FollowedFolder, event: InotifyEvent) -> bool:
+    def _is_concerned(self, folder: FollowedFolder, event: InotifyEvent) -> bool:
         """Return whether the event matters to the folder; note if its watches have to be set again."""
         is_content = event.watch == folder.content
         is_lost = bool(event.mask & (_OF_THE_FOLDER | inotify.OVERFLOW)) or (not is_content and not event.name)

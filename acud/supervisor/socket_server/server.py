@@ -90,7 +90,7 @@ class SocketServer:
         """Connections that the server closed, by reason."""
         self._listener = self._listen()
         loop.watch(self._epoll, self._run_turn)
-        loop.call_each(_CHECK_S, self._check)
+        loop.call_each(_CHECK_S, self._close_overdue)
 
     def _listen(self) -> socket.socket:
         self._path.unlink(missing_ok=True)
@@ -329,7 +329,7 @@ class SocketServer:
             self._logged_s[connection.client] = now_s
             _LOG.warning("client.closed", socket=self._path.name, pid=int(connection.client), reason=reason)
 
-    def _check(self) -> None:
+    def _close_overdue(self) -> None:
         now_s, limits = self._loop.now_s(), self._limits
         self._spent_s = {client: spent / 2 for client, spent in self._spent_s.items() if spent > _NEGLIGIBLE_S}
         self._fair_s /= 2

@@ -37,7 +37,7 @@ def tmux_key(chord: str) -> str:
     """Return tmux's name of a key chord such as `ctrl+c`, `C-c`, `^C`, `Return` or `q`. Raises: InvalidRequest."""
     if len(chord) == 2 and chord[0] == "^" and chord[1].isascii():
         chord = f"ctrl+{chord[1].lower()}"
-    parts = _parts(chord)
+    parts = _split_chord(chord)
     modifiers = [_MODIFIERS.get(part.lower(), "") for part in parts[:-1]]
     key = _NAMED.get(parts[-1].lower(), parts[-1])
     if "" in modifiers or not (key in _NAMED.values() or (len(key) == 1 and key.isprintable())):
@@ -47,7 +47,7 @@ def tmux_key(chord: str) -> str:
     return "-".join((*dict.fromkeys(modifiers), key))
 
 
-def _parts(chord: str) -> list[str]:
+def _split_chord(chord: str) -> list[str]:
     """Split at each sign between keys; a sign alone at the end is a key."""
     text = chord.strip() or chord
     for sign in "+-":

@@ -35,7 +35,7 @@ def _pick_evaluations(answers: tuple[LeafAnswer, ...]) -> list[LeafAnswer]:
     return [one for one in done if one.verdict.code not in _UNANSWERED or one.cost_usd != 0]
 
 
-def _purpose(active: ActiveWait) -> Purpose:
+def _find_purpose(active: ActiveWait) -> Purpose:
     return Purpose.WAIT if active.transient is None else Purpose.EFFECT
 
 
@@ -104,12 +104,12 @@ class Budgets:
         """Enter the cost of answers that no stored evaluation holds."""
         for one in _pick_evaluations(answers):
             tokens = (one.tokens_in, one.tokens_out)
-            self._usage_log.enter(_purpose(active), one.judge, one.cost_usd, tokens, task_id=active.payer)
+            self._usage_log.enter(_find_purpose(active), one.judge, one.cost_usd, tokens, task_id=active.payer)
 
     def charge_lost_call(self, active: ActiveWait, judge: JudgeChoice) -> None:
         """Charge a call of `judge` that never came back, at an unknown cost."""
         self._pay(active, [None])
-        self._usage_log.enter(_purpose(active), judge, None, task_id=active.payer)
+        self._usage_log.enter(_find_purpose(active), judge, None, task_id=active.payer)
 
     def _pay(self, active: ActiveWait, costs: list[float | None]) -> None:
         active.spent = rules.with_costs(active.spent, costs)
@@ -140,18 +140,18 @@ class Admission:
         """Return the ids of those in `asking` that must be held back, each with the reason."""
         found: dict[str, str] = {}
         admitted: list[str] = []
-        for active in sorted(asking, key=_deadline):
+        for active in sorted(asking, key=_find_deadline):
             if not is_charged(active, self._judge_of(active.spec.judge)):
                 continue
             task_id = active.spec.task_id
-            reason = self._reason(active, admitted.count(task_id) if task_id else 0)
+            reason = self._find_reason(active, admitted.count(task_id) if task_id else 0)
             if reason:
                 found[active.wait_id] = reason
             else:
                 admitted.append(task_id)
         return found
 
-    def _reason(self, active: ActiveWait, admitted: int) -> str:
+    def _find_reason(self, active: ActiveWait, admitted: int) -> str:
         own = rules.limit_in_flight(self._budgets.of_wait(active), _count_in_flight(active))
         if own:
             return f"budget: {own}"
@@ -166,7 +166,7 @@ def _count_in_flight(active: ActiveWait) -> int:
     return sum(flight.request.kind is JobKind.JUDGE and not flight.request.local for flight in active.machine.flights)
 
 
-def _deadline(active: ActiveWait) -> float:
+def _find_deadline(active: ActiveWait) -> float:
     return active.deadline_timer.at_s if active.deadline_timer is not None else 0.0
 
 

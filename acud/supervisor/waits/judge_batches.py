@@ -151,7 +151,7 @@ class _Batch:
     @property
     def priority(self) -> int:
         """The best rank of the requests in the job, as of now; a view that is being read goes behind the others."""
-        ranked = (job_priority(request, self._remaining_s(active)) for active, request in self.entries.values())
+        ranked = (job_priority(request, self._measure_remaining_s(active)) for active, request in self.entries.values())
         behind = self.lane is Lane.OCR and not self._job_id and self._key in self._batches.in_hand
         return min(ranked, default=UNWANTED_PRIORITY) + (BEHIND if behind else 0)
 
@@ -232,7 +232,7 @@ class _Batch:
             asks=tuple(LeafAsk(want.index, want.memo) for want in request.asks),
             known=request.known,
             judge=JudgeName.OCR if request.local else self._batches.judge_of(active.spec.judge),
-            elapsed_s=max(0.0, active.spec.timeout_s - self._remaining_s(active)),
+            elapsed_s=max(0.0, active.spec.timeout_s - self._measure_remaining_s(active)),
             timeout_s=active.spec.timeout_s,
             gate=request.gate,
             gate_threshold=request.gate_threshold,
@@ -257,7 +257,7 @@ class _Batch:
         numbers = any(isinstance(leaf, ScreenNumber) for leaf in leaves(active.spec.until))
         return self._batches.targets.windows(source) if numbers and active.spec.target.region is None else ()
 
-    def _remaining_s(self, active: ActiveWait) -> float:
+    def _measure_remaining_s(self, active: ActiveWait) -> float:
         return active.deadline_timer.at_s - self._batches.now() if active.deadline_timer is not None else 0.0
 
     def on_part(self, result: JobResult) -> None:

@@ -171,7 +171,7 @@ class Waits:
         lasts_s = spec.timeout_s or self._settings.wait.timeout_s  # one look ends with its answer
         stored = StoredWait(new_id("wait"), WaitState.WATCHING, spec, display, now, now.later(lasts_s))
         self._begin(stored)
-        return self._info(stored), self._collect_notes(stored)
+        return self._build_info(stored), self._collect_notes(stored)
 
     def rearm(self, request: FleetRearm, watched: WatchedDisplay) -> WaitInfo:
         """Arm a wait of a lost host here, under its id and with its times, unless that was done already.
@@ -190,7 +190,7 @@ class Waits:
         rearmed = Rearmed(now.utc_s, request.host, request.lost)
         stored = StoredWait(request.wait_id, WaitState.WATCHING, spec, watched.name, created, deadline, rearmed=rearmed)
         self._begin(stored)
-        return self._info(stored)
+        return self._build_info(stored)
 
     def _begin(self, stored: StoredWait) -> None:
         self._journal.store.waits.insert(stored)
@@ -312,18 +312,18 @@ class Waits:
         self._runtime.rebudget(active)
         self._runtime.save(active)
         self._journal.event("wait.updated", active.wait_id, **records.created_facts(active.to_row()))
-        return self._info(active.to_row()), list(self._judge_notes(spec))
+        return self._build_info(active.to_row()), list(self._judge_notes(spec))
 
     def cancel(self, wait_id: str, reason: str) -> WaitInfo:
         """End a live wait without a verdict. Raises: Conflict with its state if it has ended."""
         active = self._find_live(wait_id)
         self._runtime.step(active, happened.CancelRequested(self._clock.monotonic_s(), reason))
-        return self._info(active.to_row())
+        return self._build_info(active.to_row())
 
     def find(self, wait_id: str) -> WaitInfo:
         """Return the wait with this id or unique beginning of an id. Raises: NotFound."""
         active = self._active.get(wait_id)
-        return self._info(
+        return self._build_info(
             _hide_unstored_end(active) if active is not None else self._refresh(self._journal.store.waits.find(wait_id))
         )
 
@@ -333,7 +333,7 @@ class Waits:
         of = OwnerFilter(request.tasks, request.displays)
         table = self._journal.store.waits
         page = table.newest(states, request.limit, of, request.filter, request.offset)
-        infos = tuple(self._info(self._refresh(stored)) for stored in page.waits)
+        infos = tuple(self._build_info(self._refresh(stored)) for stored in page.waits)
         return WaitListReply(infos, page.total, table.facets(states, of) if request.facets else None)
 
     def on_display(self, name: str) -> list[str]:
@@ -355,7 +355,7 @@ class Waits:
 
     def of_task(self, task_id: str, limit: int) -> list[WaitInfo]:
         """Return the waits of a task, live ones first, then newest first."""
-        return [self._info(self._refresh(stored)) for stored in self._journal.store.waits.of_task(task_id, limit)]
+        return [self._build_info(self._refresh(stored)) for stored in self._journal.store.waits.of_task(task_id, limit)]
 
     def by_task(self) -> dict[str, int]:
         """Return how many live waits each task of this host has, blocked calls included."""
@@ -529,7 +529,7 @@ class Waits:
         active = self._active.get(stored.wait_id)
         return active.to_row() if active is not None and not active.ended else stored
 
-    def _info(self, stored: StoredWait) -> WaitInfo:
+    def _build_info(self, stored: StoredWait) -> WaitInfo:
         active = self._active.get(stored.wait_id)
         info = records.wait_info(stored, self._clock.instant())
         if active is None or active.ended:

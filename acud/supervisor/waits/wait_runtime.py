@@ -306,9 +306,9 @@ class WaitRuntime:
 
     def _obey_all(self, active: ActiveWait, effects: tuple[out.WaitEffect, ...]) -> None:
         for effect in effects:
-            self._obey(active, effect)
+            self._obey_effect(active, effect)
 
-    def _obey(self, active: ActiveWait, effect: out.WaitEffect) -> None:
+    def _obey_effect(self, active: ActiveWait, effect: out.WaitEffect) -> None:
         match effect:
             case out.JobRequest():
                 self._request_job(active, effect)
@@ -319,7 +319,7 @@ class WaitRuntime:
             case out.TextReadRequest():
                 self.targets.read(active)
             case out.FrameRateDemand(fps=fps):
-                self._demand(active, fps)
+                self._set_frame_rate(active, fps)
             case out.TickRequest(at=at):
                 self._set_tick(active, at)
             case out.BaselineTaken(index=index, token=token, identity=identity):
@@ -359,7 +359,7 @@ class WaitRuntime:
             look = LookAsk(active.crop, active.ignore, request.tiles) if request.look else None
             active.grab = self._sources.grab_now(source, look)
 
-    def _demand(self, active: ActiveWait, fps: float) -> None:
+    def _set_frame_rate(self, active: ActiveWait, fps: float) -> None:
         active.fps = min(fps, self._settings.capture.max_fps)
         self.targets.demand(active)
 

@@ -182,7 +182,7 @@ def test_what_a_dead_engine_read_goes_to_the_one_that_reads() -> None:
 def test_an_evaluator_takes_what_all_its_places_together_hold(rig: Rig) -> None:
     rig.submit(*[Item(lane, ":7") for lane in Lane for _ in range(5)])
     held = sum(child.name == "0" for child, _ in rig.keeper.sent)
-    assert held == rig.pool._options(rig.pool.workers[0]).max_jobs == 3 * 2
+    assert held == rig.pool._build_options(rig.pool.workers[0]).max_jobs == 3 * 2
 
 
 def test_a_running_ocr_leaves_the_places_of_judges_free(rig: Rig) -> None:
