@@ -98,7 +98,7 @@ def die_with_parent(parent_pid: int) -> None:
 
 
 def become_subreaper() -> None:
-    """Have orphans of our descendants come to this process, which reaps them (prctl(2))."""
+    """Have this process adopt orphans of its descendants, which it then reaps (prctl(2))."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")

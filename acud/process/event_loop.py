@@ -70,7 +70,7 @@ class EventLoop:
         return self._now()
 
     def watch(self, what: zmq.Socket[bytes] | Watchable | int, callback: Callback) -> None:
-        """Call `callback` in each turn in which `what` is readable; it must drain what it reads."""
+        """Call `callback` in each turn in which `what` is readable; it must read until nothing is left."""
         key = _find_key(what)
         self._callbacks[key] = callback
         self._poller.register(key, zmq.POLLIN)

@@ -200,7 +200,7 @@ class ChildKeeper:
     # ---- life ------------------------------------------------------------------------------------------------------
 
     def start(self, child: Child, options: Options) -> None:
-        """Start `child` with `options`; a slot that failed or was held starts anew."""
+        """Start `child` with `options`, also in a slot that failed or was held."""
         child.options = options
         self.slots[f"{child.kind}/{child.name}"] = child
         child.deaths.clear()

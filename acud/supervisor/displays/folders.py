@@ -96,7 +96,7 @@ class DisplayFolders(Struct, frozen=True):
         """Make the directories and the cookie; nothing of an earlier display may be there. Raises: OSError, Refused."""
         self.folder.mkdir(mode=0o700)
         if self.runtime.parent != self.folder:
-            make_private(self.runtime.parent)  # under /tmp: it must be ours, not a trap laid by somebody else
+            make_private(self.runtime.parent)  # under /tmp: it must be ours, not a trap of another user
         make_private(self.runtime)
         write_cookie(self.auth_file, self.number)
 

@@ -233,7 +233,7 @@ class ManagedDisplays:
     # ---- adopting --------------------------------------------------------------------------------------------------
 
     def adopt(self, rows: Iterable[StoredDisplay]) -> Adoption:
-        """Watch again the managed displays among `rows` that still run; a window manager that ended is started anew."""
+        """Watch again the managed displays among `rows` that still run; restart window managers that ended."""
         adopted: list[tuple[StoredDisplay, ManagedDisplay]] = []
         ended: list[tuple[StoredDisplay, str]] = []
         for row in rows:
@@ -319,7 +319,7 @@ class ManagedDisplays:
         self._loop.call_later(0, self._report_idle)
 
     def release(self) -> None:
-        """Let go of everything and leave it running, for a successor to adopt. Nothing may be starting."""
+        """Stop watching all displays, which keep running for a successor to adopt. None may be starting."""
         for display in self.living:
             if display.window_manager is not None:
                 display.window_manager.stop()

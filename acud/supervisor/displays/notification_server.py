@@ -62,7 +62,7 @@ class CloseReason(IntEnum):
 class NotificationServer:
     """Owns the name of notification servers on one bus, or knows which program does.
 
-    `on_shown` gets each notification; `on_changed` is called after each change of what is open, kept or known.
+    `on_shown` gets each notification; `on_changed` is called after each change of `open`, `kept` or `fault`.
     """
 
     def __init__(

@@ -17,14 +17,14 @@ from acud.process.event_loop import EventLoop
 BUS = DBusAddress("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesktop.DBus")
 _READ_BYTES = 262_144
 _MAX_PENDING = 16_777_216
-"""Of a message that has not come whole, or of answers that nobody takes. A picture of 1024x1024 pixels has 4 MiB."""
+"""The most bytes of an incomplete message, or of unread answers. A picture of 1024x1024 pixels has 4 MiB."""
 _AGAIN_S = 0.05
 
 OnReply = Callable[[tuple[Any, ...] | None], None]
 
 
 class SessionBusClient:
-    """Never blocks. `on_message` gets calls and signals; `on_lost` hears once why the connection ended."""
+    """Never blocks. `on_message` gets calls and signals; `on_lost` gets, once, why the connection ended."""
 
     def __init__(
         self, loop: EventLoop, address: str, on_message: Callable[[Message], None], on_lost: Callable[[str], None]
@@ -58,7 +58,7 @@ class SessionBusClient:
             self._replies[message.header.serial] = done
 
     def send(self, message: Message) -> None:
-        """Send a message of any kind; one that comes before authentication is sent after it."""
+        """Send a message of any kind, after authentication."""
         self._serial += 1
         message.header.serial = self._serial
         if self._authenticator.authenticated:
@@ -67,7 +67,7 @@ class SessionBusClient:
             self._queued.append(message)
 
     def close(self) -> None:
-        """End it; nothing is heard of it any more. Closing twice is harmless."""
+        """Close the connection without calling `on_lost`. Closing twice is harmless."""
         if self._is_open:
             self._is_open = False
             self._loop.unwatch(self._socket)

@@ -109,7 +109,7 @@ _MAX_COLLISIONS = 20
 
 
 class StartWishes(Struct, frozen=True):
-    """What is to be started. `window_manager` and `session_bus`: whether and which. `deadline_s` covers everything."""
+    """The display to start. `window_manager`: "" for none. `deadline_s`: for everything together."""
 
     width: int
     height: int

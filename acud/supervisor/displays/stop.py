@@ -20,7 +20,7 @@ OnEnded = Callable[[tuple[str, ...]], None]
 
 
 class SharedLooks:
-    """Looks at all processes once for every display that asks for it in the same turn, after it asked.
+    """Looks at all processes once for all displays that ask in the same turn.
 
     On a loaded machine one look takes up to half a second, and a stop ends all displays at once.
     """
@@ -71,7 +71,7 @@ class DisplayEnd:
 
     def _end_server(self, look: proc.MarkedProcesses) -> None:
         server = [self._x_server] if self._x_server is not None and self._x_server.alive else []
-        # Once more: what was started while the others ended.
+        # Again, for programs started while the others ended.
         programs, _ = self._attach_marked(look, server)
         ProcessEnd(self._loop, server + programs, lambda left: self._look_again(left, _ROUNDS))
 
@@ -79,7 +79,7 @@ class DisplayEnd:
         self._looks.ask(lambda look: self._end_late_ones(look, remaining, rounds))
 
     def _end_late_ones(self, look: proc.MarkedProcesses, remaining: tuple[int, ...], rounds: int) -> None:
-        """End what was started meanwhile, until a look shows for certain that only `remaining` are left."""
+        """End programs started meanwhile, until a look shows for certain that only `remaining` are left."""
         found, sure = self._attach_marked(look, ())
         late = {process.pid: process for process in found if process.pid not in remaining}
         for process in found:

@@ -22,7 +22,7 @@ class WatchedProcess:
     """A running process. When it ends it is reaped (if it is our child) and `on_exit(self, reason)` is called once.
 
     Owns its pidfd until the exit or `close`. `on_exit` may be replaced at any time. `exit_code`: of a child that ended,
-    a signal's number negative; None while it runs, or where it is not known.
+    a signal's number negative; None while it runs, or if unknown.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class WatchedProcess:
         try:
             signal.pidfd_send_signal(self._fd, number)
         except ProcessLookupError:
-            return  # ended, and the loop has not heard of it yet
+            return  # ended, and the loop has not noticed yet
 
     def close(self) -> None:
         """Stop watching and leave the process alone; closing twice is harmless."""
@@ -64,7 +64,7 @@ class WatchedProcess:
             self._fd = -1
 
     def _on_readable(self) -> None:
-        # A descriptor closed and opened anew within one turn can be called for its predecessor's sake.
+        # A descriptor reused within one turn can be called for its predecessor's events.
         poll = select.poll()
         poll.register(self._fd, select.POLLIN)
         if not poll.poll(0):

@@ -93,7 +93,7 @@ def doctor(app: App, request: Doctor, call: Call) -> DoctorReply:
 
 @handles(Metrics)
 def metrics(app: App, request: Metrics, call: Call) -> MetricsReply:
-    """Return every figure as of now."""
+    """Return the present value of every metric."""
     return MetricsReply(collect(app))
 
 

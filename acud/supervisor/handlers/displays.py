@@ -24,7 +24,7 @@ from acud.supervisor.watched_displays import WatchedDisplay
 
 @handles(DisplayList)
 def display_list(app: App, request: DisplayList, call: Call) -> DisplayListReply:
-    """Return the displays, those that ended too when asked for."""
+    """Return the displays, with ended ones if requested."""
     ended = app.displays.find_ended() if request.ended else []
     is_set = bool(app.settings.display.default)
     return DisplayListReply((*app.displays.infos(), *ended), app.displays.default, is_set)

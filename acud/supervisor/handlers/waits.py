@@ -76,7 +76,7 @@ def _reading_notes(info: WaitInfo) -> Iterator[str]:
 
 @handles(WaitList)
 def wait_list(app: App, request: WaitList, call: Call) -> WaitListReply:
-    """Return the waits of the states asked for, newest first."""
+    """Return the waits that match the request, newest first."""
     return app.waits.newest(request)
 
 
@@ -244,7 +244,7 @@ def wait_try(app: App, request: WaitTry, call: Call) -> None:
 
 @handles(EvidenceGet)
 def answer_evidence(app: App, request: EvidenceGet, call: Call) -> EvidenceReply | None:
-    """Return a kept picture of a wait as bytes, computing the difference if that is asked for."""
+    """Return a kept picture of a wait as bytes; compute the picture of differences on request."""
     info = app.waits.find(request.wait_id)
     if request.part == "sought":
         return _find_sought_image(app, info, request.stage)

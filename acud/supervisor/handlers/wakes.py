@@ -33,7 +33,7 @@ _UNSEEN = tuple(state for state in WakeState if state is not WakeState.SEEN)
 
 @handles(WakeList)
 def wake_list(app: App, request: WakeList, call: Call) -> WakeListReply:
-    """Return the wakes asked for, newest first."""
+    """Return the wakes that match the request, newest first."""
     states = request.states or (tuple(WakeState) if request.seen else _UNSEEN)
     part = request.wait_id  # a wake may outlive its wait: a whole id is not looked up
     wait_id = app.waits.find(part).wait_id if part and not is_id(part, "wait") else part

@@ -43,7 +43,7 @@ def web_token_list(app: App, request: WebTokenList, call: Call) -> WebTokenListR
 
 @handles(WebTokenRevoke)
 def web_token_revoke(app: App, request: WebTokenRevoke, call: Call) -> WebTokenListReply:
-    """Revoke, and return what was revoked."""
+    """Revoke tokens or sessions, and return them."""
     return WebTokenListReply(app.access_tokens.revoke(request.pass_id, request.every))
 
 

@@ -69,7 +69,7 @@ class FollowedFolder:
         self.timer: Timer | None = None
         self.next_s = float("-inf")
         self.is_lost = True
-        """Whether its watches have to be set anew."""
+        """Whether its watches have to be set again."""
 
 
 class FolderFollower:

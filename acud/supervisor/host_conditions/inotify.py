@@ -65,7 +65,7 @@ class Inotify:
                 at += length
 
     def close(self) -> None:
-        """Let go of the descriptor; closing twice is harmless."""
+        """Close the descriptor; closing twice is harmless."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

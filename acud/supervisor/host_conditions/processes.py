@@ -97,7 +97,7 @@ class ProcessConditions:
 
 
 def _has_ended(descriptor: int) -> bool:
-    # A descriptor closed and opened anew within one turn can be called for its predecessor's sake.
+    # A descriptor reused within one turn can be called for its predecessor's events.
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(0))

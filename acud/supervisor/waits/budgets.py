@@ -122,7 +122,7 @@ class Budgets:
         return BudgetAccount(active.spec.budget, active.spent)
 
     def of_task(self, active: ActiveWait) -> BudgetAccount:
-        """Return the account of the wait's task, an unlimited one where it has none."""
+        """Return the account of the wait's task; an unlimited one without a task."""
         return self._tasks.get(active.spec.task_id, BudgetAccount())
 
 

@@ -60,8 +60,8 @@ def check_host_lost(core: Core, policy: Policy, until: Until, target: Target, wa
 
 
 class WaitCreation:
-    """A wait that is being created. `in_opened`: its target is the window that a launch is going to open. The
-    constructor raises what is wrong with `request`, before anything is begun.
+    """A wait that is being created. `in_opened`: its target is the window that a launch will open. The constructor
+    raises for a faulty `request`, before anything is begun.
     """
 
     def __init__(self, core: Core, request: WaitCreate, caller: Caller, *, in_opened: bool = False) -> None:

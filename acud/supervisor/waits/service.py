@@ -463,7 +463,7 @@ class Waits:
 
     def display_removed(self, watched: WatchedDisplay) -> None:
         """End the blocking calls on a display that was removed, as if their time were over."""
-        self._loop.call_later(0.0, lambda: self._release(watched.name))  # once all have let go of it
+        self._loop.call_later(0.0, lambda: self._release(watched.name))  # after its other observers
 
     def _release(self, display: str) -> None:
         for active in [
@@ -476,7 +476,7 @@ class Waits:
         """Fail the waits on a display that nothing starts again, each with its last picture, unless their policy has
         them go on.
         """
-        self._loop.call_later(0.0, lambda: self._release(name))  # once all have let go of it
+        self._loop.call_later(0.0, lambda: self._release(name))  # after its other observers
         words = f"display {name} is gone, and nothing starts it again: {reason}"
         for active in self._active.on_display(name):
             policy = active.spec.policy

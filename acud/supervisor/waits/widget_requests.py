@@ -217,7 +217,7 @@ class WidgetRequests:
             self._send_display(watched.name, display)
 
     def source_up(self, source: Source) -> None:
-        """Note that what changed is unknown: the pixels of the source begin anew."""
+        """Note that anything may have changed: the source has a new ring."""
         self._note_painted(source.display, None)
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
