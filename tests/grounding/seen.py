@@ -122,7 +122,7 @@ async def find(words: str, screen: SeenScreen, *, text_only: bool = False) -> Fo
     while (name := search_progress.next_method(plan, found)) is not None:
         ask = FindAsk(words, tuple(methods), windows=screen.windows, before=found)
         looked = (
-            widgets.matched(ask, view, screen.tree)
+            widgets.match_tree(ask, view, screen.tree)
             if name is GroundingMethod.ACCESSIBILITY
             else await text.find(ask, view)
         )

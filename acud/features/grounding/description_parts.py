@@ -1,4 +1,4 @@
-"""A description taken to parts: the words that must be explained, the kind, states, order and places that it names."""
+"""A description taken apart: the words that must be explained, and the kind, states, order and places that it names."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _STRUCTURES = (
     (re.compile(r"\b(?:in|on|at|from) (?:the |its )?(?:(?:page|site|app|window) )?header\b(?! row)"), "top"),
     (re.compile(r"\b(?:status ?bar|footer|bottom (?:bar|line|row))\b"), "bottom"),
 )
-"""Parts of windows that are not told as such, and the side that they lie on (`edge`: left or right)."""
+"""Parts of windows that no widget stands for, and the side that they lie on (`edge`: left or right)."""
 _IN_MENU = re.compile(r"\b(?:in|of|from|under) the (?:\w+ ){1,2}menu\b|\b\w+ menu's(?!\w)")
 _IN_PAGE = re.compile(
     r"\b(?:(?:in|on|of|at) (?:the|this) (?:web ?)?(?:page|site|website)|page's(?: own)?|website's)(?!\w)"
@@ -91,8 +91,8 @@ _FREE = _words(
     field toolbar tool box middle out centre center end far hand out
     """
 )
-"""Words that need no explanation: they name no thing, a thing around the one that is meant, or a look that a tree of
-widgets does not tell."""
+"""Words that need no explanation: they name no thing, or a thing around the target, or a look that a tree of widgets
+does not have."""
 
 
 class AnchoredPlace(Struct, frozen=True):
@@ -103,10 +103,10 @@ class AnchoredPlace(Struct, frozen=True):
 
 
 class Parts(Struct, frozen=True):
-    """`words`: normal words of its own and around it that must be explained; the first `head` of them name the thing
-    itself. `kind`: the word for its kind ("" for none); `unlike`: kinds that
-    it is not. `number`: the how-manyth (-1: the last; 0: not said), `most`: the one furthest to that side. `zones`:
-    sides of the window; `structures`: those of a part of it that is named (a toolbar). `states`: what it says of it.
+    """`words`: the normalised words that must be explained, of the thing and of what is around it; the first `head` of
+    them name the thing itself. `kind`: the word for its kind ("" for none); `unlike`: kinds that it is not. `number`:
+    its ordinal (-1: the last; 0: none given); `most`: the side to which it is the furthest. `zones`: sides of the
+    window; `structures`: sides of a named part of the window (a toolbar). `states`: states that the description names.
     """
 
     words: tuple[str, ...] = ()
@@ -131,7 +131,7 @@ _BARE = re.compile(
 )
 
 
-def bare(description: str) -> str:
+def strip_lead_in(description: str) -> str:
     """Return `description` without the verb, article and quotation marks that it may begin with."""
     text = _BARE.sub("", " ".join(description.split())[:1000].rstrip(".!"))
     found = QUOTED.fullmatch(text)
@@ -139,8 +139,8 @@ def bare(description: str) -> str:
 
 
 def parts_of(description: str, shown: Set[str] = frozenset()) -> Parts:
-    """Return the parts of `description`. Its clauses ("delete Ada, the bin in her row") speak of one thing. `shown`:
-    pairs of words that stand together on the screen, so that "last name" is no last of names.
+    """Return the parts of `description`. All clauses ("delete Ada, the bin in her row") describe one thing. `shown`:
+    pairs of adjacent words on the screen, so that "last name" is not read as the last of the names.
     """
     text = " ".join(description.split())[:1000].rstrip(".!")
     quoted: list[str] = []
@@ -151,13 +151,13 @@ def parts_of(description: str, shown: Set[str] = frozenset()) -> Parts:
 
     held = " ".join(QUOTED.sub(hold, _LOG_IN.sub(r"\1\2", text)).split())
     clauses = [clause for clause in _ASIDE.split(held) if clause.strip()]
-    gathered = _Gathered(quoted, shown)
+    reader = _PartsReader(quoted, shown)
     for index, clause in enumerate(clauses):
-        gathered.clause(clause.strip(), is_first=index == 0)
-    return gathered.parts()
+        reader.read_clause(clause.strip(), is_first=index == 0)
+    return reader.parts()
 
 
-class _Gathered:
+class _PartsReader:
     def __init__(self, quoted: Sequence[str], shown: Set[str]) -> None:
         self._quoted = quoted
         self._shown = shown
@@ -184,10 +184,10 @@ class _Gathered:
             self._behind, self._row, self._in_menu,
         )  # fmt: skip
 
-    def clause(self, text: str, *, is_first: bool) -> None:
+    def read_clause(self, text: str, *, is_first: bool) -> None:
         lowered = text.lower()
         if lowered.startswith("not "):
-            self._unlike += [kind for kind in (last_kind(self._told(lowered[4:])),) if kind]
+            self._unlike += [kind for kind in (last_kind(self._split_words(lowered[4:])),) if kind]
             return
         if re.search(r"\bbehind (?:the|a) (?:dialog|dialogue|window|question)\b", lowered):
             self._behind = True
@@ -207,29 +207,29 @@ class _Gathered:
             self._structures.add("browser")
         self._structures |= {side for pattern, side in _STRUCTURES if pattern.search(lowered)}
         related = list(_RELATION.finditer(lowered))
-        self._own(lowered[: related[0].start()] if related else lowered, is_first=is_first)
+        self._read_thing(lowered[: related[0].start()] if related else lowered, is_first=is_first)
         for index, one in enumerate(related):
             until = related[index + 1].start() if index + 1 < len(related) else len(lowered)
             relation = next(word for at, (_, word) in enumerate(_RELATIONS) if one[f"r{at}"])
-            self._placed(relation, lowered[one.end() : until])
+            self._add_place(relation, lowered[one.end() : until])
 
-    def _placed(self, relation: str, text: str) -> None:
+    def _add_place(self, relation: str, text: str) -> None:
         anchors = text.split(" and ", 1) if relation == "between" else [text]
-        told = tuple(tuple(self._told(anchor)) for anchor in anchors)
+        told = tuple(tuple(self._split_words(anchor)) for anchor in anchors)
         if all(told):
             self._places.append(AnchoredPlace(relation, told))
 
-    def _told(self, text: str) -> list[str]:
+    def _split_words(self, text: str) -> list[str]:
         """Return the words of `text`, quoted phrases filled in."""
         filled = re.sub(f"{_HELD}(\\d+){_HELD}", lambda found: self._quoted[int(found[1])], text)
         return [word for word in normal(filled).split() if word not in ("a", "an", "the")]
 
-    def _own(self, text: str, *, is_first: bool) -> None:
-        """Take the words of a clause; the kind of the thing is told before the first preposition, or by a word for a
-        control wherever it stands ("check in button for Ada").
+    def _read_thing(self, text: str, *, is_first: bool) -> None:
+        """Take the words of a clause. The kind stands before the first preposition, or is a word for a control anywhere
+        ("check in button for Ada").
         """
         before, after = _first_preposition(text)
-        kind = last_kind(self._told(before))
+        kind = last_kind(self._split_words(before))
         if not is_first and not _CONTROL.fullmatch(kind):
             kind = ""
         if found := _MARK.search(before) if after else None:
@@ -238,15 +238,15 @@ class _Gathered:
             kind, before, after = normal(found[0]), text[: found.end()], text[found.end() :]
         ticks = is_first and not kind and _TICK_IT.match(text) is not None
         if not self._kind:
-            self._kind = "checkbox" if ticks else _known(kind)
-        told = self._told(before)[ticks:]
+            self._kind = "checkbox" if ticks else _find_kind(kind)
+        told = self._split_words(before)[ticks:]
         count = len(normal(kind).split())
-        self._take(told[: len(told) - count], normal(kind).partition(" ")[0])
+        self._take_words(told[: len(told) - count], normal(kind).partition(" ")[0])
         if is_first:
             self._head = len(self._words)
-        self._take(self._told(after))
+        self._take_words(self._split_words(after))
 
-    def _take(self, words: Sequence[str], following: str = "") -> None:
+    def _take_words(self, words: Sequence[str], following: str = "") -> None:
         phrases = icon_table().by_phrase
         index = 0
         while index < len(words):
@@ -256,10 +256,10 @@ class _Gathered:
             if count > 1:
                 self._words += run
             else:
-                self._word(run[0], words[index + 1] if index + 1 < len(words) else following)
+                self._take_word(run[0], words[index + 1] if index + 1 < len(words) else following)
             index += count
 
-    def _word(self, word: str, following: str) -> None:
+    def _take_word(self, word: str, following: str) -> None:
         if f"{word} {following}" in self._shown:
             self._words.append(word)
         elif word in _ORDINALS and following:
@@ -280,12 +280,12 @@ _PREPOSITION = re.compile(
 
 
 _MARK = re.compile(r"\b(?:check|tick) ?mark$")
-"""A mark in a row, where words that say which follow it; else it is an icon."""
+"""A mark in a row, if words that pick the row follow; else it is an icon."""
 _PURPOSE = re.compile(
     r"^(?:sort(?:ed|ing)?|order(?:ed)?|arrange|group|filter|pay|search|find|send|ship|deliver|contact|notify|continue|"
     r"connect|proceed)(?: it| them| this| the list)? (?:by|via|with|through|using) (?=\S)"
 )
-"""What is done by choosing what is named after it."""
+"""Actions that are done by choosing what is named after them."""
 
 
 def _first_preposition(text: str) -> tuple[str, str]:
@@ -310,7 +310,7 @@ def last_kind(words: Sequence[str]) -> str:
     return kind
 
 
-def _known(kind: str) -> str:
+def _find_kind(kind: str) -> str:
     """Return `kind` as it stands among the words for kinds."""
     return next((word for word in (kind, kind.replace(" ", ""), kind.split()[-1] if kind else "") if word in WORDS), "")
 
@@ -337,7 +337,7 @@ FUNCTION = _words(
     icon button btn called named labelled labeled saying says reading reads
     """
 )
-"""Free words that say nothing of the thing, even where something else is called so."""
+"""Free words that do not describe the thing, even where something else is called so."""
 
 
 LOOKS = _words(
@@ -351,7 +351,7 @@ LOOKS = _words(
 
 
 def is_free(word: str) -> bool:
-    """Tell whether `word` needs no explanation."""
+    """Return whether `word` needs no explanation."""
     return word in _FREE or word in _KIND_WORDS
 
 

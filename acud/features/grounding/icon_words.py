@@ -1,4 +1,4 @@
-"""What icons are called: the meanings that words, accessible names and characters may have, from `icon_names.txt`."""
+"""What icons are called: the meanings of words, accessible names and characters, from `icon_names.txt`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _COLUMNS = 6
 
 
 class IconTable(Struct, frozen=True):
-    """`by_phrase`: meanings by what their picture or their use is called (normal texts). `looks`: the phrases that
-    name a picture alone. `by_glyph`: meanings by the characters that show them. `by_theme`: by names in icon themes.
-    `by_set`: by names in icon sets; one that begins with a set's name (`fa:share`) holds in that set alone.
+    """`by_phrase`: meanings by the names of their picture or their use (normal texts). `looks`: the phrases that name
+    only a picture. `by_glyph`: meanings by characters. `by_theme`: by names in icon themes. `by_set`: by names in icon
+    sets; a name with a prefix (`fa:share`) holds in that set alone.
     """
 
     by_phrase: Mapping[str, frozenset[str]]
@@ -53,16 +53,16 @@ def icon_table() -> IconTable:
                 known.setdefault(one, set()).add(meaning)
     longest = max(len(phrase.split()) for phrase in phrases)
     return IconTable(
-        _frozen(phrases), frozenset(looks), _frozen(glyphs), _frozen(themes), _frozen(sets), longest
+        _freeze(phrases), frozenset(looks), _freeze(glyphs), _freeze(themes), _freeze(sets), longest
     )  # fmt: skip
 
 
-def _frozen(sets: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
+def _freeze(sets: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
     return {key: frozenset(value) for key, value in sets.items()}
 
 
 def meanings_of_name(name: str) -> frozenset[str]:
-    """Return what an icon of this accessible name, tip, theme name or single character means; empty when unknown.
+    """Return the meanings of an icon by its accessible name, tooltip, theme name or character; empty when unknown.
 
     The whole name is looked up, then its beginning: "Save the day" saves.
     """
@@ -74,10 +74,10 @@ def meanings_of_name(name: str) -> frozenset[str]:
     if themed in table.by_theme:
         return table.by_theme[themed]
     words = normal(name).split()
-    found = _first_phrase(words)
+    found = _find_first_phrase(words)
     while words and words[0] in _BEFORE:
         words = words[1:]
-        found |= _first_phrase(words)
+        found |= _find_first_phrase(words)
     return found
 
 
@@ -85,8 +85,8 @@ _BEFORE = frozenset({"open", "show", "toggle", "view", "display", "go", "to", "a
 
 
 def meanings_in_set(origin: str, name: str) -> frozenset[str]:
-    """Return what the picture `name` of the icon set `origin` means; endings that tell only how it is drawn
-    (`-outline`, `-fill`, `-2`) do not matter.
+    """Return the meanings of the picture `name` of the icon set `origin`; endings for the style alone (`-outline`,
+    `-fill`, `-2`) are ignored.
     """
     table = icon_table().by_set
     while True:
@@ -102,7 +102,7 @@ _STYLE = re.compile(
 )
 
 
-def _first_phrase(words: Sequence[str]) -> frozenset[str]:
+def _find_first_phrase(words: Sequence[str]) -> frozenset[str]:
     """Return the meanings of the longest phrase that `words` begin with."""
     table = icon_table()
     for count in range(min(len(words), table.longest), 0, -1):

@@ -1,5 +1,5 @@
-"""The thing that a description means, by explaining every word of it: by the thing's own names and icon, by its kind
-and state, or by what it stands in, beside or under. What leaves a word unexplained is never a sure answer.
+"""Match a description to an item by explaining every word of it: by the item's own names and icon, by its kind and
+state, or by its surroundings. An item that leaves a word unexplained is never a sure answer.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from acud.features.grounding.description_parts import (
     LOOKS,
     AnchoredPlace,
     Parts,
-    bare,
     is_free,
     last_kind,
     parts_of,
+    strip_lead_in,
 )
 from acud.features.grounding.icon_words import icon_table
 from acud.features.grounding.screen_items import OWN, RECORD, WINDOW, Item, Surroundings
@@ -31,30 +31,30 @@ _CLEAR = 0.12
 """How much cheaper than the next explanation the best must be."""
 _SYNONYM, _MEANING, _FILE_NAME, _TYPO, _FORM, _SORT = 0.08, 0.05, 0.04, 0.03, 0.02, 0.2
 _EXTRA = 0.3
-"""What it costs when none of the words of the name that fits best are in the description."""
+"""The cost when none of the words of the best name are in the description."""
 _PASSIVE = 0.45
 _BUTTONS = BUTTONS | {"menu item", "link"}
 _TO_DO = _BUTTONS | {"check box", "radio button", "switch"}
-"""What is named by what it does."""
+"""Roles that are named by what they do."""
 _FURTHER = 0.05
 _NEAR_PX = 420
 _ZONE, _STRUCTURE = 0.34, 0.45
 _BOUND = frozenset({"in", "out"})
-"""Words that need no explanation elsewhere, but make another thing of "zoom" or "log"."""
+"""Words that need no explanation elsewhere, but change the meaning of "zoom" or "log"."""
 _SORTING = frozenset({"sort", "order", "by"})
-"""Words for what a click on the header of a column does."""
+"""Words for what a click on a column header does."""
 _HOLD_WORDS = frozenset(
     {"", "cell", "item", "row", "entry", "option", "list item", "list entry", "tree item", "file", "folder"}
 )
-"""Kinds that a cell with words may be of; a mark is drawn in an empty one."""
+"""Kinds that fit a cell with words; a mark is drawn in an empty cell."""
 _ROW_KINDS = frozenset({"row", "item", "list item", "list entry", "entry"})
 _CELLS = frozenset({"table cell", "tree item"})
 _SAYING = frozenset({"label", "static", "heading", "paragraph", "caption", "image", "table cell", "text"})
-"""What is meant, though no click on it does anything, by a description that tells no kind."""
+"""Roles that a description without a kind may mean, though a click on them does nothing."""
 _ALIKE = 0.92
-"""The least likeness of a name that is all that the description says."""
+"""The least likeness of a name that is the whole description."""
 _UNEXPLAINED, _WRONG_KIND, _LONGER = 0.6, 0.5, 0.3
-"""What it costs that a word is unexplained, that it is of another kind, that its name says more. Never sure."""
+"""The cost of an unexplained word, of another kind, of a name with further words. Never sure."""
 _SPECIFIC = frozenset(
     """
     text area;textarea;slider;spinner;spin box;spin button;combo box;combobox;combo;dropdown;drop-down;drop down;
@@ -65,15 +65,15 @@ _SPECIFIC = frozenset(
 )
 """Kinds of control that a screen often has one of."""
 _PLACED = 0.3
-"""How much dearer than the best what is at the right place may be, while something cheaper is there."""
+"""How much dearer than the best an item at the right place may be, while something cheaper is there."""
 _UNSAID = 0.15
 _UNTOLD = 0.4
-"""What a word costs that may be what a nameless control is for, where its place or its kind singles that out."""
+"""The cost of a word for the purpose of a nameless control that its place or kind singles out."""
 
 
 class Explained(Struct, frozen=True):
-    """`item` with what its explanation costs (0: all by its own name). `is_doubtful`: something of the description
-    remains unexplained. `is_by_shape`: nothing but the shape of its icon tells of it.
+    """`item` with the cost of its explanation (0: all by its own name). `is_doubtful`: some of the description remains
+    unexplained. `is_by_shape`: only the shape of its icon explains it.
     """
 
     item: Item
@@ -83,7 +83,7 @@ class Explained(Struct, frozen=True):
 
 
 class ItemMatch(Struct, frozen=True):
-    """`sure`: exactly one. `ambiguous`: several that explain it as well, cheapest first. `unsure`: what comes near,
+    """`sure`: exactly one. `ambiguous`: several that explain it equally well, cheapest first. `unsure`: near matches,
     each with something unexplained. `nothing`: none.
     """
 
@@ -94,8 +94,8 @@ class ItemMatch(Struct, frozen=True):
 def explain(
     description: str, around: Surroundings, roles: Set[str] | None = None, blocked: Set[str] = frozenset()
 ) -> ItemMatch:
-    """Return which of the items of `around` the description means. `roles`: what it can be (None: anything);
-    `blocked`: refs of what it can't be.
+    """Return which of the items of `around` the description means. `roles`: the possible roles (None: any); `blocked`:
+    refs of excluded items.
     """
     shown = _pairs(around.items)
     parts = parts_of(description, shown)
@@ -103,12 +103,12 @@ def explain(
         item for item in around.items
         if item.ref not in blocked and (roles is None or item.role in roles or item.may_be & roles)
     ]  # fmt: skip
-    explaining = _Explaining(parts, around, can_be, shown)
-    whole = normal(bare(description))
-    found = explaining.named(whole) or explaining.named_of_kind(whole) or explaining.found()
+    explainer = _Explainer(parts, around, can_be, shown)
+    whole = normal(strip_lead_in(description))
+    found = explainer.find_named(whole) or explainer.find_named_of_kind(whole) or explainer.find_all()
     if not found:
-        near = explaining.near()
-        if len(near) == 1 and explaining.is_what_to_do(near[0].item):
+        near = explainer.find_near()
+        if len(near) == 1 and explainer.is_what_to_do(near[0].item):
             return ItemMatch("sure", (Explained(near[0].item, near[0].cost),))
         return ItemMatch("unsure", tuple(near)) if near else ItemMatch("nothing")
     best = [one for one in found if one.cost < found[0].cost + _CLEAR]
@@ -116,18 +116,18 @@ def explain(
 
 
 def _pairs(items: Sequence[Item]) -> frozenset[str]:
-    """Return the pairs of words that stand together in names."""
+    """Return the pairs of adjacent words in names."""
     names = {name for item in items for name in item.names}
     return frozenset(f"{a} {b}" for name in names for a, b in zip(name.split(), name.split()[1:], strict=False))
 
 
-class _Explaining:
+class _Explainer:
     def __init__(self, parts: Parts, around: Surroundings, can_be: Sequence[Item], shown: Set[str]) -> None:
         self._parts = parts
         self._around = around
         self._items = can_be
         self._phrases = _phrases(parts.words)
-        self._frames = _frames(around.items)
+        self._window_boxes = _window_boxes(around.items)
         self._is_loose = False
         self._by_word: dict[str, dict[str, tuple[Item, float]]] = {}
         head = parts.words[: parts.head]
@@ -140,7 +140,7 @@ class _Explaining:
         self._is_placed = bool(parts.kind and (parts.places or parts.number or parts.most or parts.states or parts.row))
 
     def _telling_words(self) -> frozenset[str]:
-        """Return the free words that name the thing because nothing else does: "Open button", "Name header"."""
+        """Return the free words that name the thing for lack of others: "Open button", "Name header"."""
         head = self._parts.words[: self._parts.head]
         if not all(is_free(word) for word in head):
             return frozenset()
@@ -150,25 +150,25 @@ class _Explaining:
         return frozenset(
             word for word in head
             if (word not in FUNCTION or word in self._together)
-            and any(item.ref in of_kind for item, _ in self._called(word).values())
+            and any(item.ref in of_kind for item, _ in self._items_called(word).values())
         )  # fmt: skip
 
     def _is_free(self, word: str) -> bool:
         return word not in self._telling and is_free(word)
 
-    def _called(self, word: str) -> Mapping[str, tuple[Item, float]]:
-        """Return by ref the items that have `word` in a name, with what that costs."""
+    def _items_called(self, word: str) -> Mapping[str, tuple[Item, float]]:
+        """Return by ref the items that have `word` in a name, with the cost."""
         if word not in self._by_word:
             costs = ((item, _own_cost(word, item)) for item in self._around.items)
             self._by_word[word] = {item.ref: (item, cost) for item, cost in costs if cost is not None}
         return self._by_word[word]
 
     def _own_cost(self, word: str, item: Item) -> float | None:
-        called = self._called(word).get(item.ref)
+        called = self._items_called(word).get(item.ref)
         return called[1] if called is not None else None
 
-    def named(self, whole: str) -> list[Explained]:
-        """Return what is called all that the description says: "Last name" names no last thing."""
+    def find_named(self, whole: str) -> list[Explained]:
+        """Return the items named like the whole description: "Last name" is not the last of anything."""
         found = [
             Explained(item, (1 - max(likes)) + (0.0 if item.is_active else _PASSIVE))
             for item in self._items
@@ -176,14 +176,14 @@ class _Explaining:
             and (item.is_active or item.role in _SAYING)
         ]
         found.sort(key=_by_cost)
-        return self._singled(found)
+        return self._drop_overlapping(found)
 
-    def named_of_kind(self, whole: str) -> list[Explained]:
-        """Return what is of the kind that the description ends with, and called all that stands before it: "the Last
-        button" is not the last of the buttons where one is called so.
+    def find_named_of_kind(self, whole: str) -> list[Explained]:
+        """Return the items of the kind that ends the description, named like all that precedes it: "the Last button" is
+        not the last of the buttons where one has that name.
         """
         stems = [(whole.removesuffix(f" {kind}"), roles) for kind, roles in WORDS.items() if whole.endswith(f" {kind}")]
-        return self._singled(
+        return self._drop_overlapping(
             sorted(
                 (
                     Explained(item, 0.0)
@@ -195,49 +195,49 @@ class _Explaining:
             )
         )
 
-    def found(self) -> list[Explained]:
-        """Return what explains everything that the description says, cheapest first."""
+    def find_all(self) -> list[Explained]:
+        """Return the items that explain the whole description, cheapest first."""
         parts = self._parts
         if not (parts.words or parts.kind or parts.places):
             return []
-        known = [one for item in self._items if (one := self._explained(item)) is not None]
+        known = [one for item in self._items if (one := self._explain_item(item)) is not None]
         known = [one for one in known if self._is_in_structure(one.item)]
         if any(one.cost < _CLEAR and not one.is_by_shape and one.item.is_active for one in known):
-            known = [one for one in known if not one.is_by_shape]  # its name says more than a likeness
+            known = [one for one in known if not one.is_by_shape]  # a name is stronger than a likeness
         if parts.is_in_menu and any(one.item.role in MENU_ITEMS for one in known):
             known = [one for one in known if one.item.role in MENU_ITEMS]
         least = min((one.cost for one in known), default=0.0)
         exact = [one for one in known if one.cost < least + _CLEAR and self._is_called_so(one.item)]
         cheap = [one for one in known if one.cost < least + _PLACED]
-        known = self._placed(exact) or self._placed(cheap) or self._placed(known)
+        known = self._keep_placed(exact) or self._keep_placed(cheap) or self._keep_placed(known)
         known.sort(key=_by_cost)
-        known = self._singled(known)
+        known = self._drop_overlapping(known)
         if parts.number and not parts.places:
             if parts.kind in _ROW_KINDS and not self._names_anything:
-                return self._row()
-            return self._ordered(known) or self._row()
-        return self._ordered(known)
+                return self._find_row()
+            return self._apply_order(known) or self._find_row()
+        return self._apply_order(known)
 
     def _is_called_so(self, item: Item) -> bool:
-        """Tell whether the description's own words are the item's whole name, which beats every synonym."""
+        """Return whether the description's own words are the item's whole name, which beats every synonym."""
         own = self._parts.words[: self._parts.head] or self._parts.words
         return bool({" ".join(own), " ".join(word for word in own if word not in FUNCTION)} & {*item.names})
 
-    def near(self) -> list[Explained]:
-        """Return what explains most of what the description says, cheapest first."""
+    def find_near(self) -> list[Explained]:
+        """Return the items that explain most of the description, cheapest first."""
         if not self._names_anything:
             return []
         self._is_loose = True
-        known = [one for item in self._items if (one := self._explained(item)) is not None]
-        known = self._placed(known) or known
+        known = [one for item in self._items if (one := self._explain_item(item)) is not None]
+        known = self._keep_placed(known) or known
         known.sort(key=_by_cost)
-        known = self._singled(known)
+        known = self._drop_overlapping(known)
         best = [one for one in known if one.cost < known[0].cost + _UNEXPLAINED]
-        return [Explained(one.item, one.cost, True) for one in (self._zoned(best) or best)]
+        return [Explained(one.item, one.cost, True) for one in (self._keep_in_zones(best) or best)]
 
     def is_what_to_do(self, item: Item) -> bool:
-        """Tell whether the item's whole name is what the description begins with, and what else it says is what that
-        is done to, called so nowhere on the screen: "pause the music" where only the button Pause is.
+        """Return whether the description begins with the item's whole name and goes on with an object that has no name
+        on the screen: "pause the music" where only the button Pause is.
         """
         parts = self._parts
         if item.role not in _TO_DO or not self._is_of_kind(item):
@@ -250,14 +250,14 @@ class _Explaining:
             for name in item.names
         )
         own = {word for word in said if self._own_cost(word, item) is not None}
-        return whole and not any(self._called(word) for word in said if word not in own)
+        return whole and not any(self._items_called(word) for word in said if word not in own)
 
-    def _row(self) -> list[Explained]:
-        """Return the row that a number alone picks ("second row", "last entry in the list"), where there is one list
-        only, and whatever the description calls its rows is not something else on the screen.
+    def _find_row(self) -> list[Explained]:
+        """Return the row that a number alone picks ("second row", "last entry in the list"), if there is only one list
+        and the description's word for its rows names nothing else on the screen.
         """
         said = [word for word in self._parts.words if not self._is_free(word)]
-        if self._parts.places or len(said) > 1 or any(self._called(word) for word in said):
+        if self._parts.places or len(said) > 1 or any(self._items_called(word) for word in said):
             return []
         known = {item.ref for item in self._items}
         lists = [rows for rows in self._around.lists() if len(rows) >= max(2, abs(self._parts.number))]
@@ -268,7 +268,7 @@ class _Explaining:
 
     # ---- one item ---------------------------------------------------------------------------------------------------
 
-    def _explained(self, item: Item) -> Explained | None:
+    def _explain_item(self, item: Item) -> Explained | None:
         parts = self._parts
         is_kind = self._is_of_kind(item)
         if not self._is_in_state(item) or not (is_kind or (self._is_loose and item.is_active)):
@@ -279,7 +279,7 @@ class _Explaining:
         paid: set[str] = set()
         is_alone = self._is_placed or not self._names_anything
         if not (is_alone or self._around.is_cell(item)) and not self._has_any_own(item):
-            return None  # nothing of it is told but what is around it
+            return None  # the description fits only its surroundings
         at = 0
         for phrase, meanings in self._phrases:
             words = phrase.split()
@@ -295,7 +295,7 @@ class _Explaining:
                 by_shape = not meanings & item.meanings
                 used |= set(words)
                 continue
-            told = self._worded(words, item, used, paid, is_phrase=len(words) > 1 and bool(meanings))
+            told = self._explain_words(words, item, used, paid, is_phrase=len(words) > 1 and bool(meanings))
             if told is None:
                 untold = self._untold_cost(item)
                 if untold is None and not self._is_loose:
@@ -328,7 +328,7 @@ class _Explaining:
         return Explained(item, cost + (0.0 if item.is_active else _PASSIVE), is_by_shape=by_shape)
 
     def _has_any_own(self, item: Item) -> bool:
-        """Tell whether any phrase of the description is the item's own."""
+        """Return whether the item's own names or icon explain any phrase of the description."""
         return any(
             _icon_cost(meanings, item) is not None
             or any(self._own_cost(word, item) is not None or word in item.sorts for word in phrase.split())
@@ -336,35 +336,35 @@ class _Explaining:
         )
 
     def _is_titled(self, item: Item) -> bool:
-        """Tell whether the window's title says what the first words do: "the mail from Ada" in a window "Mail"."""
+        """Return whether the window's title has the first words: "the mail from Ada" in a window "Mail"."""
         head = [word for word in self._parts.words[: self._parts.head] if not self._is_free(word)]
         return all(self._around.in_title(item, word) for word in head)
 
     def _untold_cost(self, item: Item) -> float | None:
-        """Return what it costs that the item itself says nothing of a word; None where that leaves doubt."""
+        """Return the cost of a word that the item itself does not explain; None where that leaves doubt."""
         return _UNTOLD if self._is_untold(item) else None
 
     def _is_untold(self, item: Item) -> bool:
-        """Tell whether the item is a control without a label, singled out by its kind or by where it is."""
+        """Return whether the item is a control without a label, singled out by its kind or place."""
         parts = self._parts
         if not parts.kind or item.is_labelled or item.role not in INPUTS | CHOOSERS or not self._is_of_kind(item):
             return False
         if parts.places and item.text < 0:
             return True
-        return parts.kind in _SPECIFIC and self._alone(parts.kind) == item.ref
+        return parts.kind in _SPECIFIC and self._only_of_kind(parts.kind) == item.ref
 
-    def _alone(self, kind: str) -> str:
-        """Return the only item of `kind` in all windows ("" when there are none or several)."""
+    def _only_of_kind(self, kind: str) -> str:
+        """Return the ref of the only item of `kind` in all windows ("" for none or several)."""
         roles = WORDS[kind]
         found = [item.ref for item in self._around.items if item.role in roles and item.is_active]
         return found[0] if len(found) == 1 else ""
 
-    def _worded(
+    def _explain_words(
         self, words: Sequence[str], item: Item, used: set[str], paid: set[str], *, is_phrase: bool
     ) -> tuple[float, int] | None:
-        """Return what explaining each of `words` costs, and how many are the item's own; None when one is not. The
-        words of a phrase that names icons say something together only. `used` gets its own words, `paid` the things
-        around it that explain others: their further words cost little.
+        """Return the cost of explaining each of `words`, and how many are the item's own; None if one is unexplained.
+        The words of a phrase that names icons count only together. `used` collects the item's own words, `paid` the
+        things around it that explain others: their further words cost little.
         """
         cost, own = 0.0, 0
         for word in words:
@@ -380,7 +380,7 @@ class _Explaining:
             ):
                 cost += self._unsaid_cost(word, item)
                 continue
-            near = self._near(word, item)
+            near = self._nearest_cost(word, item)
             if near is None:
                 if (
                     self._is_free(word)
@@ -399,22 +399,22 @@ class _Explaining:
         return cost, own
 
     def _unsaid_cost(self, word: str, item: Item) -> float:
-        """Return what it costs that a word that needs no explanation is what something apart from the item is called:
-        "small" in "small parcel" may be no size.
+        """Return the cost of a free word that is the name of something apart from the item: "small" in "small parcel"
+        may be no size.
         """
         if (
             (word in FUNCTION and word not in self._together)
-            or not self._called(word)
-            or self._near(word, item) is not None
+            or not self._items_called(word)
+            or self._nearest_cost(word, item) is not None
         ):
             return 0.0
         return _UNSAID
 
-    def _near(self, word: str, item: Item) -> tuple[float, str] | None:
-        """Return the least that explaining `word` by something around the item costs, and by what."""
+    def _nearest_cost(self, word: str, item: Item) -> tuple[float, str] | None:
+        """Return the least cost of explaining `word` by something around the item, with its ref."""
         found = [
             (price + extra, other.ref)
-            for other, price in self._called(word).values()
+            for other, price in self._items_called(word).values()
             if other.ref != item.ref and (extra := self._around.cost(item, other)) is not None
         ]
         if found:
@@ -422,7 +422,7 @@ class _Explaining:
         return (WINDOW, "title") if self._around.in_title(item, word) else None
 
     def _is_of_kind(self, item: Item) -> bool:
-        """Tell whether the item is of the kind that the description tells."""
+        """Return whether the item is of the description's kind."""
         parts = self._parts
         roles = WORDS.get(parts.kind, frozenset())
         if parts.kind and item.role not in roles and not item.may_be & roles:
@@ -434,10 +434,10 @@ class _Explaining:
         return not any(item.role in WORDS[kind] for kind in parts.unlike)
 
     def _is_in_state(self, item: Item) -> bool:
-        """Tell whether the item is in the state, and in the row, that the description tells."""
+        """Return whether the item is in the description's state and row."""
         parts = self._parts
         if not item.is_enabled and not self._names_anything and "disabled" not in parts.states:
-            return False  # nobody means what can't be used by its kind alone
+            return False  # a kind alone never means an item that can't be used
         if "disabled" in parts.states and item.is_enabled:
             return False
         if "checked" in parts.states and not item.is_checked:
@@ -450,14 +450,14 @@ class _Explaining:
 
     # ---- places and order -------------------------------------------------------------------------------------------
 
-    def _placed(self, known: Sequence[Explained]) -> list[Explained]:
+    def _keep_placed(self, known: Sequence[Explained]) -> list[Explained]:
         left = list(known)
         for place in self._parts.places:
-            left = self._at_place(place, left)
+            left = self._keep_at_place(place, left)
         return left
 
-    def _at_place(self, place: AnchoredPlace, known: Sequence[Explained]) -> list[Explained]:
-        anchors = [self._anchors(words) for words in place.anchors]
+    def _keep_at_place(self, place: AnchoredPlace, known: Sequence[Explained]) -> list[Explained]:
+        anchors = [self._find_anchors(words) for words in place.anchors]
         named = {item.ref for boxes in anchors for item in boxes}
         gaps = self._all_gaps(place, known, anchors)
         if not gaps:  # a label's own field is beside it
@@ -475,38 +475,38 @@ class _Explaining:
     def _all_gaps(
         self, place: AnchoredPlace, known: Sequence[Explained], anchors: Sequence[Sequence[Item]]
     ) -> dict[str, int]:
-        """Return by ref how far from the anchors those are that stand so to them, the anchors themselves left out."""
+        """Return by ref the distance from the anchors of the items in that relation to them, without the anchors."""
         named = {item.ref for boxes in anchors for item in boxes}
         gaps: dict[str, int] = {}
         for one in known:
-            found = [self._gaps(place.relation, one.item, boxes) for boxes in anchors]
+            found = [self._gaps_to(place.relation, one.item, boxes) for boxes in anchors]
             is_there = all(found) if place.relation == "between" else any(found)
             if one.item.ref not in named and is_there:
                 gaps[one.item.ref] = min(gap for each in found for gap in each)
         return gaps
 
     def _in_section(self, words: Sequence[str], one: Explained) -> Explained | None:
-        """Return `one` with what it costs that it stands in a section of that name: "under Output"."""
+        """Return `one` with the cost of standing in a section of that name: "under Output"."""
         cost = one.cost
         for word in words:
             if self._is_free(word):
                 continue
-            near = self._near(word, one.item)
+            near = self._nearest_cost(word, one.item)
             if near is None:
                 return None
             cost += near[0]
         return Explained(one.item, cost)
 
-    def _anchors(self, words: Sequence[str]) -> list[Item]:
-        """Return the items that explain every one of `words` by themselves, those with the fewest words more only."""
+    def _find_anchors(self, words: Sequence[str]) -> list[Item]:
+        """Return the items that explain each of `words` by themselves, only those with the fewest further words."""
         exact = [
             (word, frozenset[str]()) for word in words
-            if word not in FUNCTION and (not is_free(word) or self._called(word))
+            if word not in FUNCTION and (not is_free(word) or self._items_called(word))
         ]  # fmt: skip
         telling = [(phrase, sense) for phrase, sense in _phrases(words) if not all(map(is_free, phrase.split()))]
-        return self._explaining(words, exact) or self._explaining(words, telling)
+        return self._find_explaining(words, exact) or self._find_explaining(words, telling)
 
-    def _explaining(self, words: Sequence[str], telling: Sequence[tuple[str, frozenset[str]]]) -> list[Item]:
+    def _find_explaining(self, words: Sequence[str], telling: Sequence[tuple[str, frozenset[str]]]) -> list[Item]:
         found = []
         for item in self._around.items:
             used: set[str] = set()
@@ -518,7 +518,7 @@ class _Explaining:
         kind = last_kind(words)
         return [item for item in anchors if kind and item.role in WORDS[kind]] or anchors
 
-    def _gaps(self, relation: str, item: Item, anchors: Sequence[Item]) -> list[int]:
+    def _gaps_to(self, relation: str, item: Item, anchors: Sequence[Item]) -> list[int]:
         found = []
         for anchor in anchors:
             if anchor.window != item.window:
@@ -528,8 +528,8 @@ class _Explaining:
                 found.append(gap)
         return found
 
-    def _singled(self, known: list[Explained]) -> list[Explained]:
-        """Leave out what is around another that reacts by itself, and what lies in one that explains it cheaper."""
+    def _drop_overlapping(self, known: list[Explained]) -> list[Explained]:
+        """Drop items around another active item, and items inside one that explains the description at lower cost."""
         inner = [one for one in known if one.item.is_active and one.item.role not in _CELLS]
         outer = {
             one.item.ref for one in known
@@ -541,12 +541,12 @@ class _Explaining:
                 kept.append(one)
         return kept
 
-    def _ordered(self, known: list[Explained]) -> list[Explained]:
+    def _apply_order(self, known: list[Explained]) -> list[Explained]:
         parts = self._parts
         if not known:
             return known
         equal = [one for one in known if one.cost < known[0].cost + _CLEAR]
-        if parts.zones and len(equal) > 1 and (there := self._zoned(equal)):
+        if parts.zones and len(equal) > 1 and (there := self._keep_in_zones(equal)):
             equal = known = there
         if parts.most and equal:
             return [_at_side(equal, parts.most)]
@@ -559,12 +559,12 @@ class _Explaining:
             return equal
         return known
 
-    def _zoned(self, equal: Sequence[Explained]) -> list[Explained]:
-        """Return those on the sides of their window that the description tells."""
+    def _keep_in_zones(self, equal: Sequence[Explained]) -> list[Explained]:
+        """Return the items on the description's sides of their window."""
         return [one for one in equal if all(self._is_at(side, one.item, _ZONE) for side in self._parts.zones)]
 
     def _is_in_structure(self, item: Item) -> bool:
-        """Tell whether the item is where the part of the window can be that the description names."""
+        """Return whether the item's place fits the part of the window that the description names."""
         for side in self._parts.structures:
             if side in ("page", "browser"):
                 in_page = self._around.is_in_page(item)
@@ -577,22 +577,22 @@ class _Explaining:
         return True
 
     def _is_at(self, side: str, item: Item, share: float) -> bool:
-        """Tell whether the item's middle is in the outer `share` of its window on that side."""
-        frame = self._frames.get(item.window, item.box)
+        """Return whether the item's middle is in the outer `share` of its window on that side."""
+        frame = self._window_boxes.get(item.window, item.box)
         x = (item.box.x + item.box.w / 2 - frame.x) / max(frame.w, 1)
         y = (item.box.y + item.box.h / 2 - frame.y) / max(frame.h, 1)
         return {"left": x, "right": 1 - x, "top": y, "bottom": 1 - y}[side] < share
 
 
 def _is_narrowed(parts: Parts) -> bool:
-    """Tell whether the description says of what kind, in what state or where the thing is."""
+    """Return whether the description gives a kind, a state or a place."""
     return bool(
         parts.kind or parts.places or parts.number or parts.most or parts.states or parts.row or parts.zones
         or parts.structures
     )  # fmt: skip
 
 
-def _frames(items: Sequence[Item]) -> dict[int, Rect]:
+def _window_boxes(items: Sequence[Item]) -> dict[int, Rect]:
     """Return the box around all items of each window."""
     found: dict[int, Rect] = {}
     for item in items:
@@ -605,7 +605,7 @@ def _frames(items: Sequence[Item]) -> dict[int, Rect]:
 
 
 def _is_whole(one: Explained, part: Explained) -> bool:
-    """Tell whether `one` is what is called so, and `part` a part of it: a date field, and its "Day Departure"."""
+    """Return whether `one` is the named thing and `part` a part of it: a date field, and its "Day Departure"."""
     return one.item.is_active and one.cost + _CLEAR <= part.cost
 
 
@@ -626,7 +626,7 @@ def _phrases(words: Sequence[str]) -> list[tuple[str, frozenset[str]]]:
 
 
 def _by_itself(phrase: str, meanings: frozenset[str], item: Item, used: set[str]) -> float | None:
-    """Return what it costs that the item's own name or icon explains `phrase`; None when they don't."""
+    """Return the cost of explaining `phrase` by the item's own name or icon; None if they don't."""
     price = _icon_cost(meanings, item)
     if price is not None:
         used |= set(phrase.split())
@@ -643,7 +643,7 @@ def _by_itself(phrase: str, meanings: frozenset[str], item: Item, used: set[str]
 
 
 def _icon_cost(meanings: Set[str], item: Item) -> float | None:
-    """Return what it costs that the item's icon has one of `meanings`: by its name, else by its shape."""
+    """Return the cost of an icon with one of `meanings`, by its name, else by its shape; None without one."""
     if meanings & item.meanings:
         return _MEANING
     like = max((item.shape[meaning] for meaning in meanings if meaning in item.shape), default=None)
@@ -651,8 +651,8 @@ def _icon_cost(meanings: Set[str], item: Item) -> float | None:
 
 
 def _own_cost(word: str, item: Item) -> float | None:
-    """Return what it costs that `word` is one of the item's own: of its names, or what its role is for."""
-    costs = [cost for name in item.names for own in _joined(name) if (cost := _word_cost(word, own)) is not None]
+    """Return the cost of `word` as a word of the item's names or of its role's purpose; None if it is neither."""
+    costs = [cost for name in item.names for own in _join_pairs(name) if (cost := _word_cost(word, own)) is not None]
     if word in _OF_ROLE.get(item.role, ()):
         costs.append(_SYNONYM)
     return min(costs, default=None)
@@ -665,7 +665,7 @@ _OF_ROLE = {
 }  # fmt: skip
 
 
-def _joined(name: str) -> Sequence[str]:
+def _join_pairs(name: str) -> Sequence[str]:
     """Return the words of `name`, and each two that stand together as one: "time zone" is a timezone."""
     words = name.split()
     return [*words, *(a + b for a, b in itertools.pairwise(words))]
@@ -684,11 +684,11 @@ def _word_cost(word: str, own: str) -> float | None:
 
 
 _SMALL_WORDS = 0.45
-"""The share that words of a name that say little have when they are missing: "Save" is not quite "Save as"."""
+"""The share that missing small words of a name count for: "Save" is not quite "Save as"."""
 
 
 def _extra(item: Item, used: Set[str]) -> float:
-    """Return the share of the words of the name that fits best that the description doesn't have."""
+    """Return the share of the best name's words that the description lacks."""
     if not item.names:
         return 0.0
     shares = []
@@ -729,7 +729,7 @@ def _by_cost(one: Explained) -> tuple[float, int, int]:
 
 
 def _is_one_thing(a: Item, b: Item) -> bool:
-    """Tell whether one lies in the other: a label in its button, a cell in its row."""
+    """Return whether one lies in the other: a label in its button, a cell in its row."""
     if a.text == b.text >= 0:
         return True
     return a.window == b.window and (b.box.contains(a.box) or a.box.contains(b.box))
@@ -747,6 +747,6 @@ def _at_side(known: Sequence[Explained], side: str) -> Explained:
     return min(known, key=keys[side])
 
 
-def names_icon(description: str) -> Mapping[str, frozenset[str]]:
-    """Return the phrases of `description` that may name an icon, with the meanings of each."""
+def find_icon_phrases(description: str) -> Mapping[str, frozenset[str]]:
+    """Return the phrases of `description` that may name an icon, with their meanings."""
     return {phrase: meanings for phrase, meanings in _phrases(parts_of(description).words) if meanings}

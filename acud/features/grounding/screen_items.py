@@ -1,4 +1,4 @@
-"""What a screen shows, as things with a place, names and surroundings, whoever told of them: widgets or pixels."""
+"""The things on a screen, with their places, names and surroundings, from widgets or from pixels."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _GROUPS = frozenset({"panel", "grouping", "landmark", "section", "form", "headin
 _RECORD = frozenset({"list item", "table row", "tree item", "row", "option pane", "article"})
 _TABLES = frozenset({"table", "tree", "tree table", "list", "list box"})
 _TELLS = HEADERS | {"table cell", "list item", "tree item", "link", "page tab"}
-"""What reacts, and yet names what stands beside it."""
+"""Roles that react to a click and still name what is beside them."""
 _IN_LINES = _RECORD | HEADERS | {"table cell"}
 _MOST_IN_RECORD = 24
-"""Things in one record (a row, a card) at most; what holds more is a part of the window."""
+"""Things in one record (a row, a card) at most; a larger group is a part of the window."""
 
 OWN, RECORD, GROUP, LINE, WINDOW = 0.0, 0.3, 0.5, 0.7, 0.8
-"""What it costs to explain a word by the thing itself, by its record, by what it is in, by its line, by the window."""
+"""The cost of explaining a word by the thing itself, by its record, its group, its line, its window."""
 
 
 class Item(Struct, frozen=True):
@@ -50,24 +50,24 @@ class Item(Struct, frozen=True):
     text: int = -1
     """Which text names a thing without a widget (-1: none, or it is a widget)."""
     is_labelled: bool = True
-    """Whether it is called anything but by what it holds."""
+    """Whether it has a name apart from its content."""
     sorts: frozenset[str] = frozenset()
-    """Words for what its value is by how that is written."""
+    """Words for its value, by how that is written."""
     shape: Mapping[str, float] = {}
-    """What its icon may mean by its shape alone, with how like that is."""
+    """The possible meanings of its icon by its shape alone, each with its likeness."""
 
 
 ShapeOf = Callable[[Rect], Mapping[str, float]]
-"""Tells what the icon in a box of the display may mean by its shape, with how like that is."""
+"""Returns the possible meanings of the icon in a box of the display by its shape, each with its likeness."""
 MOST_ICON_PX = 64
-"""What is larger shows more than an icon."""
+"""Anything larger is more than an icon."""
 
 
 _WITH_ICONS = BUTTONS | {"icon", "image"}
 
 
 def with_shape(item: Item, shape_of: ShapeOf) -> Item:
-    """Return `item` with what its icon means by its shape, if it is of the size of an icon."""
+    """Return `item` with the meanings of its icon's shape, if it has the size of an icon."""
     if not item.is_active or max(item.box.w, item.box.h) > MOST_ICON_PX or item.box.w > 1.6 * item.box.h:
         return item
     if item.role not in _WITH_ICONS and any(c.isalnum() for name in item.names for c in name):
@@ -76,7 +76,7 @@ def with_shape(item: Item, shape_of: ShapeOf) -> Item:
 
 
 class Surroundings:
-    """Tells how near what is called some word is to an item: its record, its group, its line, its window."""
+    """Measures how near a named thing is to an item: its record, its group, its line, its window."""
 
     def __init__(self, items: Sequence[Item], titles: Mapping[int, str]) -> None:
         self.items = items
@@ -84,13 +84,13 @@ class Surroundings:
         self._titles = {window: frozenset(normal(title).split()) for window, title in titles.items()}
 
     def cost(self, item: Item, other: Item) -> float | None:
-        """Return what it costs to explain a word of `item` by `other`'s name; None when they are not connected."""
+        """Return the cost of explaining a word of `item` by `other`'s name; None when they are not connected."""
         if item.window != other.window:
             return None
-        return beside_cost(item.box, other.box, self._texts(item.window))
+        return beside_cost(item.box, other.box, self._label_boxes(item.window))
 
-    def _texts(self, window: int) -> Sequence[Rect]:
-        """Return the boxes of the texts in `window` that name what stands beside them."""
+    def _label_boxes(self, window: int) -> Sequence[Rect]:
+        """Return the boxes of the texts in `window` that name what is beside them."""
         if window not in self._labels:
             self._labels[window] = [
                 one.box for one in self.items if one.window == window and one.names and not one.is_active
@@ -98,15 +98,17 @@ class Surroundings:
         return self._labels[window]
 
     def is_in_row(self, item: Item, number: int) -> bool:
-        """Tell whether `item` is in the row of that number (-1: the last) of a table."""
+        """Return whether `item` is in the table row of that number (-1: the last)."""
         return False
 
     def is_cell(self, item: Item) -> bool:
-        """Tell whether `item` is a cell of a table, or in one: then its column and its row tell what it is."""
+        """Return whether `item` is a table cell, or in one: then its column and row identify it."""
         return item.role in _CELLS
 
     def is_in_page(self, item: Item) -> bool | None:
-        """Tell whether `item` is in the page that a browser shows, and not the browser's own; None where no page is."""
+        """Return whether `item` is in the page that a browser shows, not in the browser's own controls; None without a
+        page.
+        """
         return None
 
     def lists(self) -> Sequence[Sequence[Item]]:
@@ -118,18 +120,18 @@ class Surroundings:
         return [sorted(rows, key=lambda item: item.box.y) for rows in found.values()]
 
     def in_title(self, item: Item, word: str) -> bool:
-        """Tell whether the title of the item's window has `word`."""
+        """Return whether the title of the item's window has `word`."""
         return word in self._titles.get(item.window, frozenset())
 
 
 class TreeSurroundings(Surroundings):
-    """The surroundings that a tree of widgets tells: `nodes` by the refs of its items."""
+    """The surroundings by a tree of widgets: `nodes` by the refs of its items."""
 
     def __init__(self, items: Sequence[Item], titles: Mapping[int, str], tree: Tree) -> None:
         super().__init__(items, titles)
         self._tree = tree
         self._at = {node.ref: at for at, node in enumerate(tree.nodes)}
-        self._sizes = _sizes(tree)
+        self._sizes = _count_descendants(tree)
         self._controls = {
             (node.window, node.name) for node in tree.nodes
             if node.name and is_interactive(node) and node.role not in _TELLS
@@ -143,13 +145,13 @@ class TreeSurroundings(Surroundings):
         a, b = self._at[item.ref], self._at[other.ref]
         if self._tree.nodes[a].app != self._tree.nodes[b].app or item.window != other.window:
             return None
-        common = self._common(a, b)
+        common = self._common_ancestor(a, b)
         node = self._tree.nodes[common] if common is not None else None
         if common == b:  # `other` is around it
             return RECORD if self._tree.nodes[b].role in _GROUPS else GROUP
         named = (item.window, self._tree.nodes[b].name) in self._controls and self._tree.nodes[b].name not in item.names
         if (named or self._is_of_a_control(b)) and not (node is not None and node.role in _RECORD):
-            return None  # what another control is called says nothing of this one
+            return None  # another control's name does not explain this one
         if (
             node is not None
             and (node.role in _RECORD or self._sizes[common or 0] <= _MOST_IN_RECORD)
@@ -161,10 +163,10 @@ class TreeSurroundings(Surroundings):
             return self._in_table(common or 0, item, other)
         if self._heading.get(a) == b:
             return GROUP
-        return beside_cost(item.box, other.box, self._texts(item.window))
+        return beside_cost(item.box, other.box, self._label_boxes(item.window))
 
     def _is_of_a_control(self, at: int) -> bool:
-        """Tell whether the node, or one around it, is a control that names only itself."""
+        """Return whether the node, or one around it, is a control that names only itself."""
         while at >= 0:
             node = self._tree.nodes[at]
             if node.role in _TELLS or node.role in _RECORD:
@@ -177,7 +179,7 @@ class TreeSurroundings(Surroundings):
     def _in_table(self, table: int, item: Item, other: Item) -> float | None:
         if _on_one_line(item.box, other.box):
             return RECORD
-        is_head = other in self._heads(table)
+        is_head = other in self._column_heads(table)
         if is_head and min(item.box.right, other.box.right) - max(item.box.x, other.box.x) > 0.5 * min(
             item.box.w, other.box.w
         ):
@@ -185,33 +187,35 @@ class TreeSurroundings(Surroundings):
         return GROUP if other.role in HEADERS else None
 
     def is_in_row(self, item: Item, number: int) -> bool:
-        """Tell whether `item` is in the row of that number (-1: the last) of its table, headers not counted."""
-        table = self._table(item)
+        """Return whether `item` is in the row of that number (-1: the last) of its table, headers not counted."""
+        table = self._table_of(item)
         if table is None:
             return False
-        lines = self._lines(table)
+        lines = self._table_lines(table)
         at = number - 1 if number > 0 else len(lines) + number
         return 0 <= at < len(lines) and in_one_row(lines[at], item.box)
 
     def is_cell(self, item: Item) -> bool:
-        """Tell whether `item` is a cell of a table, or in one: then its column and its row tell what it is."""
+        """Return whether `item` is a table cell, or in one: then its column and row identify it."""
         around = self._tree.ancestors(self._tree.nodes[self._at[item.ref]])
         return item.role in _CELLS or any(node.role in _CELLS for node in around)
 
     def is_in_page(self, item: Item) -> bool | None:
-        """Tell whether `item` is in the page that a browser shows; None where no page is."""
+        """Return whether `item` is in the page that a browser shows; None where no page is."""
         if not any(node.role in _PAGES for node in self._tree.nodes):
             return None
         around = self._tree.ancestors(self._tree.nodes[self._at[item.ref]])
         return any(node.role in _PAGES for node in around)
 
     def lists(self) -> Sequence[Sequence[Item]]:
-        """Return the rows of each list, from the top; of a table that tells of cells alone, the first of each line."""
-        tables = {table for item in self.items if item.role in _IN_LINES and (table := self._table(item)) is not None}
+        """Return the rows of each list, from the top; for a table that has only cells, the first cell of each line."""
+        tables = {
+            table for item in self.items if item.role in _IN_LINES and (table := self._table_of(item)) is not None
+        }
         found = []
         for table in sorted(tables):
-            lines = self._lines(table)
-            inside = [one for one in self.items if one.role in _RECORD | _CELLS and self._table(one) == table]
+            lines = self._table_lines(table)
+            inside = [one for one in self.items if one.role in _RECORD | _CELLS and self._table_of(one) == table]
             firsts = [
                 min((one for one in inside if in_one_row(line, one.box)), key=lambda one: (-one.box.w, one.box.x))
                 if any(one.role in _ROWS for one in inside)
@@ -223,16 +227,16 @@ class TreeSurroundings(Surroundings):
                 found.append(firsts)
         return found
 
-    def _table(self, item: Item) -> int | None:
+    def _table_of(self, item: Item) -> int | None:
         at = self._tree.nodes[self._at[item.ref]].parent
         while at >= 0 and self._tree.nodes[at].role not in _TABLES:
             at = self._tree.nodes[at].parent
         return at if at >= 0 else None
 
-    def _lines(self, table: int) -> Sequence[Rect]:
+    def _table_lines(self, table: int) -> Sequence[Rect]:
         """Return a box of each line of the table, from the top, without the line of its headers."""
         if table not in self._rows:
-            inside = [one for one in self.items if one.role in _IN_LINES and self._table(one) == table]
+            inside = [one for one in self.items if one.role in _IN_LINES and self._table_of(one) == table]
             heads = [one.box for one in inside if one.role in HEADERS]
             lines: list[Rect] = []
             for one in sorted(inside, key=lambda one: one.box.y):
@@ -241,17 +245,17 @@ class TreeSurroundings(Surroundings):
             self._rows[table] = lines
         return self._rows[table]
 
-    def _heads(self, table: int) -> Sequence[Item]:
-        """Return what tells of the columns of the table: its headers, else the cells of its first line."""
+    def _column_heads(self, table: int) -> Sequence[Item]:
+        """Return the items that name the columns of the table: its headers, else the cells of its first line."""
         if table not in self._heads_of:
-            inside = [one for one in self.items if one.role in _IN_LINES and self._table(one) == table]
+            inside = [one for one in self.items if one.role in _IN_LINES and self._table_of(one) == table]
             heads = [one for one in inside if one.role in HEADERS]
             cells = [one for one in inside if one.role == "table cell"]
             first = min((one.box.y for one in cells), default=0)
             self._heads_of[table] = heads or [one for one in cells if one.box.y < first + 4]
         return self._heads_of[table]
 
-    def _common(self, a: int, b: int) -> int | None:
+    def _common_ancestor(self, a: int, b: int) -> int | None:
         around = {a}
         node = self._tree.nodes[a]
         while node.parent >= 0:
@@ -266,8 +270,8 @@ class TreeSurroundings(Surroundings):
 
 
 def beside_cost(box: Rect, label: Rect, texts: Sequence[Rect]) -> float | None:
-    """Return what it costs that the text at `label` tells of what is at `box`: before it on its line, behind it, or
-    above it and no further right, as the title of a card is; None when it is further away.
+    """Return the cost of explaining the thing at `box` by the text at `label`: before it on its line, behind it, or
+    above it and no further right, as the title of a card; None when it is further away.
     """
     if _on_one_line(box, label):
         gap = box.x - label.right
@@ -288,8 +292,8 @@ def _on_one_line(a: Rect, b: Rect) -> bool:
     return in_one_row(a, b) and max(a.h, b.h) <= 4 * max(min(a.h, b.h), 12)
 
 
-def _sizes(tree: Tree) -> list[int]:
-    """Return how many nodes each node's part of the tree has; nodes are in document order."""
+def _count_descendants(tree: Tree) -> list[int]:
+    """Return the number of nodes in each node's subtree, itself included; nodes are in document order."""
     sizes = [1] * len(tree.nodes)
     for at in range(len(tree.nodes) - 1, -1, -1):
         parent = tree.nodes[at].parent
@@ -313,13 +317,13 @@ def _headings(tree: Tree) -> dict[int, int]:
 
 
 def tree_items(tree: Tree, boxes: Mapping[str, Rect], implied: Mapping[str, str]) -> list[Item]:
-    """Return the items of `tree` that can be seen. `boxes`: their visible parts by handle; `implied`: what nameless
-    ones are called.
+    """Return the visible items of `tree`. `boxes`: their visible parts by handle; `implied`: the names of nameless
+    ones.
     """
-    return [_item(node, boxes[node.ref], implied) for node in tree.nodes if node.ref in boxes]
+    return [_make_item(node, boxes[node.ref], implied) for node in tree.nodes if node.ref in boxes]
 
 
-def _item(node: Node, box: Rect, implied: Mapping[str, str]) -> Item:
+def _make_item(node: Node, box: Rect, implied: Mapping[str, str]) -> Item:
     label = implied.get(node.ref, "")
     texts = [node.name, node.description, label]
     value = "" if node.secure else node.text

@@ -1,4 +1,4 @@
-"""What several methods found together: an answer, a reason to ask the next method, or an honest end."""
+"""The combined result of several methods: an answer, a reason to ask the next method, or an honest end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from acud.types.grounding import Candidate, Found, GroundingBackend, GroundingMe
 
 LOCAL = (GroundingMethod.DIRECT, GroundingMethod.ACCESSIBILITY, GroundingMethod.OCR)
 SAME_PX = 24
-"""Two findings without boxes this near to each other are one thing."""
+"""Two results without boxes this near to each other are one thing."""
 
 
 def methods(backend: GroundingBackend) -> tuple[GroundingMethod, ...]:
@@ -28,25 +28,25 @@ def next_method(plan: Sequence[GroundingMethod], so_far: Found) -> GroundingMeth
     if so_far.status == "found":
         return None
     rest = [method for method in plan if method not in tried]
-    if "ambiguous" in tried.values() or _unusable(so_far):
-        # What reads less than the whole description cannot choose, nor know of what can't be used.
+    if "ambiguous" in tried.values() or _why_unusable(so_far):
+        # A method that reads only a part of the description cannot choose, nor know what can't be used.
         rest = [method for method in rest if method not in LOCAL]
     return rest[0] if rest else None
 
 
-def _unusable(so_far: Found) -> str:
-    """Return why the widget that is meant can't be used (disabled, behind a dialog, covered); "" when none is known."""
+def _why_unusable(so_far: Found) -> str:
+    """Return why the meant widget can't be used (disabled, behind a dialog, covered); "" if no reason is known."""
     looked = (one for one in so_far.tried if one.method is GroundingMethod.ACCESSIBILITY and one.outcome == "nothing")
     return next((one.reason for one in looked), "")
 
 
 def add(so_far: Found, tried: Tried, candidates: Sequence[Candidate]) -> Found:
-    """Return `so_far` with what one more method found."""
+    """Return `so_far` with the result of one more method."""
     everything = (*so_far.tried, tried)
     if tried.outcome == "sure" or (tried.outcome == "ambiguous" and _is_one(candidates)):
-        chosen = _chosen(so_far.candidates, candidates[0])
+        chosen = _prefer_widget(so_far.candidates, candidates[0])
         return Found("found", (chosen,), everything)
-    return _open((*so_far.candidates, *candidates), everything)
+    return _conclude_without((*so_far.candidates, *candidates), everything)
 
 
 def nothing_yet() -> Found:
@@ -54,21 +54,21 @@ def nothing_yet() -> Found:
     return Found("not_found")
 
 
-def _open(candidates: tuple[Candidate, ...], tried: tuple[Tried, ...]) -> Found:
+def _conclude_without(candidates: tuple[Candidate, ...], tried: tuple[Tried, ...]) -> Found:
     if candidates:
-        distinct = _distinct(candidates)
+        distinct = _drop_doubles(candidates)
         doubt = "it fits several" if len(distinct) > 1 else "it fits, but not well enough to be sure"
         return Found("ambiguous", distinct, tried, doubt)
-    # A model that answered without naming a place has not said that it is not there.
+    # A model's answer without a place does not mean that the thing is not there.
     blind = [f"{one.method.value}: {one.reason}" for one in tried if one.outcome in ("unavailable", "unsure")]
     if blind:
         return Found("unknown", (), tried, "nothing was found, and not every method could look: " + "; ".join(blind))
-    why = _unusable(Found("not_found", (), tried))
+    why = _why_unusable(Found("not_found", (), tried))
     return Found("not_found", (), tried, why or "no method found it in the target")
 
 
-def _chosen(before: Sequence[Candidate], sure: Candidate) -> Candidate:
-    """Return the widget found before that `sure` lies in, as sure as that; else `sure`."""
+def _prefer_widget(before: Sequence[Candidate], sure: Candidate) -> Candidate:
+    """Return the earlier widget around `sure`, with the higher confidence of both; else `sure`."""
     same = [one for one in before if one.box is not None and one.box.holds(sure.point.x, sure.point.y)]
     if len(same) != 1:
         return sure
@@ -76,20 +76,20 @@ def _chosen(before: Sequence[Candidate], sure: Candidate) -> Candidate:
 
 
 def _is_one(candidates: Sequence[Candidate]) -> bool:
-    """Tell whether all are one thing told more than once, as toolkits do of an open list's options."""
+    """Return whether all are one thing reported more than once, as toolkits do for an open list's options."""
     first = candidates[0]
-    return all(_same(first, other, both=True) for other in candidates[1:])
+    return all(_is_same(first, other, both=True) for other in candidates[1:])
 
 
-def _distinct(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+def _drop_doubles(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     kept: list[Candidate] = []
     for one in sorted(candidates, key=lambda candidate: -candidate.confidence):
-        if not any(_same(one, other) for other in kept):
+        if not any(_is_same(one, other) for other in kept):
             kept.append(one)
     return tuple(kept)
 
 
-def _same(a: Candidate, b: Candidate, *, both: bool = False) -> bool:
+def _is_same(a: Candidate, b: Candidate, *, both: bool = False) -> bool:
     if a.box is None or b.box is None:
         return max(abs(a.point.x - b.point.x), abs(a.point.y - b.point.y)) <= SAME_PX
     inside = (b.box.holds(a.point.x, a.point.y), a.box.holds(b.point.x, b.point.y))

@@ -1,7 +1,7 @@
-"""Searches on their way: coordinates at once, then one job for each method, each on a fresh frame.
+"""Searches in progress: coordinates at once, then one job for each method, each on a fresh frame.
 
-Methods go as jobs of their own, so that the OCR engine's one place is held for reading only: an accessibility bus may
-take its time and a model minutes, and most searches end before any text is read.
+Each method is a job of its own, so that a search holds the OCR engine's one place only while it reads: an accessibility
+bus may be slow and a model take minutes, and most searches end before any text is read.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ def origin_of(target: ScreenshotTarget) -> Point:
 
 
 def mapping(fresh_target: FreshTarget) -> Mapped:
-    """Return what takes pixels of the target for points of the display."""
+    """Return the function from pixels of the target to points of the display."""
     box = area(fresh_target)
 
-    def mapped(x: float, y: float) -> Point | None:
+    def to_display(x: float, y: float) -> Point | None:
         point = Point(box.x + int(x), box.y + int(y))
         return point if box.holds(point.x, point.y) else None
 
-    return mapped
+    return to_display
 
 
 class _Search:
-    """One search: what was found so far, and what is to be asked next."""
+    """One search: the result so far, and the next method."""
 
     def __init__(
         self, search: ElementSearch, fresh_target: FreshTarget, wanted: SearchRequest, done: SearchDone
@@ -74,20 +74,20 @@ class _Search:
         self._epoch, self._frame = self._source.epoch, self._source.frame
 
     def begin(self, mapped: Mapped) -> None:
-        """Take coordinates at their word, else ask the first method."""
+        """Resolve an element's id or coordinates at once, else ask the first method."""
         handle = handle_of(self._wanted.description)
         if handle is not None:
-            self._search.elements.locate(self._fresh_target.watched, handle, self._located)
+            self._search.elements.locate(self._fresh_target.watched, handle, self._on_located)
             return
         given = coordinates(self._wanted.description)
         if given is not None:
-            self._directly(given, mapped(*given))
+            self._end_directly(given, mapped(*given))
             return
         tried = Tried(GroundingMethod.DIRECT, "nothing", "the description holds no coordinates")
         self._found = search_progress.add(self._found, tried, ())
         self._go_on()
 
-    def _directly(self, given: tuple[float, float], point: Point | None) -> None:
+    def _end_directly(self, given: tuple[float, float], point: Point | None) -> None:
         if point is None:
             where = f"({given[0]:g}, {given[1]:g}) lies outside the target"
             tried = Tried(GroundingMethod.DIRECT, "nothing", where)
@@ -96,8 +96,8 @@ class _Search:
         candidate = Candidate(point, None, 1.0, GroundingMethod.DIRECT)
         self._end(search_progress.add(self._found, Tried(GroundingMethod.DIRECT, "sure"), (candidate,)))
 
-    def _located(self, outcome: LocatedElement | AcudError) -> None:
-        """Take the element that an id names, if it lies in the target."""
+    def _on_located(self, outcome: LocatedElement | AcudError) -> None:
+        """Return the element of an id, if it lies in the target."""
         if isinstance(outcome, AcudError):
             self._done(outcome)
             return
@@ -116,12 +116,12 @@ class _Search:
             return
         target = self._fresh_target.picture
         view = View(self._source.name, target.crop, target.ignore)
-        fill, looked = partial(self._filled, method), partial(self._looked, method)
+        fill, looked = partial(self._fill_job, method), partial(self._on_result, method)
         submit = self._search.pool.submit
         submit(FrameWork(submit, self._search.lane(method), self._source, fill, looked, view=view))
 
-    def _filled(self, method: GroundingMethod, job: Job) -> Job:
-        """Return `job` with what `method` is asked, with the windows as they are now."""
+    def _fill_job(self, method: GroundingMethod, job: Job) -> Job:
+        """Return `job` with the question for `method` and the current windows."""
         watched = self._fresh_target.watched
         ask = FindAsk(
             self._wanted.description,
@@ -137,12 +137,12 @@ class _Search:
         )
         return replace(job, find=ask, hide=self._search.hide(self._source, method))
 
-    def _looked(self, method: GroundingMethod, outcome: JobResult | Unavailable) -> None:
-        """Take what a method found, or why it could not look; a source that was lost ends the search."""
+    def _on_result(self, method: GroundingMethod, outcome: JobResult | Unavailable) -> None:
+        """Add a method's result, or why it could not look; a lost source ends the search."""
         if isinstance(outcome, Unavailable) and not self._source.live:
             self._done(outcome)
         elif isinstance(outcome, Unavailable):
-            self._blind(method, outcome.message)
+            self._note_blind(method, outcome.message)
         elif outcome.status == "done" and outcome.found is not None:
             for tried in outcome.found.tried[len(self._found.tried) :]:
                 self._search.pay(tried, self._wanted.task_id)
@@ -150,10 +150,10 @@ class _Search:
             self._go_on()
         else:
             overwritten = "its frame was overwritten each time" if outcome.status == "frame_gone" else ""
-            self._blind(method, overwritten or outcome.reason or outcome.status)
+            self._note_blind(method, overwritten or outcome.reason or outcome.status)
 
-    def _blind(self, method: GroundingMethod, reason: str) -> None:
-        """Take down that a method could not look."""
+    def _note_blind(self, method: GroundingMethod, reason: str) -> None:
+        """Record that a method could not look."""
         self._found = search_progress.add(self._found, Tried(method, "unavailable", reason), ())
         self._go_on()
 
@@ -182,18 +182,18 @@ class ElementSearch:
     def find(
         self, fresh_target: FreshTarget, wanted: SearchRequest, done: SearchDone, mapped: Mapped | None = None
     ) -> None:
-        """Search `fresh_target`, a fresh frame of a target; `done` gets what was found, or the fault.
+        """Search `fresh_target`, a fresh frame of a target; `done` gets the result or the fault.
 
-        `mapped` says what coordinates in the description mean (None: pixels of the target).
+        `mapped` maps coordinates in the description to the display (None: they are pixels of the target).
         """
         _Search(self, fresh_target, wanted, done).begin(mapped or mapping(fresh_target))
 
     def backend(self, wanted: SearchRequest) -> GroundingBackend:
-        """Return which methods may be tried."""
+        """Return the backend that decides which methods may be tried."""
         return wanted.backend or GroundingBackend(self._settings.grounding.backend)
 
     def lane(self, method: GroundingMethod) -> Lane:
-        """Return where `method` can look: OmniParser reads text too, and a model elsewhere gets redacted pictures."""
+        """Return the lane for `method`: OmniParser reads text too, and remote models get redacted pictures."""
         if method is GroundingMethod.OCR:
             return Lane.OCR
         if method is GroundingMethod.OMNIPARSER:
@@ -202,23 +202,23 @@ class ElementSearch:
         return Lane.REDACT if reads else Lane.JUDGE
 
     def hide(self, source: Source, method: GroundingMethod) -> Hide | None:
-        """Return what is hidden of `source` from a model elsewhere."""
+        """Return what to hide of `source` from a remote model."""
         return self._redaction.of(source, leaves=not self._is_local(method))
 
     def pay(self, tried: Tried, task_id: str) -> None:
-        """Enter what a method cost that asked a model."""
-        via, model = self._asked(tried.method)
+        """Record the cost of a method that asked a model."""
+        via, model = self._model_of(tried.method)
         if via and tried.is_paid:
             tokens = (tried.tokens_in, tried.tokens_out)
             self._usage_log.enter(Purpose.FIND, via, tried.cost_usd, tokens, model=model, task_id=task_id)
 
     def _is_local(self, method: GroundingMethod) -> bool:
-        """Tell whether what `method` looks at stays on this machine."""
-        via, _ = self._asked(method)
+        """Return whether the pictures for `method` stay on this machine."""
+        via, _ = self._model_of(method)
         return not via or self._settings.backends[via].is_local
 
-    def _asked(self, method: GroundingMethod) -> tuple[str, str]:
-        """Return the backend and the model that `method` asks, both "" for one that asks none."""
+    def _model_of(self, method: GroundingMethod) -> tuple[str, str]:
+        """Return the backend and the model of `method`, both "" for a method without a model."""
         grounding, backends = self._settings.grounding, self._settings.backends
         via = {
             GroundingMethod.UITARS: grounding.uitars_via or "ollama",
@@ -233,7 +233,7 @@ class ElementSearch:
 
 
 class GroundingFeature(RunningFeature):
-    """Elements found by their description."""
+    """Finds elements by their description."""
 
     def __init__(self, core: Core) -> None:
         self.fresh_frames = core.fresh_frames
@@ -265,7 +265,7 @@ def gui_find(feature: GroundingFeature, request: GuiFind, call: Call) -> None:
         log(fault, None)
         call.fail(fault)
 
-    def done(outcome: SearchOutcome | AcudError) -> None:
+    def finish(outcome: SearchOutcome | AcudError) -> None:
         if isinstance(outcome, AcudError):
             fail(outcome)
             return
@@ -278,6 +278,6 @@ def gui_find(feature: GroundingFeature, request: GuiFind, call: Call) -> None:
         if isinstance(outcome, AcudError):
             fail(outcome)
         else:
-            feature.search.find(outcome, wanted, call.later(done))
+            feature.search.find(outcome, wanted, call.later(finish))
 
     feature.fresh_frames.fresh(request.target, place.display, (), call.later(on_target))

@@ -1,4 +1,4 @@
-"""What sort of thing a value is, told by how it is written: `UTF-8` is an encoding, `MM/YY` an expiry date."""
+"""The kind of a value by how it is written: `UTF-8` is an encoding, `MM/YY` an expiry date."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SORTS = (
     (r"v ?\d+(?:\.\d+)+", "", "version"),
     (r"[-+]?\d[\d.,]*", "", "number value figure amount cost price count"),
 )  # fmt: skip
-"""What the whole value is like, what else must hold, and the words for it."""
+"""The pattern of the whole value, a further condition, and the words for it."""
 _COMPILED = tuple((re.compile(f"{also}(?:{pattern})", re.IGNORECASE), frozenset(words.split()))
                   for pattern, also, words in _SORTS)  # fmt: skip
 _LONGEST = 60
@@ -37,7 +37,7 @@ _LONGEST = 60
 
 @lru_cache(maxsize=8192)
 def value_words(text: str) -> frozenset[str]:
-    """Return the words for what `text` is by how it is written; empty for a text like any other."""
+    """Return the words for the kind of `text` by how it is written; empty for an ordinary text."""
     bare = " ".join(text.split())
     if not bare or len(bare) > _LONGEST:
         return frozenset()

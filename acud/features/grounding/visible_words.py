@@ -20,7 +20,7 @@ _FORMS = (
 
 
 def coordinates(description: str) -> tuple[float, float] | None:
-    """Return the coordinates that `description` is, or None when it is anything else."""
+    """Return the coordinates if `description` is nothing else, or None."""
     text = description.strip().lower().removesuffix(".")
     for form in _FORMS:
         found = form.fullmatch(text)
@@ -39,13 +39,13 @@ class Sort(StrEnum):
     WORDS = "words"
     """The words themselves are meant, wherever they stand: a link in a sentence, a heading, a row."""
     ANY = "any"
-    """The description does not say."""
+    """The description gives no hint."""
 
 
 class ShownWords(Struct, frozen=True):
     """`name`: the words to look for ("" when the description names none). `quoted`: they stood in quotation marks.
     `role`: the role's word, singular ("" for none). `window`: a part of a window's title ("" for any). `whole`: all the
-    words, for what is itself called "New folder".
+    words, for things with a name like "New folder".
     """
 
     name: str
@@ -86,7 +86,7 @@ _ROLE_FIRST_LABELLED = re.compile(rf"(?P<role>{_ROLE})\s+{_LABELLED}\s+(?P<name>
 _ROLE_LAST = re.compile(rf"(?P<name>.+?)\s+(?P<role>{_ROLE})", re.IGNORECASE)
 _ROLE_ONLY = re.compile(rf"(?P<role>{_ROLE})", re.IGNORECASE)
 _TELLING = ("search", "password")
-"""First words of roles that are themselves what such a field is called."""
+"""First words of roles that are themselves the name of such a field."""
 _ARTICLE = re.compile(r"\A(?:the|a|an|that|this)\s+", re.IGNORECASE)
 _VERB = re.compile(
     r"(?:please\s+)?(?:(?:double|right|left|middle)[\s-]?click|click|press|push|tap|select|choose|open|find|locate)"
@@ -97,15 +97,15 @@ _NAMED_BY = re.compile(rf"{_LABELLED}\s+", re.IGNORECASE)
 
 
 def shown_words(description: str, verb: str = "") -> ShownWords:
-    """Return what `description` names. `verb` `type` makes of a bare name the field with that label, `tick` the box
-    before it.
+    """Return what `description` names. With the `verb` `type`, a bare name is the field with that label, with `tick`
+    the box before it.
     """
-    text = _bare(description)
+    text = _strip_lead_in(description)
     window = ""
     place = _PLACE.search(text)
     if place is not None:
-        text, window = text[: place.start()], unmarked(place["place"])
-    found = _quoted(text) or _plain(text)
+        text, window = text[: place.start()], strip_marks(place["place"])
+    found = _read_quoted(text) or _read_plain(text)
     sort = _SORT_OF.get(found.role, Sort.ANY)
     if verb == "type" and sort is Sort.ANY:
         sort = Sort.BESIDE
@@ -113,17 +113,17 @@ def shown_words(description: str, verb: str = "") -> ShownWords:
     return ShownWords(found.name, found.quoted, role, sort, window, found.name if found.quoted else text)
 
 
-def _bare(description: str) -> str:
+def _strip_lead_in(description: str) -> str:
     text = " ".join(description.split()).rstrip(" .")
     return _ARTICLE.sub("", _VERB.sub("", text, count=1), count=1) if text[:1] not in CLOSING else text
 
 
-def unmarked(words: str) -> str:
+def strip_marks(words: str) -> str:
     """Return `words` without quotation marks around them."""
     return words.strip().strip(f"{MARKS}'").strip()
 
 
-def _quoted(text: str) -> ShownWords | None:
+def _read_quoted(text: str) -> ShownWords | None:
     found = QUOTED.search(text)
     if found is None:
         return None
@@ -132,7 +132,7 @@ def _quoted(text: str) -> ShownWords | None:
     return ShownWords(name.strip(), True, roles[0] if roles else "")
 
 
-def _plain(text: str) -> ShownWords:
+def _read_plain(text: str) -> ShownWords:
     only = _ROLE_ONLY.fullmatch(text)
     if only is not None:
         first, _, rest = text.partition(" ")

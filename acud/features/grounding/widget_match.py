@@ -10,7 +10,7 @@ from msgspec import Struct
 from acud.accessibility.labels import BUTTONS, implied_names
 from acud.accessibility.nodes import Node, State, Tree
 from acud.features.grounding.description_parts import Parts, parts_of
-from acud.features.grounding.item_match import Explained, explain, names_icon
+from acud.features.grounding.item_match import Explained, explain, find_icon_phrases
 from acud.features.grounding.screen_items import Item, ShapeOf, TreeSurroundings, tree_items, with_shape
 from acud.features.grounding.widget_visibility import WidgetVisibility
 from acud.features.grounding.widget_words import OF_VERB, TICKED
@@ -19,13 +19,13 @@ from acud.types import Rect, WindowInfo, behind_modal
 from acud.types.grounding import COVERED, Candidate, GroundingMethod
 
 _SURE_COST, _SURE_TEXT_COST = 1.3, 0.7
-"""What the explanation of a widget, or of a text that reacts to nothing, costs at most where the answer is sure."""
+"""The highest cost of a sure explanation, of a widget and of a text that does not react."""
 
 Outcome = Literal["sure", "ambiguous", "unsure", "nothing"]
 
 
 class Match(Struct, frozen=True):
-    """`sure`: exactly one candidate. `ambiguous`: several that fit as well. `unsure`: what comes near, best first."""
+    """`sure`: exactly one candidate. `ambiguous`: several equally good ones. `unsure`: near matches, best first."""
 
     outcome: Outcome
     candidates: tuple[Candidate, ...] = ()
@@ -38,14 +38,14 @@ def match(
 ) -> Match:  # fmt: skip
     """Return which widget of `tree` is meant. `windows` are the display's, topmost first; `screen` its bounds.
 
-    `shape_of` tells what the icon of a widget means by its shape; it is asked only where names leave the answer open.
-    Only what shows and lies uncovered inside its window and the display is a candidate; what fits but doesn't is told
-    in `reason`. A disabled widget is a candidate that says so.
+    `shape_of` gives the meanings of a widget's icon by its shape; it is called only where names leave the answer open.
+    Only widgets that are visible and uncovered inside their window and the display are candidates; `reason` names a
+    match that is not. A disabled widget is a candidate marked as disabled.
     """
-    return _Matching(tree, windows, screen, verb, shape_of).answer(description, most)
+    return _Matcher(tree, windows, screen, verb, shape_of).answer(description, most)
 
 
-class _Matching:
+class _Matcher:
     def __init__(
         self, tree: Tree, windows: Sequence[WindowInfo], screen: Rect, verb: str, shape_of: ShapeOf | None
     ) -> None:
@@ -63,9 +63,9 @@ class _Matching:
         self._nodes = {node.ref: node for node in tree.nodes}
 
     def _surroundings(self, description: str) -> TreeSurroundings:
-        """Return what can be seen, with the meanings of nameless icons where the description names one."""
+        """Return the visible items, with the meanings of nameless icons where the description names one."""
         items = tree_items(self._tree, self._boxes, self._implied)
-        if self._shape_of is not None and names_icon(description):
+        if self._shape_of is not None and find_icon_phrases(description):
             texts = [item.box for item in items if item.role in ("label", "static") and item.names]
             shape_of = self._shape_of
             items = [one if any(one.box.contains(box) for box in texts) else with_shape(one, shape_of) for one in items]
@@ -73,7 +73,7 @@ class _Matching:
         return TreeSurroundings(items, titles, self._tree)
 
     def answer(self, description: str, most: int) -> Match:
-        """Return what explains every word of the description, and can be used."""
+        """Return the usable widgets that explain every word of the description."""
         told = parts_of(description)
         around = self._surroundings(description)
         blocked = frozenset(item.ref for item in around.items if self._why_not(item, told))
@@ -91,12 +91,12 @@ class _Matching:
         if len(usable) > 1:
             return Match("ambiguous", candidates, f"{len(usable)} widgets fit as well")
         is_sure = _is_plain(usable[0]) and not _is_elsewhere(usable[0].item, description, told, around)
-        return Match("sure" if is_sure else "unsure", candidates, self._disabled(usable[0]))
+        return Match("sure" if is_sure else "unsure", candidates, self._describe_disabled(usable[0]))
 
     # ---- what can be used -------------------------------------------------------------------------------------------
 
     def _why_not(self, item: Item, told: Parts) -> str:
-        """Return why nobody can mean it now, but for what the description itself tells of it."""
+        """Return why the item can't be meant now, unless the description itself names that state."""
         node = self._nodes[item.ref]
         if self._is_behind_modal(node) and not told.is_behind:
             return "behind a dialog that must be answered first"
@@ -108,7 +108,7 @@ class _Matching:
         node = self._nodes[item.ref]
         return f"the {node.role} {node.name[:80]!r} is {self._why_not(item, told)}"
 
-    def _disabled(self, one: Explained) -> str:
+    def _describe_disabled(self, one: Explained) -> str:
         node = self._nodes[one.item.ref]
         return "" if node.is_enabled else f"the {node.role} {(node.name or node.description)[:80]!r} is disabled"
 
@@ -137,7 +137,7 @@ class _Matching:
 
 
 def _is_plain(one: Explained) -> bool:
-    """Tell whether little of the explanation is taken from around the widget, and less where it is only a text."""
+    """Return whether little of the explanation comes from around the widget, and less where it is only a text."""
     return one.cost <= (_SURE_COST if one.item.is_active else _SURE_TEXT_COST)
 
 
@@ -150,8 +150,8 @@ _ICON_WORDS = frozenset({"icon", "symbol", "glyph", "pictogram", "logo"})
 
 
 def _is_elsewhere(item: Item, description: str, told: Parts, around: TreeSurroundings) -> bool:
-    """Tell whether something that is no widget may be meant instead: what a page draws, where only the browser's own
-    controls fit and the description has no word of browsers; an icon, where only a text fits.
+    """Return whether something that is no widget may be meant instead: a drawing in a page, where only the browser's
+    own controls fit and the description has no word for browsers; an icon, where only a text fits.
     """
     said = frozenset(normal(description).split())
     if item.is_active and around.is_in_page(item) is False and not said & _BROWSER_WORDS:

@@ -1,4 +1,4 @@
-"""What of a widget can be seen, and where it can be clicked."""
+"""The visible part of a widget, and where it can be clicked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STEPS = (0.5, 0.25, 0.75, 0.1, 0.9)
 
 
 class WidgetVisibility:
-    """Tells which part of a tree's widgets can be seen; `windows` are the display's, topmost first."""
+    """Computes the visible part of a tree's widgets; `windows` are the display's, topmost first."""
 
     def __init__(self, tree: Tree, windows: Sequence[WindowInfo], screen: Rect) -> None:
         self._tree = tree
@@ -34,7 +34,7 @@ class WidgetVisibility:
         return any(other.role in _FLOATING for other in self._tree.ancestors(node))
 
     def visible_part(self, node: Node) -> Rect | None:
-        """Return the part of its box that its parents, its window and the display leave; None when nothing is left."""
+        """Return the part of the node's box inside its parents, its window and the display; None for none."""
         if node.box is None:
             return None
         part = node.box.intersect(self._screen)
@@ -44,10 +44,10 @@ class WidgetVisibility:
             if part is not None and other.box is not None and other.role in _CLIPPING:
                 part = part.intersect(other.box)
         if part is not None and not floats:
-            part = self._in_window(node, part)
+            part = self._clip_to_window(node, part)
         return part if part is not None and min(part.w, part.h) >= _LEAST_PX else None
 
-    def _in_window(self, node: Node, part: Rect) -> Rect | None:
+    def _clip_to_window(self, node: Node, part: Rect) -> Rect | None:
         index = self._height.get(node.window)
         if index is None:
             return part
@@ -55,8 +55,8 @@ class WidgetVisibility:
         return None if window.visibility == "unmapped" else part.intersect(window.bounds)
 
     def click_point(self, node: Node, part: Rect) -> Point | None:
-        """Return the middle of `part`, or another place in it that no window covers; None when all are covered."""
-        above = [window.outside for window in self._above(node)]
+        """Return the middle of `part`, or another point in it that no window covers; None when all are covered."""
+        above = [window.outside for window in self._windows_above(node)]
         if not self._floats(node):
             above += self._floating
         for y in _STEPS:
@@ -66,13 +66,13 @@ class WidgetVisibility:
                     return point
         return None
 
-    def _above(self, node: Node) -> Sequence[WindowInfo]:
+    def _windows_above(self, node: Node) -> Sequence[WindowInfo]:
         index = self._height.get(node.window)
         above = self._windows[:index] if index is not None else ()
         floats = self._floats(node)
         return [w for w in above if w.visibility != "unmapped" and not (floats and self._is_own_popup(node, w))]
 
     def _is_own_popup(self, node: Node, window: WindowInfo) -> bool:
-        """Tell whether `window` is what an opened menu or list of the widget's program is drawn in."""
+        """Return whether `window` holds an open menu or list of the widget's program."""
         pid = self._tree.apps[node.app].pid
         return window.kind == "popup" and (window.owner == node.window or (pid != 0 and window.pid == pid))

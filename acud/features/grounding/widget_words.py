@@ -67,7 +67,7 @@ TYPED_INTO = INPUTS | {"combo box"}
 
 TICKED = CHECKS | {"radio button", "radio menu item"}
 OF_VERB = {"type": TYPED_INTO, "tick": TICKED}
-"""The roles that are looked for, by what is going to be done."""
+"""The roles to look for, by the action."""
 
 _KIND = "|".join(sorted((re.escape(word) for word in WORDS), key=len, reverse=True))
 _NUMBER = r"first|second|third|fourth|fifth|sixth|seventh|last|top|topmost|bottom|bottommost|\d+(?:st|nd|rd|th)"
@@ -80,8 +80,8 @@ _BEFORE_A_NAME = re.compile(
 
 
 def names_what_is_quoted(description: str) -> bool:
-    """Tell whether words in quotation marks, if there are any, are the name of what is meant: not so in "the bin on the
-    'Ada' card", nor in "the field below 'Ada'".
+    """Return whether quoted words, if any, are the name of the target: not so in "the bin on the 'Ada' card", nor in
+    "the field below 'Ada'".
     """
     found = QUOTED.search(description)
     return found is None or _BEFORE_A_NAME.fullmatch(description[: found.start()]) is not None

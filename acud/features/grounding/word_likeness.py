@@ -1,4 +1,4 @@
-"""How alike two texts are as names of things: as they are compared, but for typing errors, and words of one meaning."""
+"""How alike two texts are as names of things: in normal form, with typing errors, and by words of the same meaning."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _SAME = {
     "log on": "login", "e-book": "ebook", "e-books": "ebooks",
 }  # fmt: skip
 _TYPO = 0.84
-"""The least likeness of two words of four letters and more that are taken for one: a letter wrong, missing or more."""
+"""The least likeness of two words of four letters and more that count as one: a letter wrong, missing or added."""
 
 
 @lru_cache(maxsize=8192)
 def normal(text: str) -> str:
-    """Return `text` as it is compared: lower case, one space between words, without mnemonics, dots, shortcuts."""
+    """Return `text` in the form for comparison: lower case, one space between words, no mnemonics, dots, shortcuts."""
     folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2026", " ").replace("...", " ")
     folded = _POSSESSIVE.sub("", folded)
     plain = _COUNT.sub("", _SHORTCUT.sub("", folded)).replace("_", " ").replace("'", "").replace("\u2019", "")
@@ -35,8 +35,8 @@ def normal(text: str) -> str:
 
 @lru_cache(maxsize=65536)
 def likeness(wanted: str, name: str) -> float:
-    """Return 0 to 1 for two normal texts: 1 the same; above 0.9 but for spaces or a typing error; from 0.6 when one
-    has words more than the other.
+    """Return 0 to 1 for two normal texts: 1 the same; above 0.9 but for spaces or a typing error; from 0.6 when one has
+    words more than the other.
     """
     if not wanted or not name:
         return 0.0
@@ -45,7 +45,7 @@ def likeness(wanted: str, name: str) -> float:
     if wanted.replace(" ", "") == name.replace(" ", ""):
         return 0.97
     asked, there = wanted.split(), name.split()
-    common = _common(asked, there)
+    common = _count_common(asked, there)
     if common == len(asked) == len(there):
         return 0.92
     if common == len(asked):
@@ -55,8 +55,8 @@ def likeness(wanted: str, name: str) -> float:
     return 0.0
 
 
-def _common(asked: list[str], there: list[str]) -> int:
-    """Return how many words both have, in the order of `asked`, one that is alike counting as the same."""
+def _count_common(asked: list[str], there: list[str]) -> int:
+    """Return how many words both have, counting similar words as the same."""
     left = list(there)
     count = 0
     for word in asked:
@@ -69,7 +69,7 @@ def _common(asked: list[str], there: list[str]) -> int:
 
 @lru_cache(maxsize=65536)
 def is_same_word(word: str, other: str) -> bool:
-    """Tell whether two words are one, but for a letter."""
+    """Return whether two words are the same but for a letter."""
     if word == other or (min(len(word), len(other)) >= 4 and word.removesuffix("s") == other.removesuffix("s")):
         return True
     if min(len(word), len(other)) < 4 or any(c.isdigit() for c in word + other):
@@ -94,7 +94,7 @@ _LEAST_STEM = 3
 
 @lru_cache(maxsize=65536)
 def is_form(word: str, other: str) -> bool:
-    """Tell whether two words are forms of one: plural, -ing, -ed, -s, British and American spelling, three and 3."""
+    """Return whether two words are forms of one: plural, -ing, -ed, -s, British and American spelling, three and 3."""
     return bool(_stems(word) & _stems(other))
 
 
@@ -132,11 +132,11 @@ def _by_synonym() -> dict[str, frozenset[str]]:
 
 
 def synonyms(word: str) -> frozenset[str]:
-    """Return the words that mean about what `word` does where they name a control, from `word_synonyms.txt`."""
+    """Return the words with about the same meaning as `word` in the name of a control, from `word_synonyms.txt`."""
     return _by_synonym().get(word, frozenset())
 
 
 @lru_cache(maxsize=65536)
 def is_synonym(word: str, other: str) -> bool:
-    """Tell whether `word`, in any form, means about what `other` does where they name a control."""
+    """Return whether `word`, in any form, means about the same as `other` in the name of a control."""
     return any(is_form(twin, other) for one in _stems(word) for twin in synonyms(one))

@@ -21,7 +21,7 @@ from acud.types.grounding import Candidate, GroundingMethod, Tried
 
 
 class AccessibilityMethod:
-    """Finds widgets in the part of the display that is looked at. Owns a connection for each bus; `close` ends them."""
+    """Finds widgets in the searched part of the display. Owns a connection for each bus; `close` ends them."""
 
     name = GroundingMethod.ACCESSIBILITY
 
@@ -35,28 +35,28 @@ class AccessibilityMethod:
         try:
             tree = await self._read(ask)
         except Unavailable as fault:
-            return MethodResult(_tried("unavailable", str(fault), begun))
-        return await asyncio.to_thread(self.matched, ask, view, tree)  # the first icon draws all templates
+            return MethodResult(_make_tried("unavailable", str(fault), begun))
+        return await asyncio.to_thread(self.match_tree, ask, view, tree)  # the first icon draws all templates
 
-    def matched(self, ask: FindAsk, view: SearchView, tree: Tree) -> MethodResult:
-        """Return which of the widgets of `tree` fit, with the shapes that the view shows of them."""
+    def match_tree(self, ask: FindAsk, view: SearchView, tree: Tree) -> MethodResult:
+        """Return which widgets of `tree` fit, reading icon shapes from the view's pixels."""
         pixels = view.shot.pixels
 
         def shape_of(box: Rect) -> Mapping[str, float]:
             return shape_meanings(pixels, box.shift(-view.at.x, -view.at.y))
 
-        return MethodResult(*_matched(ask, view.at, tree, shape_of, time.monotonic()))
+        return MethodResult(*_match_widgets(ask, view.at, tree, shape_of, time.monotonic()))
 
     async def search(self, ask: FindAsk, screen: Rect) -> tuple[Tried, tuple[Candidate, ...]]:
-        """Return how it went and what fits: one candidate when `sure`, best first otherwise. `screen`: the display's
-        bounds in its own pixels. Icons are told by their names only.
+        """Return the outcome and the candidates: one when `sure`, best first otherwise. `screen`: the display's bounds
+        in its own pixels. Icons are recognised by their names only.
         """
         begun = time.monotonic()
         try:
             tree = await self._read(ask)
         except Unavailable as fault:
-            return _tried("unavailable", str(fault), begun), ()
-        return _matched(ask, screen, tree, None, begun)
+            return _make_tried("unavailable", str(fault), begun), ()
+        return _match_widgets(ask, screen, tree, None, begun)
 
     async def _read(self, ask: FindAsk) -> Tree:
         bus = await self._buses.of(ask.bus_address, ask.a11y_address)
@@ -67,23 +67,23 @@ class AccessibilityMethod:
         await self._buses.close()
 
 
-def _matched(
+def _match_widgets(
     ask: FindAsk, screen: Rect, tree: Tree, shape_of: ShapeOf | None, begun: float
 ) -> tuple[Tried, tuple[Candidate, ...]]:
     found = match(ask.description, tree, ask.windows, screen, verb=ask.verb, most=ask.max_candidates, shape_of=shape_of)
-    return _told(found, tree, begun), found.candidates
+    return _summarize(found, tree, begun), found.candidates
 
 
-def _tried(outcome: str, reason: str, begun: float) -> Tried:
+def _make_tried(outcome: str, reason: str, begun: float) -> Tried:
     ms = (time.monotonic() - begun) * 1000
     return Tried(GroundingMethod.ACCESSIBILITY, outcome, reason[:1000], ms=round(ms, 2))  # type: ignore[arg-type]
 
 
-def _told(found: Match, tree: Tree, begun: float) -> Tried:
-    """Say how it went. Nothing found in a tree with gaps is no `nothing`: what is meant may be in the gap."""
+def _summarize(found: Match, tree: Tree, begun: float) -> Tried:
+    """Return the outcome. With gaps in the tree, finding nothing is `unavailable`: the target may be in a gap."""
     gaps = "; ".join(tree.gaps())
     if found.outcome == "nothing" and gaps:
-        return _tried("unavailable", gaps, begun)
+        return _make_tried("unavailable", gaps, begun)
     if found.outcome == "nothing" and not tree.apps:
-        return _tried("unavailable", "no application tells of its widgets: see docs/grounding.md", begun)
-    return _tried(found.outcome, "; ".join(text for text in (found.reason, gaps) if text), begun)
+        return _make_tried("unavailable", "no application tells of its widgets: see docs/grounding.md", begun)
+    return _make_tried(found.outcome, "; ".join(text for text in (found.reason, gaps) if text), begun)

@@ -60,16 +60,18 @@ class Cascade:
         return looked._replace(tried=replace(looked.tried, ms=spent_ms))
 
     async def close(self) -> None:
-        """Let go of every method's connections."""
+        """Close every method's connections."""
         for method in self._methods.values():
             await method.close()
 
 
 class OpenBackend(Protocol):
-    """Gives out backends. A method closes what it was given; as that is harmless twice, others may use it too."""
+    """Opens backends. The method closes the backend it was given; closing twice is harmless, so others may share it."""
 
     def __call__(self, name: str, keep_alive: str = "") -> Backend:
-        """Return the backend `name` of the settings; with `keep_alive` another ollama, which keeps models that long."""
+        """Return the backend `name` of the settings; with `keep_alive` another Ollama client that keeps models that
+        long.
+        """
         ...
 
 
@@ -109,25 +111,25 @@ def _omniparser(
 
 
 class UnconfiguredMethod:
-    """A method whose settings leave out what it needs."""
+    """A method that lacks a setting it needs."""
 
     def __init__(self, name: GroundingMethod, reason: str) -> None:
         self.name = name
         self._reason = reason
 
     async def find(self, ask: FindAsk, sight: SearchView) -> MethodResult:
-        """Return that it could not look, and which setting is missing."""
+        """Return `unavailable` with the missing setting."""
         return unavailable(self.name, self._reason)
 
     async def close(self) -> None:
-        """Own nothing."""
+        """Do nothing: it owns nothing."""
 
 
 def make_cascade(
     options: EvaluatorOptions, text: TextReading | None, backends: Mapping[str, Backend], redactor: Redactor
 ) -> Cascade:
-    """Return the cascade of this process. `text` is None where it owns no OCR engine; `backends`: its judges' own, so
-    that breaker and limits are one; `redactor`: decides what of a picture may leave.
+    """Return the cascade of this process. `text` is None without an OCR engine; `backends` are those of the judges, so
+    that circuit breaker and limits are shared; `redactor` decides what of a picture may leave.
     """
     methods: list[GroundingMethodPort] = [AccessibilityMethod(options.accessibility)]
     if text is not None:
@@ -140,7 +142,7 @@ def make_cascade(
 
 
 class _ModelAccess:
-    """What the methods that ask a model share: backends, what may leave for them, and the text of a shot."""
+    """What the methods that ask a model share: backends, redaction of outgoing pictures, and the text of a shot."""
 
     def __init__(
         self, options: EvaluatorOptions, text: TextReading | None, backends: Mapping[str, Backend], redactor: Redactor
@@ -151,7 +153,7 @@ class _ModelAccess:
         self._redactor = redactor
 
     def open(self, name: str, keep_alive: str = "") -> Backend:
-        """Return the backend `name`; with `keep_alive` another ollama, which keeps its model that long."""
+        """Return the backend `name`; with `keep_alive` another Ollama client that keeps its model that long."""
         if not keep_alive:
             return self._backends[name]
         options = self._options

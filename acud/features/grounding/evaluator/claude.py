@@ -1,4 +1,4 @@
-"""Finding with Claude through Anthropic's computer-use tool: where it clicks on the view is the place.
+"""Finding with Claude through Anthropic's computer-use tool: the place is where Claude clicks on the view.
 
 Each model generation has its own tool. Sources: the `anthropic` package's types (`BetaToolComputerUse20241022Param`,
 `…20250124Param`, `…20251124Param`, `BetaComputerToolset20260801Param`, `AnthropicBetaParam`) and the computer-use page
@@ -29,8 +29,8 @@ from acud.features.grounding.evaluator.method import (
     Prepare,
     SearchView,
     fitting,
-    looked,
-    nowhere,
+    make_nowhere,
+    make_result,
     quote,
     unavailable,
 )
@@ -60,7 +60,7 @@ _MEMBERS = (
 
 
 class Limit(NamedTuple):
-    """The largest picture that the API leaves as it is."""
+    """The largest picture that the API does not resize."""
 
     max_side: int
     max_pixels: int
@@ -68,7 +68,7 @@ class Limit(NamedTuple):
 
 STANDARD = Limit(1568, 1_150_000)
 HIGH = Limit(2576, 3_750_000)
-"""Of Opus 4.7; the same would do for later ones, but a picture that is smaller than it could be is never wrong."""
+"""Of Opus 4.7; later models would take the same, but a smaller picture than possible is never wrong."""
 
 
 class Aim(NamedTuple):
@@ -78,17 +78,17 @@ class Aim(NamedTuple):
 
 
 class Wish(NamedTuple):
-    """The model wants to see the screen; `call`, the only one of its answer, is to be answered."""
+    """The model wants to see the screen; `call` is the only call of its answer and must be answered."""
 
     call: ChatCall
 
 
 class Absent(NamedTuple):
-    """The model says that it is not there."""
+    """The model answers that the thing is not on the screen."""
 
 
 class Unclear(NamedTuple):
-    """No place: a code of `ChatReply` and why, in one line."""
+    """No place: a code of `ChatReply` and a one-line reason."""
 
     code: Literal["unparsable", "refusal"]
     reason: str
@@ -98,13 +98,13 @@ Meaning = Aim | Wish | Absent | Unclear
 
 
 def tool_of(model: str) -> ClaudeTool | None:
-    """Return the tool of that model's generation; None when its name does not tell."""
+    """Return the tool of that model's generation; None for an unknown name."""
     name = model.lower().rpartition("/")[2].replace(".", "-")
     return next((tool for form, tool in _GENERATIONS if re.match(form, name)), None)
 
 
 def limit_of(model: str) -> Limit:
-    """Return the largest picture for `model`; the smaller limit where its name does not tell."""
+    """Return the largest picture for `model`; the smaller limit for an unknown name."""
     return HIGH if re.search(r"claude-opus-4[.-]7(?!\d)", model.lower()) else STANDARD
 
 
@@ -121,19 +121,19 @@ def declaration(tool: ClaudeTool, display: Size) -> tuple[dict[str, Any], tuple[
 
 
 def meaning(reply: ChatReply, display: Size, absent_word: str) -> Meaning:
-    """Return what an answer says about the requested place. Never raises."""
+    """Return what the reply means for the requested place. Never raises."""
     if not reply.calls:
         if reply.text.strip().strip("`*\"'.") == absent_word:
             return Absent()
         return Unclear("unparsable", f"words and no action: {quote(reply.text)}")
-    read = {_read(call, display) for call in reply.calls}
+    read = {_read_call(call, display) for call in reply.calls}
     only = read.pop()
     if not read:
         return only
     return Unclear("unparsable", f"{len(reply.calls)} different actions in one answer")
 
 
-def _read(call: ChatCall, display: Size) -> Meaning:
+def _read_call(call: ChatCall, display: Size) -> Meaning:
     given = _arguments(call)
     if given is None:
         return Unclear("unparsable", f"arguments that are no JSON object: {quote(call.arguments)}")
@@ -142,10 +142,10 @@ def _read(call: ChatCall, display: Size) -> Meaning:
         return Wish(call)
     if not isinstance(action, str) or action not in _POINTING:
         return Unclear("unparsable", f"it chose {quote(str(action))}, which points at no one place")
-    return _aim(given.get("coordinate"), display)
+    return _read_coordinate(given.get("coordinate"), display)
 
 
-def _aim(coordinate: Any, display: Size) -> Meaning:
+def _read_coordinate(coordinate: Any, display: Size) -> Meaning:
     if not (isinstance(coordinate, list) and len(coordinate) == 2 and all(type(one) is int for one in coordinate)):
         return Unclear("unparsable", f"a coordinate that is no pair of whole numbers: {quote(str(coordinate))}")
     spot = (float(coordinate[0]), float(coordinate[1]))
@@ -182,7 +182,7 @@ _SEEN = "This is the screen as it is now. Click what is described, or say ABSENT
 async def locate_by_claude(
     backend: Backend, description: str, picture: JudgePicture, model: str, tool: ClaudeTool = "auto"
 ) -> Located:
-    """Return where Claude clicks for `description`, in pixels of `picture`; a larger one than fits is shrunk first."""
+    """Return where Claude clicks for `description`, in pixels of `picture`, which is shrunk first if too large."""
     chosen = tool_of(model) if tool == "auto" else tool
     if chosen is None:
         fault = f"no computer-use tool is known for {model!r}: set grounding.claude_tool"
@@ -192,7 +192,7 @@ async def locate_by_claude(
     shown = picture
     if display != (picture.width, picture.height):
         shown = await asyncio.to_thread(resized, picture, display, 85)
-    return await _Talk(backend, request(description, shown, model, chosen)).locate(display, picture)
+    return await _Conversation(backend, request(description, shown, model, chosen)).locate(display, picture)
 
 
 def request(description: str, picture: JudgePicture, model: str, tool: ClaudeTool) -> ChatRequest:
@@ -210,8 +210,8 @@ def request(description: str, picture: JudgePicture, model: str, tool: ClaudeToo
     )
 
 
-class _Talk:
-    """The turns until an answer; tokens and cost are those of all turns together."""
+class _Conversation:
+    """The turns until an answer; tokens and cost are summed over all turns."""
 
     def __init__(self, backend: Backend, first: ChatRequest) -> None:
         self._backend = backend
@@ -223,21 +223,21 @@ class _Talk:
             reply = await self._backend.ask(self._request)
             self._spent.append(reply)
             if reply.code:
-                return nowhere(self._whole(reply))
+                return make_nowhere(self._total(reply))
             said = meaning(reply, display, _ABSENT)
             if not isinstance(said, Wish):
                 break
-            self._request = _continued(self._request, reply, said)
-        total = self._whole(reply)
+            self._request = _continue_request(self._request, reply, said)
+        total = self._total(reply)
         if isinstance(said, Aim):
             return Located((rescale(said.spot, display, Size(picture.width, picture.height)),), (None,), total)
         if isinstance(said, Absent):
-            return nowhere(total)
+            return make_nowhere(total)
         if isinstance(said, Wish):
-            return nowhere(total, "unparsable", f"it asked for the screen {MAX_TURNS} times and never pointed")
-        return nowhere(total, said.code, said.reason)
+            return make_nowhere(total, "unparsable", f"it asked for the screen {MAX_TURNS} times and never pointed")
+        return make_nowhere(total, said.code, said.reason)
 
-    def _whole(self, last: ChatReply) -> ChatReply:
+    def _total(self, last: ChatReply) -> ChatReply:
         return replace(
             last,
             tokens_in=_sum([reply.tokens_in for reply in self._spent]),
@@ -246,8 +246,8 @@ class _Talk:
         )
 
 
-def _continued(asked: ChatRequest, reply: ChatReply, wish: Wish) -> ChatRequest:
-    """Return the next turn: the model's wish to see the screen, answered by the picture.
+def _continue_request(asked: ChatRequest, reply: ChatReply, wish: Wish) -> ChatRequest:
+    """Return the next turn: the picture in answer to the model's wish to see the screen.
 
     Pictures go along with the last user message, so it moves from the first message to behind the tool's result.
     """
@@ -257,13 +257,13 @@ def _continued(asked: ChatRequest, reply: ChatReply, wish: Wish) -> ChatRequest:
 
 
 def _sum(parts: Sequence[Number | None]) -> Number | None:
-    """Return the sum, or None when a part is not known."""
+    """Return the sum, or None when a part is unknown."""
     known = [part for part in parts if part is not None]
     return sum(known[1:], known[0]) if known and len(known) == len(parts) else None
 
 
 class ClaudeMethod:
-    """Asks Claude; the picture is made from the view at the size that is declared."""
+    """Asks Claude; the picture is encoded at the declared size."""
 
     name = GroundingMethod.CLAUDE_CU
 
@@ -274,7 +274,7 @@ class ClaudeMethod:
         self._prepare = prepare
 
     async def find(self, ask: FindAsk, search_view: SearchView) -> MethodResult:
-        """Return the place Claude clicks; `nothing` only when it says so in the agreed word."""
+        """Return the place Claude clicks; `nothing` only for an answer of the agreed word."""
         model, tool = self._model, self._settings.claude_tool
         if tool == "auto" and tool_of(model) is None:
             return unavailable(self.name, f"no computer-use tool is known for {model!r}: set grounding.claude_tool")
@@ -287,7 +287,7 @@ class ClaudeMethod:
         size = fitting(width, height, min(limit.max_side, self._settings.max_dim), limit.max_pixels)
         picture = await asyncio.to_thread(encode_sized, shot.pixels, size, self._settings.jpeg_quality)
         located = await locate_by_claude(self._backend, ask.description, picture, model, tool)
-        return looked(self.name, located, picture, search_view.at)
+        return make_result(self.name, located, picture, search_view.at)
 
     async def close(self) -> None:
         """Close the backend."""

@@ -43,9 +43,9 @@ class Edges:
         self._closing: dict[tuple[int, int], NDArray[np.intp]] = {}
 
     def box_at(self, x: int, y: int, max_h: int = MAX_H_PX) -> Rect | None:
-        """Return the control's box whose inside has the pixel (x, y) on an empty stretch of a row; None for none."""
-        left, right = self._run(x, y)
-        return self._closed(left, right, y, max_h)
+        """Return the control's box that has the pixel (x, y) on an empty stretch of a row inside it, or None."""
+        left, right = self._find_run(x, y)
+        return self._close_box(left, right, y, max_h)
 
     def boxes_in_row(self, y: int, left: int, right: int, max_h: int = MAX_H_PX) -> list[Rect]:
         """Return the boxes that row `y` runs through between two columns, from left to right."""
@@ -53,11 +53,11 @@ class Edges:
             return []
         breaks = [left, *(int(x) for x in np.flatnonzero(self.columns[y, left:right]) + left), right]
         stretches = [(a, b) for a, b in itertools.pairwise(breaks) if b - a >= MIN_W_PX]
-        found = (self._closed(a, b, y, max_h) for a, b in stretches)
+        found = (self._close_box(a, b, y, max_h) for a, b in stretches)
         return [box for box in found if box is not None]
 
     def around(self, inner: Rect) -> Rect | None:
-        """Return the smallest control's box that holds `inner` (a word on a button), or None."""
+        """Return the smallest control's box around `inner` (a word on a button), or None."""
         for aside in (-2, -4, 0, 2, 4, 6):  # a detector's box may be higher than the field that the words are in
             for row in (inner.y + aside, inner.bottom - 1 - aside):
                 if 0 <= row < self.height:
@@ -67,9 +67,9 @@ class Edges:
         return None
 
     def depth(self, box: Rect, label: Rect) -> float:
-        """Return how much further from the ink of `label` the ground of `box` is than the label's, in steps of
-        brightness: a field's is so in light themes and dark ones. -256 where the ground is shaded, as buttons are, and
-        where what is written in `box` is lighter than its ground and the label darker, or the reverse.
+        """Return how much further from the ink of `label` the ground of `box` is than the label's ground, in steps of
+        brightness: positive for fields, in light themes and dark ones. Return -256 for a shaded ground, as buttons
+        have, and where the text in `box` is lighter than its ground and the label darker, or the reverse.
         """
         inside = self._brightness(Rect(box.x + 2, box.y + 2, box.w - 4, box.h - 4))
         on_panel = self._brightness(label)
@@ -83,8 +83,8 @@ class Edges:
             return -_DARKEST
         return ground - panel if is_dark_ink else panel - ground
 
-    def frame_titled(self, label: Rect) -> Rect | None:
-        """Return the frame in whose upper line `label` stands, as titles of groups do, or None."""
+    def frame_with_title(self, label: Rect) -> Rect | None:
+        """Return the frame that has `label` in its upper line, as a group has its title, or None."""
         first, right = max(label.x - _BEFORE_TITLE_PX, 0), label.right + _RIM_PX
         if right + MIN_W_PX > self.width:
             return None
@@ -99,7 +99,7 @@ class Edges:
             for x in (np.flatnonzero(upright) + first).tolist():
                 breaks = np.flatnonzero(~self.columns[label.bottom :, x])
                 side = label.bottom + int(breaks[0]) if breaks.size else self.height
-                lines = self._lines(x, end)
+                lines = self._find_lines(x, end)
                 # Fields inside have such lines, too: the frame's is the last.
                 bottom = int(max(lines[lines < side + _SIDE_PX], default=0))
                 corners = self.rows[bottom, [*range(x + 2, x + 6), *range(end - 6, end - 2)]]
@@ -108,8 +108,8 @@ class Edges:
         return min(found, key=lambda frame: (frame.bottom, -frame.w), default=None)
 
     def is_parted(self, box: Rect, texts: Sequence[Rect], length: int) -> bool:
-        """Tell whether something else than `texts` is drawn in `box` with a straight line of `length`, or as pictures
-        are: most of it is not of one colour.
+        """Return whether `box` holds more than `texts`: a straight line of `length`, or a picture (most of it not of
+        one colour).
         """
         rows, columns = (
             np.pad(flags[box.y : box.bottom, box.x : box.right].astype(np.int32), ((1, 0), (1, 0)))
@@ -126,7 +126,7 @@ class Edges:
         return bool(is_lined or (high[length:] - high[:-length] == length).any() or is_ground.mean() < _SHARE)
 
     def is_marked(self, mark: Rect) -> bool:
-        """Tell whether the middle of `mark`, a check box or radio button, is not of one colour: a tick is drawn in it.
+        """Return whether the middle of `mark`, a check box or radio button, is not of one colour: it has a tick.
 
         A ring around an empty middle is drawn by the pointer.
         """
@@ -139,24 +139,24 @@ class Edges:
         part = self.colours[max(box.y, 0) : max(box.bottom, 0), max(box.x, 0) : max(box.right, 0)]
         return np.asarray(part.mean(axis=2))
 
-    def _run(self, x: int, y: int) -> tuple[int, int]:
+    def _find_run(self, x: int, y: int) -> tuple[int, int]:
         row = self.columns[y]
         before, after = np.flatnonzero(row[: x + 1]), np.flatnonzero(row[x + 1 :])
         return (int(before[-1]) if before.size else 0), (int(after[0]) + x + 1 if after.size else self.width)
 
-    def _closed(self, left: int, right: int, y: int, max_h: int) -> Rect | None:
-        """Return the box of columns [left, right) around row `y`, where an edge closes it above and below."""
+    def _close_box(self, left: int, right: int, y: int, max_h: int) -> Rect | None:
+        """Return the box of columns [left, right) around row `y` that an edge closes above and below."""
         if right - left < MIN_W_PX:
             return None
-        lines = self._lines(left, right)
+        lines = self._find_lines(left, right)
         below = int(np.searchsorted(lines, y, "right"))
         if not 0 < below < len(lines) or not MIN_H_PX <= lines[below] - lines[below - 1] <= max_h:
             return None
         top = int(lines[below - 1])
         box = Rect(left, top, right - left, int(lines[below]) - top)
-        return box if self._sides(box) else None
+        return box if self._has_sides(box) else None
 
-    def _lines(self, left: int, right: int) -> NDArray[np.intp]:
+    def _find_lines(self, left: int, right: int) -> NDArray[np.intp]:
         """Return the rows that are edges up to both corners of [left, right): a row of buttons is no side of a box."""
         found = self._closing.get((left, right))
         if found is None:
@@ -166,8 +166,8 @@ class Edges:
             found = self._closing[left, right] = corners[part[corners].mean(axis=1) >= _SHARE]
         return found
 
-    def _sides(self, box: Rect) -> bool:
-        """Tell whether both sides are edges, also away from the row that was looked at."""
+    def _has_sides(self, box: Rect) -> bool:
+        """Return whether both sides are edges over the whole height."""
         rows = slice(box.y + 3, max(box.bottom - 3, box.y + 4))
         return all(
             self.columns[rows, max(x - 1, 0) : x + 2].any(axis=1).mean() >= _SHARE
@@ -193,8 +193,8 @@ def _ink(part: NDArray[np.float64], ground: float) -> float:
 
 
 def _holds(box: Rect, inner: Rect) -> bool:
-    """Tell whether the letters of `inner` are in `box`: nearly all of it without the detector's rim."""
-    letters = _shrunk(inner)
+    """Return whether the letters of `inner` (without the detector's rim) are nearly all in `box`."""
+    letters = _shrink(inner)
     common = box.intersect(letters)
     return common is not None and common.w * common.h >= _SHARE_INSIDE * letters.w * letters.h
 
@@ -202,8 +202,8 @@ def _holds(box: Rect, inner: Rect) -> bool:
 _SHARE_INSIDE = 0.85
 
 
-def _shrunk(box: Rect) -> Rect:
-    """Return `box` without the rim that a detector puts around letters."""
+def _shrink(box: Rect) -> Rect:
+    """Return `box` without the rim that a detector adds around letters."""
     x, y = min(_RIM_PX, box.w // 4), min(_RIM_PX, box.h // 4)
     return Rect(box.x + x, box.y + y, box.w - 2 * x, box.h - 2 * y)
 
@@ -212,7 +212,7 @@ _RIM_PX = 4
 _RIGHT_PX = 420
 """How far to the right of its label a field may begin: forms align their fields in a column."""
 _LEAST_SHAPE = 1.5
-"""A field is so many times as wide as it is high, at least: what is narrower is a button with an icon."""
+"""The least width of a field in heights; narrower boxes are buttons with an icon."""
 _BELOW_PX = 34
 _ALIGNED_PX = 16
 _CENTRED_PX = 8
@@ -228,15 +228,19 @@ class Neighbour(NamedTuple):
 
 
 def field_of(label: Rect, texts: Sequence[Rect], edges: Edges, *, is_typed_into: bool = False) -> Neighbour | None:
-    """Return the field that `label` names, or None. `texts`: the boxes of all text that was read. `is_typed_into`: a
-    field of several lines may be meant; for any other use a box so high is a pane.
+    """Return the field that `label` names, or None. `texts`: the boxes of all recognised text. `is_typed_into`: a field
+    of several lines may be meant; otherwise such a high box is a pane.
     """
-    if (frame := edges.frame_titled(label)) is not None:
+    if (frame := edges.frame_with_title(label)) is not None:
         held = _fields_in(frame, label, texts, edges)
         return Neighbour(held[0], sure=True) if len(held) == 1 else None
-    right, around, below = _right(label, texts, edges), _around(label, texts, edges), _below(label, texts, edges)
+    right, around, below = (
+        _field_right_of(label, texts, edges),
+        _field_around(label, texts, edges),
+        _field_below(label, texts, edges),
+    )
     if below is not None and (held := _fields_in(below, label, texts, edges)):
-        below = held[0] if len(held) == 1 else None  # a frame whose title stands over it
+        below = held[0] if len(held) == 1 else None  # a frame with its title above it
     right, below = (
         None if box and box.h > MAX_H_PX and not (is_typed_into and _is_text_area(label, box, texts, edges)) else box
         for box in (right, below)
@@ -249,21 +253,21 @@ def field_of(label: Rect, texts: Sequence[Rect], edges: Edges, *, is_typed_into:
         deeper = edges.depth(below, label)
         return Neighbour(below if deeper > _DEEPER else around, sure=abs(deeper) > _DEEPER)
     if right is not None and (below is None or right.x - label.right <= 4 * label.h):
-        return Neighbour(right, below is None or _level(label, right))
+        return Neighbour(right, below is None or _is_level(label, right))
     if below is not None:
         return Neighbour(below, right is None)
     return Neighbour(right, sure=False) if right is not None else None
 
 
-def _right(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
-    """Return the nearest box on the label's row, where no other text stands between them."""
+def _field_right_of(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
+    """Return the nearest box on the label's row, if no other text is between them."""
     aside = 2 + label.h // 3 * 3  # between the lines that a high box holds
     found = [
         box
         for row in range(label.y - aside, label.bottom + 1 + aside, 3)
         for box in edges.boxes_in_row(row, label.right, edges.width, edges.height)
         if box.x <= label.right + _RIGHT_PX
-        and _level(label, box)
+        and _is_level(label, box)
         and (
             box.h > MAX_H_PX
             or (
@@ -275,39 +279,39 @@ def _right(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
         )
     ]
     box = min(found, key=lambda one: (one.x, -one.w), default=None)
-    if box is None or any(_between(label, text, box) for text in texts):
+    if box is None or any(_is_between(label, text, box) for text in texts):
         return None
     return box
 
 
 def _is_strip(around: Rect, below: Rect) -> bool:
-    """Tell whether `around` ends where `below` begins: it may be the panel between two fields, with a label on it."""
+    """Return whether `around` ends where `below` begins: it may be the panel between two fields, with a label on it."""
     is_next = 0 <= below.y - around.bottom <= _SIDE_PX
     return is_next and abs(below.x - around.x) <= _SIDE_PX and abs(below.right - around.right) <= _SIDE_PX
 
 
 _SIDE_PX = 5
-"""How thick the sides of two boxes are that touch each other."""
+"""The thickness of the adjoining sides of two boxes."""
 
 
-def _level(label: Rect, box: Rect) -> bool:
+def _is_level(label: Rect, box: Rect) -> bool:
     return abs((label.y + label.h / 2) - (box.y + box.h / 2)) <= max(6, 0.5 * box.h - 2)
 
 
-def _between(label: Rect, text: Rect, box: Rect) -> bool:
+def _is_between(label: Rect, text: Rect, box: Rect) -> bool:
     same_row = min(label.bottom, text.bottom) - max(label.y, text.y) > 0.5 * min(label.h, text.h)
     return same_row and text.x >= label.right - 2 and text.x + text.w / 2 < box.x
 
 
-def _below(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
-    """Return the nearest box under the label that begins where it begins, or that it alone stands over."""
+def _field_below(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
+    """Return the nearest box under the label that is aligned with it, or that has only this label above it."""
     left = max(0, label.x - _ALIGNED_PX)
     for row in range(label.bottom + 1, min(edges.height, label.bottom + _BELOW_PX + MAX_H_PX // 2)):
         over = edges.box_at(min(label.x + label.w // 2, edges.width - 1), row, edges.height)
         boxes = edges.boxes_in_row(row, left, edges.width, edges.height)
         for box in boxes if over is None or not is_alone_over(label, over, texts) else (*boxes, over):
             aligned = box is over or abs(box.x - label.x) <= _ALIGNED_PX
-            is_near = box.y >= _shrunk(label).bottom - _RIM_PX and box.y <= label.bottom + _BELOW_PX
+            is_near = box.y >= _shrink(label).bottom - _RIM_PX and box.y <= label.bottom + _BELOW_PX
             if not aligned or not is_near:
                 continue
             if box.h > MAX_H_PX:
@@ -318,7 +322,9 @@ def _below(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
 
 
 def _fields_in(frame: Rect, label: Rect, texts: Sequence[Rect], edges: Edges) -> list[Rect]:
-    """Return the fields in `frame`, twice the one that has a label of its own there: `label` is not its name."""
+    """Return the fields in `frame`; a single field with a label of its own is returned twice, as `label` is not its
+    name.
+    """
     found: list[Rect] = []
     for row in range(frame.y + _SIDE_PX, frame.bottom - _SIDE_PX, 3):
         for box in edges.boxes_in_row(row, frame.x + _FRAME_PX, frame.right - _FRAME_PX, edges.height):
@@ -342,9 +348,9 @@ _FRAME_PX = 3
 
 
 def _is_text_area(label: Rect, box: Rect, texts: Sequence[Rect], edges: Edges) -> bool:
-    """Tell whether `box`, higher than one line, shows lines of text alone, from its upper left corner on, or nothing.
+    """Return whether `box`, higher than one line, is empty or holds only lines of text from its upper left corner on.
 
-    A straight line that is longer than letters and a caret are parts panes, tables and lists into what they hold.
+    A straight line longer than letters and a caret divides panes, tables and lists.
     """
     held = [text for text in texts if box.holds(text.x + text.w // 2, text.y + text.h // 2)]
     first = min(held, key=lambda text: text.y, default=None)
@@ -359,7 +365,7 @@ _INDENT, _LEAST_W = 2, 4
 
 
 def is_alone_over(label: Rect, box: Rect, texts: Sequence[Rect]) -> bool:
-    """Tell whether of all texts on its row `label` alone stands over `box`."""
+    """Return whether `label` is the only text of its row above `box`."""
     if box.x > label.x + _ALIGNED_PX or label.right > box.right + _ALIGNED_PX:
         return False
     on_row = (text for text in texts if text != label and text.y < label.bottom and label.y < text.bottom)
@@ -367,8 +373,8 @@ def is_alone_over(label: Rect, box: Rect, texts: Sequence[Rect]) -> bool:
 
 
 def _is_button(label: Rect, box: Rect, texts: Sequence[Rect], edges: Edges) -> bool:
-    """Tell whether a text stands in the middle of `box`, and does not fill what is drawn as a field: what a field
-    holds begins at its left.
+    """Return whether a text stands in the middle of `box` and `box` is not drawn as a filled field: text in a field
+    begins at its left.
     """
     inside = [
         text for text in texts if box.x <= text.x + text.w / 2 < box.right and box.y <= text.y + text.h / 2 < box.bottom
@@ -377,7 +383,7 @@ def _is_button(label: Rect, box: Rect, texts: Sequence[Rect], edges: Edges) -> b
         return False
     left, right = inside[0].x - box.x, box.right - inside[0].right
     is_apart, depth = left > _FILLED * inside[0].h, edges.depth(box, label)
-    if is_apart and depth == -_DARKEST:  # a header, whose words leave room for a mark
+    if is_apart and depth == -_DARKEST:  # a header: its words leave room for a mark
         return True
     if abs(left - right) > _CENTRED_PX or max(left, right) <= 0:  # a button has a margin around its words
         return False
@@ -385,21 +391,21 @@ def _is_button(label: Rect, box: Rect, texts: Sequence[Rect], edges: Edges) -> b
 
 
 _FILLED = 0.7
-"""Of its height: how far from the side of a field the text begins that it holds."""
+"""How far from the left side of a field its text may begin, in heights of the text."""
 
 
-def _around(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
-    """Return the field that `label` stands in as its hint: nothing else is written in it, as in a bar of tools."""
+def _field_around(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
+    """Return the field that holds `label` as its hint: it holds no other text, unlike a bar of tools."""
     box = edges.around(label)
-    if box is None or box.w < 1.2 * label.w or box.h < 0.9 * _shrunk(label).h:  # a caret before it makes it higher
+    if box is None or box.w < 1.2 * label.w or box.h < 0.9 * _shrink(label).h:  # a caret before it makes it higher
         return None
     others = (text for text in texts if text != label and label.intersect(text) is None)
     return None if any(box.holds(text.x + text.w // 2, text.y + text.h // 2) for text in others) else box
 
 
 def _is_crossed(box: Rect, texts: Sequence[Rect]) -> bool:
-    """Tell whether a text stands partly in `box`: then its side is a stroke of a letter, or another control's."""
-    for text in map(_shrunk, texts):
+    """Return whether a text lies partly in `box`: then its side is a stroke of a letter, or another control's side."""
+    for text in map(_shrink, texts):
         common = box.intersect(text)
         is_over = max(box.x - text.x, text.right - box.right) > _CROSSED_PX
         if common is not None and common.w > _CROSSED_PX and common.h > 0.5 * text.h and is_over:
@@ -424,8 +430,8 @@ def mark_of(label: Rect, edges: Edges) -> Rect | None:
 
 
 def square_mark_of(label: Rect, edges: Edges) -> Rect | None:
-    """Return the mark that begins before `label`, or that a detector took into it, and is as high as it is wide and
-    closed, as check boxes and radio buttons are; None when there is none. An icon before a name mostly is not so.
+    """Return the square, closed mark that begins before `label` or that a detector took into it, as of check boxes and
+    radio buttons; None when there is none. An icon before a name is rarely square.
     """
     middle = label.y + label.h // 2
     left, last = max(0, label.x - round(2.2 * label.h)), label.x + _MARK_MIN_PX
@@ -435,7 +441,7 @@ def square_mark_of(label: Rect, edges: Edges) -> Rect | None:
         mark
         for first in sides if first <= last
         for second in sides if _MARK_MIN_PX <= second - first <= _MARK_MAX_PX
-        if (mark := _closed_square(first, second, middle, edges)) is not None
+        if (mark := _find_square(first, second, middle, edges)) is not None
         # A round letter looks the same, but the next letter is nearer.
         and (first <= label.x - _MARK_MIN_PX // 2
              or not edges.columns[mark.y : mark.bottom, second + 1 : second + _MARK_GAP_PX].any())
@@ -446,8 +452,8 @@ def square_mark_of(label: Rect, edges: Edges) -> Rect | None:
 _MARK_GAP_PX = 4
 
 
-def _closed_square(left: int, right: int, middle: int, edges: Edges) -> Rect | None:
-    """Return the square around row `middle` between two upright edges, where edges close it above and below."""
+def _find_square(left: int, right: int, middle: int, edges: Edges) -> Rect | None:
+    """Return the square around row `middle` between two upright edges that edges close above and below."""
     third = (right - left) // 3
     top, bottom = max(middle - _MARK_MAX_PX, 0), min(middle + _MARK_MAX_PX, edges.height)
     lines = np.flatnonzero(edges.rows[top:bottom, left + third : right - third].mean(axis=1) >= _SHARE) + top

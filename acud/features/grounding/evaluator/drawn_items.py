@@ -46,10 +46,10 @@ def text_items(
     *,
     is_typed_into: bool = False,
 ) -> list[Item]:
-    """Return what the segments of text name, `at` being the picture's place on the display. Each is a text; one that
-    has a word of `words`, which are what is looked for (None: any), is also the control drawn around it, the field
-    beside it, or the mark before it. Boxes are in pixels of the picture. `pale`: which segments stand out so little
-    that they are disabled, if they are no hint in a field. `is_typed_into`: as for `field_of`.
+    """Return what the segments of text name, `at` being the picture's place on the display. Each is a text; one with a
+    word of `words`, the searched words (None: any), is also the control drawn around it, the field beside it, or the
+    mark before it. Boxes are in pixels of the picture. `pale`: segments so faint that they are disabled, unless they
+    are a hint in a field. `is_typed_into`: as for `field_of`.
     """
     boxes = [part.box for part in parts]
     found: list[Item] = []
@@ -95,14 +95,14 @@ def text_items(
 def icon_items(
     pixels: NDArray[np.uint8], edges: Edges, texts: Sequence[Rect], at: Rect, windows: Sequence[WindowInfo]
 ) -> list[Item]:
-    """Return the icons of the picture (height x width x 4 uint8 BGRX) that a template is like, the likest where they
-    overlap.
+    """Return the icons of the picture (height x width x 4 uint8 BGRX) that resemble a template; of overlapping icons
+    the likeliest.
     """
     boxes = list(_icon_boxes(edges, texts))
     known = [
         Item(f"i{index}", box, "push button", shape=shape, may_be=_ICON_MAY_BE, window=window_of(box, at, windows))
         for index, (box, shape) in enumerate(
-            zip(boxes, shapes_meanings(pixels, [_around(box) for box in boxes]), strict=True)
+            zip(boxes, shapes_meanings(pixels, [_pad(box) for box in boxes]), strict=True)
         )
         if shape
     ]
@@ -115,7 +115,7 @@ def icon_items(
 
 
 def _icon_boxes(edges: Edges, texts: Sequence[Rect]) -> Iterator[Rect]:
-    """Yield the boxes of what is drawn together, apart from text, in the size of an icon."""
+    """Yield the boxes of connected drawings of an icon's size, apart from text."""
     ink = (edges.columns | edges.rows).astype(np.uint8)
     ink[:, :-1] |= edges.columns[:, 1:]
     ink[:-1] |= edges.rows[1:]
@@ -133,13 +133,13 @@ def _icon_boxes(edges: Edges, texts: Sequence[Rect]) -> Iterator[Rect]:
                 yield box
 
 
-def _around(box: Rect) -> Rect:
-    """Return `box` with the ground around it that a silhouette is told from."""
+def _pad(box: Rect) -> Rect:
+    """Return `box` with the ground around it, from which a silhouette stands out."""
     return Rect(box.x - 4, box.y - 4, box.w + 8, box.h + 8)
 
 
 def window_of(box: Rect, at: Rect, windows: Sequence[WindowInfo]) -> int:
-    """Return the id of the topmost window at the middle of `box`; 0 for none, and for what is on a window's frame."""
+    """Return the id of the topmost window at the middle of `box`; 0 for none, or for a window's frame."""
     x, y = at.x + box.x + box.w // 2, at.y + box.y + box.h // 2
     found = window_at(windows, x, y)
     return found.window_id if found is not None and found.bounds.holds(x, y) else 0

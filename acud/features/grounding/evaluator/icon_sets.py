@@ -40,9 +40,9 @@ _PICTURE_SETS = ("lucide", "heroicons")
 _SIZES = ("24x24", "16x16", "scalable", "symbolic")
 _LIGHT = 0.96
 _SOLID = 0.45
-"""A picture with colours of its own is no silhouette from this mean ink on: it is a plate with something on it."""
+"""From this mean ink on, a picture with colours of its own is not a silhouette but a plate with something on it."""
 _UNASSIGNED = "\uf8ff"
-"""A character that no font draws but as a box with nothing in it."""
+"""A character that fonts draw as an empty box."""
 
 Ink = NDArray[np.float32]
 
@@ -57,17 +57,17 @@ class IconDrawing(NamedTuple):
 
 
 def drawings(px: int = DRAWN_PX) -> Iterator[IconDrawing]:
-    """Yield each picture that has a meaning, those that have no size of their own `px` large."""
-    yield from _of_fonts(px)
-    yield from _of_packages(px)
-    yield from _themed(px)
-    yield from _written(px)
+    """Yield each picture that has a meaning; pictures without a size of their own are `px` large."""
+    yield from _draw_font_icons(px)
+    yield from _draw_package_icons(px)
+    yield from _draw_theme_icons(px)
+    yield from _draw_characters(px)
 
 
 # ---- installed with acud -------------------------------------------------------------------------------------------
 
 
-def _of_fonts(px: int) -> Iterator[IconDrawing]:
+def _draw_font_icons(px: int) -> Iterator[IconDrawing]:
     folder = _package("qtawesome") / "fonts"
     for origin, stems in _FONT_SETS.items():
         for stem in stems:
@@ -82,7 +82,7 @@ def _of_fonts(px: int) -> Iterator[IconDrawing]:
                     yield IconDrawing(origin, name, meanings, _glyph_ink(font, chr(int(code, 16)), px))
 
 
-def _of_packages(px: int) -> Iterator[IconDrawing]:
+def _draw_package_icons(px: int) -> Iterator[IconDrawing]:
     for origin in _PICTURE_SETS:
         with zipfile.ZipFile(_package(origin) / f"{origin}.zip") as pictures:
             for file in sorted(pictures.namelist()):
@@ -111,8 +111,8 @@ def _svg_ink(svg: str, px: int, *, plain: bool) -> Ink:
 # ---- of this machine -----------------------------------------------------------------------------------------------
 
 
-def _themed(px: int) -> Iterator[IconDrawing]:
-    """Yield the pictures of installed themes: SVG files, and PNG files of the sizes that icons on screens have."""
+def _draw_theme_icons(px: int) -> Iterator[IconDrawing]:
+    """Yield the pictures of installed themes: SVG files, and PNG files of the usual icon sizes."""
     themes = icon_table().by_theme
     for file in _theme_files():
         name = file.name.removesuffix(".svg").removesuffix(".png").removesuffix(".symbolic").removesuffix("-symbolic")
@@ -125,7 +125,7 @@ def _themed(px: int) -> Iterator[IconDrawing]:
                 if file.suffix == ".svg"
                 else _picture_ink(file, plain=plain)
             )
-        except (OSError, ValueError):  # a dead link, or not the picture that its name says
+        except (OSError, ValueError):  # a dead link, or not a picture of that type
             continue
         if plain or ink.mean() < _SOLID:
             yield IconDrawing(f"theme {file.parents[2].name}", name, themes[name], ink)
@@ -138,8 +138,8 @@ def _theme_files() -> Iterator[Path]:
                 yield from sorted((folder / "icons").glob(f"*/{size}/*/*.{suffix}"))
 
 
-def _written(px: int) -> Iterator[IconDrawing]:
-    """Yield the characters that programs draw as icons, from the fonts of this machine that have them."""
+def _draw_characters(px: int) -> Iterator[IconDrawing]:
+    """Yield the characters that programs draw as icons, from this machine's fonts that have them."""
     fonts = [ImageFont.truetype(str(file), px) for file in _fonts()]
     for font in fonts:
         missing = _glyph_ink(font, _UNASSIGNED, px)

@@ -1,9 +1,9 @@
-"""What an icon means by its shape alone: the directions of its outline beside those of pictures whose names are known.
+"""What an icon means by its shape alone: the directions of its outline, compared with pictures of known names.
 
-An icon's ink is how far each pixel is from what the icon lies on, whatever the colours. It is cut out, drawn into a
-small square, and told by histograms of the directions of its edges in overlapping cells (HOG). What most icons have in
+An icon's ink is how far each pixel is from the icon's ground, whatever the colours. It is cut out, drawn into a small
+square, and described by histograms of the directions of its edges in overlapping cells (HOG). What most icons have in
 common is taken off (whitening), so that an angle in an unusual place counts more than an upright edge. The templates
-are drawn the first time that an icon is looked for by its shape; that takes seconds, so callers run it in a thread.
+are drawn at the first search by shape; that takes seconds, so callers run it in a thread.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _INK = 0.25
 _LEAST_INK = 40
 """The least difference from the ground, of 255, that an icon is drawn with."""
 LIKE = 0.35
-"""The least likeness of an icon to a template that says what it means (`scripts/bench icons`)."""
+"""The least likeness of an icon to a template that gives it a meaning (`scripts/bench icons`)."""
 SURE = 0.5
-"""The likeness from which nothing but the shape has to tell (`scripts/bench icons`)."""
+"""The likeness from which the shape alone is enough (`scripts/bench icons`)."""
 MARGIN = 0.02
-"""Meanings whose best template is no more than this behind are possible too."""
+"""Meanings with a best template at most this far behind are possible too."""
 _MOST_PX = 96
 _PLATE = 0.7
 """A silhouette that covers so much of its box may be a plate, with an icon of another colour on it."""
@@ -64,14 +64,14 @@ class IconTemplates(NamedTuple):
 
 
 def shape_meanings(pixels: NDArray[np.uint8], box: Rect) -> Mapping[str, float]:
-    """Return what the icon in `box` of `pixels` (height x width x 4 uint8 BGRX) may mean by its shape, with how like
-    its nearest template is; usually one meaning or none, several where templates are about as like.
+    """Return the possible meanings of the icon in `box` of `pixels` (height x width x 4 uint8 BGRX) by its shape, each
+    with the likeness of its nearest template; usually one or none, several where templates are about as like.
     """
     return shapes_meanings(pixels, [box])[0]
 
 
 def shapes_meanings(pixels: NDArray[np.uint8], boxes: Sequence[Rect]) -> list[Mapping[str, float]]:
-    """Return what `shape_meanings` does for each of `boxes`, in one go."""
+    """Return the result of `shape_meanings` for each of `boxes`, in one go."""
     seen = [(at, outline_of(ink)) for at, box in enumerate(boxes) for ink in inks(pixels, box)]
     told = [(at, outline) for at, outline in seen if outline is not None]
     found: list[Mapping[str, float]] = [{} for _ in boxes]
@@ -80,7 +80,7 @@ def shapes_meanings(pixels: NDArray[np.uint8], boxes: Sequence[Rect]) -> list[Ma
     templates = icon_templates()
     for (at, _), likes in zip(told, templates.likenesses([outline for _, outline in told]), strict=True):
         best = float(likes.max())
-        # The second of a box is what is drawn on a plate: where that is known, the plate says nothing.
+        # The second ink of a box is the drawing on a plate: if that has a meaning, the plate does not count.
         if best >= LIKE and (best >= SURE or best > max(found[at].values(), default=0.0)):
             near = np.flatnonzero(likes >= max(LIKE, best - MARGIN))
             found[at] = {templates.meanings[one]: min(float(likes[one]), 1.0) for one in near}
@@ -88,35 +88,35 @@ def shapes_meanings(pixels: NDArray[np.uint8], boxes: Sequence[Rect]) -> list[Ma
 
 
 def inks(pixels: NDArray[np.uint8], box: Rect) -> list[Ink]:
-    """Return the ink (0 to 1) of the icon in the middle of `box`: of what stands out from the ground and, where that
-    is a plate, of what stands out from the plate. Empty when nothing the size of an icon is there.
+    """Return the ink (0 to 1) of the icon in the middle of `box`: against the ground and, if it is a plate, against the
+    plate. Empty when nothing there has an icon's size.
     """
     part = pixels[max(box.y, 0) : max(box.bottom, 0), max(box.x, 0) : max(box.right, 0), :3].astype(np.float32)
     if min(part.shape[:2]) < 8:
         return []
     inset = [min(3, (size - 8) // 4) for size in part.shape[:2]]
     inner = part[inset[0] : part.shape[0] - inset[0], inset[1] : part.shape[1] - inset[1]]
-    ink = _against(inner, np.concatenate((inner[0], inner[-1], inner[:, 0], inner[:, -1])))
+    ink = _measure_ink(inner, np.concatenate((inner[0], inner[-1], inner[:, 0], inner[:, -1])))
     if ink is None:
         return []
-    found = [_without_rim(ink)]
-    cut = _cut(ink)
+    found = [_remove_rim(ink)]
+    cut = _find_extent(ink)
     if cut is not None and (ink[cut] > _INK).mean() >= _PLATE:
-        on_plate = _on_plate(inner[cut], ink[cut])
+        on_plate = _plate_ink(inner[cut], ink[cut])
         if on_plate is not None:
             found.append(on_plate)
     return found
 
 
-def _on_plate(part: NDArray[np.float32], ink: Ink) -> Ink | None:
-    """Return the ink of what is drawn on a plate: without the plate's rim, and the ground outside round corners."""
+def _plate_ink(part: NDArray[np.float32], ink: Ink) -> Ink | None:
+    """Return the ink of the drawing on a plate, without the plate's rim and the ground outside round corners."""
     outside = np.pad((ink <= _INK).astype(np.uint8), 1, constant_values=1)
     _, labels = cv2.connectedComponents(outside, connectivity=4)
     beyond = cv2.dilate((labels == labels[0, 0]).astype(np.uint8), np.ones((5, 5), np.uint8))[1:-1, 1:-1].astype(bool)
     middle = part[~beyond]
     if len(middle) < _LEAST_PLATE:
         return None
-    drawn = _against(part, middle)
+    drawn = _measure_ink(part, middle)
     if drawn is None:
         return None
     drawn[beyond] = 0
@@ -127,14 +127,14 @@ _LEAST_PLATE = 64
 """Pixels of a plate that something can be drawn on."""
 
 
-def _against(part: NDArray[np.float32], around: NDArray[np.float32]) -> Ink | None:
+def _measure_ink(part: NDArray[np.float32], around: NDArray[np.float32]) -> Ink | None:
     """Return how far `part` is from the middle colour of `around`, 0 to 1; None where nothing stands out."""
     ground = np.sort(around, axis=0)[len(around) // 2]
     ink = np.abs(part - ground).max(axis=2)
     return None if ink.max() < _LEAST_INK else (ink / ink.max()).astype(np.float32)
 
 
-def _without_rim(ink: Ink) -> Ink:
+def _remove_rim(ink: Ink) -> Ink:
     """Return `ink` without what reaches from one side to the other: a button's border, a highlight."""
     flags = (ink > _INK).astype(np.uint8)
     count, labels, stats, _ = cv2.connectedComponentsWithStats(flags, connectivity=8)
@@ -147,7 +147,7 @@ def _without_rim(ink: Ink) -> Ink:
     return kept
 
 
-def _cut(ink: Ink) -> tuple[slice, slice] | None:
+def _find_extent(ink: Ink) -> tuple[slice, slice] | None:
     """Return where something is drawn; None for nothing."""
     rows, columns = np.flatnonzero((ink > _INK).any(axis=1)), np.flatnonzero((ink > _INK).any(axis=0))
     if not rows.size or not columns.size:
@@ -160,7 +160,7 @@ def _cut(ink: Ink) -> tuple[slice, slice] | None:
 
 def outline_of(ink: Ink) -> Outline | None:
     """Return the directions of the edges of `ink`, its length 1; None when nothing the size of an icon is drawn."""
-    where = _cut(ink)
+    where = _find_extent(ink)
     if where is None:
         return None
     cut = ink[where]

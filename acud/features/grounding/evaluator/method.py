@@ -1,4 +1,4 @@
-"""One way of finding something on a screen: what it looks at, what it answers, and the sizes that models are shown."""
+"""One way of finding something on a screen: its input, its result, and the sizes of pictures for models."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from acud.types.grounding import Candidate, GroundingMethod, Tried
 
 
 class Located(Struct, frozen=True):
-    """Where a model says a described thing is: points in pixels of the picture that it was shown, best first.
+    """Where a model locates a described thing: points in pixels of the picture that it was given, best first.
 
-    `boxes` are parallel to `points` (None where the model gives none). Empty `points` with `reply.code` "" means that
-    the model looked and says that it is not there.
+    `boxes` are parallel to `points` (None where the model gives none). Empty `points` with `reply.code` "" mean that
+    the model looked and did not find it.
     """
 
     points: tuple[tuple[float, float], ...]
@@ -57,8 +57,8 @@ def fitting(width: int, height: int, max_side: int, max_pixels: int) -> Size:
 
 
 class SearchView(NamedTuple):
-    """What a method looks at. `at`: the shot's place on its display; a pixel (x, y) of the shot is there the pixel
-    (at.x + x, at.y + y).
+    """The view that a method searches. `at`: the shot's place on its display; a pixel (x, y) of the shot is the pixel
+    (at.x + x, at.y + y) there.
     """
 
     shot: ViewPixels
@@ -75,7 +75,7 @@ class MethodResult(NamedTuple):
 
 
 class GroundingMethodPort(Protocol):
-    """One way of finding. It never raises for what the world does: what could not look is `unavailable`, and why."""
+    """One way of finding. Never raises for outside faults: a method that cannot look returns `unavailable`."""
 
     name: GroundingMethod
 
@@ -84,7 +84,7 @@ class GroundingMethodPort(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of connections; twice is harmless."""
+        """Close connections; twice is harmless."""
         ...
 
 
@@ -96,31 +96,33 @@ Raises: Unavailable when nothing may leave, and why.
 
 
 MODEL_CONFIDENCE = 0.8
-"""No model says how sure it is of a place; this stands below every exact local match."""
+"""Models give no confidence for a place; this stands below every exact local match."""
 _ANSWERED = frozenset({"unparsable", "refusal", "truncated"})
-"""Codes of a model that answered, but no place; with the others it could not be asked."""
+"""Codes of a model that answered without a place; with any other code it could not be asked."""
 
 
 def unavailable(method: GroundingMethod, reason: str) -> MethodResult:
-    """Return that `method` could not look."""
+    """Return the result of a method that could not look."""
     return MethodResult(Tried(method, "unavailable", reason))
 
 
-def looked(method: GroundingMethod, located: Located, picture: JudgePicture, at: Rect) -> MethodResult:
-    """Return `located` (in pixels of `picture`, a view that is `at` on its display) as a method's answer."""
+def make_result(method: GroundingMethod, located: Located, picture: JudgePicture, at: Rect) -> MethodResult:
+    """Return `located` (in pixels of `picture`, a view that is `at` on its display) as a method's result."""
     reply = located.reply
     if reply.code:
-        return MethodResult(_tried(method, "unsure" if reply.code in _ANSWERED else "unavailable", reply, _why(reply)))
+        return MethodResult(
+            _make_tried(method, "unsure" if reply.code in _ANSWERED else "unavailable", reply, _why(reply))
+        )
     candidates = tuple(
         Candidate(to_display(spot, picture, at), box and box_to_display(box, picture, at), MODEL_CONFIDENCE, method)
         for spot, box in zip(located.points, located.boxes, strict=True)
     )
     if not candidates:
-        return MethodResult(_tried(method, "nothing", reply, "the model says that it is not there"))
-    return MethodResult(_tried(method, "sure" if len(candidates) == 1 else "ambiguous", reply, ""), candidates)
+        return MethodResult(_make_tried(method, "nothing", reply, "the model says that it is not there"))
+    return MethodResult(_make_tried(method, "sure" if len(candidates) == 1 else "ambiguous", reply, ""), candidates)
 
 
-def _tried(method: GroundingMethod, outcome: str, reply: ChatReply, reason: str) -> Tried:
+def _make_tried(method: GroundingMethod, outcome: str, reply: ChatReply, reason: str) -> Tried:
     return Tried(
         method,
         outcome,  # type: ignore[arg-type]
@@ -135,7 +137,7 @@ def _why(reply: ChatReply) -> str:
     return f"{reply.code}: {reply.reason}" if reply.reason else reply.code
 
 
-def nowhere(reply: ChatReply, code: str = "", reason: str = "") -> Located:
+def make_nowhere(reply: ChatReply, code: str = "", reason: str = "") -> Located:
     """Return no place, with the reply's own fault or the given one."""
     if code and not reply.code:
         reply = replace(reply, code=code, reason=reason, retry_after_s=0.0)

@@ -1,4 +1,4 @@
-"""Finding by visible text: the words of the description among the lines that were read, and the control beside them."""
+"""Finding by visible text: the words of the description among the recognised lines, and the control beside them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from acud.features.grounding.evaluator.drawn_controls import (
 )
 from acud.features.grounding.evaluator.drawn_items import MARKS, icon_items, text_items, window_of
 from acud.features.grounding.evaluator.method import MethodResult, SearchView
-from acud.features.grounding.item_match import Explained, explain, names_icon
+from acud.features.grounding.item_match import Explained, explain, find_icon_phrases
 from acud.features.grounding.screen_items import Surroundings
 from acud.features.grounding.visible_words import ShownWords, Sort, shown_words
 from acud.features.grounding.widget_words import OF_VERB, WORDS, names_what_is_quoted
@@ -49,37 +49,37 @@ EXACT, DISGUISED, SLIPPED = 1.0, 0.96, 0.9
 SURE = SLIPPED
 
 
-def trimmed(text: str) -> str:
-    """Return `text` folded and without the marks that labels end with ("Name:", "Save as…")."""
+def trim(text: str) -> str:
+    """Return `text` folded and without the marks that end labels ("Name:", "Save as…")."""
     return caseless(text).strip(_TRIM)
 
 
 def likeness(wanted: str, shown: str) -> float:
-    """Return 1 for the same words, a little less for letters that engines take for one another, else their ratio."""
-    a, b = trimmed(wanted), trimmed(shown)
+    """Return 1 for the same words, a little less for letters that engines confuse, else their ratio."""
+    a, b = trim(wanted), trim(shown)
     if not a or not b:
         return 1.0 if a == b and caseless(wanted) == caseless(shown) else 0.0
     if a == b:
         return EXACT
     if len(a) > 2 and alike(a) == alike(b) and _digits(a) == _digits(b):
         return DISGUISED
-    if _slipped(a.split(), b.split()):
+    if _is_misread(a.split(), b.split()):
         return SLIPPED
     return min(SequenceMatcher(None, a, b, autojunk=False).ratio(), SLIPPED - 0.01)
 
 
 def _digits(text: str) -> int:
-    """Return how many words hold a digit beside no letter: numbers are never taken for words."""
+    """Return the number of words that are digits only: numbers are never taken for words."""
     return sum(word.isdigit() for word in text.split())
 
 
-def _slipped(wanted: Sequence[str], shown: Sequence[str]) -> bool:
+def _is_misread(wanted: Sequence[str], shown: Sequence[str]) -> bool:
     if len(wanted) != len(shown):
         return alike("".join(wanted)) == alike("".join(shown)) and len("".join(wanted)) > _LETTERS_PER_SLIP
-    return all(_slips(a, b) <= len(a) // _LETTERS_PER_SLIP for a, b in zip(wanted, shown, strict=True))
+    return all(_count_slips(a, b) <= len(a) // _LETTERS_PER_SLIP for a, b in zip(wanted, shown, strict=True))
 
 
-def _slips(a: str, b: str) -> int:
+def _count_slips(a: str, b: str) -> int:
     """Return the edit distance of two words (Levenshtein); a digit that differs counts for a whole word."""
     if a == b:
         return 0
@@ -106,8 +106,8 @@ class LineSource(Protocol):
 
 
 class Hit(NamedTuple):
-    """Where the wanted words stand, in the shot's pixels. `alone`: they are all of their segment; `label`: its box,
-    where they begin it.
+    """Where the wanted words stand, in the shot's pixels. `alone`: they are their whole segment; `label`: the segment's
+    box, if they begin it.
     """
 
     text: str
@@ -119,7 +119,7 @@ class Hit(NamedTuple):
 
 
 class TextPlace(NamedTuple):
-    """Where to act for a hit. `sure`: nothing about it had to be guessed. `drawn`: it is drawn as a control."""
+    """Where to act for a hit. `sure`: nothing about it was guessed. `drawn`: it is drawn as a control."""
 
     hit: Hit
     box: Rect
@@ -139,7 +139,7 @@ class OcrMethod:
         self._min_confidence = min_confidence
 
     async def find(self, ask: FindAsk, search_view: SearchView) -> MethodResult:
-        """Return what the description's words point to; see `Method`."""
+        """Return what the description's words point to; see `GroundingMethodPort`."""
         wanted = shown_words(ask.description, ask.verb)
         try:
             lines = await self._reading.lines(search_view.shot)
@@ -148,23 +148,23 @@ class OcrMethod:
         return await asyncio.to_thread(self._match, wanted, ask, search_view, lines)
 
     async def close(self) -> None:
-        """The engine belongs to the reader of text."""
+        """Do nothing: the engine belongs to the text reader."""
 
     def _match(self, wanted: ShownWords, ask: FindAsk, search_view: SearchView, lines: Sequence[Line]) -> MethodResult:
         read = [line for line in lines if line.confidence >= self._min_confidence]
         parts = segments(read, search_view.shot.pixels)
         found = (
-            self._by_words(wanted, ask, search_view, parts)
+            self._find_by_words(wanted, ask, search_view, parts)
             if wanted.name and names_what_is_quoted(ask.description)
             else None
         )
         if found is not None and found.tried.outcome == "sure":
             return found
         if ask.verb == "choose" and wanted.sort is Sort.ANY and wanted.name:  # a list's label, if no menu is called so
-            listed = self._by_words(replace(wanted, sort=Sort.BESIDE), ask, search_view, parts)
+            listed = self._find_by_words(replace(wanted, sort=Sort.BESIDE), ask, search_view, parts)
             if listed.tried.outcome == "sure":
                 return listed
-        explained = None if _widgets_are_known(ask) else _by_every_word(ask, search_view, parts)
+        explained = None if _widgets_are_known(ask) else _find_by_every_word(ask, search_view, parts)
         if found is None or not found.candidates:
             return explained or found or MethodResult(Tried(self.name, "nothing", _NOTHING))
         is_sure = explained is not None and explained.tried.outcome == "sure"
@@ -172,39 +172,41 @@ class OcrMethod:
             return explained
         return found
 
-    def _by_words(
+    def _find_by_words(
         self, wanted: ShownWords, ask: FindAsk, search_view: SearchView, parts: Sequence[TextSegment]
     ) -> MethodResult:
         hits = [hit for hit in find_words(wanted, parts, self._fuzzy_min) if _in_window(hit, wanted, ask, search_view)]
         if not wanted.quoted and parts_of(ask.description).number:  # "the last field" is not that of "Last name"
             hits = [hit for hit in hits if hit.alone]
-        hits = _on_clients(hits, ask, search_view)
+        hits = _prefer_clients(hits, ask, search_view)
         behind = behind_modal(ask.windows)
         hits = [hit for hit in hits if window_of(hit.box, search_view.at, ask.windows) not in behind]
-        places = placed(wanted, hits, parts, search_view.shot.pixels, is_typed_into=_is_typed_into(ask, wanted.role))
-        return decided(wanted, places, search_view, ask)
+        places = place_hits(
+            wanted, hits, parts, search_view.shot.pixels, is_typed_into=_is_typed_into(ask, wanted.role)
+        )
+        return decide(wanted, places, search_view, ask)
 
 
-def _by_every_word(ask: FindAsk, search_view: SearchView, parts: Sequence[TextSegment]) -> MethodResult | None:
+def _find_by_every_word(ask: FindAsk, search_view: SearchView, parts: Sequence[TextSegment]) -> MethodResult | None:
     """Return what explains every word of the description by text, drawn controls and icons; None when nothing does."""
     pixels, at = search_view.shot.pixels, search_view.at
     edges = Edges(pixels)
     told = parts_of(ask.description)
     words = {*told.words, *(word for place in told.places for anchor in place.anchors for word in anchor)}
     words = {other for word in words if not is_free(word) for other in (word, *synonyms(word))}
-    # What is told by its place may be any control beside any text.
+    # A description by place may mean any control beside any text.
     wanted = None if told.places or told.number or told.most else frozenset(words)
     usual = _usual_contrast([part.box for part in parts], pixels)
     pale = frozenset(index for index, part in enumerate(parts) if is_pale(part.box, pixels, usual))
     items = text_items(parts, wanted, edges, at, ask.windows, pale, is_typed_into=_is_typed_into(ask, told.kind))
     if WORDS.get(told.kind, frozenset()).isdisjoint(MARKS):
         items = [item for item in items if item.role != "check box"]
-    if names_icon(ask.description):
+    if find_icon_phrases(ask.description):
         items += icon_items(pixels, edges, [p.box for p in parts if len(p.text) > _LETTERS_OF_ICONS], at, ask.windows)
     behind = frozenset() if told.is_behind else behind_modal(ask.windows)
     items = [item for item in items if item.window not in behind]
     titles = {window.window_id: window.title for window in ask.windows}
-    # What is typed into is drawn: a label alone takes no text.
+    # A field for text is drawn: a label alone takes no text.
     explained = explain(ask.description, Surroundings(items, titles), OF_VERB.get(ask.verb))
     if explained.outcome == "nothing":
         return None
@@ -217,21 +219,21 @@ def _by_every_word(ask: FindAsk, search_view: SearchView, parts: Sequence[TextSe
     is_sure = (
         explained.outcome == "sure"
         and _is_plain(first, told)
-        and not _is_said_otherwise(first, ask.description, told, parts)
+        and not _has_other_meaning(first, ask.description, told, parts)
     )
     return MethodResult(Tried(GroundingMethod.OCR, "sure" if is_sure else "unsure"), candidates)
 
 
-def _is_said_otherwise(one: Explained, description: str, told: Parts, parts: Sequence[TextSegment]) -> bool:
-    """Tell whether something else may be meant by the same words: a text that has a word which the icon is told by
-    ("Add" where a button says "Add contact"), if the description does not say that it means an icon; or the field of
-    another label that reads the same.
+def _has_other_meaning(one: Explained, description: str, told: Parts, parts: Sequence[TextSegment]) -> bool:
+    """Return whether the same words may mean something else: a text with a word of the icon's description ("Add" where
+    a button reads "Add contact"), unless the description names an icon; or the field of another label with the same
+    text.
     """
     if one.item.names:
         return one.item.role == "entry" and _is_repeated(one.item.names, parts)
     if _ICON_WORDS & set(caseless(description).split()):
         return False
-    shown = {trimmed(word.text) for part in parts for word in part.words}
+    shown = {trim(word.text) for part in parts for word in part.words}
     return any(not is_free(word) and any(is_same_word(word, own) for own in shown) for word in told.words)
 
 
@@ -243,7 +245,7 @@ _ICON_WORDS = frozenset({"icon", "sign", "symbol", "glyph", "pictogram", "logo",
 
 
 def _is_of_another_label(wanted: ShownWords, found: MethodResult, explained: MethodResult) -> bool:
-    """Tell whether `explained` is the field of another label, of one meaning, though the very label was read."""
+    """Return whether `explained` is the field of another label of the same meaning, though the exact one was read."""
     is_read = any(likeness(wanted.name, one.label) >= SURE for one in found.candidates)
     is_same = likeness(wanted.name, explained.candidates[0].label) >= SURE
     return wanted.sort is Sort.BESIDE and is_read and not is_same
@@ -253,24 +255,24 @@ _NOTHING = "nothing that was read fits the description"
 
 
 def _is_typed_into(ask: FindAsk, kind: str) -> bool:
-    """Tell whether a field for text is meant, as far as the instruction's verb or the word for its kind say."""
+    """Return whether a field for text is meant, by the instruction's verb or the word for its kind."""
     return ask.verb == "type" or (ask.verb != "choose" and not INPUTS.isdisjoint(WORDS.get(kind, ())))
 
 
 def _widgets_are_known(ask: FindAsk) -> bool:
-    """Tell whether the widgets were read: then what pixels alone suggest is a guess against better knowledge."""
+    """Return whether the widgets were read: then pixels alone give only a guess."""
     return any(one.method is GroundingMethod.ACCESSIBILITY and one.outcome != "unavailable" for one in ask.before.tried)
 
 
 def _is_plain(one: Explained, told: Parts) -> bool:
-    """Tell whether little of the explanation is taken from around the thing, its icon, if it is one, is like, and its
-    text has no word that the description lacks ("Open file" is not "file") and is not as pale as what is disabled.
+    """Return whether little of the explanation comes from around the thing, its icon (if any) is a close match, and its
+    text has no word that the description lacks ("Open file" is not "file") and is not pale as if disabled.
     """
     said = {other for word in told.words for other in (word, *synonyms(word))}
     is_whole = not one.item.names or any(
         all(any(is_same_word(word, own) for word in said) for own in name.split()) for name in one.item.names
     )
-    if not told.words:  # told by its place alone: what is drawn must be of the kind
+    if not told.words:  # described by its place alone: the drawing must be of the kind
         is_whole = one.item.role in WORDS.get(told.kind, ())
     is_like = max(one.item.shape.values(), default=1.0) >= _SURE_SHAPE
     if told.kind in _APART:
@@ -280,10 +282,10 @@ def _is_plain(one: Explained, told: Parts) -> bool:
 
 
 _LETTERS_OF_ICONS = 2
-"""An engine reads icons as so many letters at most: a magnifier as Q, a cross as x."""
+"""Engines read icons as at most this many letters: a magnifier as Q, a cross as x."""
 _SURE_COST = 0.95
 _SURE_SHAPE = icon_shapes.SURE
-"""The least likeness of an icon that nothing but its shape tells of."""
+"""The least likeness of an icon that only its shape explains."""
 
 
 def _item_candidate(one: Explained, search_view: SearchView, ask: FindAsk) -> Candidate:
@@ -302,29 +304,29 @@ def _item_candidate(one: Explained, search_view: SearchView, ask: FindAsk) -> Ca
 
 
 def find_words(wanted: ShownWords, parts: Sequence[TextSegment], fuzzy_min: float) -> list[Hit]:
-    """Return where the name stands, the likest kind of fit only, top to bottom."""
+    """Return where the name stands, top to bottom; only the hits of the best kind of match."""
     names = [wanted.name] if wanted.whole == wanted.name else [wanted.whole, wanted.name]
     for name in names:  # what is itself called "New folder" is no folder called New
-        hits = _named(name, parts, fuzzy_min)
+        hits = _find_name(name, parts, fuzzy_min)
         if any(hit.alone and hit.likeness >= SURE for hit in hits) or name == wanted.name:
             return hits
     return []
 
 
-def _named(name: str, parts: Sequence[TextSegment], fuzzy_min: float) -> list[Hit]:
-    whole = [_whole(name, part) for part in parts]
+def _find_name(name: str, parts: Sequence[TextSegment], fuzzy_min: float) -> list[Hit]:
+    whole = [_match_whole(name, part) for part in parts]
     best = max((hit.likeness for hit in whole), default=0.0)
     if best >= SURE:
         # Letters that look alike are the engine's doubt: as good as the same, where nothing reads the very same.
         return [hit for hit in whole if hit.likeness >= best]
-    inner = [hit for part in parts for hit in _inside(name, part)]
+    inner = [hit for part in parts for hit in _match_inside(name, part)]
     if inner:
         return inner
     return [hit for hit in whole if hit.likeness >= fuzzy_min]
 
 
-def _whole(name: str, part: TextSegment) -> Hit:
-    """Return the segment as a hit. Single signs at its ends are icons that were read: the cross of a tab."""
+def _match_whole(name: str, part: TextSegment) -> Hit:
+    """Return the segment as a hit. Single signs at its ends are icons read as text: the cross of a tab."""
     like = likeness(name, part.text)
     words = part.words
     while len(words) > 1 and len(words[-1].text) == 1 and not words[-1].text.isdigit():
@@ -342,12 +344,12 @@ def _whole(name: str, part: TextSegment) -> Hit:
 
 
 _READ_ICONS = frozenset("QO©®×XV+-☰")
-"""What engines read for a magnifier, a mark, a cross, an arrow before words."""
+"""What engines read for a magnifier, a mark, a cross or an arrow before words."""
 
 
-def _inside(name: str, part: TextSegment) -> list[Hit]:
-    """Return where the words of `name` stand one after the other in a longer segment."""
-    count = len(trimmed(name).split())
+def _match_inside(name: str, part: TextSegment) -> list[Hit]:
+    """Return where the words of `name` stand in sequence in a longer segment."""
+    count = len(trim(name).split())
     if count == 0 or count >= len(part.words):
         return []
     found = []
@@ -370,8 +372,8 @@ def _in_window(hit: Hit, wanted: ShownWords, ask: FindAsk, search_view: SearchVi
     return window is not None and wanted.window.casefold() in window.title.casefold()
 
 
-def _on_clients(hits: list[Hit], ask: FindAsk, search_view: SearchView) -> list[Hit]:
-    """Return the hits inside windows, where there are any: a window's title in its frame is not what it contains."""
+def _prefer_clients(hits: list[Hit], ask: FindAsk, search_view: SearchView) -> list[Hit]:
+    """Return the hits inside windows, if there are any: the title in a window's frame is not its content."""
     inside = [hit for hit in hits if _window_of(hit, ask, search_view) is not None]
     return inside or hits
 
@@ -389,7 +391,7 @@ def _middle(box: Rect, at: Rect) -> Point:
 # ---- what is meant by the words -------------------------------------------------------------------------------------
 
 
-def placed(
+def place_hits(
     wanted: ShownWords,
     hits: Sequence[Hit],
     parts: Sequence[TextSegment],
@@ -407,7 +409,7 @@ def placed(
     texts = [part.box for part in parts]
     if wanted.sort is Sort.BESIDE:
         found = [(hit, field_of(hit.label or hit.box, texts, edges, is_typed_into=is_typed_into)) for hit in hits]
-        lacks = any(near is None and hit.alone for hit, near in found)  # the same label, whose field was not made out
+        lacks = any(near is None and hit.alone for hit, near in found)  # the same label, its field not found
         beside = [(hit, near) for hit, near in found if near is not None]
         is_only = len(beside) == 1 and beside[0][0].label is not None  # "City" for "City of birth", where it is alone
         return [
@@ -417,21 +419,21 @@ def placed(
             for hit, near in beside
         ] or [TextPlace(hit, hit.box, False, False) for hit in hits]
     if wanted.role in _TICKED:
-        return [_ticked(hit, edges) for hit in hits]
+        return [_place_on_mark(hit, edges) for hit in hits]
     usual = _usual_contrast(texts, pixels)
     return [
         place._replace(sure=place.sure and not is_pale(place.hit.box, pixels, usual))
-        for place in (_plain(wanted, hit, texts, edges) for hit in hits)
+        for place in (_place_on_label(wanted, hit, texts, edges) for hit in hits)
     ]
 
 
 def is_pale(box: Rect, pixels: NDArray[np.uint8], usual: float) -> bool:
-    """Tell whether the text in `box` stands out much less than what is `usual`, as that of disabled controls does."""
+    """Return whether the text in `box` has much less contrast than `usual`, as that of disabled controls."""
     return contrast_of(box, pixels) < _PALE * usual
 
 
 def contrast_of(box: Rect, pixels: NDArray[np.uint8]) -> float:
-    """Return how far the ink of the text in `box` is from what it stands on, 0 to 255."""
+    """Return how far the ink of the text in `box` is from its ground, 0 to 255."""
     part = pixels[max(box.y, 0) : box.bottom, max(box.x, 0) : box.right, :3].reshape(-1, 3).astype(np.int16)
     if not len(part):
         return 0.0
@@ -448,9 +450,9 @@ _INK_SHARE = 97
 """The percentile of the differences from the ground that is ink: strokes are thin, and a box holds more ground."""
 
 
-def _plain(wanted: ShownWords, hit: Hit, texts: Sequence[Rect], edges: Edges) -> TextPlace:
-    """Return what a name means that may be a label: the field beside it, if one surely is, else the words."""
-    own = _own(wanted, hit, edges.around(hit.box))
+def _place_on_label(wanted: ShownWords, hit: Hit, texts: Sequence[Rect], edges: Edges) -> TextPlace:
+    """Return the place for a name that may be a label: the field beside it if there surely is one, else the words."""
+    own = _place_on_words(wanted, hit, edges.around(hit.box))
     if wanted.sort is not Sort.ANY or own.drawn or not own.sure or not hit.alone:
         return own
     mark = square_mark_of(hit.box, edges)
@@ -464,8 +466,8 @@ def _plain(wanted: ShownWords, hit: Hit, texts: Sequence[Rect], edges: Edges) ->
     return TextPlace(hit, near.box, True, True) if is_label else own
 
 
-def _ticked(hit: Hit, edges: Edges) -> TextPlace:
-    """Return the mark of a check box or radio button: it is the part that every toolkit's click reaches."""
+def _place_on_mark(hit: Hit, edges: Edges) -> TextPlace:
+    """Return the mark of a check box or radio button: every toolkit reacts to a click on it."""
     square = square_mark_of(hit.box, edges)
     mark = square or mark_of(hit.box, edges)
     sure = mark is not None and hit.alone and hit.likeness >= SURE
@@ -473,7 +475,7 @@ def _ticked(hit: Hit, edges: Edges) -> TextPlace:
     return TextPlace(hit, mark or hit.box, sure, mark is not None, checked)
 
 
-def _own(wanted: ShownWords, hit: Hit, drawn: Rect | None) -> TextPlace:
+def _place_on_words(wanted: ShownWords, hit: Hit, drawn: Rect | None) -> TextPlace:
     meant = hit.alone or wanted.sort is Sort.WORDS or (wanted.quoted and wanted.sort is Sort.ANY)
     meant = meant and wanted.role not in _APART
     fits = drawn is not None and drawn.w <= hit.box.w + _PADDING_PX and drawn.h <= 3 * hit.box.h
@@ -482,8 +484,8 @@ def _own(wanted: ShownWords, hit: Hit, drawn: Rect | None) -> TextPlace:
     )
 
 
-def decided(wanted: ShownWords, places: Sequence[TextPlace], search_view: SearchView, ask: FindAsk) -> MethodResult:
-    """Return what the places come to."""
+def decide(wanted: ShownWords, places: Sequence[TextPlace], search_view: SearchView, ask: FindAsk) -> MethodResult:
+    """Return the method's result for the places."""
     first: dict[Rect, TextPlace] = {}
     for place in places:
         first.setdefault(place.box, place)
@@ -503,7 +505,7 @@ def decided(wanted: ShownWords, places: Sequence[TextPlace], search_view: Search
 
 
 _PADDING_PX = 160
-"""A button is wider than its words by this at most; a wider box is a row or a bar that they stand in."""
+"""A button is wider than its words by this at most; a wider box is the row or bar around them."""
 _TICKED = ("check box", "checkbox", "radio button", "radio")
 _APART = ("switch", "toggle")
 """Controls that may stand far from their names."""

@@ -1,11 +1,11 @@
 """Finding with OmniParser: detect, caption, number, and let a chat model pick a number.
 
-Its two models are a YOLO that finds things on a screen, and a Florence-2 that says what each shows. Boxes of the
-detector and of OCR become one list without doubles; the picture shows them framed and numbered from 1.
+Its two models are a YOLO that finds things on a screen, and a Florence-2 that captions each. Boxes of the detector and
+of OCR become one list without doubles; the picture shows them framed and numbered from 1.
 
 The models' libraries are the extra `acud[omniparser]`, imported when first needed. Weights come from paths in the
-settings; both libraries are told to stay off the network, and a path that does not exist is refused before they see it
-(given a bare name, they would look for it outside).
+settings; both libraries are set to offline, and a path that does not exist is refused first (for a bare name they would
+search the network).
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from acud.features.grounding.evaluator.method import (
     MethodResult,
     Prepare,
     SearchView,
-    looked,
-    nowhere,
+    make_nowhere,
+    make_result,
     quote,
     unavailable,
 )
@@ -66,7 +66,7 @@ _FAULTS: tuple[type[Exception], ...] = (
 """What torch, ultralytics and transformers raise for files, devices and pictures they cannot take: no common root."""
 
 _INSIDE = 0.8
-"""Of a box that lies in another, so that both are one thing."""
+"""The share of a box inside another from which both are one thing."""
 _COLOURS = ("#d00000", "#0050d0", "#007000", "#8000a0", "#b05000", "#006a70")
 """Dark enough for white figures; neighbours in the list differ."""
 _FONT_PX = 13
@@ -104,16 +104,16 @@ def load(settings: GroundingSettings) -> ScreenModels:
 
     Raises: Unavailable naming the setting, the extra or the weights that are missing or do not fit.
     """
-    detector = _path("omniparser_detector", settings.omniparser_detector, wants_folder=False)
-    captioner = _path("omniparser_captioner", settings.omniparser_captioner, wants_folder=True)
+    detector = _check_path("omniparser_detector", settings.omniparser_detector, wants_folder=False)
+    captioner = _check_path("omniparser_captioner", settings.omniparser_captioner, wants_folder=True)
     os.environ.update(_OFFLINE)
-    torch, transformers, ultralytics = _libraries()
+    torch, transformers, ultralytics = _import_libraries()
     damaged: type[Exception] = importlib.import_module("safetensors").SafetensorError
     try:
         yolo = ultralytics.YOLO(str(detector), task="detect")
-        return _TorchModels(settings, yolo, torch, *_florence(transformers, captioner))
+        return _TorchModels(settings, yolo, torch, *_load_florence(transformers, captioner))
     except (*_FAULTS, damaged) as fault:
-        raise Unavailable(f"OmniParser's weights cannot be loaded: {_line(fault)}") from fault
+        raise Unavailable(f"OmniParser's weights cannot be loaded: {_describe_fault(fault)}") from fault
 
 
 class _TorchModels:
@@ -137,7 +137,7 @@ class _TorchModels:
             )[0].boxes
             corners, scores = found.xyxy.cpu().tolist(), found.conf.cpu().tolist()
         except _FAULTS as fault:
-            raise Unavailable(f"OmniParser's detector failed: {_line(fault)}") from fault
+            raise Unavailable(f"OmniParser's detector failed: {_describe_fault(fault)}") from fault
         return [ScreenPart(_rect(*box), score) for box, score in zip(corners, scores, strict=True)]
 
     def caption(self, crops: Sequence[Bgr]) -> list[str]:
@@ -147,7 +147,7 @@ class _TorchModels:
         try:
             return self._generate(images)
         except _FAULTS as fault:
-            raise Unavailable(f"OmniParser's captioner failed: {_line(fault)}") from fault
+            raise Unavailable(f"OmniParser's captioner failed: {_describe_fault(fault)}") from fault
 
     def _generate(self, images: list[Image.Image]) -> list[str]:
         texts = [_PROMPT] * len(images)
@@ -162,9 +162,9 @@ class _TorchModels:
         return [str(text).strip() for text in self._processor.batch_decode(tokens, skip_special_tokens=True)]
 
 
-def _florence(transformers: ModuleType, folder: Path) -> tuple[Any, Any]:
-    """Return processor and model. Code from the folder is never run, and weights that are missing are a fault:
-    transformers would fill them with random numbers and only warn.
+def _load_florence(transformers: ModuleType, folder: Path) -> tuple[Any, Any]:
+    """Return processor and model. Code from the folder is never run. Missing weights are a fault: transformers would
+    fill them with random numbers and only warn.
     """
     local = {"local_files_only": True, "trust_remote_code": False}
     processor = transformers.AutoProcessor.from_pretrained(folder, **local)
@@ -177,7 +177,7 @@ def _florence(transformers: ModuleType, folder: Path) -> tuple[Any, Any]:
     return processor, model
 
 
-def _path(name: str, text: str, *, wants_folder: bool) -> Path:
+def _check_path(name: str, text: str, *, wants_folder: bool) -> Path:
     path = Path(text).expanduser()
     if text and (path.is_dir() if wants_folder else path.is_file()):
         return path
@@ -186,13 +186,14 @@ def _path(name: str, text: str, *, wants_folder: bool) -> Path:
     raise Unavailable(f"OmniParser: {fault}", hint=f"set grounding.{name} to {what}")
 
 
-def _libraries() -> tuple[ModuleType, ModuleType, ModuleType]:
+def _import_libraries() -> tuple[ModuleType, ModuleType, ModuleType]:
     try:
         torch = importlib.import_module("torch")
         return torch, importlib.import_module("transformers"), importlib.import_module("ultralytics")
     except (ImportError, RuntimeError) as fault:
         raise Unavailable(
-            f"OmniParser's libraries cannot be imported: {_line(fault)}", hint="pip install 'acud[omniparser]'"
+            f"OmniParser's libraries cannot be imported: {_describe_fault(fault)}",
+            hint="pip install 'acud[omniparser]'",
         ) from fault
 
 
@@ -200,12 +201,12 @@ def _rect(x1: float, y1: float, x2: float, y2: float) -> Rect:
     return Rect(int(x1), int(y1), max(1, round(x2 - x1)), max(1, round(y2 - y1)))
 
 
-def _line(fault: BaseException) -> str:
+def _describe_fault(fault: BaseException) -> str:
     return f"{type(fault).__name__}: {' '.join(str(fault).split())[:200]}"
 
 
 class ScreenPart(NamedTuple):
-    """A thing on the screen in view pixels; `text` is what OCR read there, `caption` what a model says it shows."""
+    """A thing on the screen in view pixels; `text` is what OCR read there, `caption` the captioner's."""
 
     box: Rect
     confidence: float
@@ -221,48 +222,48 @@ def merge(detected: Sequence[ScreenPart], lines: Iterable[Line], max_overlap: fl
     is dropped for the line.
     """
     read = [ScreenPart(line.box, line.confidence, line.text) for line in lines if line.box.area > 0]
-    kept = [part for part in _without_doubles(detected, max_overlap) if not any(_in(part, line) for line in read)]
-    named = [part._replace(text=" ".join(line.text for line in read if _in(line, part))) for part in kept]
-    loose = [line for line in read if not any(_in(line, part) for part in kept)]
+    kept = [part for part in _without_doubles(detected, max_overlap) if not any(_is_in(part, line) for line in read)]
+    named = [part._replace(text=" ".join(line.text for line in read if _is_in(line, part))) for part in kept]
+    loose = [line for line in read if not any(_is_in(line, part) for part in kept)]
     return sorted([*named, *loose], key=lambda part: (part.box.y, part.box.x))
 
 
 def _without_doubles(parts: Sequence[ScreenPart], max_overlap: float) -> list[ScreenPart]:
     kept: list[ScreenPart] = []
     for part in sorted(parts, key=lambda part: -part.confidence):
-        if part.box.area > 0 and not any(_same(part, other, max_overlap) for other in kept):
+        if part.box.area > 0 and not any(_is_same(part, other, max_overlap) for other in kept):
             kept.append(part)
     return kept
 
 
-def _same(one: ScreenPart, other: ScreenPart, max_overlap: float) -> bool:
-    common = _common(one, other)
+def _is_same(one: ScreenPart, other: ScreenPart, max_overlap: float) -> bool:
+    common = _common_area(one, other)
     union = one.box.area + other.box.area - common
-    return common > max_overlap * union or _in(one, other) or _in(other, one)
+    return common > max_overlap * union or _is_in(one, other) or _is_in(other, one)
 
 
-def _in(inner: ScreenPart, outer: ScreenPart) -> bool:
-    return _common(inner, outer) >= _INSIDE * inner.box.area and inner.box.area <= outer.box.area
+def _is_in(inner: ScreenPart, outer: ScreenPart) -> bool:
+    return _common_area(inner, outer) >= _INSIDE * inner.box.area and inner.box.area <= outer.box.area
 
 
-def _common(one: ScreenPart, other: ScreenPart) -> int:
+def _common_area(one: ScreenPart, other: ScreenPart) -> int:
     common = one.box.intersect(other.box)
     return common.area if common else 0
 
 
-def numbered(pixels: NDArray[np.uint8], boxes: Sequence[Rect]) -> NDArray[np.uint8]:
+def draw_numbers(pixels: NDArray[np.uint8], boxes: Sequence[Rect]) -> NDArray[np.uint8]:
     """Return a copy of `pixels` (height x width x 4 BGRX) with a frame and a number on each of `boxes`. Blocks."""
     image = Image.fromarray(np.ascontiguousarray(pixels[:, :, 2::-1]))
     draw = ImageDraw.Draw(image)
     font = ImageFont.load_default(_FONT_PX)
     for number, box in enumerate(boxes, 1):
-        _mark(draw, font, str(number), box, _COLOURS[number % len(_COLOURS)])
+        _draw_number(draw, font, str(number), box, _COLOURS[number % len(_COLOURS)])
     drawn = np.zeros_like(pixels)
     drawn[:, :, :3] = np.asarray(image)[:, :, ::-1]
     return drawn
 
 
-def _mark(draw: ImageDraw.ImageDraw, font: Font, number: str, box: Rect, colour: str) -> None:
+def _draw_number(draw: ImageDraw.ImageDraw, font: Font, number: str, box: Rect, colour: str) -> None:
     draw.rectangle((box.x, box.y, max(box.x, box.right - 1), max(box.y, box.bottom - 1)), outline=colour, width=2)
     left, top, right, bottom = draw.textbbox((0, 0), number, font=font)
     wide, high = right - left + 4, bottom - top + 4
@@ -301,7 +302,7 @@ class OmniparserMethod:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="omniparser")
 
     async def find(self, ask: FindAsk, search_view: SearchView) -> MethodResult:
-        """Return the centre of the box whose number the picker named."""
+        """Return the centre of the box that the picker chose by its number."""
         try:
             shot = await self._prepare(search_view.shot, self._picker)
             lines = await self._read_lines(shot)
@@ -309,37 +310,37 @@ class OmniparserMethod:
         except Unavailable as fault:
             return unavailable(self.name, str(fault))
         if not parsed.parts:
-            return looked(self.name, nowhere(ChatReply(cost_usd=0.0)), parsed.picture, search_view.at)
+            return make_result(self.name, make_nowhere(ChatReply(cost_usd=0.0)), parsed.picture, search_view.at)
         reply = await self._picker.ask(request(ask.description, parsed, self._settings.omniparser_picker_model))
-        return self._picked(reply, parsed, search_view.at)
+        return self._read_pick(reply, parsed, search_view.at)
 
     def _take_apart(self, shot: ViewPixels, lines: Sequence[Line]) -> Parsed:
         if self._models is None:
             self._models = self._make_models(self._settings)
         bgr = np.ascontiguousarray(shot.pixels[:, :, :3])
         parts = merge(self._models.detect(bgr), lines, self._settings.omniparser_iou_threshold)
-        parts = captioned(parts, bgr, self._models)
-        drawn = numbered(shot.pixels, [part.box for part in parts])
+        parts = add_captions(parts, bgr, self._models)
+        drawn = draw_numbers(shot.pixels, [part.box for part in parts])
         picture = encode_for_judge(drawn, self._settings.max_dim, self._settings.jpeg_quality)
         return Parsed(tuple(parts), picture)
 
-    def _picked(self, reply: ChatReply, parsed: Parsed, at: Rect) -> MethodResult:
+    def _read_pick(self, reply: ChatReply, parsed: Parsed, at: Rect) -> MethodResult:
         number = None if reply.code else pick(reply.text, len(parsed.parts))
         if reply.code or isinstance(number, str):
-            return looked(self.name, nowhere(reply, "unparsable", str(number)), parsed.picture, at)
+            return make_result(self.name, make_nowhere(reply, "unparsable", str(number)), parsed.picture, at)
         if number is None:
-            return looked(self.name, nowhere(reply), parsed.picture, at)
+            return make_result(self.name, make_nowhere(reply), parsed.picture, at)
         part = parsed.parts[number - 1]
-        whole = looked(self.name, _exactly(part.box, reply), _unscaled(parsed.picture), at)
-        return whole._replace(candidates=tuple(_labelled(one, part) for one in whole.candidates))
+        whole = make_result(self.name, _locate_centre(part.box, reply), _drop_scale(parsed.picture), at)
+        return whole._replace(candidates=tuple(_add_label(one, part) for one in whole.candidates))
 
     async def close(self) -> None:
-        """Close the picker and end the thread; a view in progress is waited for."""
+        """Close the picker, wait for a view in progress and end the thread."""
         await self._picker.close()
         self._thread.shutdown(cancel_futures=True)
 
 
-def captioned(parts: Sequence[ScreenPart], pixels: NDArray[np.uint8], models: ScreenModels) -> list[ScreenPart]:
+def add_captions(parts: Sequence[ScreenPart], pixels: NDArray[np.uint8], models: ScreenModels) -> list[ScreenPart]:
     """Return `parts`, those without text with a caption; all captions come from one batch."""
     bare = [part for part in parts if not part.text]
     boxes = [part.box for part in bare]
@@ -350,7 +351,7 @@ def captioned(parts: Sequence[ScreenPart], pixels: NDArray[np.uint8], models: Sc
 
 def request(description: str, parsed: Parsed, model: str) -> ChatRequest:
     """Return the one turn that asks for a number."""
-    listed = "\n".join(f"{number}: {_described(part)}" for number, part in enumerate(parsed.parts, 1))
+    listed = "\n".join(f"{number}: {_describe_part(part)}" for number, part in enumerate(parsed.parts, 1))
     text = _ASK.format(
         described=fenced("description", description, "list"), listed=fenced("list", listed, "description")
     )
@@ -359,7 +360,7 @@ def request(description: str, parsed: Parsed, model: str) -> ChatRequest:
 
 
 def pick(answer: str, count: int) -> int | str | None:
-    """Return the number in `answer`, None for "none", else one line on why it is neither. Raises nothing."""
+    """Return the number in `answer`, None for "none", else a one-line reason why it is neither. Raises nothing."""
     text = answer.strip().removesuffix(".")
     if text.lower() == "none":
         return None
@@ -369,23 +370,23 @@ def pick(answer: str, count: int) -> int | str | None:
     return number if 1 <= number <= count else f"there is no box {number} of {count}"
 
 
-def _described(part: ScreenPart) -> str:
+def _describe_part(part: ScreenPart) -> str:
     kind, words = ("text", part.text) if part.text else ("picture", part.caption)
     plain = "".join(sign if sign.isprintable() else " " for sign in words)
     short = " ".join(plain.split())[:_LABEL].replace("<", "‹").replace(">", "›")
     return f"{kind} {short!r}"
 
 
-def _exactly(box: Rect, reply: ChatReply) -> Located:
+def _locate_centre(box: Rect, reply: ChatReply) -> Located:
     centre = (box.x + (box.w - 1) // 2, box.y + (box.h - 1) // 2)
     return Located((centre,), ((box.x, box.y, box.right, box.bottom),), reply)
 
 
-def _unscaled(picture: JudgePicture) -> JudgePicture:
+def _drop_scale(picture: JudgePicture) -> JudgePicture:
     """Return the picture as if it had the view's size: boxes are in view pixels, whatever size the picker got."""
     return JudgePicture(picture.jpeg, picture.view_width, picture.view_height, picture.view_width, picture.view_height)
 
 
-def _labelled(candidate: Candidate, part: ScreenPart) -> Candidate:
+def _add_label(candidate: Candidate, part: ScreenPart) -> Candidate:
     words = " ".join((part.text or part.caption).split())[:200]
     return replace(candidate, label=words)

@@ -24,8 +24,8 @@ from acud.features.grounding.evaluator.method import (
     Prepare,
     SearchView,
     fitting,
-    looked,
-    nowhere,
+    make_nowhere,
+    make_result,
     quote,
     smart_size,
     unavailable,
@@ -40,7 +40,7 @@ POINTING = frozenset({"click", "left_single", "left_double", "right_single", "ho
 """Actions that happen at one place; `left_single`, `hover`, `long_press` are of the mobile and older action spaces."""
 _OTHER = frozenset({"drag", "select", "hotkey", "press", "keydown", "keyup", "release", "type", "scroll", "wait"})
 _OTHER |= {"finished", "call_user", "open_app", "press_home", "press_back"}
-"""Documented actions that say no place, more than one, or that the task is over."""
+"""Documented actions without a place, with more than one, or that end the task."""
 
 _PLACES = frozenset({"start_box", "start_point", "point"})
 _N = r"\s*(\d{1,5})\s*"
@@ -73,19 +73,19 @@ class ModelPlace(NamedTuple):
 
 
 class Unparsable(NamedTuple):
-    """No single place: why, in one line."""
+    """No single place, with a one-line reason."""
 
     reason: str
 
 
 def parse(answer: str) -> ModelPlace | Unparsable:
-    """Return the place in `answer`, else why there is none. Never raises."""
+    """Return the place in `answer`, or a reason why there is none. Never raises."""
     if len(answer) > MAX_ANSWER:
         return Unparsable(f"an answer of {len(answer)} characters")
-    body = _body(_stripped(answer))
+    body = _action_text(_strip_ends(answer))
     if isinstance(body, Unparsable):
         return body
-    found = {_one(part.strip()) for part in re.split(r"\n\s*\n", body) if part.strip()}
+    found = {_parse_action(part.strip()) for part in re.split(r"\n\s*\n", body) if part.strip()}
     if not found:
         return Unparsable("an empty answer")
     if len(found) > 1:
@@ -93,7 +93,7 @@ def parse(answer: str) -> ModelPlace | Unparsable:
     return found.pop()
 
 
-def _stripped(text: str) -> str:
+def _strip_ends(text: str) -> str:
     text = text.strip()
     for end in _ENDS:
         text = text.removesuffix(end).rstrip()
@@ -102,8 +102,8 @@ def _stripped(text: str) -> str:
     return text
 
 
-def _body(text: str) -> str | Unparsable:
-    """Return what follows the one `Action:`, or the whole of a text that has none."""
+def _action_text(text: str) -> str | Unparsable:
+    """Return the text after the one `Action:`, or the whole text if there is none."""
     marks = list(re.finditer(r"^[ \t]*Action:", text, re.MULTILINE))
     if len(marks) > 1:
         return Unparsable(f"several actions: {quote(text)}")
@@ -115,9 +115,9 @@ def _body(text: str) -> str | Unparsable:
     return text[marks[0].end() :].strip()
 
 
-def _one(text: str) -> ModelPlace | Unparsable:
+def _parse_action(text: str) -> ModelPlace | Unparsable:
     """Return the place of one call, or of a place with no call around it."""
-    bare = _place(text)
+    bare = _parse_place(text)
     if bare is not None:
         return bare
     call = _CALL.fullmatch(text)
@@ -131,10 +131,10 @@ def _one(text: str) -> ModelPlace | Unparsable:
 
 
 def _argument_place(arguments: str, text: str) -> ModelPlace | Unparsable:
-    values = _arguments(arguments)
+    values = _parse_arguments(arguments)
     if values is None:
         return Unparsable(f"arguments in no documented form: {quote(text)}")
-    places = [_place(value) for name, value in values if name in _PLACES]
+    places = [_parse_place(value) for name, value in values if name in _PLACES]
     if len(places) != 1 or places[0] is None:
         return Unparsable(f"not exactly one place in a documented form: {quote(text)}")
     if any(name.startswith("end_") for name, _ in values):
@@ -142,7 +142,7 @@ def _argument_place(arguments: str, text: str) -> ModelPlace | Unparsable:
     return places[0]
 
 
-def _arguments(text: str) -> list[tuple[str, str]] | None:
+def _parse_arguments(text: str) -> list[tuple[str, str]] | None:
     found: list[tuple[str, str]] = []
     at = 0
     while at < len(text):
@@ -154,17 +154,17 @@ def _arguments(text: str) -> list[tuple[str, str]] | None:
     return found
 
 
-def _place(text: str) -> ModelPlace | None:
+def _parse_place(text: str) -> ModelPlace | None:
     inner = text.strip()
     if inner.startswith("<|box_start|>") and inner.endswith("<|box_end|>"):
         inner = inner.removeprefix("<|box_start|>").removesuffix("<|box_end|>").strip()
     for form in _FORMS:
         if match := form.fullmatch(inner):
-            return _ordered([float(number) for number in match.groups()])
+            return _make_place([float(number) for number in match.groups()])
     return None
 
 
-def _ordered(numbers: list[float]) -> ModelPlace | None:
+def _make_place(numbers: list[float]) -> ModelPlace | None:
     x1, y1, x2, y2 = numbers if len(numbers) == 4 else numbers * 2
     return ModelPlace((x1, y1, x2, y2)) if x1 <= x2 and y1 <= y2 else None
 
@@ -201,7 +201,7 @@ _VERSION_1_0 = re.compile(r"ui-?tars(?:[-_ ]?(?:v)?1[.\-_]0)?[-_:](?:2b|7b|72b)"
 
 
 def counting_of(model: str) -> Counting | None:
-    """Return how the model of that name counts; None when its name does not tell.
+    """Return how the model of that name counts; None for an unknown name.
 
     Names with `ui-tars-1.5` count absolutely, `ui-tars-2b`, `-7b`, `-72b` relatively; `doubao` models, served by their
     maker's API, relatively too.
@@ -232,7 +232,7 @@ def request(description: str, picture: JudgePicture, model: str) -> ChatRequest:
 async def locate_by_uitars(
     backend: Backend, description: str, picture: JudgePicture, counting: Counting, model: str = "", max_pixels: int = 0
 ) -> Located:
-    """Return where a UI-TARS model behind `backend` says that `description` is, in pixels of `picture`.
+    """Return where a UI-TARS model behind `backend` locates `description`, in pixels of `picture`.
 
     `max_pixels`: the largest picture that the server does not resize; 0 is the model's own limit.
     """
@@ -240,21 +240,21 @@ async def locate_by_uitars(
     if counting == "absolute":
         sized = smart_size(picture.width, picture.height, MIN_PIXELS, max_pixels or OTHER_PIXELS)
         if sized is None:
-            return nowhere(ChatReply(cost_usd=0.0), "unparsable", "a picture too narrow for UI-TARS")
+            return make_nowhere(ChatReply(cost_usd=0.0), "unparsable", "a picture too narrow for UI-TARS")
         space = sized
     reply = await backend.ask(request(description, picture, model))
     if reply.code:
-        return nowhere(reply)
+        return make_nowhere(reply)
     place = parse(reply.text)
     if isinstance(place, Unparsable):
-        return nowhere(reply, "unparsable", place.reason)
-    return _located(place, space, picture, nowhere(reply))
+        return make_nowhere(reply, "unparsable", place.reason)
+    return _locate(place, space, picture, make_nowhere(reply))
 
 
-def _located(place: ModelPlace, space: Size, picture: JudgePicture, none: Located) -> Located:
+def _locate(place: ModelPlace, space: Size, picture: JudgePicture, none: Located) -> Located:
     corners = place.corners
     if not (holds(space, corners[:2]) and holds(space, corners[2:])):
-        return nowhere(none.reply, "unparsable", f"a place outside the picture of {space.width}x{space.height}")
+        return make_nowhere(none.reply, "unparsable", f"a place outside the picture of {space.width}x{space.height}")
     into = Size(picture.width, picture.height)
     centre = ((corners[0] + corners[2]) / 2, (corners[1] + corners[3]) / 2)
     box = rescale_corners(corners, space, into) if place.is_box else None
@@ -262,7 +262,7 @@ def _located(place: ModelPlace, space: Size, picture: JudgePicture, none: Locate
 
 
 class UitarsMethod:
-    """Asks the UI-TARS model behind one backend; the picture has a size that its preprocessing keeps."""
+    """Asks the UI-TARS model behind one backend; the picture has a size that the model's preprocessing keeps."""
 
     name = GroundingMethod.UITARS
 
@@ -289,7 +289,7 @@ class UitarsMethod:
         located = await locate_by_uitars(
             self._backend, ask.description, picture, counting, self._model, self._max_pixels
         )
-        return looked(self.name, located, picture, search_view.at)
+        return make_result(self.name, located, picture, search_view.at)
 
     def _counting(self) -> Counting | None:
         said = self._settings.uitars_coordinates

@@ -21,7 +21,15 @@ from acud.evaluator.judges.provider import Backend, ChatReply
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.evaluator.cascade import make_methods
-from acud.features.grounding.evaluator.omniparser import Bgr, OmniparserMethod, ScreenPart, load, merge, numbered, pick
+from acud.features.grounding.evaluator.omniparser import (
+    Bgr,
+    OmniparserMethod,
+    ScreenPart,
+    draw_numbers,
+    load,
+    merge,
+    pick,
+)
 from acud.types import Rect
 from acud.types.actions import Point
 from acud.types.grounding import GroundingMethod
@@ -89,7 +97,7 @@ def test_what_stays_does_not_overlap_and_nothing_surer_is_lost(raw: list[tuple[i
 def test_numbers_are_drawn_and_the_rest_is_left() -> None:
     pixels = np.full((120, 300, 4), 200, np.uint8)
     before = pixels.copy()
-    drawn = numbered(pixels, [ICON, BUTTON, Rect(0, 0, 1, 1), Rect(290, 110, 40, 40)])
+    drawn = draw_numbers(pixels, [ICON, BUTTON, Rect(0, 0, 1, 1), Rect(290, 110, 40, 40)])
     assert (pixels == before).all()
     assert (drawn[40:45, 40:90, :3] == 200).all()
     assert (drawn[BUTTON.y, BUTTON.x + 40, :3] != 200).any()
