@@ -143,7 +143,7 @@ class EvaluatorContext:
 
     def quoted(self, text: str) -> str:
         """Return words from a screen as they may leave the machine. Raises: TookTooLong when that took too long."""
-        return self._redactor.quoted(text)
+        return self._redactor.redact_text(text)
 
     async def read_look(self, shot: ViewPixels, job: Job) -> ViewPixels:
         """Return `shot`, or the newest frame of its job, with its text; `shot` as it is where no engine reads it.

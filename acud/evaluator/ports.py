@@ -28,7 +28,7 @@ class RedactedPixels(NamedTuple):
 
 
 class Withheld(NamedTuple):
-    """Nothing may leave, and why."""
+    """Nothing may leave; the reason."""
 
     reason: str
 
@@ -44,20 +44,20 @@ class Redactor(Protocol):
         """
         ...
 
-    def masked(self, lines: Sequence[Line]) -> list[tuple[Line, RedactedText]]:
-        """Return the lines in reading order, each with its text as it may leave. Raises: TookTooLong; see `quoted`."""
+    def redact_lines(self, lines: Sequence[Line]) -> list[tuple[Line, RedactedText]]:
+        """Return the lines in reading order, each with its redacted text. Raises: TookTooLong."""
         ...
 
     def in_widgets(self, nodes: Sequence[Node]) -> list[str]:
-        """Return of each widget the rule that hides what it shows ("": none). Raises: TookTooLong."""
+        """Return for each widget the rule that hides its content ("": none). Raises: TookTooLong."""
         ...
 
-    def all_quoted(self, texts: Sequence[str]) -> list[RedactedText]:
-        """Return each text as it may leave. Raises: TookTooLong when all of them took too long."""
+    def redact_texts(self, texts: Sequence[str]) -> list[RedactedText]:
+        """Return each text redacted. Raises: TookTooLong when all of them took too long."""
         ...
 
-    def quoted(self, text: str) -> str:
-        """Return words that were read off a screen as they may leave. Raises: TookTooLong when that took too long."""
+    def redact_text(self, text: str) -> str:
+        """Return redacted words from a screen. Raises: TookTooLong."""
         ...
 
 
@@ -68,18 +68,18 @@ class PassthroughRedactor:
         """Return the shot itself."""
         return RedactedPixels(shot, ())
 
-    def masked(self, lines: Sequence[Line]) -> list[tuple[Line, RedactedText]]:
+    def redact_lines(self, lines: Sequence[Line]) -> list[tuple[Line, RedactedText]]:
         """Return the lines in reading order, with their texts."""
         return [(line, RedactedText(line.text)) for row in rows(lines) for line in row]
 
     def in_widgets(self, nodes: Sequence[Node]) -> list[str]:
-        """Return that no rule hides any."""
+        """Return "" for each: nothing is hidden."""
         return [""] * len(nodes)
 
-    def all_quoted(self, texts: Sequence[str]) -> list[RedactedText]:
+    def redact_texts(self, texts: Sequence[str]) -> list[RedactedText]:
         """Return the texts."""
         return [RedactedText(text) for text in texts]
 
-    def quoted(self, text: str) -> str:
+    def redact_text(self, text: str) -> str:
         """Return the text."""
         return text

@@ -259,7 +259,7 @@ class _DisplayWatch:
 
     def _judged(self, tree: Tree, told: DisplayWidgets) -> dict[str, tuple[WidgetAsk, tuple[Verdict, ...]]]:
         """Return the answers. Raises: TookTooLong when it took too long to redact them."""
-        seen = WidgetsSeen(tree, told.windows, _Hidden(self._redactor, tree), cache(self._redactor.quoted))
+        seen = WidgetsSeen(tree, told.windows, _Hidden(self._redactor, tree), cache(self._redactor.redact_text))
         return {
             wait_id: (one.ask, tuple(self._one(wait_id, q, one.ask.place, seen) for q in one.ask.questions))
             for wait_id, one in self._asked.items()
@@ -284,5 +284,5 @@ class _Hidden:
         if self._rules is None:
             rules = self._redactor.in_widgets(self._tree.nodes)
             self._rules = {one.ref: rule for one, rule in zip(self._tree.nodes, rules, strict=True) if rule}
-        (text,) = self._redactor.all_quoted([node.text])
+        (text,) = self._redactor.redact_texts([node.text])
         return self._rules.get(node.ref, "") or text.rule

@@ -1,4 +1,4 @@
-"""Secrets that follow from the line before: answers in chats, and what programs print that are made to tell secrets.
+"""Secrets that follow from the line before: answers in chats, and the output of programs that print secrets.
 
 `Tom: what was the wifi password?` — `Lea: Tulip_bulb9`; `$ pwgen -s 18` — `7kiWqQelwan7GmeY5R`.
 """
@@ -27,7 +27,8 @@ _CODE = re.compile(r"(?<![\w.])[0-9]{2,8}(?:[ #*-][0-9]{2,6}){0,3}[#*]?(?![\w:%/
 _ANSWERS = 2
 _ASKS = re.compile(r"[\w\"')]\?(?:[ \t]|$)")
 _AFTER_QUESTION = 48
-"""Characters of a line among which it asks: something may be added, `… the PIN? We keep forgetting it.`"""
+"""Characters at the end of a line that may hold its question mark: something may be added, `… the PIN? We keep
+forgetting it.`"""
 """So many lines may answer a question."""
 
 _TELLS = re.compile(
@@ -48,7 +49,7 @@ _OTHERS = re.compile(r"[\w-]{2,30}:(?:[ ]|$)")
 
 
 def find_answers(text: str) -> Iterator[RedactedSpan]:
-    """Yield the secrets in lines of `text` that follow a question about one, or a command that prints one."""
+    """Yield the secrets in lines of `text` that follow a question for one, or a command that prints one."""
     lines, at = [], 0
     for line in text.split("\n"):
         lines.append((at, line))
@@ -60,12 +61,12 @@ def find_answers(text: str) -> Iterator[RedactedSpan]:
             asks = line.rindex("?") + 1
             is_answered = line[asks:].strip() and any(_kinds(re.split(r"[.!?][ ]", line[:asks])[-1]))
             rest = [(lines[number][0] + asks, line[asks:])] if is_answered else []
-            yield from _answer(line, asked, [*rest, *below])
+            yield from _find_answer(line, asked, [*rest, *below])
         elif _IS_COMMAND.search(line) and _TELLS.search(line):
-            yield from _printed(below)
+            yield from _find_printed(below)
 
 
-def _answer(line: str, asked: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
+def _find_answer(line: str, asked: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
     kinds = {kind for part in (line, asked) for kind in _kinds(part)}
     if not kinds & {LabelKind.PASSWORD, LabelKind.PHRASE, LabelKind.CODE}:
         return
@@ -87,7 +88,7 @@ def _answer(line: str, asked: str, below: Sequence[tuple[int, str]]) -> Iterator
 
 
 def _kinds(line: str) -> Iterator[LabelKind]:
-    """Yield what the words of a line announce."""
+    """Yield the kinds that the words of a line announce."""
     for match in _RUN.finditer(line):
         names = line[max(0, match.start() - 24) : match.end()].rpartition("\n")[2]
         found = label(names) if may_announce(match[0]) else None
@@ -100,8 +101,8 @@ def _kinds(line: str) -> Iterator[LabelKind]:
 _CODES = frozenset(("code", "kod", "kode", "koden", "código", "codice", "код"))
 
 
-def _printed(below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
-    """Yield what a command printed, up to the next prompt: the first line, and what looks random in others."""
+def _find_printed(below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
+    """Yield a command's output up to the next prompt: the first line, and random-looking words in others."""
     for number, (start, line) in enumerate(below):
         prompt = _PROMPT.match(line)
         if prompt is not None or not line.strip():

@@ -1,7 +1,7 @@
-"""Secrets that a label announces by where it stands: left of a value, above it, or at the head of its column.
+"""Secrets announced by the place of a label: left of a value, above it, or at the head of its column.
 
 A cell is a piece of a row of the screen, as the engine reads it. Engines join cells that stand close, so a column is
-also looked for inside of a longer piece, by where its words are.
+also looked for inside of a longer piece, by the place of its words.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from acud.types import Rect
 
 
 class Cell(NamedTuple):
-    """text[start:end] of a page, its number of row, what it says, its box, and where known the columns of its words."""
+    """text[start:end] of a page, its row number, its text, its box, and the columns of its words if known."""
 
     start: int
     end: int
@@ -40,29 +40,29 @@ _WORDS = re.compile(r"\S+")
 
 
 def find_in_cells(cells: Sequence[Cell]) -> Iterator[RedactedSpan]:
-    """Yield what labels announce by their place among `cells`, which are in reading order."""
-    rows = _rows(cells)
+    """Yield the secrets that labels announce by their place among `cells`, which are in reading order."""
+    rows = _group_rows(cells)
     for cell in cells:
-        found = announced(cell.text)
+        found = read_label(cell.text)
         if found is not None:
-            yield from _values(cell, found, rows)
+            yield from _find_values(cell, found, rows)
     for row in rows:
         for cell in row:
-            yield from _heads_within(cell, rows)
+            yield from _find_under_heads(cell, rows)
 
 
-def announced(text: str) -> Label | None:
-    """Return what `text` announces when all of it is a label."""
+def read_label(text: str) -> Label | None:
+    """Return the label if all of `text` is one."""
     bare = text.strip(" *:：=>|-")
     if not bare or len(bare) > _MAX_LABEL or len(bare.split()) > _MAX_WORDS or _SENTENCE.search(bare):
         return None
     found = label(bare)
-    # `Cook Pass`, `Ski pass`: only by itself, or with what it lets into (a term of two words), is it a password.
+    # `Cook Pass`, `Ski pass`: a password only by itself, or with what it opens (a term of two words).
     other = found is not None and found.is_bare and found.kind is LabelKind.PASSWORD and " " in bare
     return None if other else found
 
 
-def _rows(cells: Sequence[Cell]) -> list[list[Cell]]:
+def _group_rows(cells: Sequence[Cell]) -> list[list[Cell]]:
     rows: list[list[Cell]] = []
     for cell in cells:
         if rows and rows[-1][-1].row == cell.row:
@@ -72,33 +72,33 @@ def _rows(cells: Sequence[Cell]) -> list[list[Cell]]:
     return rows
 
 
-def _values(cell: Cell, found: Label, rows: Sequence[Sequence[Cell]]) -> Iterator[RedactedSpan]:
+def _find_values(cell: Cell, found: Label, rows: Sequence[Sequence[Cell]]) -> Iterator[RedactedSpan]:
     at = next(place for place, row in enumerate(rows) if row[0].row == cell.row)
     row = rows[at]
     place = row.index(cell)
     right = row[place + 1] if place + 1 < len(row) else None
     if right is not None and right.box.x - cell.box.right > _FAR * cell.box.h:
         right = None
-    column = list(_column(cell, right, rows, at))
+    column = list(_cells_under(cell, right, rows, at))
     is_head = (
         not _goes_on_with(row, rows, at) and len(row) > 1 and (place > 0 or len(row) > 2) and _is_head(row, rows, at)
     )
     if right is not None and not is_head and _is_value(found, right.text):
-        yield _whole(right, found)
+        yield _whole_cell(right, found)
         return
     if not column:
         return
     if is_head:
         for part in column:
             text = part.text[: part.end - part.start]
-            if accepts(found, text) and announced(text) is None:
+            if accepts(found, text) and read_label(text) is None:
                 yield RedactedSpan(part.start, part.end, RULES[found.kind])
         return
     first = column[0]
     if found.term.endswith("s") and sum(other.row == first.row for other in column) < _cells_in(rows, first.row):
         return  # `Passwords` above the head of a table
     if first.box.y - cell.box.bottom < (_BELOW - 1) * cell.box.h and _is_value(found, first.text) and right is None:
-        yield _whole(first, found)
+        yield _whole_cell(first, found)
 
 
 def _is_value(found: Label, text: str) -> bool:
@@ -107,31 +107,31 @@ def _is_value(found: Label, text: str) -> bool:
     words = text.split()
     if len(words) > (4 if found.kind in (LabelKind.PASSWORD, LabelKind.KEY) else 24):
         return found.kind is LabelKind.KEY and all(3 <= len(word) <= 8 for word in words)
-    return announced(text) is None or looks_chosen(text)
+    return read_label(text) is None or looks_chosen(text)
 
 
 def _cells_in(rows: Sequence[Sequence[Cell]], number: int) -> int:
     return next((len(row) for row in rows if row[0].row == number), 0)
 
 
-def _whole(cell: Cell, found: Label) -> RedactedSpan:
+def _whole_cell(cell: Cell, found: Label) -> RedactedSpan:
     return RedactedSpan(cell.start, cell.end, RULES[found.kind])
 
 
 def _is_head(row: Sequence[Cell], rows: Sequence[Sequence[Cell]], at: int) -> bool:
-    """Tell whether `row` names the columns of the rows below: no cell is a value, and most have one below."""
+    """Return whether `row` names the columns of the rows below: no cell is a value, and most have one below."""
     if any(any(c.isdigit() for c in cell.text) or len(cell.text.split()) > 4 for cell in row):
         return False
-    below = [cell for other in _following(rows, at, 3) for cell in other]
-    under = [any(_aligned(cell, other) for other in below) for cell in row]
-    labels_below = sum(announced(other.text) is not None for other in below)
+    below = [cell for other in _rows_below(rows, at, 3) for cell in other]
+    under = [any(_is_aligned(cell, other) for other in below) for cell in row]
+    labels_below = sum(read_label(other.text) is not None for other in below)
     return sum(under) >= max(1, len(row) * 2 // 3) and labels_below <= 1
 
 
 def _goes_on_with(row: Sequence[Cell], rows: Sequence[Sequence[Cell]], at: int) -> bool:
-    """Tell whether `row` is one more of the table that the row above is of: each cell begins below one of that."""
+    """Return whether `row` continues the table of the row above: each cell begins below one of that row."""
     above = rows[at - 1] if at else ()
-    if len(row) < _COLUMNS or len(above) != len(row) or next(_following(rows, at - 1, 1), None) is not row:
+    if len(row) < _COLUMNS or len(above) != len(row) or next(_rows_below(rows, at - 1, 1), None) is not row:
         return False
     return all(abs(cell.box.x - over.box.x) < cell.box.h // 2 for cell, over in zip(row, above, strict=True))
 
@@ -139,8 +139,8 @@ def _goes_on_with(row: Sequence[Cell], rows: Sequence[Sequence[Cell]], at: int) 
 _COLUMNS = 3
 
 
-def _following(rows: Sequence[Sequence[Cell]], at: int, most: int = 1000) -> Iterator[Sequence[Cell]]:
-    """Yield the rows below that go on without a large gap."""
+def _rows_below(rows: Sequence[Sequence[Cell]], at: int, most: int = 1000) -> Iterator[Sequence[Cell]]:
+    """Yield the rows below that follow without a large gap."""
     for above, below in pairwise(rows[at : at + most + 1]):
         high = max(cell.box.h for cell in above)
         if below[0].box.y - above[0].box.bottom > (_NEXT_ROW - 1) * high or _ENDS_TABLE.match(below[0].text):
@@ -151,28 +151,28 @@ def _following(rows: Sequence[Sequence[Cell]], at: int, most: int = 1000) -> Ite
 _ENDS_TABLE = re.compile(
     r"\(?[0-9]{1,7} (?:rows?|lines?|items?|records?)\b|[\w.@~:/\\\[\]()=+-]{0,60}(?: [\w~/]{1,30})?[$#%>❯➜] "
 )
-"""What stands below a table of a terminal: how many rows it has, or a prompt."""
+"""What follows a table in a terminal: its number of rows, or a prompt."""
 
 
-def _aligned(head: Cell, cell: Cell) -> bool:
+def _is_aligned(head: Cell, cell: Cell) -> bool:
     return cell.box.x <= head.box.right and cell.box.right >= head.box.x
 
 
-def _column(
+def _cells_under(
     head: Cell, right: Cell | None, rows: Sequence[Sequence[Cell]], at: int, until: int | None = None
 ) -> Iterator[Cell]:
-    """Yield what stands under `head` and left of what is under `right`, row by row."""
+    """Yield the cells under `head` and left of those under `right`, row by row."""
     left = head.box.x - head.box.h
     limit = until if until is not None else right.box.x - head.box.h // 3 if right is not None else None
-    for row in _following(rows, at):
+    for row in _rows_below(rows, at):
         for cell in row:
-            part = _between(cell, left, limit)
+            part = _clip_cell(cell, left, limit)
             if part is not None and part.box.x <= head.box.right + 4 * head.box.h:
                 yield part
 
 
-def _between(cell: Cell, left: float, limit: float | None) -> Cell | None:
-    """Return the words of `cell` that begin from `left` on and before `limit`."""
+def _clip_cell(cell: Cell, left: float, limit: float | None) -> Cell | None:
+    """Return the words of `cell` that begin at or after `left` and before `limit`."""
     if cell.box.x >= left and (limit is None or cell.box.right <= limit):
         return cell
     if cell.box.right <= left or (limit is not None and cell.box.x >= limit):
@@ -197,8 +197,8 @@ _GAPPED = re.compile(r"\S+(?: \S+)*")
 _SHOUTED = re.compile(r"[A-Z][A-Z_ -]{1,30}")
 
 
-def _heads_within(cell: Cell, rows: Sequence[Sequence[Cell]]) -> Iterator[RedactedSpan]:
-    """Yield the columns of a head that was read as one piece: `NAME TOKEN AGE`."""
+def _find_under_heads(cell: Cell, rows: Sequence[Sequence[Cell]]) -> Iterator[RedactedSpan]:
+    """Yield the secrets in the columns of a head that was read as one piece: `NAME TOKEN AGE`."""
     words = list(_WORDS.finditer(cell.text))
     if not 3 <= len(words) <= 12 or not all(_SHOUTED.fullmatch(word[0]) for word in words):
         return
@@ -211,6 +211,6 @@ def _heads_within(cell: Cell, rows: Sequence[Sequence[Cell]]) -> Iterator[Redact
         box = Rect(int(cell.box.x + word.start() * wide), cell.box.y, int(len(word[0]) * wide), cell.box.h)
         head = Cell(cell.start + word.start(), cell.start + word.end(), cell.row, word[0], box)
         limit = int(cell.box.x + after.start() * wide) if after is not None else None
-        for part in _column(head, None, rows, at, limit):
+        for part in _cells_under(head, None, rows, at, limit):
             if accepts(found, part.text) and (found.kind is not LabelKind.PASSWORD or looks_chosen(part.text)):
                 yield RedactedSpan(part.start, part.end, RULES[found.kind])

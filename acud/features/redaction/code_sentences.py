@@ -1,7 +1,7 @@
 """Codes in sentences: `use 482913 to sign in`, `the door code is 4471#`, `381920 ist dein Bestätigungscode`.
 
-A number counts by what stands around it: the name of a code and what leads from it to the number, or what the number
-is for. `labels.toml` holds the words. Every search begins at one of a few words and is bounded.
+A number counts by its context: the name of a code with words that lead from it to the number, or the number's purpose.
+`labels.toml` holds the words. Every search begins at one of a few words and is bounded.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _TO_VALUE = re.compile(
     rf"(?:[ ](?![^ ]*[0-9])[^\s.!?;]{{1,24}}|{_SUM}){{0,9}}?{_IS}[ :]{{1,2}}"
     r"(?:(?:now|still|le|la|el|il|der|die|jetzt|nun|jetzt|ahora|ora|nu|nog)[ :]{1,2})?[\"'\[(«]?|[ ][\"'\[(«]?"
 )
-"""What leads from the name of a code to its value."""
+"""The words from the name of a code to its value."""
 _FROM_VALUE = re.compile(
     r"[\"'\])»]?[ ](?:is|ist|lautet|est|es|è|é|jest|to|är|er|on|as|als|come|como|comme|som|jako)[ ]"
     r"(?:[^\s.!?;:0-9]{1,24}[ ]){0,5}?"
@@ -61,7 +61,7 @@ _OF_CARD = re.compile(
     r"(?:is|are|ist|sind|est|sont|es|son|zijn|:|=|-)?[ ]{0,2}"
     r"(?P<value>[0-9]{3,4})(?![\w/:-]|[.,][0-9])"
 )
-"""The code of a card, told by where it stands."""
+"""The code of a card, found by where it is printed."""
 _SIDES = (
     *(" the back", " the front", " the rear", "on back", "on front", "rückseite", "vorderseite", " dos", " verso"),
     *(" dorso", "reverso", " atrás", "achterkant"),
@@ -109,14 +109,14 @@ _PLACE = re.compile(
 
 
 def find_codes_in_sentences(text: str, low: str) -> Iterator[RedactedSpan]:
-    """Yield the codes that sentences of `text` tell; `low` is the text in lower case, each character in its place."""
+    """Yield the codes in sentences of `text`; `low` is the text in lower case, each character in its place."""
     for needle in _NEEDLE.finditer(low):
         word = _WORD_START.search(low, max(0, needle.start() - 24), needle.start())
         begins = word.start() if word is not None else needle.start()
         if _is_secret_code(low, begins, needle.end()):
-            yield from _after(text, low, needle.end())
-            yield from _before(text, low, begins)
-            yield from _below(text, low, needle.end())
+            yield from _find_after(text, low, needle.end())
+            yield from _find_before(text, low, begins)
+            yield from _find_below(text, low, needle.end())
     for match in _OF_CARD.finditer(low) if any(side in low for side in _SIDES) else ():
         yield RedactedSpan(*match.span("value"), Rule.CODE)
     for verb in _MAY_SAY.finditer(low):
@@ -131,7 +131,7 @@ _REACH = 64
 
 
 def _is_for_entry(low: str, start: int, end: int, shown: str) -> bool:
-    """Tell whether somebody is told to enter low[start:end] to get in, or it stands beside what it opens."""
+    """Return whether the sentence asks to enter low[start:end], or it stands beside what it opens."""
     before = low[max(0, start - 60) : start]
     place = before.rpartition("\n")[2]
     used = _USE.search(before) is not None and _PURPOSE.match(low, end) is not None
@@ -148,7 +148,7 @@ _MAY_SAY = re.compile(
 
 
 def _is_secret_code(low: str, start: int, end: int) -> bool:
-    """Tell whether the word low[start:end] names a code that lets somebody in, by itself or by the words around it."""
+    """Return whether the word low[start:end] names a code that gives access, by itself or by the words around it."""
     word = low[start:end]
     if word in label_words("other_codes"):
         return False
@@ -166,7 +166,7 @@ def _is_secret_code(low: str, start: int, end: int) -> bool:
     return True
 
 
-def _after(text: str, low: str, end: int) -> Iterator[RedactedSpan]:
+def _find_after(text: str, low: str, end: int) -> Iterator[RedactedSpan]:
     lead = _TO_VALUE.match(low, end, end + _MAX_GAP)
     while lead is not None:
         value = _VALUE.match(text, lead.end())
@@ -186,14 +186,14 @@ _NEXT_LINE = re.compile(
 )
 
 
-def _below(text: str, low: str, end: int) -> Iterator[RedactedSpan]:
-    """Yield the code that has a line to itself, below the one that tells of it: `Here is your code:`."""
+def _find_below(text: str, low: str, end: int) -> Iterator[RedactedSpan]:
+    """Yield the code that has a line to itself, below its announcement: `Here is your code:`."""
     value = _NEXT_LINE.match(text, end)
     if value is not None:
         yield RedactedSpan(*value.span("value"), Rule.CODE)
 
 
-def _before(text: str, low: str, start: int) -> Iterator[RedactedSpan]:
+def _find_before(text: str, low: str, start: int) -> Iterator[RedactedSpan]:
     line = max(low.rfind("\n", 0, start) + 1, start - _MAX_GAP)
     for value in _VALUE.finditer(text, line, start):
         if _FROM_VALUE.fullmatch(low, value.end(), start):

@@ -1,4 +1,4 @@
-"""Secrets in command lines, headers and addresses, where a program's own syntax tells what a word is.
+"""Secrets in command lines, headers and addresses, where a program's own syntax marks them.
 
 `mysql -p…`, `curl -u user:…`, `echo … | sudo -S`, `Authorization: …`, `Cookie: …`, `user:…@host`, `?token=…`, lines of
 `.pgpass` and `.netrc`.
@@ -43,11 +43,11 @@ _QUERY = re.compile(
     rf"{_MASKED}(?P<value>[A-Za-z0-9%._~+/-]{{16,2000}})"
 )
 _USER_ONLY = re.compile(r"://(?P<value>(?=[A-Za-z_-]{0,100}[0-9])[A-Za-z0-9_-]{20,200})@[\w-]{1,60}[.:/]")
-"""`https://TOKEN@host`: nobody has so long a name."""
+"""`https://TOKEN@host`: no user has so long a name."""
 _HEX = re.compile(r"[0-9a-f]+")
-"""The public key of who reports errors (Sentry)."""
+"""The public key of an error reporter (Sentry)."""
 _WIFI = re.compile(r"WIFI:(?:[TSHRU]:[^;\n]{0,80};){0,4}P:(?P<value>(?:\\[^\n]|[^;\\\n]){1,128});")
-"""What the QR code of a network says."""
+"""The content of a network's QR code."""
 _PGPASS = re.compile(
     r"^[\w.*-]{1,100}:(?:[0-9]{2,5}|\*):[\w*-]{1,64}:[\w.*@-]{1,64}:(?P<value>[^\s:]{1,200})$", re.MULTILINE
 )
@@ -60,7 +60,7 @@ def find_in_commands(text: str, *, read: bool = False) -> Iterator[RedactedSpan]
     for command in _commands():
         for needle in command.needles:
             for line in _lines_with(text, needle):
-                yield from _of_program(text, command, *line)
+                yield from _find_in_program(text, command, *line)
     if "//" in text and "@" in text:
         # In small letters an engine takes one for the other.
         for match in _USERINFO.finditer(text.replace(";", ":") if read else text):
@@ -73,7 +73,7 @@ def find_in_commands(text: str, *, read: bool = False) -> Iterator[RedactedSpan]
         yield RedactedSpan(*match.span("value"), Rule.PASSWORD)
     if text.count(":") >= _PGPASS_COLONS:
         yield from (RedactedSpan(*match.span("value"), Rule.PASSWORD) for match in _PGPASS.finditer(text))
-    yield from _headers(text)
+    yield from _find_in_headers(text)
 
 
 def _lines_with(text: str, needle: str) -> Iterator[tuple[int, int]]:
@@ -85,8 +85,8 @@ def _lines_with(text: str, needle: str) -> Iterator[tuple[int, int]]:
         at = text.find(needle, end)
 
 
-def _of_program(text: str, command: _Command, start: int, end: int) -> Iterator[RedactedSpan]:
-    for match in _compiled(command.pattern).finditer(text, start, end):
+def _find_in_program(text: str, command: _Command, start: int, end: int) -> Iterator[RedactedSpan]:
+    for match in _compile_command(command.pattern).finditer(text, start, end):
         group = next(name for name, value in match.groupdict().items() if value is not None)
         if not _is_reference(match[group]):
             yield RedactedSpan(*match.span(group), Rule.PASSWORD)
@@ -96,7 +96,7 @@ _BEFORE = 500
 """Characters of a line before a program's name that may hold its password, as in `echo … | sudo -S`."""
 
 
-def _headers(text: str) -> Iterator[RedactedSpan]:
+def _find_in_headers(text: str) -> Iterator[RedactedSpan]:
     low = text.lower()
     if "authorization" in low:
         yield from (RedactedSpan(*match.span("value"), Rule.KEY) for match in _AUTHORIZATION.finditer(text))
@@ -126,7 +126,7 @@ def _commands() -> tuple[_Command, ...]:
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile_command(pattern: str) -> re.Pattern[str]:
     for name, part in (("ARGS", _ARGS), ("VALUE", _QUOTED_OR_NOT), ("PAIRED", _PAIRED)):
         pattern = pattern.replace(name, part)
     return re.compile(pattern)

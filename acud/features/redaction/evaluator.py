@@ -1,7 +1,7 @@
 """What may leave of a shot: a copy with black boxes, or nothing and the reason.
 
-This evaluator's own engine reads the text first; without one, nothing is sent. The accessibility bus of
-the display names its password fields. The view itself is never changed; the copy keeps its identity (see `ViewPixels`).
+This evaluator's own engine reads the text first; without one, nothing is sent. The accessibility bus of the display
+names its password fields. The view itself is never changed; the copy keeps its identity (see `ViewPixels`).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.ocr.text_layout import columns_by_ink, rows
 from acud.evaluator.ports import RedactedPixels, Withheld
 from acud.evaluator.view_pixels import ViewPixels
-from acud.features.redaction.screen_boxes import ReadLine, hidden_in, masked_in
+from acud.features.redaction.screen_boxes import ReadLine, hide_in, redact_rows
 from acud.features.redaction.spans import Rule
-from acud.features.redaction.text_rules import TextRules, redact, redacted, text_rules
+from acud.features.redaction.text_rules import TextRules, redact, redact_with_rule, text_rules
 from acud.features.redaction.widgets import rules_of_widgets
 from acud.pixels.tiles import blackout
 from acud.protocol.questions import ToldBy
@@ -38,12 +38,12 @@ FIND_LIMIT_S = 1.0
 
 
 class FieldsUnknown(Exception):
-    """Nobody knows where the password fields of a shot are; the message says why."""
+    """The password fields of a shot are unknown; the message is the reason."""
 
 
 class SecureFields:
-    """Finds password fields. A bus that tells nothing tells of none: they show dots then, as they do on the screen. One
-    that tells only a part may leave a field out: then no box is told.
+    """Finds password fields. A bus that does not answer reports none: the fields then show dots, as on the screen. A
+    bus that answers in part may leave a field out: then no box is returned at all.
 
     `mirrors` are the caller's: a display that is mirrored for its scenes need not be read again.
     """
@@ -55,10 +55,10 @@ class SecureFields:
 
     async def boxes(self, shot: ViewPixels) -> list[Rect]:
         """Return the boxes of the password fields in `shot`; none for a shot that need not leave this machine."""
-        return [found.box for found in await self.hidden(shot, TextRules(frozenset()))]
+        return [found.box for found in await self.find_hidden(shot, TextRules(frozenset()))]
 
-    async def hidden(self, shot: ViewPixels, rules: TextRules) -> list[HiddenBox]:
-        """Return the boxes of password fields that lie in `shot`, and of widgets that show what `rules` hide.
+    async def find_hidden(self, shot: ViewPixels, rules: TextRules) -> list[HiddenBox]:
+        """Return the boxes in `shot` of password fields and of widgets with content that `rules` hide.
 
         Raises: TookTooLong when the rules took too long, FieldsUnknown when a limit cut widgets off, or an application
         did not answer.
@@ -67,7 +67,7 @@ class SecureFields:
         if told is None:
             return []
         try:
-            tree = await self._mirrored(shot.source, told) or await self._walked(told)
+            tree = await self._read_mirror(shot.source, told) or await self._walk_tree(told)
         except Unavailable:
             return []
         bounds = Rect(0, 0, shot.pixels.shape[1], shot.pixels.shape[0])
@@ -84,7 +84,7 @@ class SecureFields:
                 found.append(HiddenBox(Rule.SECURE.value if node.secure else rule, box))
         return found
 
-    async def _mirrored(self, display: str, told: ToldBy) -> Tree | None:
+    async def _read_mirror(self, display: str, told: ToldBy) -> Tree | None:
         # With the limits of scenes: other limits would make the mirror read again, for them and for us.
         limits = replace(self._limits, actions=True)
         ask = AccessibilityAsk(display, told.windows, told.bus_address, told.a11y_address, MAX_AGE_S, limits)
@@ -93,7 +93,7 @@ class SecureFields:
         except Unavailable:
             return None  # its connection may have been the fault; the walk has one of its own
 
-    async def _walked(self, told: ToldBy) -> Tree:
+    async def _walk_tree(self, told: ToldBy) -> Tree:
         bus = await self._buses.of(told.bus_address, told.a11y_address)
         return await TreeReader(bus).read(told.windows, self._limits)
 
@@ -102,9 +102,9 @@ class SecureFields:
 
 
 def _gap(tree: Tree) -> str:
-    """Return what `tree` lacks of the applications that still run, "" for nothing.
+    """Return what `tree` lacks of the running applications, "" for nothing.
 
-    One without a window counts too: process ids of sandboxes do not tell whose window is whose.
+    An application without a window counts too: process ids of sandboxes do not identify the owner of a window.
     """
     if tree.truncated:
         return tree.gaps()[0]
@@ -123,7 +123,7 @@ class RedactionRules:
     def __init__(
         self, settings: RedactionSettings, text: TextReading | None, fields: SecureFields | None = None
     ) -> None:
-        """`fields` finds password fields; it is the caller's."""
+        """`fields` finds password fields; the caller closes it."""
         self._settings = settings
         self._fields = fields
         self._rules = text_rules(settings.text_rules, settings.patterns)
@@ -141,26 +141,26 @@ class RedactionRules:
         if "secure" in self._settings.rules:
             hidden += (HiddenBox(Rule.SECURE.value, box) for box in secure)
             try:
-                hidden += await self._fields.hidden(shot, self._rules) if self._fields is not None else ()
+                hidden += await self._fields.find_hidden(shot, self._rules) if self._fields is not None else ()
             except TookTooLong as fault:
                 return Withheld(fault.message)
             except FieldsUnknown as fault:
                 return Withheld(str(fault))
         if self._settings.reads:
-            found = await self._found(shot)
+            found = await self._find_in_text(shot)
             if isinstance(found, Withheld):
                 return found
             hidden += found
         pixels = blackout(shot.pixels, [one.box for one in hidden])
         return RedactedPixels(shot._replace(pixels=pixels, lines=None), tuple(hidden))
 
-    async def _found(self, shot: ViewPixels) -> list[HiddenBox] | Withheld:
+    async def _find_in_text(self, shot: ViewPixels) -> list[HiddenBox] | Withheld:
         if self._text is None:
             return Withheld("this evaluator owns no OCR engine, so nothing can be hidden from a remote model")
         try:
             async with asyncio.timeout(self._settings.timeout_s):
                 lines = await self._text.lines(shot)
-            return self._among(lines, shot)
+            return self._find_in_lines(lines, shot)
         except Unavailable as fault:
             return Withheld(f"the text could not be read: {fault.message}")
         except TimeoutError:
@@ -168,7 +168,7 @@ class RedactionRules:
         except TookTooLong as fault:
             return Withheld(fault.message)
 
-    def _among(self, lines: Sequence[Line], shot: ViewPixels) -> list[HiddenBox]:
+    def _find_in_lines(self, lines: Sequence[Line], shot: ViewPixels) -> list[HiddenBox]:
         read = [[ReadLine(line.text, line.box) for line in row] for row in rows(lines)]
         bounds = Rect(0, 0, shot.pixels.shape[1], shot.pixels.shape[0])
 
@@ -176,27 +176,27 @@ class RedactionRules:
             return columns_by_ink(Line(line.text, 1.0, line.box), shot.pixels)
 
         with limited(FIND_LIMIT_S, "searching the screen's text for what is to be hidden"):
-            return hidden_in(read, self._rules, bounds, by_ink)
+            return hide_in(read, self._rules, bounds, by_ink)
 
-    def masked(self, lines: Sequence[Line]) -> list[tuple[Line, RedactedText]]:
-        """Return the lines in reading order, each with its text as it may leave. Raises: TookTooLong; see `quoted`."""
+    def redact_lines(self, lines: Sequence[Line]) -> list[tuple[Line, RedactedText]]:
+        """Return the lines in reading order, each with its redacted text. Raises: TookTooLong."""
         found = rows(lines)
         read = [[ReadLine(line.text, line.box) for line in row] for row in found]
         with limited(FIND_LIMIT_S, "searching the screen's text for what is to be hidden"):
-            texts = masked_in(read, self._rules)
+            texts = redact_rows(read, self._rules)
         return list(zip((line for row in found for line in row), texts, strict=True))
 
     def in_widgets(self, nodes: Sequence[Node]) -> list[str]:
-        """Return of each widget the rule that hides what it shows ("": none). Raises: TookTooLong."""
+        """Return for each widget the rule that hides its content ("": none). Raises: TookTooLong."""
         with limited(FIND_LIMIT_S, "searching the widgets for what is to be hidden"):
             return rules_of_widgets(nodes, self._rules)
 
-    def all_quoted(self, texts: Sequence[str]) -> list[RedactedText]:
-        """Return each text as it may leave. Raises: TookTooLong when all of them took too long."""
+    def redact_texts(self, texts: Sequence[str]) -> list[RedactedText]:
+        """Return each text redacted. Raises: TookTooLong when all of them took too long."""
         with limited(FIND_LIMIT_S, "searching texts for what is to be hidden"):
-            return [redacted(text, self._rules) for text in texts]
+            return [redact_with_rule(text, self._rules) for text in texts]
 
-    def quoted(self, text: str) -> str:
-        """Return words that were read off a screen as they may leave. Raises: TookTooLong when that took too long."""
+    def redact_text(self, text: str) -> str:
+        """Return redacted words from a screen. Raises: TookTooLong."""
         with limited(FIND_LIMIT_S, "searching a text for what is to be hidden"):
             return redact(text, self._rules)

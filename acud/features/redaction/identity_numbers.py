@@ -45,8 +45,8 @@ _IDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"[A-Z]{4}[0-9]{6}[HM][A-Z]{5}[0-9A-Z][0-9]", "stdnum.mx.curp"),
     )
 )
-"""Forms that are rare enough to count without a label, and the module that checks each ("": the form is all there is;
-HMRC, National Insurance Manual NIM39110)."""
+"""Forms that are rare enough to count without a label, and the module that checks each ("": the form is enough; HMRC,
+National Insurance Manual NIM39110)."""
 
 _CANDIDATE = re.compile(r"(?<![A-Za-z0-9])(?![0-9]{4}-[0-9]{2}-[0-9]{2}[T ])[A-Z]{0,6}+[0-9][A-Z0-9x .+/-]{7,40}+")
 """Where an id may be."""
@@ -64,7 +64,9 @@ _PHONE = re.compile(
 
 
 def find_ibans(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
-    """Yield bank accounts with a right checksum; `read`: it was read off a screen, where letters stand for digits."""
+    """Yield bank accounts with a right checksum; `read`: the text was read off a screen, where letters stand for
+    digits.
+    """
     for match in (_READ_IBAN if read else _IBAN).finditer(text):
         end = _iban_end(match[0], read=read)
         if end:
@@ -99,7 +101,7 @@ _PRINTED_IBAN = re.compile(r"[A-Z]{2}[0-9]{2}(?: [A-Z0-9]{4}){3,}")
 
 
 def find_ids(text: str) -> Iterator[RedactedSpan]:
-    """Yield national ids whose form says so by itself."""
+    """Yield national ids that their form alone identifies."""
     for place in _CANDIDATE.finditer(text):
         if sum(map(str.isdigit, place[0])) < _LEAST_DIGITS:
             continue

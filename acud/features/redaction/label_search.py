@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from acud.features.redaction.code_sentences import find_codes_in_sentences
 from acud.features.redaction.labels import RULES, Label, LabelKind, label, label_words, may_announce
-from acud.features.redaction.spans import RedactedSpan, Rule, lowered
-from acud.features.redaction.values import accepts, accepts_in_prose, extent, looks_chosen
+from acud.features.redaction.spans import RedactedSpan, Rule, lower_in_place
+from acud.features.redaction.values import accepts, accepts_in_prose, find_end, looks_chosen
 
 _MASKED = r"(?!\[REDACTED_)"
 _PART = r"[\w’'°#/()\[\].*-]"
@@ -36,7 +36,7 @@ _IS = re.compile(
 )
 _NEXT = re.compile(rf"{_PART}{{0,40}}?(?P<gap>[ ]{{1,2}}\(?)(?=[^\s(])")
 _WRAPPED = re.compile(r"\n(?<=[^\W\d_]{3}\n|\w[^\W\d_],\n)(?=[^\s:=|]{1,40}[ .,;!]|[^\s:=|]{1,40}$)(?<=[^\n]{50}\n)")
-"""Where a sentence goes on in the next line, because its line was full."""
+"""Where a sentence continues in the next line, because its line was full."""
 _RUN = re.compile(r"\w{2,100}")
 _DELIMITERS = re.compile(r"[.;,:=：|(){}<>?&\"`/\t\n$!，；。]|(?<!\w)'|'(?!\w)")
 _QUOTED = re.compile(
@@ -70,9 +70,9 @@ _SETTING = re.compile(
     r"(?:[A-Z][A-Z0-9]*_)+(?:SECRET|TOKEN|KEY)(?:_KEY(?:_BASE)?)?|(?:[a-z][a-z0-9]*[_-])+(?:secret|token)(?:_key)?"
     r"|(?!existing)[a-z][a-z0-9]{1,20}(?:Secret|Token)(?:Key)?|secret"
 )
-"""A name that a program looks for: what it sets may be made of words."""
+"""The name of a program's setting, whose value may consist of words."""
 _PROPERTY = re.compile(r"[\w-]{1,40}(?:\.[\w-]{1,40}){1,8}")
-"""A key of a file of properties, whose values go to the end of the line."""
+"""A key of a properties file, with a value up to the end of the line."""
 _REST = re.compile(r"[^\n\t\"'#;]{1,160}(?=\n|$)")
 _BELOW = re.compile(
     r"[ \t]*\n(?P<skip>(?:[^\n]{0,24}\n){0,2}?)(?P<lead>[^\n\w]{0,8}(?:\w{1,16}[ ]?\|)?[ \t>]{0,8})"
@@ -81,18 +81,18 @@ _BELOW = re.compile(
 
 
 def find_labelled(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
-    """Yield what labels announce in `text`, quotes left out; `read`: it was read off a screen, a tab between boxes."""
+    """Yield what labels announce in `text`, without quotes; `read`: it was read off a screen, a tab between boxes."""
     if read:
         text = text.replace(";", ":")  # in small letters an engine takes one for the other
     flow = _WRAPPED.sub(" ", text)
     for word in set(_RUN.findall(text)):
         if may_announce(word) and not word.startswith("REDACTED_"):
-            for start in _places(text, word):
-                yield from _announced(text, flow, start, start + len(word), read)
-    yield from _before_its_label(flow, lowered(flow))
+            for start in _find_words(text, word):
+                yield from _find_at(text, flow, start, start + len(word), read)
+    yield from _find_before_label(flow, lower_in_place(flow))
 
 
-def _places(text: str, word: str) -> Iterator[int]:
+def _find_words(text: str, word: str) -> Iterator[int]:
     """Yield where `word` stands in `text` as a run of its own."""
     at = text.find(word)
     while at >= 0:
@@ -106,19 +106,20 @@ def _is_of_run(c: str) -> bool:
     return c.isalnum() or c == "_"
 
 
-def _announced(text: str, flow: str, start: int, end: int, read: bool) -> Iterator[RedactedSpan]:
+def _find_at(text: str, flow: str, start: int, end: int, read: bool) -> Iterator[RedactedSpan]:
     left = text[max(0, start - 48) : start]
     cuts = [cut.end() for cut in _DELIMITERS.finditer(left)]
     left = left[cuts[-1] :] if cuts else left
     is_path = text[start - 1 : start] == "/"
-    for find in (_assigned, _option) if is_path else (_assigned, _option, _said, _adjacent):
-        found = find(flow if find in (_said, _adjacent) else text, left, start, end, read)
+    finders = (_find_assigned, _find_option, _find_stated, _find_adjacent)
+    for find in finders[:2] if is_path else finders:
+        found = find(flow if find in (_find_stated, _find_adjacent) else text, left, start, end, read)
         if found:
             yield from found
             return
 
 
-def _assigned(text: str, left: str, start: int, _end: int, read: bool) -> list[RedactedSpan]:
+def _find_assigned(text: str, left: str, start: int, _end: int, read: bool) -> list[RedactedSpan]:
     match = _STRICT.match(text, start)
     if match is None or (match["join"] == "\t" and not read):
         return []
@@ -149,14 +150,14 @@ def _assigned(text: str, left: str, start: int, _end: int, read: bool) -> list[R
     if match["join"][:2] in ("',", '",') and not _CALL.search(text, 0, start - len(left)):
         return []
     if begin >= len(text) or text[begin] == "\n":
-        return _on_next_line(text, begin, found)
+        return _take_next_line(text, begin, found)
     at_line_start = not text[max(0, start - len(left) - 8) : start - len(left)].strip(" \t") or read
     found = found._replace(
         is_setting=bool(_SETTING.fullmatch(name.strip(" \t\"'")))
         and match["join"][:1] not in " \t(,"
         and _SOLE.match(text, begin) is not None
     )
-    spans = _valued(text, begin, found, match["join"], whole=at_line_start and not name.strip().count("  "))
+    spans = _take_value(text, begin, found, match["join"], whole=at_line_start and not name.strip().count("  "))
     # On a screen the quotes go too: they may be letters that were misread.
     return [_with_quotes(text, span) for span in spans] if read else spans
 
@@ -166,7 +167,7 @@ def _with_quotes(text: str, span: RedactedSpan) -> RedactedSpan:
     return RedactedSpan(span.start - quotes, span.end + quotes, span.rule)
 
 
-def _valued(text: str, begin: int, found: Label, join: str, *, whole: bool) -> list[RedactedSpan]:
+def _take_value(text: str, begin: int, found: Label, join: str, *, whole: bool) -> list[RedactedSpan]:
     """Return the value that begins at `begin`; `whole`: nothing else may stand on its line."""
     rule = RULES[found.kind]
     quoted = _QUOTED.match(text, begin)
@@ -185,9 +186,9 @@ def _valued(text: str, begin: int, found: Label, join: str, *, whole: bool) -> l
     line_end = len(text) if line_end < 0 else line_end
     tab = text.find("\t", begin, line_end)
     line_end = line_end if tab < 0 else tab
-    end = extent(found, text, begin, line_end)
+    end = find_end(found, text, begin, line_end)
     if end > begin:
-        spans = [RedactedSpan(begin, end, rule), *_further(text, found, end, line_end)]
+        spans = [RedactedSpan(begin, end, rule), *_find_further(text, found, end, line_end)]
         return spans if accepts(found, text[spans[0].start : spans[0].end]) else []
     groups = _GROUPS.match(text, begin, line_end) if found.kind is LabelKind.KEY else None
     if groups is not None and accepts(found, groups[0]):
@@ -205,7 +206,7 @@ def _valued(text: str, begin: int, found: Label, join: str, *, whole: bool) -> l
         return [RedactedSpan(begin, begin + match[0].index('"'), rule)]
     rest = text[end:line_end].split()
     if looks_chosen(match[0]) and (match[0][-1] in ",;" or rest[:1] == [";"]):
-        rest = []  # what comes next is said of something else
+        rest = []  # the next words are about something else
     if (
         found.kind is LabelKind.PASSWORD
         and whole
@@ -218,14 +219,14 @@ def _valued(text: str, begin: int, found: Label, join: str, *, whole: bool) -> l
     return [RedactedSpan(begin, end, rule)]
 
 
-def _further(text: str, found: Label, end: int, limit: int) -> Iterator[RedactedSpan]:
+def _find_further(text: str, found: Label, end: int, limit: int) -> Iterator[RedactedSpan]:
     """Yield the codes that follow the one that ended at `end`, where the label names several."""
     while found.kind is LabelKind.CODE and found.term.endswith("s") and (more := _MORE.match(text, end, limit)):
-        begin, end = more.end(), extent(found, text, more.end(), limit)
+        begin, end = more.end(), find_end(found, text, more.end(), limit)
         yield RedactedSpan(begin, end, RULES[found.kind])
 
 
-def _on_next_line(text: str, begin: int, found: Label) -> list[RedactedSpan]:
+def _take_next_line(text: str, begin: int, found: Label) -> list[RedactedSpan]:
     match = _BELOW.match(text, begin)
     if match is None:
         return []
@@ -236,7 +237,7 @@ def _on_next_line(text: str, begin: int, found: Label) -> list[RedactedSpan]:
     return [RedactedSpan(*match.span("value"), RULES[found.kind])]
 
 
-def _option(text: str, left: str, start: int, _end: int, read: bool) -> list[RedactedSpan]:
+def _find_option(text: str, left: str, start: int, _end: int, read: bool) -> list[RedactedSpan]:
     if not _OPTION.search(text[max(0, start - 32) : start]):
         return []
     match = _OPTION_VALUE.match(text, start)
@@ -259,30 +260,30 @@ def _option(text: str, left: str, start: int, _end: int, read: bool) -> list[Red
     return [RedactedSpan(*match.span("word"), RULES[found.kind])]
 
 
-def _said(text: str, left: str, start: int, _end: int, read: bool) -> list[RedactedSpan]:
+def _find_stated(text: str, left: str, start: int, _end: int, read: bool) -> list[RedactedSpan]:
     """`the PIN is …`"""
     match = _IS.match(text, start)
     if match is None:
         return []
     found = label(left + text[start : match.start("verb")])
-    return _prose_value(text, match.end(), found, verb=match["verb"] in _PLAIN_VERBS)
+    return _take_prose_value(text, match.end(), found, verb=match["verb"] in _PLAIN_VERBS)
 
 
-def _adjacent(text: str, left: str, start: int, end: int, read: bool) -> list[RedactedSpan]:
+def _find_adjacent(text: str, left: str, start: int, end: int, read: bool) -> list[RedactedSpan]:
     """`typed the password …`, `cvc …`, `SSN …`"""
     match = _NEXT.match(text, start)
     if match is None:
         return []
     found = label(left + text[start : match.start("gap")])
     if found is None:
-        return _adjacent_later(text, left, match)
+        return _find_adjacent_later(text, left, match)
     # `(password raspberry)`
     alone = text[start - len(left) - 1 : start - len(left)] == "(" and _CLOSED.match(text, match.end()) is not None
-    return _prose_value(text, match.end(), found, verb=alone) or _adjacent_later(text, left, match)
+    return _take_prose_value(text, match.end(), found, verb=alone) or _find_adjacent_later(text, left, match)
 
 
-def _adjacent_later(text: str, left: str, match: re.Match[str]) -> list[RedactedSpan]:
-    """The label may have more words: `passport no. …`, `N° de sécurité sociale …`."""
+def _find_adjacent_later(text: str, left: str, match: re.Match[str]) -> list[RedactedSpan]:
+    """Find the value after a label with more words: `passport no. …`, `N° de sécurité sociale …`."""
     longer = match.end()
     for _ in range(3):
         more = _ONE_MORE.match(text, longer)
@@ -293,15 +294,15 @@ def _adjacent_later(text: str, left: str, match: re.Match[str]) -> list[Redacted
         found = label(left + text[match.start() : more.end()])
         longer = more.end()
         if found is not None and not (found.kind is LabelKind.KEY and found.is_bare):
-            spans = _prose_value(text, longer, found)
+            spans = _take_prose_value(text, longer, found)
             if spans:
                 return spans
     return []
 
 
 def _is_plain_password(found: Label, text: str, word: re.Match[str]) -> bool:
-    """Tell whether a plain word behind `the … password is` is the password: it ends its sentence, or is several words
-    that hyphens join.
+    """Return whether a plain word after `the … password is` is the password: it ends its sentence, or is several words
+    joined by hyphens.
     """
     bare = word[0].strip(".,;:!?)\"'")
     if found.kind is LabelKind.PASSWORD and _JOINED.fullmatch(bare):
@@ -327,12 +328,12 @@ _PLAIN_PASSWORD = re.compile(
 
 
 def _are_alike(groups: Sequence[str]) -> bool:
-    """Tell whether groups are of a key, no words and a number: all as long, or most with digits."""
+    """Return whether the groups form a key rather than words and a number: all of one length, or most with digits."""
     with_digits = sum(any(c.isdigit() for c in group) for group in groups)
     return with_digits > 0 and (len({*map(len, groups[:-1])}) == 1 < with_digits or 2 * with_digits > len(groups))
 
 
-def _prose_value(text: str, begin: int, found: Label | None, *, verb: bool = False) -> list[RedactedSpan]:
+def _take_prose_value(text: str, begin: int, found: Label | None, *, verb: bool = False) -> list[RedactedSpan]:
     if found is None or text.startswith("[REDACTED_", begin):
         return []
     quoted = _QUOTED.match(text, begin)
@@ -343,9 +344,9 @@ def _prose_value(text: str, begin: int, found: Label | None, *, verb: bool = Fal
     begin += text[begin : begin + 1] in ("'", '"', "`")
     line_end = text.find("\n", begin)
     line_end = len(text) if line_end < 0 else line_end
-    end = extent(found, text, begin, line_end)
+    end = find_end(found, text, begin, line_end)
     if end > begin and accepts_in_prose(found, text[begin:end]):
-        return [RedactedSpan(begin, end, RULES[found.kind]), *_further(text, found, end, line_end)]
+        return [RedactedSpan(begin, end, RULES[found.kind]), *_find_further(text, found, end, line_end)]
     groups = _GROUPS.match(text, begin, line_end) if found.kind is LabelKind.KEY else None
     if groups is not None and _are_alike(groups[0].split()) and accepts(found, groups[0]):
         return [RedactedSpan(begin, groups.end(), RULES[found.kind])]
@@ -380,12 +381,12 @@ _SAID_TOGETHER = re.compile(
 _TITLE = re.compile(r"^[^\n]{1,200}$")
 
 
-def _before_its_label(text: str, low: str) -> Iterator[RedactedSpan]:
+def _find_before_label(text: str, low: str) -> Iterator[RedactedSpan]:
     for match in _SAID_TOGETHER.finditer(text) if not text.isascii() else ():
         found = label(match["label"])
         if found is not None and (found.kind is LabelKind.PASSWORD or accepts(found, match["value"])):
             yield RedactedSpan(*match.span("value"), RULES[found.kind])
-    yield from _codes(text, low)
+    yield from _find_codes(text, low)
     yield from find_codes_in_sentences(text, low)
     for needle in _PASSWORDS.finditer(low):
         for match in _AS_PASSWORD.finditer(text, max(0, needle.start() - 140), needle.end()):
@@ -393,10 +394,10 @@ def _before_its_label(text: str, low: str) -> Iterator[RedactedSpan]:
                 start = match.start("value")
                 yield RedactedSpan(start, start + len(match["value"].rstrip(".,;:?)\"'")), Rule.PASSWORD)
     if " - " in text and _TITLE.match(text):
-        yield from _in_title(text)
+        yield from _find_in_title(text)
 
 
-def _codes(text: str, low: str) -> Iterator[RedactedSpan]:
+def _find_codes(text: str, low: str) -> Iterator[RedactedSpan]:
     if any(
         words in low
         for words in (" is your ", " is the ", " ist ihr ", " ist dein ", " est votre ", " es su ", " es tu ")
@@ -409,8 +410,8 @@ def _codes(text: str, low: str) -> Iterator[RedactedSpan]:
             yield RedactedSpan(*match.span("value"), Rule.CODE)
 
 
-def _in_title(text: str) -> Iterator[RedactedSpan]:
-    """Yield the part of a window's title that a later or earlier part calls a password."""
+def _find_in_title(text: str) -> Iterator[RedactedSpan]:
+    """Yield the part of a window's title that another part names as a password."""
     parts, at = [], 0
     for part in text.split(" - "):
         parts.append((at, part))

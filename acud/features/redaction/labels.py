@@ -1,8 +1,8 @@
 """Labels: which words (`labels.toml`) announce what kind of secret.
 
-A label is what stands before a value: `Wi-Fi password`, `aws_secret_access_key`, `SmtpPassword`, `Código PIN`. What
-comes after a word of the vocabulary decides: `password` and `password for the disk` announce one, `password length` and
-`TOKEN_TTL` do not.
+A label stands before a value: `Wi-Fi password`, `aws_secret_access_key`, `SmtpPassword`, `Código PIN`. The words after
+a word of the vocabulary decide: `password` and `password for the disk` announce one, `password length` and `TOKEN_TTL`
+do not.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from acud.features.redaction.spans import Rule
 
 
 class LabelKind(StrEnum):
-    """What a label announces."""
+    """The kind of secret that a label announces."""
 
     PASSWORD = "password"  # noqa: S105 - the name of a kind
     PHRASE = "phrase"
@@ -83,7 +83,7 @@ def _term_words() -> frozenset[str]:
 
 @lru_cache(4096)
 def may_announce(word: str) -> bool:
-    """Tell whether `word`, letters and digits without a gap, holds a word of a term."""
+    """Return whether `word`, letters and digits without a gap, holds a word of a term."""
     words = words_of(word)
     return any(one in _term_words() or _COMPOUND.fullmatch(one) for one in words) or bool(_CJK.search(word))
 
@@ -94,8 +94,8 @@ def words_of(phrase: str) -> tuple[str, ...]:
 
 
 class Label(NamedTuple):
-    """A term as it was found, what it announces, and whether it alone says little (`key`, `token`). `is_setting`: it
-    stood as the name of a program's setting (`SESSION_SECRET=`).
+    """A term as found, its kind, and whether it is weak by itself (`key`, `token`). `is_setting`: it stood as the name
+    of a program's setting (`SESSION_SECRET=`).
     """
 
     term: str
@@ -106,7 +106,7 @@ class Label(NamedTuple):
 
 @lru_cache(4096)
 def label(phrase: str) -> Label | None:
-    """Return what `phrase` announces: the last term in it, after which nothing says that it is about something else."""
+    """Return the label in `phrase`: its last term, unless a later word gives it another subject."""
     words = words_of(phrase)
     for start in range(len(words) - 1, -1, -1):
         for size in range(min(_longest(), len(words) - start), 0, -1):
@@ -114,18 +114,18 @@ def label(phrase: str) -> Label | None:
             if kind is LabelKind.ID and (_is_part(words[start : start + size], phrase) or _is_of_thing(words, start)):
                 continue
             if kind is not None:
-                found = _about(words, start) or _label(words, start, size, kind)
+                found = _label_before(words, start) or _check_label(words, start, size, kind)
                 return found._replace(is_bare=found.is_bare and not _PART_OF_NAME.search(phrase)) if found else None
         compound = _COMPOUND.fullmatch(words[start])
         if compound is not None:
             kind = LabelKind.PASSWORD if compound[1][0] in "pkwl" else LabelKind.KEY
-            return _label(words, start, 1, LabelKind.PHRASE if compound[1] == "passphrase" else kind)
+            return _check_label(words, start, 1, LabelKind.PHRASE if compound[1] == "passphrase" else kind)
     together = next((kind for term, kind in _written_together() if phrase.rstrip(" *:：").endswith(term)), None)
     return Label(phrase, together, is_bare=False) if together is not None else None
 
 
 def _is_part(term: tuple[str, ...], phrase: str) -> bool:
-    """Tell whether a short term is only a part of a word with capitals, as TIN of `privTin66`."""
+    """Return whether a short term is only a part of a word with capitals, as TIN of `privTin66`."""
     return (
         len(term) == 1
         and len(term[0]) <= _SHORT
@@ -134,15 +134,15 @@ def _is_part(term: tuple[str, ...], phrase: str) -> bool:
 
 
 def _is_of_thing(words: tuple[str, ...], start: int) -> bool:
-    """Tell whether the `id number` at `start` is that of an order, a customer: nobody's by law."""
+    """Return whether the `id number` at `start` is that of an order or a customer, not of a person by law."""
     return words[start] == "id" and start > 0 and words[start - 1] not in label_words("of_people")
 
 
 _SHORT = 4
 
 
-def _about(words: tuple[str, ...], start: int) -> Label | None:
-    """Return the label before a preposition and the term at `start`: of `passphrase of the key` it is the first."""
+def _label_before(words: tuple[str, ...], start: int) -> Label | None:
+    """Return the label before a preposition and the term at `start`: in `passphrase of the key` it is the first."""
     before = start
     while before and words[before - 1] in (label_words("prepositions") | label_words("articles")):
         before -= 1
@@ -152,7 +152,7 @@ def _about(words: tuple[str, ...], start: int) -> Label | None:
     return found if found is not None and found.kind in (LabelKind.PASSWORD, LabelKind.PHRASE, LabelKind.CODE) else None
 
 
-def _label(words: tuple[str, ...], start: int, size: int, kind: LabelKind) -> Label | None:
+def _check_label(words: tuple[str, ...], start: int, size: int, kind: LabelKind) -> Label | None:
     # A longer term that ends here begins earlier: `wi-fi password`, `secret access key`.
     terms = _terms()
     for earlier in range(max(0, start + size - _longest()), start):
@@ -162,7 +162,7 @@ def _label(words: tuple[str, ...], start: int, size: int, kind: LabelKind) -> La
             break
     rest = words[start + size :]
     if kind is LabelKind.KEY and rest[:1] == ("id",):
-        return None  # of a key, which is for everybody: where one is secret too, the whole is a term
+        return None  # a key's id, which is public: where an id is secret too, the whole is a term
     for place, word in enumerate(rest):
         if word in label_words("prepositions"):
             break

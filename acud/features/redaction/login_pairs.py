@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from acud.features.redaction.spans import RedactedSpan, Rule, lowered
+from acud.features.redaction.spans import RedactedSpan, Rule, lower_in_place
 from acud.features.redaction.values import looks_chosen
 
 _USER = r"[\w.+-]{1,40}(?:@[\w-]{1,40}(?:\.[\w-]{1,40}){0,4})?"
@@ -55,35 +55,35 @@ _AT = re.compile(r"@(?<=\w@)(?=\w)")
 
 
 def find_login_pairs(text: str) -> Iterator[RedactedSpan]:
-    """Yield the passwords that stand beside user names."""
-    low = lowered(text)
+    """Yield the passwords beside user names."""
+    low = lower_in_place(text)
     for pattern, needles in ((_NAMED, _LOGINS), (_AS_WITH, _SIGNS), (_LOG_IN_WITH, _SIGNS)):
         for needle in needles.finditer(low):
             at = needle.start()
             match = None if text[at - 1 : at].isalnum() else pattern.match(text, at)
             if match is not None:
-                yield from _chosen(match)
+                yield from _take_value(match)
     for needle in _SHORT_NAME.finditer(low):
         match = _SHORT_NAMES.match(text, needle.start())
         if match is not None:
-            yield from _chosen(match)
+            yield from _take_value(match)
     if "pass" in low or "pw" in low or "kennwort" in low:
         for needle in _CHANGES.finditer(low):
             match = _CHANGED.match(text, needle.start()) or _SET.match(text, needle.start())
             if match is not None:
-                yield from _chosen(match)
+                yield from _take_value(match)
                 if match.re is _CHANGED and looks_chosen(match["old"]):
                     yield RedactedSpan(*match.span("old"), Rule.PASSWORD)
     for sign in _AT.finditer(text):
         match = _MAIL_PAIR.match(text, sign.start())
         if match is not None:
-            yield from _chosen(match)
+            yield from _take_value(match)
     for match in _PAIR_LINE.finditer(text):
         if _is_strong(match["value"]):
-            yield from _chosen(match)
+            yield from _take_value(match)
 
 
-def _chosen(match: re.Match[str]) -> Iterator[RedactedSpan]:
+def _take_value(match: re.Match[str]) -> Iterator[RedactedSpan]:
     value = match["value"].rstrip(".,;:?)\"']}")
     if looks_chosen(value) and not value.startswith(("[REDACTED_", "$", "//", "{", "(", "http")):
         start = match.start("value")
@@ -91,7 +91,7 @@ def _chosen(match: re.Match[str]) -> Iterator[RedactedSpan]:
 
 
 def _is_strong(value: str) -> bool:
-    """Tell whether a word that no name announces mixes letters, digits and signs as only passwords do."""
+    """Return whether an unlabelled word mixes letters, digits and signs as only passwords do."""
     return (
         any(c.isalpha() for c in value)
         and any(c.isdigit() for c in value)

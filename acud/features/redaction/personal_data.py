@@ -2,10 +2,10 @@
 
 Cards: 13 to 19 digits in groups, a known issuer's first digits, and the check digit. The lengths and first digits are
 those of ISO/IEC 7812 issuers as the networks publish them; the check is Luhn's (ISO/IEC 7812-1, annex B). An engine may
-misread one digit of a number on a screen: there the check is not required where issuer and grouping already say "card",
-and letters that look like digits count as digits.
+misread one digit of a number on a screen: there the check is not required where issuer and grouping already mean
+"card", and letters that look like digits count as digits.
 
-A private region that is never closed goes to the end; one whose start has scrolled away begins with the text: in doubt
+A private region that is never closed goes to the end; if its start has scrolled away, it begins with the text: in doubt
 more is hidden. Regions do not nest.
 """
 
@@ -51,10 +51,10 @@ _DOUBLED = str.maketrans("0123456789", "0246813579")
 
 def find_cards(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
     """Yield the card numbers in `text`; `read`: it was read off a screen. Time is in proportion to the length."""
-    for run in _runs(text, read):
+    for run in _digit_runs(text, read):
         start = 0
         while start < len(run):
-            taken = _taken(text, run, start, read)
+            taken = _card_groups(text, run, start, read)
             if taken and not _NO_CARD.search(text, max(0, run[start][0] - 24), run[start][0]):
                 end = run[start + taken - 1][1]
                 yield RedactedSpan(run[start][0], end, Rule.CARD)
@@ -80,8 +80,8 @@ _FRACTION = re.compile(r"(?<![^\W_])[0-9][.]$")
 _Place = tuple[int, int]
 
 
-def _runs(text: str, read: bool) -> Iterator[list[_Place]]:
-    """Yield the groups of digits that only a gap parts from one another."""
+def _digit_runs(text: str, read: bool) -> Iterator[list[_Place]]:
+    """Yield the groups of digits with only a gap between them."""
     gaps = _READ_GAPS if read else _GAPS
     run: list[_Place] = []
     for match in (_READ_GROUP if read else _GROUP).finditer(text):
@@ -100,7 +100,7 @@ def _runs(text: str, read: bool) -> Iterator[list[_Place]]:
         yield run
 
 
-def _taken(text: str, run: list[_Place], first: int, read: bool) -> int:
+def _card_groups(text: str, run: list[_Place], first: int, read: bool) -> int:
     """Return how many groups from `first` on are one card number; 0 for none."""
     digits = ""
     layout: list[int] = []
@@ -135,7 +135,7 @@ def _lengths(digits: str) -> frozenset[int]:
 
 
 def luhn(digits: str) -> bool:
-    """Tell whether the last of `digits` is the check digit of the others."""
+    """Return whether the last of `digits` is the check digit of the others."""
     odd = sum(map(int, digits[-1::-2]))
     return (odd + sum(map(int, digits[-2::-2].translate(_DOUBLED)))) % 10 == 0
 

@@ -1,4 +1,4 @@
-"""Places that rules hide whatever they show: windows by title and class, and regions of a display."""
+"""Places that rules hide whatever their content: windows by title and class, and regions of a display."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from acud.features.redaction.spans import Rule
 from acud.types import HiddenBox, Rect, WindowInfo
 
 _TITLE_CHARS = 300
-"""As much of a title as a pattern is tried on: titles are written by strangers."""
+"""Characters of a title that a pattern is tried on: titles are untrusted."""
 
 
 class WindowRule(NamedTuple):
-    """Windows whose title and class both fit; None fits every one. Case is ignored."""
+    """Matches windows by title and class; None matches every one. Case is ignored."""
 
     title: Pattern | None
     wm_class: Pattern | None
@@ -24,7 +24,7 @@ class WindowRule(NamedTuple):
 
 
 class RegionRule(NamedTuple):
-    """A box of a display, in its pixels; display "" is every one."""
+    """A box of a display, in its pixels; display "" is every display."""
 
     display: str
     box: Rect

@@ -10,5 +10,5 @@ from typing import Any
 
 @cache
 def rule_data(name: str) -> dict[str, Any]:
-    """Return what `name` says, a file of this folder without its suffix."""
+    """Return the content of `name`, a file of this folder without its suffix."""
     return tomllib.loads(files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Where secrets are on a screen: the boxes of what the rules find in lines that were read."""
+"""Where secrets are on a screen: the boxes of the rules' finds in the recognised lines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from acud.features.redaction.cells import Cell, find_in_cells
 from acud.features.redaction.spans import RedactedSpan, Rule, looks_random, merge_spans
-from acud.features.redaction.text_rules import TextRules, find, without
+from acud.features.redaction.text_rules import TextRules, find, mask_spans
 from acud.types import HiddenBox, Rect, RedactedText
 
 
@@ -30,7 +30,7 @@ class PlacedWord(NamedTuple):
 
 
 WordsByInk = Callable[[ReadLine], Sequence[tuple[int, int]] | None]
-"""Returns the columns of each word of a line, `right` exclusive; None where its ink does not tell."""
+"""Returns the columns of each word of a line, `right` exclusive; None where its ink does not separate words."""
 
 
 class _Piece(NamedTuple):
@@ -41,8 +41,8 @@ class _Piece(NamedTuple):
 
 
 class _Wraps(NamedTuple):
-    """The rows that go on in the next, each with what parts it from that (a blank that fell on the edge, or nothing),
-    and the edges between which they stand.
+    """The rows that continue in the next, each with its separator from that row (a blank that fell on the edge, or
+    nothing), and the left and right edges of the text.
     """
 
     joins: Mapping[int, str]
@@ -73,37 +73,39 @@ def _no_ink(line: ReadLine) -> None:
     return None
 
 
-def hidden_in(
+def hide_in(
     rows: Sequence[Sequence[ReadLine]], rules: TextRules, bounds: Rect, by_ink: WordsByInk = _no_ink
 ) -> list[HiddenBox]:
-    """Return the boxes that hide what `rules` find in the lines of a view, given as rows in reading order.
+    """Return the boxes that hide the finds of `rules` in the lines of a view, given as rows in reading order.
 
-    `bounds`: the view. `by_ink` tells where words are, so that less is hidden beside a secret. The time of the user's
-    own patterns is for the caller to bound.
+    `bounds`: the view. `by_ink` locates words, so that less is hidden beside a secret. The caller bounds the time of
+    the user's own patterns.
     """
-    page = _page(rows, bounds, by_ink)
+    page = _make_page(rows, bounds, by_ink)
     hidden: list[HiddenBox] = []
-    for span, touched, continued in _finds(page, rules):
-        hidden += _boxes(span, touched, page)
-        hidden += (HiddenBox(span.rule.value, _part(below, below.start, end, page)) for below, end in continued)
+    for span, touched, continued in _find_pieces(page, rules):
+        hidden += _span_boxes(span, touched, page)
+        hidden += (HiddenBox(span.rule.value, _part_box(below, below.start, end, page)) for below, end in continued)
     return hidden
 
 
-def masked_in(rows: Sequence[Sequence[ReadLine]], rules: TextRules) -> list[RedactedText]:
-    """Return the lines' texts, row by row, without what `rules` find in them; see `hidden_in`."""
-    page = _page(rows, Rect(0, 0, 0, 0), _no_ink)
+def redact_rows(rows: Sequence[Sequence[ReadLine]], rules: TextRules) -> list[RedactedText]:
+    """Return the lines' texts, row by row, without the finds of `rules`; see `hide_in`."""
+    page = _make_page(rows, Rect(0, 0, 0, 0), _no_ink)
     spans: dict[_Piece, list[RedactedSpan]] = {piece: [] for piece in page.pieces}
-    for span, touched, continued in _finds(page, rules):
+    for span, touched, continued in _find_pieces(page, rules):
         for piece in touched:
             start, end = max(span.start, piece.start), min(span.end, piece.end)
             spans[piece].append(RedactedSpan(start - piece.start, end - piece.start, span.rule))
         for below, end in continued:
             spans[below].append(RedactedSpan(0, end - below.start, span.rule))
-    return [_masked(piece.line.text, merge_spans(found)) for piece, found in spans.items()]
+    return [_redact_line(piece.line.text, merge_spans(found)) for piece, found in spans.items()]
 
 
-def _columns(line: ReadLine, by_ink: WordsByInk) -> tuple[tuple[int, int], ...]:
-    """Return the columns of each word of a line of a few, which may be several cells; none where ink does not tell."""
+def _word_columns(line: ReadLine, by_ink: WordsByInk) -> tuple[tuple[int, int], ...]:
+    """Return the columns of each word of a short line, which may be several cells; none where ink does not separate
+    them.
+    """
     columns = by_ink(line) if 1 < len(line.text.split()) <= _MAX_CELL_WORDS else None
     return tuple(columns or ())
 
@@ -111,15 +113,17 @@ def _columns(line: ReadLine, by_ink: WordsByInk) -> tuple[tuple[int, int], ...]:
 _MAX_CELL_WORDS = 12
 
 
-def _masked(text: str, spans: Sequence[RedactedSpan]) -> RedactedText:
+def _redact_line(text: str, spans: Sequence[RedactedSpan]) -> RedactedText:
     weightiest = min((span.rule for span in spans), key=list(Rule).index, default=None)
-    return RedactedText(without(text, spans), weightiest.value if weightiest is not None else "")
+    return RedactedText(mask_spans(text, spans), weightiest.value if weightiest is not None else "")
 
 
-def _finds(page: _Page, rules: TextRules) -> Iterator[tuple[RedactedSpan, list[_Piece], list[tuple[_Piece, int]]]]:
-    """Yield what `rules` find, the pieces that it touches, and those that go on with a key, each up to where."""
+def _find_pieces(
+    page: _Page, rules: TextRules
+) -> Iterator[tuple[RedactedSpan, list[_Piece], list[tuple[_Piece, int]]]]:
+    """Yield each find of `rules`, the pieces it touches, and those that continue a key, each with its end."""
     cells = [
-        Cell(piece.start, piece.end, piece.row, piece.line.text, piece.line.box, _columns(piece.line, page.by_ink))
+        Cell(piece.start, piece.end, piece.row, piece.line.text, piece.line.box, _word_columns(piece.line, page.by_ink))
         for piece in page.pieces
     ]
     by_place = (span for span in find_in_cells(cells) if span.rule in rules.active)
@@ -127,13 +131,13 @@ def _finds(page: _Page, rules: TextRules) -> Iterator[tuple[RedactedSpan, list[_
         touched = [piece for piece in page.pieces if piece.start < span.end and piece.end > span.start]
         goes_on = span.rule is Rule.KEY and touched and span.end >= touched[-1].end
         quote = next((c for c in page.text[max(0, span.start - 1) : span.start + 1] if c in "\"'"), "")
-        yield span, touched, list(_continued(touched[-1], page.pieces, quote)) if goes_on else []
+        yield span, touched, list(_continuations(touched[-1], page.pieces, quote)) if goes_on else []
 
 
-def _page(rows: Sequence[Sequence[ReadLine]], bounds: Rect, by_ink: WordsByInk) -> _Page:
+def _make_page(rows: Sequence[Sequence[ReadLine]], bounds: Rect, by_ink: WordsByInk) -> _Page:
     # A row that a terminal broke at its edge goes on without a line break.
     parts, pieces, at = ["\n"], [], 1
-    wraps = _wraps(rows)
+    wraps = _find_wraps(rows)
     for number, row in enumerate(rows):
         for place, line in enumerate(row):
             clean = line.text.replace("\n", " ").replace("\t", " ")
@@ -149,16 +153,16 @@ _BEGINS_ANEW = re.compile(
     r"[A-Z][A-Z0-9_]{2,}=|[0-9]{4}-[0-9]{2}-[0-9]{2}|[\w.-]+@[\w.-]+:|[$#>] |[-*] "
     r"|[0-9]{2}:[0-9]{2}:[0-9]{2}|\[[0-9 .]+\]|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[ ]{1,2}[0-9]"
 )
-"""How a line begins that does not go on with another: a prompt, a time, the next setting."""
+"""The beginning of a line that continues no other: a prompt, a time, the next setting."""
 _WRAPS = 2
-"""So many lines must end at the same edge: one alone is just the longest."""
+"""This many lines must end at the same edge: a single one is just the longest."""
 
 
 _NO_WRAPS = _Wraps({}, 0, 0)
 
 
-def _wraps(rows: Sequence[Sequence[ReadLine]]) -> _Wraps:
-    """Return the rows that go on in the next: they end at the edge of a terminal, and the next begins at its other
+def _find_wraps(rows: Sequence[Sequence[ReadLine]]) -> _Wraps:
+    """Return the rows that continue in the next: they end at the edge of a terminal, and the next begins at its other
     edge, right below.
     """
     full = [
@@ -182,11 +186,11 @@ def _wraps(rows: Sequence[Sequence[ReadLine]]) -> _Wraps:
 
 
 _AT_EDGE = 0.8
-"""Letters from the edge; where one is missing, a blank stood there."""
+"""Letters from the edge; if one is missing, a blank stood there."""
 
 
 def _indent(row: Sequence[ReadLine], below: Sequence[ReadLine], left: int) -> float | None:
-    """Return how many letters from the edge the row `below` begins that goes on with `row`; None where it does not."""
+    """Return how many letters from the edge the row `below` begins that continues `row`; None if it does not."""
     last, first = row[-1].box, below[0].box
     wide = last.w / len(row[-1].text)
     text = below[0].text
@@ -205,14 +209,14 @@ _SAME_START = 5
 _BLANK, _LOST = 1.6, 3.5
 
 
-def _boxes(span: RedactedSpan, touched: Sequence[_Piece], page: _Page) -> Iterator[HiddenBox]:
+def _span_boxes(span: RedactedSpan, touched: Sequence[_Piece], page: _Page) -> Iterator[HiddenBox]:
     over_lines = span.rule in (Rule.PRIVATE, Rule.KEY) and "\n" in page.text[span.start : span.end].strip("\n")
     cut_off = span.rule is Rule.PRIVATE and (span.start == 0 or span.end == len(page.text))
     if over_lines or cut_off:
-        yield HiddenBox(span.rule.value, _band(span, touched, page))
+        yield HiddenBox(span.rule.value, _band_box(span, touched, page))
     else:
         for piece in touched:
-            yield HiddenBox(span.rule.value, _to_edges(_part(piece, span.start, span.end, page), piece, span, page))
+            yield HiddenBox(span.rule.value, _to_edges(_part_box(piece, span.start, span.end, page), piece, span, page))
 
 
 def _to_edges(box: Rect, piece: _Piece, span: RedactedSpan, page: _Page) -> Rect:
@@ -225,40 +229,40 @@ def _to_edges(box: Rect, piece: _Piece, span: RedactedSpan, page: _Page) -> Rect
     return box
 
 
-def _band(span: RedactedSpan, touched: Sequence[_Piece], page: _Page) -> Rect:
-    """Return the box over several rows. A private one is as wide as the view: a line in it may not have been read.
+def _band_box(span: RedactedSpan, touched: Sequence[_Piece], page: _Page) -> Rect:
+    """Return the box over several rows. A private one is as wide as the view: a line in it may be unread.
 
-    One that was cut off goes to the edge of the view.
+    A region that was cut off goes to the edge of the view.
     """
     bounds = page.bounds
     boxes = [piece.line.box for piece in touched] or [bounds]
     top, bottom = min(box.y for box in boxes) - _PAD_PX, max(box.bottom for box in boxes) + _PAD_PX
     if span.rule is not Rule.PRIVATE:
         left, right = min(box.x for box in boxes), max(box.right for box in boxes)
-        return _inside(Rect(left - _PAD_PX, top, right - left + 2 * _PAD_PX, bottom - top), bounds)
+        return _clip(Rect(left - _PAD_PX, top, right - left + 2 * _PAD_PX, bottom - top), bounds)
     top = bounds.y if span.start == 0 else top
     bottom = bounds.bottom if span.end == len(page.text) else bottom
-    return _inside(Rect(bounds.x, top, bounds.w, bottom - top), bounds)
+    return _clip(Rect(bounds.x, top, bounds.w, bottom - top), bounds)
 
 
-def _part(piece: _Piece, start: int, end: int, page: _Page) -> Rect:
+def _part_box(piece: _Piece, start: int, end: int, page: _Page) -> Rect:
     """Return the box of text[start:end] within a line.
 
-    In a terminal all letters are equally wide. Elsewhere the ink tells where a word begins; inside of one letters are
-    taken to be as wide as they are likely to be, and the box is wider by a part of one.
+    In a terminal all letters are equally wide. Elsewhere the ink gives the beginning of a word; inside it letters get
+    their likely widths, and the box is wider by a part of a letter.
     """
     box = piece.line.box
     first, last = max(0, start - piece.start), min(len(piece.line.text), end - piece.start)
     if letter := _even_letter(piece.line, page.letter_px):
         left, right = box.x + (first - _BEARING) * letter, box.x + last * letter
         pad = max(1, min(_PAD_PX, round((page.pitch_px + 2 - box.h) / 2)))
-        return _inside(Rect(int(left), box.y - pad, int(right - left) + 2, box.h + 2 * pad), page.bounds)
-    words = _placed(piece.line, page.by_ink)
+        return _clip(Rect(int(left), box.y - pad, int(right - left) + 2, box.h + 2 * pad), page.bounds)
+    words = _place_words(piece.line, page.by_ink)
     begins = next((word for word in words if first < word.end), words[-1])
     ends = next((word for word in reversed(words) if last > word.start), words[0])
-    left = _edge(begins, piece.line, first, before=True)
-    right = _edge(ends, piece.line, last, before=False)
-    return _inside(Rect(int(left), box.y - _PAD_PX, int(right - left) + 1, box.h + 2 * _PAD_PX), page.bounds)
+    left = _letter_edge(begins, piece.line, first, before=True)
+    right = _letter_edge(ends, piece.line, last, before=False)
+    return _clip(Rect(int(left), box.y - _PAD_PX, int(right - left) + 1, box.h + 2 * _PAD_PX), page.bounds)
 
 
 _BEARING = 0.35
@@ -270,7 +274,7 @@ _MOST_COMPARED = 80
 
 
 def _letter_px(rows: Sequence[Sequence[ReadLine]]) -> float:
-    """Return how wide every letter of a terminal is; 0 where the long lines of a view have letters of many widths."""
+    """Return the width of every letter of a terminal; 0 where the long lines of a view have letters of many widths."""
     lines = [line for row in rows for line in row if len(line.text) >= _LEAST_LETTERS]
     if len(lines) < _LONG_LINES:
         return 0.0
@@ -281,14 +285,14 @@ def _letter_px(rows: Sequence[Sequence[ReadLine]]) -> float:
 
 
 def _is_even(line: ReadLine, letter_px: float) -> bool:
-    """Tell whether a line is as long as its letters are where each is so wide: whole lines of text in other fonts are
-    some letters off, and so are those of which the engine lost or added one.
+    """Return whether a line has the length of letters of that width: whole lines of text in other fonts are some
+    letters off, as are lines with a letter lost or added by the engine.
     """
     return abs(line.box.w - (len(line.text) - _BEARING) * letter_px) < _OFF * letter_px
 
 
 def _pitch_px(rows: Sequence[Sequence[ReadLine]]) -> float:
-    """Return how far the rows of a view are apart, as most are."""
+    """Return the usual distance of the rows of a view."""
     tops = sorted(row[0].box.y for row in rows if row)
     apart = sorted(below - above for above, below in pairwise(tops))
     return apart[len(apart) // 2] if apart else 0.0
@@ -299,8 +303,8 @@ def _even_letter(line: ReadLine, letter_px: float) -> float:
     return line.box.w / (len(line.text) - _BEARING) if letter_px and _is_even(line, letter_px) else 0.0
 
 
-def _placed(line: ReadLine, by_ink: WordsByInk) -> list[PlacedWord]:
-    """Return the words of a line; where its ink does not part them, the whole line as one."""
+def _place_words(line: ReadLine, by_ink: WordsByInk) -> list[PlacedWord]:
+    """Return the words of a line; where its ink does not separate them, the whole line as one."""
     spans = [match.span() for match in _BLANKLESS.finditer(line.text)]
     columns = by_ink(line) if spans else None
     if columns is None or len(columns) != len(spans):
@@ -308,8 +312,8 @@ def _placed(line: ReadLine, by_ink: WordsByInk) -> list[PlacedWord]:
     return [PlacedWord(*span, *column) for span, column in zip(spans, columns, strict=True)]
 
 
-def _edge(word: PlacedWord, line: ReadLine, at: int, *, before: bool) -> float:
-    """Return where the letter at `at` begins (`before`), or where the one before it ends, and some more."""
+def _letter_edge(word: PlacedWord, line: ReadLine, at: int, *, before: bool) -> float:
+    """Return where the letter at `at` begins (`before`), or where the one before it ends, with a margin."""
     if at <= word.start:
         return word.left - _PAD_PX
     if at >= word.end:
@@ -329,11 +333,11 @@ def _share(c: str) -> float:
     return 0.5 if c in _NARROW else 1.5 if c in _WIDE else 1.2 if c.isupper() else 1.0
 
 
-def _continued(last: _Piece, pieces: Sequence[_Piece], quote: str) -> Iterator[tuple[_Piece, int]]:
-    """Yield the lines right below whose first word goes on with a key that an edge broke, and where that ends. `quote`:
-    what the key began with, if anything: up to that it goes on in any case.
+def _continuations(last: _Piece, pieces: Sequence[_Piece], quote: str) -> Iterator[tuple[_Piece, int]]:
+    """Yield the lines right below that continue a key that an edge broke, each with the end of its part. `quote`: the
+    quotation mark at the key's beginning, if any: the key continues up to the next one.
     """
-    while not (quote and last.line.text.endswith(quote)) and (below := _below(last, pieces)) is not None:
+    while not (quote and last.line.text.endswith(quote)) and (below := _line_below(last, pieces)) is not None:
         word = _WORD.match(below.line.text)
         closed = quote and word is not None and below.line.text[word.end() : word.end() + 1] == quote
         if word is None or not (closed or _goes_on(word[0])):
@@ -344,10 +348,10 @@ def _continued(last: _Piece, pieces: Sequence[_Piece], quote: str) -> Iterator[t
         last = below
 
 
-def _below(piece: _Piece, pieces: Sequence[_Piece]) -> _Piece | None:
-    """Return the line below that may go on with `piece`: a terminal's, where no line is longer, or a cell's."""
+def _line_below(piece: _Piece, pieces: Sequence[_Piece]) -> _Piece | None:
+    """Return the line below that may continue `piece`: a terminal's, if no line is longer, or a cell's."""
     box = piece.line.box
-    # What stands right of another piece belongs to that: a row of a table, a value right of its name.
+    # A piece right of another belongs to that: a row of a table, a value right of its name.
     near = [
         other
         for place, other in enumerate(pieces)
@@ -366,7 +370,7 @@ def _below(piece: _Piece, pieces: Sequence[_Piece]) -> _Piece | None:
 
 
 def _is_alone(line: ReadLine) -> bool:
-    """Tell whether a line is a mark at the edge, no cell: a bar, a dot, what an engine makes of a frame."""
+    """Return whether a line is a mark at the edge, no cell: a bar, a dot, a frame misread by an engine."""
     return sum(c.isalnum() for c in line.text) < _LEAST_OF_CELL
 
 
@@ -380,5 +384,5 @@ def _goes_on(word: str) -> bool:
     return looks_random(word) or (mixed and word.isalnum()) or (len(word) >= 16 and mixed)
 
 
-def _inside(box: Rect, bounds: Rect) -> Rect:
+def _clip(box: Rect, bounds: Rect) -> Rect:
     return box.intersect(bounds) or Rect(bounds.x, bounds.y, 0, 0)

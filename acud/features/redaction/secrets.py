@@ -43,7 +43,7 @@ _NAMED_PUBLIC = re.compile(
     r"public[ _-]?key|pubkey|recipient|peer))"
     r"[\"']?[ ]?[:= -][ ]?[\"']?$|[\"'](?:kid|x|y|n|x5[ct](?:#S256)?)[\"'][ ]?:[ ]?[\"']$"
 )
-"""Right before a random word that is no secret: the name of an id or a hash."""
+"""Right before a random word that is public: the name of an id or a hash."""
 _PUBLIC_NEEDLES = (
     "AAAA",
     "iVB",
@@ -71,7 +71,7 @@ _PUBLIC = re.compile(
     r"|(?<![A-Za-z0-9])sha(?:1|224|256|384|512)[-:][A-Za-z0-9+/]{20,}+={0,2}"
     r"|(?:bc1|tb1|ltc1|age1)[a-z0-9]{20,}+|0x[0-9a-fA-F]{8,40}(?![0-9a-fA-F])|(?:rsa|dsa|elg|ed|cv|nistp)[0-9]{3,5}/(?:0x)?[0-9A-F]{8,40}(?![0-9A-F])"
 )
-"""Random data that is for everybody: public keys, pictures, documents, certificates, addresses of wallets."""
+"""Public random data: public keys, pictures, documents, certificates, addresses of wallets."""
 _GROUPED = re.compile(
     r"(?<![A-Za-z0-9-])(?=[A-Za-z0-9]{4,6}[ -][A-Za-z0-9]{4,6}[ -][A-Za-z0-9]{4,6}[ -])"
     r"(?:[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15}|[a-z2-7]{4}(?:[ ][a-z2-7]{4}){3,15}"
@@ -88,23 +88,23 @@ _PRIVATE_LINES = re.compile(r"Private-Lines: ?[0-9]{1,3}(?P<body>(?:\r?\n[A-Za-z
 
 
 def find_keys(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
-    """Yield the keys in `text`; `read`: it was read off a screen: misread forms count too."""
+    """Yield the keys in `text`; `read`: it was read off a screen, so misread forms count too."""
     yield from find_tokens(text)
     if read:
         for pattern in _READ_ISSUED:
             yield from (RedactedSpan(match.start(), match.end(), Rule.KEY) for match in pattern.finditer(text))
     if "KEY" in text:
-        yield from _blocks(text)
+        yield from _find_blocks(text)
     if "Private-Lines" in text:
         for match in _PRIVATE_LINES.finditer(text):
             yield RedactedSpan(match.start("body") + 1, match.end("body"), Rule.KEY)
-    yield from _links(text)
-    yield from _random(text)
+    yield from _find_links(text)
+    yield from _find_random(text)
     yield from (RedactedSpan(*match.span(), Rule.KEY) for match in _GROUPED.finditer(text) if _is_grouped(match[0]))
 
 
 def _is_grouped(key: str) -> bool:
-    """Tell whether groups are of a key: letters and digits mixed in several, and no hex, which fingerprints are."""
+    """Return whether the groups form a key: letters and digits mixed in several, and no hex, as in fingerprints."""
     groups = re.split("[ -]", key)
     if len(groups) == _DISK_GROUPS and key.replace("-", "").isdigit():
         return True
@@ -116,15 +116,15 @@ _DISK_GROUPS = 8
 """Of the recovery key of a disk (BitLocker)."""
 
 
-def _random(text: str) -> Iterator[RedactedSpan]:
+def _find_random(text: str) -> Iterator[RedactedSpan]:
     found = [match for match in _TOKEN.finditer(text) if _is_secret(match[0].strip("=.-"))]
     if not found:
         return
-    public = _public(text)
+    public = _public_spans(text)
     for match in found:
         named = _NAMED_PUBLIC.search(text, max(0, match.start() - 24), match.start())
         if named is None and not any(start <= match.start() < end for start, end in public):
-            yield from (RedactedSpan(*part, Rule.KEY) for part in _parts(text, *match.span()))
+            yield from (RedactedSpan(*part, Rule.KEY) for part in _secret_parts(text, *match.span()))
 
 
 _LINK = re.compile(
@@ -133,17 +133,17 @@ _LINK = re.compile(
     r"onboard|welcome|einladung|bestaetig|reinit)[\w-]{0,30})"
     r"(?:/[\w%~-]{1,40}){0,2}/(?P<secret>[A-Za-z0-9_~-]{16,400})"
 )
-"""A link that lets in who has it."""
+"""A link that gives access to its holder."""
 
 
-def _links(text: str) -> Iterator[RedactedSpan]:
+def _find_links(text: str) -> Iterator[RedactedSpan]:
     for match in _LINK.finditer(text) if "://" in text else ():
         if looks_random(match["secret"]):
             yield RedactedSpan(*match.span("secret"), Rule.KEY)
 
 
-def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield what of a random word is secret: of an address the parts of its path that look random by themselves."""
+def _secret_parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the secret parts of a random word: for an address, the random-looking parts of its path."""
     if text[start - 1 : start] != ":" or not text.startswith("//", start):
         yield start, end
         return
@@ -155,7 +155,7 @@ def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 _PATH_PART = re.compile(r"[^/]+")
 
 
-def _public(text: str) -> list[tuple[int, int]]:
+def _public_spans(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _PUBLIC.finditer(text)] if any(one in text for one in _PUBLIC_NEEDLES) else []
 
 
@@ -175,13 +175,13 @@ def _is_secret(word: str) -> bool:
 
 
 _OF_WORDS = re.compile(r"[a-z]{4,}")
-"""Of a name put together of words (`InvalidBase64PaddingDefect`) these are most; of what is drawn a tenth."""
+"""Most of a name composed of words (`InvalidBase64PaddingDefect`), a tenth of a random one."""
 
 
 _AWS_SECRET = 40
 """Characters of base64."""
 _PART = 11
-"""Names of machines, jobs and files are put together of parts that are shorter."""
+"""Names of machines, jobs and files are composed of shorter parts."""
 _FILES = (
     "crt cer der csr md rst sh c h cpp go rs ts tsx jsx java kt xml yaml yml toml ini cfg conf csv xlsx docx pptx iso "
     "img deb rpm apk exe dll msi dmg bak sql tmp lock mov mkv webm webp mp3 wav ttf otf whl jar war bin dat "
@@ -190,8 +190,8 @@ _FILES = (
 _ENDINGS = frozenset(_FILES.split())
 
 
-def _blocks(text: str) -> Iterator[RedactedSpan]:
-    """Yield PEM blocks of private keys; one cut off goes as far as lines of it do, up or down."""
+def _find_blocks(text: str) -> Iterator[RedactedSpan]:
+    """Yield PEM blocks of private keys; a truncated one goes as far as its lines do, up or down."""
     ends = [match.span() for match in _END.finditer(text)]
     next_end = 0
     past = 0
@@ -199,7 +199,7 @@ def _blocks(text: str) -> Iterator[RedactedSpan]:
         if begin.start() < past:
             continue
         while next_end < len(ends) and ends[next_end][0] < begin.end():
-            yield from _headless(text, ends[next_end], past)
+            yield from _find_headless(text, ends[next_end], past)
             past = max(past, ends[next_end][1])
             next_end += 1
         if next_end < len(ends):
@@ -208,14 +208,14 @@ def _blocks(text: str) -> Iterator[RedactedSpan]:
         else:
             rest = _BASE64_LINES.match(text, begin.end())
             stop = past = rest.end() if rest else begin.end()
-        yield from _body(text, begin.end(), stop)
+        yield from _block_body(text, begin.end(), stop)
     for end in ends[next_end:]:
-        yield from _headless(text, end, past)
+        yield from _find_headless(text, end, past)
         past = end[1]
 
 
-def _headless(text: str, end: tuple[int, int], floor: int) -> Iterator[RedactedSpan]:
-    """Yield the block that ends at `end` and whose beginning is not in the text."""
+def _find_headless(text: str, end: tuple[int, int], floor: int) -> Iterator[RedactedSpan]:
+    """Yield the block that ends at `end` and begins before the text."""
     if end[0] < floor:
         return
     start = end[0]
@@ -225,11 +225,11 @@ def _headless(text: str, end: tuple[int, int], floor: int) -> Iterator[RedactedS
         if not _BASE64_LINE.fullmatch(text[line_start:start].strip()):
             break
         start = line_start
-    yield from _body(text, start, end[0])
+    yield from _block_body(text, start, end[0])
 
 
-def _body(text: str, start: int, stop: int) -> Iterator[RedactedSpan]:
-    """Yield what stands between the marks of a block, which say only that a key is there."""
+def _block_body(text: str, start: int, stop: int) -> Iterator[RedactedSpan]:
+    """Yield the content between the marks of a block; the marks themselves are no secret."""
     body = text[start:stop]
     start, stop = stop - len(body.lstrip()), start + len(body.rstrip())
     if start < stop and body.strip() != redaction_mark(Rule.KEY):

@@ -31,7 +31,7 @@ def _all_words() -> frozenset[str]:
 
 
 def find_seeds(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
-    """Yield each word of a seed phrase; `read`: it was read off a screen, where a word may be wrong.
+    """Yield each word of a seed phrase; `read`: the text was read off a screen, where a word may be wrong.
 
     Twelve words of a list of 2,048 with no other between them are no prose: `the`, `a`, `of`, `is` are in no list. A
     phrase is written in one way: its words all in the same case, and numbered or parted by the same mark.
@@ -39,31 +39,31 @@ def find_seeds(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
     least = _READ_WORDS if read else _WORDS
     # In a row: where one was misread, three stand before it.
     in_a_row = 4 if read else _WORDS
-    told = text.lower().translate(_NO_WORDS).split()
-    if len(told) < in_a_row or not _have_a_row(told, _all_words(), in_a_row):
+    spoken = text.lower().translate(_NO_WORDS).split()
+    if len(spoken) < in_a_row or not _has_row(spoken, _all_words(), in_a_row):
         return
     for words in _lists():
-        if _have_a_row(told, words, in_a_row):
-            yield from _runs(text, words, least, read)
+        if _has_row(spoken, words, in_a_row):
+            yield from _find_runs(text, words, least, read)
 
 
-def _have_a_row(told: list[str], words: frozenset[str], count: int) -> bool:
-    return b"\1" * count in bytes(map(words.__contains__, told))
+def _has_row(spoken: list[str], words: frozenset[str], count: int) -> bool:
+    return b"\1" * count in bytes(map(words.__contains__, spoken))
 
 
-def _runs(text: str, words: frozenset[str], least: int, read: bool) -> Iterator[RedactedSpan]:
+def _find_runs(text: str, words: frozenset[str], least: int, read: bool) -> Iterator[RedactedSpan]:
     run: list[tuple[int, int]] = []
     known, case, mark = 0, "", None
     for match in _WORD.finditer(text):
         if run:
             gap = text[run[-1][1] : match.start()]
-            parted = _mark(gap)
+            parted = _separator(gap)
             if not _GAP.fullmatch(gap):
-                yield from _done(run, known, least)
+                yield from _seed_spans(run, known, least)
                 run, known, mark = [], 0, None
             elif parted != mark and None not in (parted, mark):
                 # The word before may be the first of a phrase: `the phrase - abandon ability`.
-                yield from _done(run, known, least)
+                yield from _seed_spans(run, known, least)
                 run, known, mark = run[-1:], 1, parted
             else:
                 mark = parted if mark is None else mark
@@ -75,13 +75,13 @@ def _runs(text: str, words: frozenset[str], least: int, read: bool) -> Iterator[
         elif read and 3 <= known < _WORDS and len(run) < known * 5 // 4 and 3 <= len(match[0]) <= 8:
             run.append(match.span())  # perhaps misread
         else:
-            yield from _done(run, known, least)
+            yield from _seed_spans(run, known, least)
             run, known, case, mark = [match.span()] * is_known, int(is_known), _case(match[0]), None
-    yield from _done(run, known, least)
+    yield from _seed_spans(run, known, least)
 
 
-def _mark(gap: str) -> str | None:
-    """Return what parts two words, without blanks; None where the words are numbered."""
+def _separator(gap: str) -> str | None:
+    """Return what separates two words, without blanks; None where the words are numbered."""
     return None if any(c.isdigit() for c in gap) else "".join(gap.split())
 
 
@@ -89,6 +89,6 @@ def _case(word: str) -> str:
     return "lower" if word.islower() else "upper" if word.isupper() else "title" if word.istitle() else "mixed"
 
 
-def _done(run: list[tuple[int, int]], known: int, least: int) -> Iterator[RedactedSpan]:
+def _seed_spans(run: list[tuple[int, int]], known: int, least: int) -> Iterator[RedactedSpan]:
     if known >= least:
         yield from (RedactedSpan(start, end, Rule.SEED) for start, end in run)

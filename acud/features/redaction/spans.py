@@ -1,4 +1,4 @@
-"""Spans of secret text: the rules by name, what stands in their place, and what text looks random."""
+"""Spans of secret text: the rules by name, their marks, and the test for random-looking text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Rule(StrEnum):
-    """What is hidden, in the order of weight: of two that overlap the first names both."""
+    """Kinds of hidden content in order of weight: where two overlap, the first names both."""
 
     PRIVATE = "private"
     PATTERN = "pattern"
@@ -32,7 +32,7 @@ class Rule(StrEnum):
 USUAL_TEXT_RULES = (
     Rule.PRIVATE, Rule.PATTERN, Rule.KEY, Rule.CARD, Rule.SEED, Rule.IBAN, Rule.ID, Rule.CODE, Rule.PASSWORD
 )  # fmt: skip
-"""The rules that look for text, but those that only look when asked (`email`, `phone`)."""
+"""The rules that search text, without those that must be switched on (`email`, `phone`)."""
 _WEIGHT = {rule: place for place, rule in enumerate(Rule)}
 
 
@@ -45,7 +45,7 @@ class RedactedSpan(NamedTuple):
 
 
 def merge_spans(spans: Iterable[RedactedSpan]) -> list[RedactedSpan]:
-    """Return `spans` in order, those that overlap made one under the weightier rule; empty ones are left out."""
+    """Return `spans` in order, overlapping ones merged under the weightier rule; empty ones are left out."""
     done: list[RedactedSpan] = []
     for span in sorted(span for span in spans if span.end > span.start):
         if done and span.start < done[-1].end:
@@ -56,14 +56,14 @@ def merge_spans(spans: Iterable[RedactedSpan]) -> list[RedactedSpan]:
     return done
 
 
-def lowered(text: str) -> str:
-    """Return `text` in lower case, each character in its place: that of the Turkish capital İ alone would be two."""
+def lower_in_place(text: str) -> str:
+    """Return `text` in lower case, each character in its place: only the Turkish capital İ would become two."""
     return text.replace("İ", "i").lower()
 
 
 _MIN_CHARS = 12
 _ENOUGH = 256
-"""Characters looked at: more tell nothing new, and a word may be a megabyte."""
+"""Characters to look at: more add nothing, and a word may be a megabyte."""
 _MIN_TURNS_PER_CHAR = 0.2
 _MIN_BITS = 3.0
 
@@ -74,7 +74,7 @@ _MIN_LETTER_BITS = 4.0
 
 
 def looks_random(word: str) -> bool:
-    """Tell whether `word` is at least 12 letters and digits in no order that people or programs give them.
+    """Return whether `word` has at least 12 letters and digits in an order that neither people nor programs choose.
 
     Words of a language and identifiers change seldom between letters and digits, or are of one case.
     """

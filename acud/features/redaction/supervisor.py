@@ -1,8 +1,8 @@
-"""Which places of a display the redaction rules hide, told with each job; and what wakes may quote.
+"""Which places of a display the redaction rules hide, sent with each job; and what wakes may quote.
 
-A job's picture is of the newest frame that the supervisor was told of (`Hide.frame`). Capture tells of windows before
-the frame that shows them, so the newest list is that frame's; or that of the next one, whose notice is still to come.
-A list that was replaced since the frame therefore counts too.
+A job's picture is of the newest frame that the supervisor knows (`Hide.frame`). Capture reports windows before the
+frame that shows them, so the newest list is that frame's; or that of the next one, whose notice is still to come. A
+list that was replaced since the frame therefore counts too.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from acud.config import RedactionSettings, Settings
 from acud.features.redaction.places import PlaceRules, RegionRule, hidden_windows, on_display, on_window, window_rule
 from acud.features.redaction.spans import Rule
-from acud.features.redaction.text_rules import TextRules, redact, redacted, text_rules
+from acud.features.redaction.text_rules import TextRules, redact, redact_with_rule, text_rules
 from acud.protocol.questions import Hide, ToldBy
 from acud.supervisor.core import Core
 from acud.supervisor.feature import RunningFeature
@@ -33,7 +33,7 @@ class RedactionPolicy:
         self._settings = settings
         self._watched_displays = watched_displays
         self._sources = sources
-        self._rules = _places(settings)
+        self._rules = _place_rules(settings)
         self._text = text_rules(settings.text_rules, settings.patterns)
         self._built_in = TextRules(self._text.active - {Rule.PATTERN})
         self._own = TextRules(self._text.active & {Rule.PATTERN}, self._text.patterns)
@@ -44,33 +44,33 @@ class RedactionPolicy:
             watched_displays.removed.add(self._forget, Order.POLICY)
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
-        """Take in a new window list of `watched`; keep the old places for as long as its newest frame may show them."""
+        """Store a new window list of `watched`; keep the old places while its newest frame may show them."""
         self._watched_displays.follow(watched, _CONSUMER, _NO_WINDOW)
         shown = hidden_windows(self._rules, watched.windows)
         before = self._shown.get(watched.name, ())
         if shown != before:
-            frame = self._frame(watched.name)
-            self._before[watched.name] = [*self._of_frame(watched.name, frame), (frame, before)]
+            frame = self._newest_frame(watched.name)
+            self._before[watched.name] = [*self._shown_since(watched.name, frame), (frame, before)]
             self._shown[watched.name] = shown
 
     def _forget(self, watched: WatchedDisplay) -> None:
         self._shown.pop(watched.name, None)
         self._before.pop(watched.name, None)
 
-    def _frame(self, name: str) -> int:
+    def _newest_frame(self, name: str) -> int:
         source = self._sources.by_name.get(name)
         return source.frame if source is not None else 0
 
-    def _of_frame(self, name: str, frame: int) -> list[tuple[int, tuple[WindowInfo, ...]]]:
+    def _shown_since(self, name: str, frame: int) -> list[tuple[int, tuple[WindowInfo, ...]]]:
         return [old for old in self._before.get(name, ()) if old[0] >= frame]
 
     def of(self, source: Source, *, leaves: bool = False) -> Hide | None:
-        """Return what is hidden of `source` in its newest frame; None where no rule names a place.
+        """Return what to hide of `source` in its newest frame; None without a rule for a place.
 
-        `leaves`: a picture of it may go elsewhere, so password fields are to be found too.
+        `leaves`: a picture of it may leave the machine, so password fields must be found too.
         """
         watched = self._watched_displays.by_name.get(source.display)
-        told = _told_by(watched, source) if leaves and "secure" in self._settings.rules else None
+        told = _bus_of(watched, source) if leaves and "secure" in self._settings.rules else None
         if not self._rules:
             return Hide(told=told) if told is not None else None
         if self._rules.windows and (watched is None or not watched.windows_known):
@@ -79,7 +79,7 @@ class RedactionPolicy:
 
     def _boxes(self, source: Source, watched: WatchedDisplay | None) -> tuple[HiddenBox, ...]:
         shown = self._shown.get(source.display, ())
-        old = self._of_frame(source.display, self._frame(source.display))
+        old = self._shown_since(source.display, self._newest_frame(source.display))
         windows = (*shown, *(window for _, ones in old for window in ones))
         if not source.window_id:
             return on_display(self._rules, source.display, windows)
@@ -90,14 +90,14 @@ class RedactionPolicy:
         return on_window(self._rules, source.display, itself or unplaced, windows)
 
     def reads(self, *, local: bool, keeps_evidence: bool) -> bool:
-        """Tell whether a job needs an evaluator that reads: its picture leaves, or is kept redacted."""
+        """Return whether a job needs an evaluator that reads: its picture leaves, or is kept redacted."""
         kept = keeps_evidence and self._settings.evidence == "redacted"
         return self._settings.reads and (kept or not local)
 
     def redact(self, text: str) -> str:
-        """Return words from a screen as they are kept, or sent elsewhere.
+        """Return words from a screen as they may be kept or sent elsewhere.
 
-        The user's own expressions look at one line, or `_PIECE` characters of it, at a time: each search takes as long
+        The user's own expressions search one line, or `_PIECE` characters of it, at a time: each search takes as long
         as the text, and there may be as many finds.
         """
         plain = redact(text, self._built_in)
@@ -110,10 +110,10 @@ class RedactionPolicy:
         return redact(text, self._text) if self._settings.redact_wakes else text
 
     def title(self, watched: WatchedDisplay, window: WindowInfo) -> tuple[str, str]:
-        """Return a window's title as a scene may hold it, and the rule that took something out of it ("": none)."""
+        """Return a window's title as a scene may hold it, and the rule that redacted it ("": none)."""
         if any(one.window_id == window.window_id for one in self._shown.get(watched.name, ())):
             return redaction_mark(Rule.WINDOW), Rule.WINDOW.value
-        return redacted(window.title, self._text)
+        return redact_with_rule(window.title, self._text)
 
     def describe_rules(self) -> str:
         """Return the active rules in a line, for `acud doctor`."""
@@ -128,7 +128,7 @@ class RedactionPolicy:
         return f"{rules}; evidence {settings.evidence}, wakes {'redacted' if settings.redact_wakes else 'full'}"
 
 
-def _told_by(watched: WatchedDisplay | None, source: Source) -> ToldBy | None:
+def _bus_of(watched: WatchedDisplay | None, source: Source) -> ToldBy | None:
     if watched is None or not (watched.bus_address or watched.a11y_address):
         return None
     itself = next((window for window in watched.windows if window.window_id == source.window_id), None)
@@ -140,7 +140,7 @@ def _pieces(line: str) -> list[str]:
     return [line[at : at + _PIECE] for at in range(0, len(line), _PIECE)]
 
 
-def _places(settings: RedactionSettings) -> PlaceRules:
+def _place_rules(settings: RedactionSettings) -> PlaceRules:
     titles = tuple(window_rule(one.title, one.wm_class) for one in settings.windows)
     return PlaceRules(titles, tuple(RegionRule(one.display, Rect(*one.box)) for one in settings.regions))
 
@@ -150,5 +150,5 @@ def policy(settings: Settings, watched_displays: WatchedDisplays, sources: Sourc
 
 
 def start(core: Core) -> RunningFeature:
-    """Return the feature running: the core asks its policy, and there is nothing else to do."""
+    """Return the feature running: the core calls its policy, and there is nothing else to do."""
     return RunningFeature()

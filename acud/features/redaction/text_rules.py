@@ -1,4 +1,4 @@
-"""Text in, what must not leave out: the rules that look for words."""
+"""The rules that search text, and the text with their finds masked."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from acud.types import RedactedText, redaction_mark
 
 
 class TextRules(Struct, frozen=True):
-    """Which rules look, and the user's own expressions (`pattern`)."""
+    """The active rules, and the user's own expressions (`pattern`)."""
 
     active: frozenset[Rule] = frozenset(USUAL_TEXT_RULES)
     patterns: tuple[Pattern, ...] = ()
@@ -41,23 +41,23 @@ def text_rules(names: tuple[str, ...], patterns: tuple[str, ...]) -> TextRules:
 
 
 def find(text: str, rules: TextRules = ALL, *, read: bool = False) -> list[RedactedSpan]:
-    """Return what the rules hide in `text`, in order, apart from one another.
+    """Return what the rules hide in `text`, in order and disjoint.
 
     `read`: the text was read off a screen; misread letters are allowed for, and more is hidden by mistake. A tab stands
     between two boxes of one row then, and a line break after each row.
     """
-    plain = _plain(text)
+    plain = _fold_width(text)
     looks = (look for wanted, look in _LOOKS if not rules.active.isdisjoint(wanted))
     spans = merge_spans(span for look in looks for span in look(plain, rules, read) if span.rule in rules.active)
-    again = list(_repeated(plain, spans))
+    again = list(_find_repeated(plain, spans))
     return merge_spans((*spans, *again)) if again else spans
 
 
 _REPEATED = frozenset((Rule.PASSWORD, Rule.KEY))
 
 
-def _repeated(text: str, spans: Iterable[RedactedSpan]) -> Iterator[RedactedSpan]:
-    """Yield where else a password or key stands: in the field that repeats it, in a log of what was typed."""
+def _find_repeated(text: str, spans: Iterable[RedactedSpan]) -> Iterator[RedactedSpan]:
+    """Yield further occurrences of a password or key: in the field that repeats it, in a log of typed text."""
     known = {text[span.start : span.end]: span.rule for span in spans if span.rule in _REPEATED}
     hidden = {span.start for span in spans}
     for value, rule in known.items():
@@ -69,17 +69,17 @@ def _repeated(text: str, spans: Iterable[RedactedSpan]) -> Iterator[RedactedSpan
 
 def redact(text: str, rules: TextRules = ALL) -> str:
     """Return `text` with a mark such as `[REDACTED_CARD]` in place of each thing found. A mark is not found again."""
-    return without(text, find(text, rules))
+    return mask_spans(text, find(text, rules))
 
 
-def redacted(text: str, rules: TextRules) -> RedactedText:
-    """Return `redact`'s text, and the rule that found the first thing in it."""
+def redact_with_rule(text: str, rules: TextRules) -> RedactedText:
+    """Return `redact`'s text, and the rule of its first find."""
     spans = find(text, rules)
-    return RedactedText(without(text, spans), spans[0].rule.value if spans else "")
+    return RedactedText(mask_spans(text, spans), spans[0].rule.value if spans else "")
 
 
-def without(text: str, spans: Iterable[RedactedSpan]) -> str:
-    """Return `text` with a mark in place of each of `spans`, which are in order and apart from one another."""
+def mask_spans(text: str, spans: Iterable[RedactedSpan]) -> str:
+    """Return `text` with a mark in place of each of `spans`, which are in order and disjoint."""
     parts: list[str] = []
     at = 0
     for span in spans:
@@ -88,7 +88,7 @@ def without(text: str, spans: Iterable[RedactedSpan]) -> str:
     return "".join((*parts, text[at:]))
 
 
-def _plain(text: str) -> str:
+def _fold_width(text: str) -> str:
     """Return `text` with full-width and other compatibility forms made plain, each character in its place."""
     return text if text.isascii() else _NOT_ASCII.sub(lambda match: _plain_character(match[0]), text)
 
@@ -102,7 +102,7 @@ def _plain_character(c: str) -> str:
     return plain if len(plain) == 1 else c
 
 
-def _own(text: str, rules: TextRules, read: bool) -> Iterator[RedactedSpan]:
+def _find_patterns(text: str, rules: TextRules, read: bool) -> Iterator[RedactedSpan]:
     for pattern in rules.patterns:
         yield from (RedactedSpan(start, end, Rule.PATTERN) for start, end in pattern.spans(text))
 
@@ -110,7 +110,7 @@ def _own(text: str, rules: TextRules, read: bool) -> Iterator[RedactedSpan]:
 _Look = Callable[[str, TextRules, bool], Iterable[RedactedSpan]]
 _LOOKS: tuple[tuple[frozenset[Rule], _Look], ...] = (
     (frozenset({Rule.PRIVATE}), lambda text, rules, read: find_private(text, read=read)),
-    (frozenset({Rule.PATTERN}), _own),
+    (frozenset({Rule.PATTERN}), _find_patterns),
     (frozenset({Rule.KEY}), lambda text, rules, read: find_keys(text, read=read)),
     (frozenset({Rule.CARD, Rule.CODE}), lambda text, rules, read: find_cards(text, read=read)),
     (frozenset({Rule.SEED}), lambda text, rules, read: find_seeds(text, read=read)),
@@ -125,4 +125,4 @@ _LOOKS: tuple[tuple[frozenset[Rule], _Look], ...] = (
     (frozenset({Rule.EMAIL}), lambda text, rules, read: find_emails(text)),
     (frozenset({Rule.PHONE}), lambda text, rules, read: find_phones(text)),
 )
-"""What each search may find, and the search."""
+"""The rules that each search may report, and the search."""

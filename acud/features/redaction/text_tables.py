@@ -25,32 +25,32 @@ _WORDS_OF_HEAD = 4
 
 def find_in_tables(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
     """Yield what heads of columns and names of lists announce in the lines of `text`; `read`: it was read off a screen,
-    where columns are found by their place (`cells.py`), but for those between bars.
+    where columns are found by their place (`cells.py`), except for those between bars.
     """
-    lines = _lines(text)
+    lines = _split_lines(text)
     starts = [start for start, _ in lines]
     naming = {
-        number for word in set(_RUN.findall(text)) if may_announce(word) for number in _having(text, word, starts)
+        number for word in set(_RUN.findall(text)) if may_announce(word) for number in _lines_with(text, word, starts)
     }
     for number in sorted(naming - {len(lines) - 1}):
         start, line = lines[number]
         if len(line) > _MAX_HEAD:
             continue
         below = lines[number + 1 : number + 1 + _MAX_ROWS]
-        yield from _list(line, below)
+        yield from _find_list(line, below)
         if not read:
-            yield from _alone(line, below)
+            yield from _find_alone(line, below)
         if read:
-            yield from _barred(line, below)
+            yield from _find_between_bars(line, below)
             continue
         mark = next((one for one in _MARKS if line.count(one) >= 1 + (one == ",")), "")
         if mark and any(one.count(mark) == line.count(mark) for _, one in below[:2]):
-            yield from _marked(line, below, mark)
+            yield from _find_between_marks(line, below, mark)
         elif not mark and "  " in line.strip() and "  " in below[0][1].strip():
-            yield from _aligned(start, line, below)
+            yield from _find_aligned(start, line, below)
 
 
-def _having(text: str, word: str, starts: Sequence[int]) -> Iterator[int]:
+def _lines_with(text: str, word: str, starts: Sequence[int]) -> Iterator[int]:
     """Yield the numbers of the lines that have `word`."""
     at = text.find(word)
     while at >= 0:
@@ -59,7 +59,7 @@ def _having(text: str, word: str, starts: Sequence[int]) -> Iterator[int]:
         at = text.find(word, starts[number + 1]) if number + 1 < len(starts) else -1
 
 
-def _lines(text: str) -> list[tuple[int, str]]:
+def _split_lines(text: str) -> list[tuple[int, str]]:
     lines, at = [], 0
     for line in text.split("\n"):
         lines.append((at, line))
@@ -70,12 +70,12 @@ def _lines(text: str) -> list[tuple[int, str]]:
 # ---- columns -----------------------------------------------------------------------------------------------------
 
 
-def _marked(head: str, below: Sequence[tuple[int, str]], mark: str) -> Iterator[RedactedSpan]:
-    """Yield the columns of a table whose cells stand between marks."""
+def _find_between_marks(head: str, below: Sequence[tuple[int, str]], mark: str) -> Iterator[RedactedSpan]:
+    """Yield the secrets in a table with cells between marks."""
     heads = head.split(mark)
     if not _is_head([cell.strip() for cell in heads if cell.strip()]):
         return
-    columns = [(place, found) for place, cell in enumerate(heads) if (found := _head(cell)) is not None]
+    columns = [(place, found) for place, cell in enumerate(heads) if (found := _read_head(cell)) is not None]
     for start, line in below:
         cells = line.split(mark)
         if len(cells) != len(heads):
@@ -94,10 +94,10 @@ _BAR = re.compile(r"[ ]?(?:\||\t[Il|]?\t?)[ ]?")
 _SPACED_BAR = re.compile(r"(?<=[ \t])[Il](?=[ \t])|[ ][Il]$")
 
 
-def _barred(head: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
-    """Yield the columns of a table between bars that an engine read, which loses some of the bars."""
+def _find_between_bars(head: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
+    """Yield the secrets in a table between bars as read by an engine, which loses some of the bars."""
     heads = [cell.strip() for cell in re.split(r"[|\t]", _SPACED_BAR.sub("|", head)) if cell.strip(" |")]
-    columns = [(place, found) for place, cell in enumerate(heads) if (found := _head(cell)) is not None]
+    columns = [(place, found) for place, cell in enumerate(heads) if (found := _read_head(cell)) is not None]
     if not columns or not _is_head(heads):
         return
     for start, line in below:
@@ -117,13 +117,13 @@ _HEX = re.compile(r"[0-9a-f]+")
 _LONG_HEX = 32
 
 
-def _aligned(start: int, head: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
-    """Yield the columns of a table whose cells stand below one another."""
+def _find_aligned(start: int, head: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
+    """Yield the secrets in a table with its cells below one another."""
     heads = list(_GAPPED.finditer(head.replace("\t", "  ")))
     if not _is_head([one[0] for one in heads]):
         return
     for place, one in enumerate(heads):
-        found = _head(one[0])
+        found = _read_head(one[0])
         if found is None:
             continue
         limit = heads[place + 1].start() if place + 1 < len(heads) else 10_000
@@ -142,17 +142,17 @@ def _aligned(start: int, head: str, below: Sequence[tuple[int, str]]) -> Iterato
 
 
 def _is_head(cells: Sequence[str]) -> bool:
-    """Tell whether these are names of columns: short, without digits; the first of two is no secret's."""
+    """Return whether these are names of columns: short, without digits; the first of two announces no secret."""
     return (
         len(cells) > 1
         and all(
             len(cell.split()) <= _WORDS_OF_HEAD and not any(c in "=:([" or c.isdigit() for c in cell) for cell in cells
         )
-        and (len(cells) > 2 or _head(cells[0]) is None)
+        and (len(cells) > 2 or _read_head(cells[0]) is None)
     )
 
 
-def _head(cell: str) -> Label | None:
+def _read_head(cell: str) -> Label | None:
     bare = cell.strip().strip("\"'`*_ ")
     return label(bare) if bare and not any(c.isdigit() for c in bare) else None
 
@@ -176,7 +176,7 @@ _CELL = re.compile(r"'(?P<quoted>[^'\n]{0,400})'|[^,()'\n]{1,400}")
 def find_in_inserts(text: str) -> Iterator[RedactedSpan]:
     """Yield what the names of columns announce in the rows of `INSERT INTO … VALUES`."""
     for match in _INSERT.finditer(text) if "INSERT" in text or "insert" in text else ():
-        heads = [_head(cell.strip(' `"[]')) for cell in match["heads"].split(",")]
+        heads = [_read_head(cell.strip(' `"[]')) for cell in match["heads"].split(",")]
         for row in _ROW.finditer(text, *match.span("rows")):
             cells = [cell for cell in _CELL.finditer(text, row.start() + 1, row.end() - 1) if cell[0].strip()]
             for found, cell in zip(heads, cells, strict=False):
@@ -200,8 +200,8 @@ _MAY_BE_ITEM = re.compile(r"[0-9-]")
 _BLANKS, _MAX_ITEMS = 2, 160
 
 
-def _plural(line: str) -> Label | None:
-    """Return the label of several codes that a sentence names: `Keep these backup codes. Each works once.`"""
+def _read_plural(line: str) -> Label | None:
+    """Return the label of several codes in a sentence: `Keep these backup codes. Each works once.`"""
     for part in re.split(r"[.:!,(]\s|[.:!]$|\s[(–—-]", line):
         found = label(part.strip()[-60:])
         if found is not None and found.kind is LabelKind.CODE and found.term[-1] == "s":
@@ -209,7 +209,7 @@ def _plural(line: str) -> Label | None:
     return None
 
 
-def _alone(name: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
+def _find_alone(name: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
     """Yield the only word of the line below a label that has a line to itself."""
     bare = name.strip(" \t*:")
     if not 0 < len(bare) <= _LONGEST_LABEL or _NOT_IN_NAME.search(bare):
@@ -233,13 +233,13 @@ def _alone(name: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan
 _LONGEST_LABEL = 40
 
 
-def _list(name: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
+def _find_list(name: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
     """Yield the codes in the lines below the name of a list of codes."""
     first = next((line for _, line in below[:_BLANKS] if line.strip()), "")
     if len(first) > _MAX_ITEMS or not _MAY_BE_ITEM.search(first) or not _ITEMS.fullmatch(first.replace("\t", " ")):
         return
     bare = name.rstrip(" \t:")
-    found = (label(bare[-60:].strip()) if not _NOT_IN_NAME.search(bare) else None) or _plural(name)
+    found = (label(bare[-60:].strip()) if not _NOT_IN_NAME.search(bare) else None) or _read_plural(name)
     if found is None or found.kind is not LabelKind.CODE or found.term[-1] in "0123456789":
         return
     blanks, items = 0, 0

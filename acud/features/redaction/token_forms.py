@@ -33,16 +33,16 @@ def find_tokens(text: str) -> Iterator[RedactedSpan]:
     """Yield the tokens of a known form in `text`. A form is compiled when a text has its needle."""
     for form in token_forms():
         if form.needle in text:
-            pattern = _compiled(form)
+            pattern = _compile_form(form)
             group = "secret" if "secret" in pattern.groupindex else 0
             yield from (RedactedSpan(*match.span(group), Rule.KEY) for match in pattern.finditer(text))
 
 
 @cache
-def _compiled(form: TokenForm) -> re.Pattern[str]:
-    """Return the pattern, which begins where no letter or digit stands before.
+def _compile_form(form: TokenForm) -> re.Pattern[str]:
+    """Return the pattern, anchored so that no letter or digit precedes it.
 
-    Where it begins with its needle, it looks back behind that: a search then jumps from one needle to the next.
+    If it begins with its needle, it looks back behind that: a search then jumps from one needle to the next.
     """
     needle = re.escape(form.needle)
     if form.needle and form.pattern.startswith(needle):

@@ -53,7 +53,7 @@ _DATED = re.compile(
 
 
 def looks_chosen(word: str) -> bool:
-    """Tell whether a word of prose is more likely a password than a word: it mixes what words do not."""
+    """Return whether a word of prose is more likely a password than a word: it mixes what words do not."""
     bare = word.strip("\"'`.,;:()[]{}<>!?")
     if (
         not 4 <= len(bare) <= 200
@@ -75,7 +75,7 @@ _ALGORITHM = re.compile(
     r"(?i:base(?:32|58|64)(?:url)?|sha-?[0-9]{1,3}|md5|utf-?(?:8|16)|[hrep]s(?:256|384|512)|aes-?[0-9]{3}(?:-[a-z]{3})?|oauth2?|"
     r"x[.]?509|ed25519|rsa-?[0-9]{4}|ipv[46]|tls1?[.0-9]*|uuid[0-9]?|u?int(?:8|16|32|64)|float(?:32|64)|hmac-?sha-?[0-9]+)"
 )
-"""Names that mix letters and digits and are no keys."""
+"""Names that mix letters and digits and are not keys."""
 _FORMS = {
     "rfc": re.compile(r"[A-ZÑ&]{3,4}-?[0-9]{6}-?[A-Z0-9]{3}(?![A-Za-z0-9])"),  # of Mexico, or of the IETF
     "pan": re.compile(r"[A-Z]{5}[0-9]{4}[A-Z](?![A-Za-z0-9])"),
@@ -89,18 +89,18 @@ _FORMS = {
     "verification": re.compile(r"[0-9]{3}[ -]?[0-9]{3}(?![\w-])"),
     "meeting key": re.compile(r"[0-9]{6,8}(?![\w-])"),
 }
-"""Terms that have other meanings, and the values that go with this one."""
+"""Terms that have other meanings, and the values that fit this one."""
 
 
 def is_example(value: str) -> bool:
-    """Tell whether `value` is what a manual writes in the place of a secret: `PASSWORD`, `your_api_key`."""
+    """Return whether `value` is a manual's placeholder for a secret: `PASSWORD`, `your_api_key`."""
     return _EXAMPLE.fullmatch(value) is not None
 
 
 def accepts(found: Label, value: str, *, quoted: bool = False) -> bool:
-    """Tell whether `value`, which stands right after the label (`:`, `=`, the next cell), may be of its kind.
+    """Return whether `value`, right after the label (`:`, `=`, the next cell), may be of its kind.
 
-    `quoted`: it stood in quotes, so it is no name and no call.
+    `quoted`: it stood in quotes, so it is not a name or a call.
     """
     bare = value.strip().strip("\"'`,;")
     if not bare or _DOTS.fullmatch(bare) or is_example(bare) or (_PLACE_HOLDER if quoted else _REFERENCE).match(bare):
@@ -165,7 +165,7 @@ def _is_key(found: Label, value: str) -> bool:
 
 
 def accepts_in_prose(found: Label, value: str) -> bool:
-    """Tell whether a word in a sentence after the label is its value: stricter, because most words are not."""
+    """Return whether a word in a sentence after the label is its value: stricter, because most words are not."""
     match found.kind:
         case LabelKind.PASSWORD | LabelKind.PHRASE:
             bare = value.strip("\"'`.,;:()!?")
@@ -180,8 +180,8 @@ def accepts_in_prose(found: Label, value: str) -> bool:
     return accepts(found, value)
 
 
-def extent(found: Label, text: str, start: int, limit: int) -> int:
-    """Return where the value ends that begins at `start`: kinds whose values have blanks in them go on over these."""
+def find_end(found: Label, text: str, start: int, limit: int) -> int:
+    """Return the end of the value that begins at `start`: some kinds have blanks in their values."""
     pattern = {
         LabelKind.PASSWORD: _SPACED_DIGITS,
         LabelKind.CODE: _CODE,

@@ -61,7 +61,7 @@ class WidgetObserver:
     async def _lines(self, shot: ViewPixels) -> Observed:
         if self._text is None:
             raise Unavailable("this evaluator owns no OCR engine")
-        lines = self._redactor.masked(await self._text.lines(shot))
+        lines = self._redactor.redact_lines(await self._text.lines(shot))
         return Observed(lines=tuple(text.text[:MAX_WORDS] for _, text in lines)[:MAX_TOLD])
 
     async def _widgets(self, ask: ObserveAsk, shot: ViewPixels) -> Observed:
@@ -104,7 +104,7 @@ class WidgetObserver:
         return self._all((words,))[0]
 
     def _all(self, words: Sequence[str]) -> tuple[str, ...]:
-        return tuple(one.text for one in self._redactor.all_quoted(words))
+        return tuple(one.text for one in self._redactor.redact_texts(words))
 
 
 class _Reader:
@@ -119,7 +119,7 @@ class _Reader:
 
     def plain(self, node: Node) -> WidgetNow:
         """Return `node` without its text."""
-        name = self._redactor.all_quoted([node.name or node.description])[0].text
+        name = self._redactor.redact_texts([node.name or node.description])[0].text
         return WidgetNow(node.role, name, node.box, node.states, is_secure=node.secure)
 
     async def field(self, node: Node) -> WidgetNow:
@@ -130,7 +130,7 @@ class _Reader:
         return replace(
             self.plain(node),
             text=text,
-            quoted=self._redactor.all_quoted([text[:MAX_WORDS]])[0].text if text else "",
+            quoted=self._redactor.redact_texts([text[:MAX_WORDS]])[0].text if text else "",
             unread=unread,
             caret=await self._caret(node) if text is not None and not parts else -1,
             first=Point(first.x + first.w // 2, first.y + first.h // 2) if first is not None else None,
@@ -195,7 +195,7 @@ class _Reader:
             texts = [one.text for one in self._tree.descendants(node) if rules.takes_text(one) and one.text]
             reads = [*texts, *(reads or await self._selected_names(_ref(node), _SELECTED_DEPTH)), node.text, node.name]
         kept = tuple(one for one in dict.fromkeys(reads) if one and _EMBEDDED not in one)
-        told = self._redactor.all_quoted([kept[0][:MAX_WORDS]])[0].text if kept else ""
+        told = self._redactor.redact_texts([kept[0][:MAX_WORDS]])[0].text if kept else ""
         return replace(self.plain(node), reads=kept, quoted=told)
 
     async def _selected_names(self, ref: Ref, depth: int) -> list[str]:

@@ -179,7 +179,7 @@ class TextChain:
             raise Unavailable(shot.hide_fault)
         key = (shot.source, shot.crop)
         before, now = self._words.pop(key, {}), dict[Line, Words]()
-        parts = [self._part(shot, line, masked, before, now) for line, masked in self._redactor.masked(lines)]
+        parts = [self._part(shot, line, masked, before, now) for line, masked in self._redactor.redact_lines(lines)]
         self._words[key] = now
         if len(self._words) > _MAX_VIEWS:
             self._words.popitem(last=False)

@@ -101,7 +101,7 @@ class WidgetReader:
         tree = provided.tree
         found = [_part(node, tree.apps[node.app]) for node in tree.nodes]
         words = [word for part in found for word in (part.label, part.value, part.placeholder)]
-        masked = dict(zip(words, self._redactor.all_quoted(words), strict=True))
+        masked = dict(zip(words, self._redactor.redact_texts(words), strict=True))
         told = zip(found, self._redactor.in_widgets(tree.nodes), strict=True)
         return tuple(
             _redacted(replace(part, placeholder=masked[part.placeholder].text), *_said(part, masked, rule), hide)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from acud.features.redaction.screen_boxes import ReadLine, masked_in
+from acud.features.redaction.screen_boxes import ReadLine, redact_rows
 from acud.features.redaction.text_rules import ALL
 from acud.types import Rect
 
@@ -242,5 +242,5 @@ def test_the_secrets_of_a_form_are_hidden_and_no_other_cell(form: str) -> None:
     plain = [[cell.lstrip("*") for cell in row] for row in told]
     secret = [cell.startswith("*") for row in told for cell in row]
     for laid in (_table,) if is_table else (_left, _above):
-        hidden = [one.rule != "" for one in masked_in(laid(plain), ALL)]
+        hidden = [one.rule != "" for one in redact_rows(laid(plain), ALL)]
         assert hidden == secret, laid.__name__

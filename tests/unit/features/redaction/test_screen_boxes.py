@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.features.redaction.screen_boxes import ReadLine, hidden_in
+from acud.features.redaction.screen_boxes import ReadLine, hide_in
 from acud.features.redaction.spans import Rule
 from acud.features.redaction.text_rules import ALL
 from acud.types import HiddenBox, Rect
@@ -16,7 +16,7 @@ def line(text: str, row: int, x: int = 0) -> list[ReadLine]:
 
 
 def hidden(*rows: list[ReadLine]) -> list[HiddenBox]:
-    return hidden_in(rows, ALL, BOUNDS)
+    return hide_in(rows, ALL, BOUNDS)
 
 
 def covers(found: list[HiddenBox], row: int, first: int, last: int) -> bool:

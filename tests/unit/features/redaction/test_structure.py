@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acud.accessibility.nodes import Node
-from acud.features.redaction.screen_boxes import ReadLine, hidden_in, masked_in
+from acud.features.redaction.screen_boxes import ReadLine, hide_in, redact_rows
 from acud.features.redaction.spans import Rule
 from acud.features.redaction.text_rules import ALL
 from acud.features.redaction.widgets import rules_of_widgets
@@ -18,12 +18,12 @@ def row(number: int, *cells: tuple[int, str]) -> list[ReadLine]:
     return [ReadLine(text, Rect(CELL * x, ROW * number, CELL * len(text), 16)) for x, text in cells]
 
 
-def masked(*rows: list[ReadLine]) -> list[str]:
-    return [found.text for found in masked_in(rows, ALL)]
+def redact_lines(*rows: list[ReadLine]) -> list[str]:
+    return [found.text for found in redact_rows(rows, ALL)]
 
 
 def test_a_form_with_labels_on_the_left() -> None:
-    found = masked(
+    found = redact_lines(
         row(0, (0, "Full name"), (20, "Mara Lindqvist")),
         row(1, (0, "Password"), (20, "tall blue fern")),
         row(2, (0, "User PIN"), (20, "4917")),
@@ -39,7 +39,7 @@ def test_a_form_with_labels_on_the_left() -> None:
 
 
 def test_a_form_with_labels_above() -> None:
-    found = masked(
+    found = redact_lines(
         row(0, (0, "Network name")),
         row(1, (1, "Birch Cafe")),
         row(2, (0, "Wi-Fi password")),
@@ -55,7 +55,7 @@ def test_a_form_with_labels_above() -> None:
 
 
 def test_a_column_under_its_head_and_no_other() -> None:
-    found = masked(
+    found = redact_lines(
         row(0, (0, "Site"), (30, "User name"), (50, "Password"), (80, "Changed")),
         row(1, (0, "forum.example.com mara"), (50, "petal"), (80, "2025-11-02")),  # two cells read as one
         row(2, (0, "shop.example.net"), (30, "mlind"), (50, "correct horse battery"), (80, "2024-06-30")),
@@ -70,7 +70,7 @@ def test_a_column_under_its_head_and_no_other() -> None:
 
 
 def test_columns_of_ids_and_accounts() -> None:
-    found = masked(
+    found = redact_lines(
         row(0, (0, "Name"), (20, "Employee no."), (40, "National ID"), (60, "Bank account"), (100, "Start")),
         row(1, (0, "Ann Becker"), (20, "100482"), (40, "53973846125"), (60, "98 7654 3210"), (100, "2019-04-01")),
         row(2, (0, "Joe Hart"), (20, "100602"), (40, "X1234567"), (60, "-"), (100, "2023-01-09")),
@@ -90,7 +90,7 @@ def test_a_password_that_a_terminal_broke_is_hidden_on_both_rows() -> None:
         row(3, (0, "Tail9! https://nexus.example.com/status")),
         row(4, (0, "200")),
     ]
-    found = hidden_in(rows, ALL, BOUNDS)
+    found = hide_in(rows, ALL, BOUNDS)
     assert {one.rule for one in found} == {Rule.PASSWORD}
     assert covers(found, 2, 16, full)
     assert covers(found, 3, 0, 6)
@@ -106,7 +106,7 @@ def covers(found: list[HiddenBox], number: int, first: int, last: int) -> bool:
 def test_only_a_word_is_hidden_where_its_ink_is_known() -> None:
     (line,) = row(0, (0, "SSN 123-45-6789 ok"))
     columns = [(0, 24), (40, 120), (130, 150)]
-    (one,) = hidden_in([[line]], ALL, BOUNDS, lambda _: columns)
+    (one,) = hide_in([[line]], ALL, BOUNDS, lambda _: columns)
     assert (one.box.x, one.box.right) == (37, 124)
 
 
