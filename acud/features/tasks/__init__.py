@@ -1,1 +1,1 @@
-"""Tasks: what an agent works on, over many turns and restarts: plan, log, stuck detection. See README.md."""
+"""Tasks: an agent's work over many turns and restarts: plan, log, stuck detection. See README.md."""

@@ -1,7 +1,7 @@
 """The lives of tasks, plan items and actions as tables, which tasks are stuck, and one line of text for each fact.
 
-What is not in a table cannot happen; a move to itself stands in it where a repeat is harmless: an agent that says
-"active" again says that it lives. Texts may come from a screen: they are put on one line, so none can fake a line.
+A move that is not in a table cannot happen; a move to itself is in it where a repeat is harmless: an agent that reports
+"active" again shows that it lives. Texts may come from a screen: they are put on one line, so none can fake a line.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def one_line(text: str, length: int) -> str:
 
 
 def progress(items: tuple[PlanItem, ...]) -> str:
-    """Return how far a plan is: `2 of 5 items done`, skipped ones counted as done, failed ones named."""
+    """Return the progress of a plan: `2 of 5 items done`, skipped ones counted as done, failed ones named."""
     done = sum(item.status in (ItemStatus.COMPLETED, ItemStatus.SKIPPED) for item in items)
     failed = sum(item.status is ItemStatus.FAILED for item in items)
     return f"{done} of {len(items)} items done" + (f", {failed} failed" if failed else "")
@@ -65,7 +65,7 @@ def headline(task: Task, items: tuple[PlanItem, ...]) -> str:
 
 
 def current_item(items: tuple[PlanItem, ...]) -> PlanItem | None:
-    """Return the item that is worked on: the active one started last, else the first pending one."""
+    """Return the item in progress: the active one started last, else the first pending one."""
     active = [item for item in items if item.status is ItemStatus.ACTIVE]
     if active:
         return max(active, key=lambda item: (item.started_at or 0.0, item.number))
@@ -76,11 +76,11 @@ Status = TypeVar("Status", bound=StrEnum)
 
 
 class IllegalTaskMove(Conflict):
-    """A move that the table does not have; message and facts say what led there."""
+    """A move that the table does not have; message and facts describe the current state."""
 
 
 def has_task_ended(status: TaskStatus) -> bool:
-    """Tell whether no move leads out of `status`."""
+    """Return whether no move leads out of `status`."""
     return not TASK_MOVES[status]
 
 
@@ -128,14 +128,14 @@ class StuckRule(Struct, frozen=True):
 
 
 class TaskFacts(Struct, frozen=True):
-    """A task, and how many of its waits are watching: a task that waits is not stuck."""
+    """A task and the number of its watching waits: a task that waits is not stuck."""
 
     task: Task
     live_waits: int
 
 
 def is_stuck(facts: TaskFacts, now: float, rule: StuckRule) -> bool:
-    """Tell whether the agent is to be told now. A clock set back (`now` before the last sign) tells nothing."""
+    """Return whether to alert the agent now. A clock that was set back (`now` before the last sign) never alerts."""
     task = facts.task
     if task.status is not TaskStatus.ACTIVE or facts.live_waits:
         return False
@@ -151,10 +151,10 @@ def stuck_tasks(tasks: Iterable[TaskFacts], nows: Mapping[str, float], rule: Stu
 
 
 class SteadyTimes:
-    """What time it is for each task's stamps (wall clock), by a clock that is never stepped.
+    """The current time for each task's stamps (wall clock), by a clock that is never stepped.
 
-    A stamp that was there at the check before is as old as it was then, and what passed since; a new one is no older
-    than that check. After a start the wall clock is believed once: it may be another boot.
+    A stamp known from the check before has aged by the time since then; a new one is no older than that check. After a
+    start the wall clock is trusted once: it may be another boot.
     """
 
     def __init__(self) -> None:
@@ -162,7 +162,7 @@ class SteadyTimes:
         self._checked_s: float | None = None
 
     def nows(self, tasks: Iterable[Task], utc_s: float, boot_s: float) -> dict[str, float]:
-        """Return the time now by task id; to be asked at each check, about all tasks that there are then."""
+        """Return the time now by task id; call it at each check, with all tasks."""
         seen, found = {}, {}
         for task in tasks:
             stamps = task.updated_at, task.stuck_at

@@ -19,18 +19,18 @@ PACKET_LOGS = 5
 PACKET_ITEMS = 60
 """Items of the plan; with the other limits a packet stays below 64 kB, which a receiver takes in one message."""
 _MAX_TEXT = 400
-"""Characters of one text in the packet: it must stand in a message, not be the whole history."""
+"""Characters of one text in the packet, which must fit in a message."""
 BYTES_PER_TOKEN = 3
 """Tokens are estimated as UTF-8 bytes / 3, rounded up. Byte-pair encodings take about 4 bytes of English prose, fewer
 of ids and numbers, and 3 (one character) of most CJK text: the estimate is high for prose, fair for a task's mix."""
 FEWEST_TOKENS = 60
-"""The smallest budget: the headline and the count of what was left out."""
+"""The smallest budget: the headline and the count of left-out lines."""
 _ACTION, _LOG, _DATA, _MESSAGE = 300, 300, 600, 300
 _FOCUS_MESSAGES = 5
 
 
 class TaskTree(Struct, frozen=True):
-    """`actions` and `messages` oldest first; `waits` live ones first. A caller loads only what will be told."""
+    """`actions` and `messages` oldest first; `waits` live ones first. A caller loads only what the summary needs."""
 
     task: Task
     items: tuple[PlanItem, ...]
@@ -126,10 +126,10 @@ def summarise(tree: TaskTree, detail: Detail, max_tokens: int) -> SummaryText:
     whole = "\n".join([head, *(line.text for line in lines)])
     if count_tokens(whole) <= max_tokens:
         return SummaryText(whole, count_tokens(whole), {})
-    return _fitted(head, lines, max_tokens * BYTES_PER_TOKEN)
+    return _fit_lines(head, lines, max_tokens * BYTES_PER_TOKEN)
 
 
-def _fitted(head: str, lines: list[_Line], room: int) -> SummaryText:
+def _fit_lines(head: str, lines: list[_Line], room: int) -> SummaryText:
     every = Counter(line.kind for line in lines)
     head = _cut(head, room - len(_left_out(every).encode()) - 1)
     room -= len(f"{head}\n{_left_out(every)}".encode())

@@ -1,4 +1,4 @@
-"""The task memory: tasks, their plans and threads, what was done for them, and tasks that are being forgotten."""
+"""The task memory: tasks, their plans and threads, their actions, and tasks that are being forgotten."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ class TaskTable(Table):
         return found
 
     def find(self, part: str) -> Task:
-        """Return the one task whose id is, or begins or ends with, `part`.
+        """Return the one task with an id that is, begins with or ends with `part`.
 
-        Raises: NotFound; InvalidRequest if several are.
+        Raises: NotFound; InvalidRequest if several match.
         """
         unknown = _not_found(part)
         return self._named(_TASK, _BY_ID, "several tasks", part, unknown)
@@ -62,9 +62,7 @@ class TaskTable(Table):
     def newest(
         self, statuses: tuple[TaskStatus, ...], limit: int, of: OwnerFilter = EVERYONE, offset: int = 0
     ) -> TaskPage:
-        """Return the tasks in `statuses` (empty: in any), newest first, at most `limit` from the `offset`th on; `of`
-        some alone.
-        """
+        """Return the tasks of `of` in `statuses` (empty: any), newest first, at most `limit` from the `offset`th on."""
         wanted: Row = {"statuses": json_list(statuses or tuple(TaskStatus)), **of.bound()}
         rows = self._database.read(_SQL["tasks_newest"], {**wanted, "limit": limit, "offset": offset})
         total = self._database.read(_SQL["tasks_count"], wanted)[0]["count(*)"]
@@ -101,7 +99,7 @@ class TaskTable(Table):
         return self._all(_ITEM, _SQL["tasks_items"], {"task_id": task_id})
 
     def active_item(self, task_id: str) -> int | None:
-        """Return the default item of an action: the one made active last; None: none is active."""
+        """Return the default item of an action: the one made active last, or None."""
         rows = self._database.read(_SQL["tasks_active_item"], {"task_id": task_id})
         return int(rows[0]["number"] or 0) if rows else None
 
@@ -145,7 +143,7 @@ class ActionTable(Table):
         self._database.write(_SQL["actions_update"], _ACTION.bind(action))
 
     def of_subject(self, subject: str) -> Action | None:
-        """Return the action that the wait `subject` is, or None (its task was deleted, or it has none)."""
+        """Return the action of the wait `subject`, or None (its task was deleted, or it has none)."""
         return self._first(_ACTION, _SQL["actions_of_subject"], {"subject": subject})
 
     def add_log(self, action_id: str, log: ActionLog) -> None:
@@ -174,8 +172,8 @@ class ActionTable(Table):
 
 
 class ForgottenRows(Struct, frozen=True):
-    """What a step did. `files`: for `EvidenceFiles.remove_files`, after the commit. `more`: whether another step, now,
-    finds something to do. `left`: whether something stays until it has ended, or a wake was delivered.
+    """The result of a step. `files`: for `EvidenceFiles.remove_files`, after the commit. `more`: another step, now,
+    would find more. `left`: something stays until it has ended, or a wake was delivered.
     """
 
     files: tuple[str, ...] = ()
@@ -196,7 +194,7 @@ class DeletedTasks(Table):
     """The table `deleted_tasks`."""
 
     def begin(self, task_id: str) -> None:
-        """Note that the task is to be forgotten, in the turn that deletes it, before anything of it is deleted."""
+        """Record that the task is to be forgotten, in the turn that deletes it, before anything of it is deleted."""
         self._database.write(_SQL["forgetting_begin"], {"task_id": task_id})
 
     def step(self, newest: int, limit: int) -> ForgottenRows:

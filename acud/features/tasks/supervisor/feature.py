@@ -26,7 +26,7 @@ _LEFT_S = 30.0
 
 
 class TasksFeature(RunningFeature):
-    """Every task, the log of what was done for each, alarms for stuck ones, and the removal of deleted ones."""
+    """Every task, the log of its actions, alarms for stuck ones, and the removal of deleted ones."""
 
     def __init__(self, core: Core) -> None:
         self.core = core
@@ -38,11 +38,11 @@ class TasksFeature(RunningFeature):
         core.ports.provide(tasks=self.tasks)
 
     def resume_first(self) -> None:
-        """Blind the waits of paused tasks."""
+        """Suspend the waits of paused tasks."""
         self.tasks.hold_paused()
 
     def start(self) -> None:
-        """End what a former supervisor did not, and begin to look for stuck tasks."""
+        """End what a former supervisor left, and begin to look for stuck tasks."""
         self._cleanup.soon()
         self.tasks.sweep()
         self._alarms.start()
@@ -53,10 +53,10 @@ class TasksFeature(RunningFeature):
 
 
 class StuckAlarms:
-    """Looks at the active tasks every `stuck_check_s`. The time of an alarm is stored with it, so that a restart does
-    not repeat it.
+    """Checks the active tasks every `stuck_check_s`. The time of an alarm is stored with it, so that a restart does not
+    repeat it.
 
-    The wake of an alarm is stored in its transaction: it is kept if, and only if, the alarm is.
+    The wake of an alarm is stored in its transaction: both are kept, or neither.
     """
 
     def __init__(self, core: Core) -> None:
@@ -68,7 +68,7 @@ class StuckAlarms:
         self._unwritten = False
 
     def start(self) -> None:
-        """Begin to look, unless the settings say not to."""
+        """Begin to check, unless switched off."""
         if self._settings.stuck_detection:
             self._core.loop.call_later(self._settings.stuck_check_s, self._check)
 
@@ -76,9 +76,9 @@ class StuckAlarms:
         self._core.loop.call_later(self._settings.stuck_check_s, self._check)
         if not self._unwritten:  # a full disk must not pile up checks
             self._unwritten = True
-            self._core.journal.keep(self._alarm_all, self._written)
+            self._core.journal.keep(self._alarm_all, self._on_written)
 
-    def _written(self) -> None:
+    def _on_written(self) -> None:
         self._unwritten = False
 
     def _alarm_all(self) -> None:
@@ -109,7 +109,7 @@ class StuckAlarms:
 
 
 class DeletedTaskCleanup:
-    """Begins with `go`: at the start of the supervisor, and after each deletion."""
+    """Removes deleted tasks in steps: at the start of the supervisor, and after each deletion."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -117,7 +117,7 @@ class DeletedTaskCleanup:
         self._timer: Timer | None = None
 
     def run(self) -> None:
-        """Forget a step's worth, and go on: soon while there is more, later while something has not ended."""
+        """Forget one step's rows, and continue: soon if there is more, later if something has not ended."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -135,7 +135,7 @@ class DeletedTaskCleanup:
         self._core.journal.keep(step, after)
 
     def soon(self) -> None:
-        """Begin once what ends with this turn has been written."""
+        """Begin once the end of this turn is written."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = self._core.loop.call_later(_MORE_S, self.run)

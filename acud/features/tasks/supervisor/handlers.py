@@ -65,7 +65,7 @@ _ANSWER_TOKENS = 500
 
 @handles(TaskUpdate)
 def task_update(feature: TasksFeature, request: TaskUpdate, call: Call) -> TaskReply:
-    """Say, ask, move. An end with open plan items is noted, not refused."""
+    """Add a message, answer a query, change the status. An end with open plan items is noted, not refused."""
     view = feature.tasks.view(feature.tasks.update(request))
     return TaskReply(view, tuple(_notes(view)), _answer(feature, view) if request.query else "")
 

@@ -1,6 +1,6 @@
-"""Tasks as requests see them, what their moves do, and the log of what acud does for each.
+"""Tasks as requests see them, the effects of their moves, and the log of acud's work for each.
 
-Pausing a task blinds its waits, an end takes waits and display. The log tells of waits, looks and blocked calls.
+Pausing a task suspends its waits; an end also removes waits and display. The log has waits, looks and blocked calls.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from acud.waits.validation import check_budget
 _LOG = log.logger("tasks")
 _MAX_DATA_BYTES = 65_536
 _MOST = 1000
-"""Actions, messages and waits that are read for one summary; more would not fit into any budget."""
+"""Actions, messages and waits read for one summary; more would not fit into any budget."""
 
 _ENDS = {
     WaitState.RESOLVED: ActionStatus.COMPLETED,
@@ -53,10 +53,10 @@ _ENDS = {
 
 
 class Tasks:
-    """Every task of this supervisor; they live in the store alone. Nothing is logged for one that was deleted."""
+    """Every task of this supervisor; they live in the store alone. Nothing is logged for a deleted task."""
 
     def __init__(self, core: Core, on_forgotten: Callable[[], None]) -> None:
-        """`on_forgotten` is called after the commit of a deletion: all that belonged to the task is to be forgotten."""
+        """`on_forgotten` is called after the commit of a deletion, to forget all that belonged to the task."""
         self._core = core
         self.table, self.actions, self._deleted = (
             TaskTable(core.store),
@@ -74,12 +74,12 @@ class Tasks:
     # ---- start of the supervisor -----------------------------------------------------------------------------------
 
     def hold_paused(self) -> None:
-        """Blind the waits of paused tasks, before any wait is armed."""
+        """Suspend the waits of paused tasks, before any wait is armed."""
         for task in self.table.all_in(TaskStatus.PAUSED):
             self._core.waits.targets.hold(task.task_id)
 
     def sweep(self) -> None:
-        """End what a former supervisor did not: waits and displays of tasks that ended, or never came to be."""
+        """End what a former supervisor left: waits and displays of tasks that ended, or were never stored."""
         living = {
             task.task_id for status in (TaskStatus.ACTIVE, TaskStatus.PAUSED) for task in self.table.all_in(status)
         }
@@ -93,11 +93,11 @@ class Tasks:
     # ---- found -----------------------------------------------------------------------------------------------------
 
     def find(self, task_id: str) -> Task:
-        """Return the task with this id, or the one whose id begins so. Raises: NotFound, InvalidRequest."""
+        """Return the task with this id or with an id that matches it. Raises: NotFound, InvalidRequest."""
         return self.table.find(task_id)
 
     def live(self, task_id: str) -> Task:
-        """Return it when it has not ended. Raises: NotFound; Conflict saying how it ended."""
+        """Return the task if it has not ended. Raises: NotFound; Conflict with its status."""
         task = self.find(task_id)
         if has_task_ended(task.status):
             raise Conflict(
@@ -124,7 +124,7 @@ class Tasks:
         return TaskPlace(task.task_id, watched.name)
 
     def state_of(self, task_id: str) -> Literal["live", "ended", "gone"]:
-        """Return how a task stands whose whole id something has kept."""
+        """Return the state of a task by its whole id."""
         try:
             task = self.find(task_id)
         except NotFound:
@@ -143,7 +143,7 @@ class Tasks:
         return tuple(TaskView(task, self.table.items(task.task_id), waits.get(task.task_id, 0)) for task in tasks)
 
     def tree(self, task: Task, detail: Detail, items: tuple[PlanItem, ...]) -> TaskTree:
-        """Return what a summary at this level of detail tells."""
+        """Return the content of a summary at this level of detail."""
         if detail is Detail.ITEMS:
             return TaskTree(task, items)
         actions = self.actions.newest(task.task_id, _MOST)
@@ -187,12 +187,12 @@ class Tasks:
         return task
 
     def update(self, request: TaskUpdate) -> Task:
-        """Add the message and make the move. Raises: IllegalMove, and nothing is changed."""
+        """Add the message and make the move. Raises: IllegalTaskMove, and nothing is changed."""
         if not request.message and not request.query and request.status is None and request.budget is None:
             raise InvalidRequest("the update says nothing", hint="give message, query, status or budget")
         task = self.find(request.task_id)
         if request.message:
-            self._say(task, "agent", "text", request.message)
+            self._add_message(task, "agent", "text", request.message)
         if request.budget is not None:
             task = self._fund(task, check_budget(request.budget))
         if request.status is not None:
@@ -210,13 +210,13 @@ class Tasks:
         self.table.update(moved)
         if to is task.status:
             return moved
-        self._say(task, "system", "status", f"{task.status} → {to}")
+        self._add_message(task, "system", "status", f"{task.status} → {to}")
         topic = "task.ended" if has_task_ended(to) else "task.updated"
         self._core.journal.event(topic, task.task_id, status=to.value, name=task.name)
-        self._core.journal.after_commit(lambda: self._moved(moved))
+        self._core.journal.after_commit(lambda: self._on_moved(moved))
         return moved
 
-    def _moved(self, task: Task) -> None:
+    def _on_moved(self, task: Task) -> None:
         match task.status:
             case TaskStatus.PAUSED:
                 for stopped in self._observers.stopped:
@@ -239,13 +239,13 @@ class Tasks:
             self._core.displays.remove(watched, lambda: None)
 
     def update_item(self, request: TaskItemUpdate) -> Task:
-        """Move a plan item. Raises: NotFound, IllegalMove; Conflict when the task has ended."""
+        """Move a plan item. Raises: NotFound, IllegalTaskMove; Conflict when the task has ended."""
         task = self.live(request.task_id)
         before = self.table.item(task.task_id, request.item)
         after = move_item(before, request.status, self._core.utc_s())
         self.table.update_item(task.task_id, after)
         if request.note:
-            self._say(task, "agent", "plan", f"item {after.number} {after.status}: {request.note}")
+            self._add_message(task, "agent", "plan", f"item {after.number} {after.status}: {request.note}")
         data = {"item": after.number, "status": after.status.value, "title": after.title}
         self._core.journal.event("task.updated", task.task_id, **data)
         return self._touch(task)
@@ -255,7 +255,7 @@ class Tasks:
         task = self.live(request.task_id)
         items = self.table.append_items(task.task_id, request.items)
         if request.note:
-            self._say(task, "agent", "plan", request.note)
+            self._add_message(task, "agent", "plan", request.note)
         self._core.journal.event("task.updated", task.task_id, appended=len(items), first=items[0].number)
         return self._touch(task)
 
@@ -298,15 +298,15 @@ class Tasks:
     # ---- the log of a wait: in the transaction that stores its state ------------------------------------------
 
     def wait_recorded(self, stored: StoredWait) -> None:
-        """A wait of a task was armed or has ended."""
+        """Log that a wait of a task was armed or has ended."""
         if not stored.spec.task_id or stored.rearmed is not None:  # that task is on the host that was lost
             return
         if stored.state is WaitState.WATCHING:
-            self._armed(stored)
+            self._log_armed(stored)
         else:
-            self._ended(stored)
+            self._log_ended(stored)
 
-    def _armed(self, stored: StoredWait) -> None:
+    def _log_armed(self, stored: StoredWait) -> None:
         task = self.table.get(stored.spec.task_id)
         action = Action(
             action_id=new_id("action"),
@@ -321,7 +321,7 @@ class Tasks:
         self.actions.add(task.task_id, action)
         self._touch(task)
 
-    def _ended(self, stored: StoredWait) -> None:
+    def _log_ended(self, stored: StoredWait) -> None:
         action = self.actions.of_subject(stored.wait_id)
         if action is None:
             return
@@ -339,11 +339,11 @@ class Tasks:
         self._touch(task)
 
     def handed_back(self, watched: WatchedDisplay, words: str) -> None:
-        """A person gave a display back with a note: say it in the tasks that have this display, in the transaction."""
+        """Add a person's hand-back note to the tasks on this display, in the transaction."""
         for status in (TaskStatus.ACTIVE, TaskStatus.PAUSED):
             for task in self.table.all_in(status):
                 if task.display_number == watched.number:
-                    self._say(task, "user", "text", words)
+                    self._add_message(task, "user", "text", words)
 
     # ---- the log of what others did --------------------------------------------------------------------------------
 
@@ -360,17 +360,17 @@ class Tasks:
         self._touch(task)
 
     def begin_action(self, task_id: str, kind: ActionType, summary: str) -> LogEnd:
-        """Return what to call with the fault (or None) and the output of something that begins now."""
+        """Return the function to call with the fault (or None) and the output of an action that begins now."""
         began_s = self._core.clock.monotonic_s()
 
-        def done(fault: AcudError | None, output: Any) -> None:
+        def finish(fault: AcudError | None, output: Any) -> None:
             if task_id:
                 took_ms = round((self._core.clock.monotonic_s() - began_s) * 1000, 1)
-                self._core.journal.keep(lambda: self._did(task_id, kind, summary, took_ms, fault, output))
+                self._core.journal.keep(lambda: self._log_done(task_id, kind, summary, took_ms, fault, output))
 
-        return done
+        return finish
 
-    def _did(
+    def _log_done(
         self, task_id: str, kind: ActionType, summary: str, took_ms: float, fault: AcudError | None, output: Any
     ) -> None:
         action = Action(
@@ -386,7 +386,7 @@ class Tasks:
 
     # ---- parts -----------------------------------------------------------------------------------------------------
 
-    def _say(self, task: Task, role: str, msg_type: str, content: str) -> None:
+    def _add_message(self, task: Task, role: str, msg_type: str, content: str) -> None:
         self.table.add_message(task.task_id, Message(role, content, msg_type, self._core.utc_s()))
 
     def _touch(self, task: Task) -> Task:
@@ -398,7 +398,7 @@ class Tasks:
 
 
 def check_data(name: str, data: object) -> None:
-    """Raises: InvalidRequest when `data` is no JSON, or too much of it."""
+    """Raises: InvalidRequest when `data` is not JSON, or too large."""
     try:
         size = len(msgspec.json.encode(data))
     except (TypeError, ValueError) as fault:
