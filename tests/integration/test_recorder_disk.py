@@ -31,7 +31,7 @@ def test_what_is_put_is_written_in_order(tmp_path: Path) -> None:
     disk.put(1, PART)
     disk.put(1, RecordingPart(b"w", b"end\n", 2.0, 1), last=True)
     assert disk.close(60)
-    written = disk.written(1)
+    written = disk.get_written(1)
     assert (written.size_bytes, written.frames, written.seconds, written.closed) == (109, 2, 2.0, True)
     assert (tmp_path / "folder" / f"{REC}-0001.mp4").read_bytes() == b"v" * 100 + b"w"
     assert (tmp_path / "folder" / f"{REC}-0001.jsonl").read_bytes() == b"row\nend\n"
@@ -53,9 +53,9 @@ def test_a_stalled_disk_is_told_and_blocks_nobody(tmp_path: Path) -> None:
         count += 1
     assert time.monotonic() - began_s < 30
     assert not disk.full
-    assert disk.written(1).frames == 0
+    assert disk.get_written(1).frames == 0
     going.set()
-    until(lambda: disk.written(1).frames == count)
+    until(lambda: disk.get_written(1).frames == count)
     assert not disk.stalled
     assert disk.close(60)
 
@@ -76,18 +76,18 @@ def test_a_full_disk_tears_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_bavail=0, f_frsize=4096))  # it is looked at, too
     for _ in range(3):
         disk.put(1, PART)
-    until(lambda: bool(disk.written(1).fault))
+    until(lambda: bool(disk.get_written(1).fault))
     assert disk.full
     monkeypatch.setattr(os, "statvfs", real)
     assert (tmp_path / f"{REC}-0001.mp4").stat().st_size == 200
     assert (tmp_path / f"{REC}-0001.jsonl").read_bytes() == b"row\nrow\n"
-    assert disk.written(1).frames == 2
+    assert disk.get_written(1).frames == 2
     until(lambda: not disk.full)  # the disk itself has room: it is tried again
     room = 1000
     disk.put(1, PART)
     disk.put(2, PART, last=True)
     assert disk.close(60)
-    assert (disk.written(1).frames, disk.written(2).frames) == (2, 1)
+    assert (disk.get_written(1).frames, disk.get_written(2).frames) == (2, 1)
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:

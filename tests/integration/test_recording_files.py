@@ -61,7 +61,7 @@ def test_a_file_that_ends_at_any_byte_plays_what_is_whole(tmp_path: Path) -> Non
             lines += row if done <= cut else b""
         torn = rows[: len(lines) + chance.randrange(0, 40)] if lines else b""
         path = _lay(tmp_path / recording_id, recording_id, video[:cut], torn)
-        segments = RecordingFiles(tmp_path).measured(_info(recording_id))
+        segments = RecordingFiles(tmp_path).measure(_info(recording_id))
         if not segments:
             assert lines.count(b"\n") < 2
             assert not path.exists()
@@ -94,7 +94,7 @@ def test_lines_that_are_none_are_no_segment(tmp_path: Path) -> None:
     recording_id = new_id("rec")
     video = b"".join(part for part, _ in _recorded(recording_id))
     _lay(tmp_path / recording_id, recording_id, video, b"x\ny\n")
-    assert RecordingFiles(tmp_path).measured(_info(recording_id)) == ()
+    assert RecordingFiles(tmp_path).measure(_info(recording_id)) == ()
     assert (tmp_path / recording_id / f"{recording_id}-0001.mp4").exists()
 
 
@@ -102,7 +102,7 @@ def test_closed_segments_are_as_they_were_told(tmp_path: Path) -> None:
     recording_id = new_id("rec")
     _lay(tmp_path / recording_id, recording_id, b"video", b"rows")
     told = Segment(1, WIDTH, HEIGHT, 1, 1, 2.0, 3, 9, "stopped")
-    assert RecordingFiles(tmp_path).measured(_info(recording_id, (told,))) == (told,)
+    assert RecordingFiles(tmp_path).measure(_info(recording_id, (told,))) == (told,)
 
 
 def test_what_nobody_knows_is_swept_and_nothing_else(tmp_path: Path) -> None:

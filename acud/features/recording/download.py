@@ -1,8 +1,8 @@
 """`python -m acud.features.recording.download`: one `DownloadAsk` in on standard input, ordinary MP4 out.
 
-Segments follow each other without the time between them. Only those of another size than most of the video, which one
-track cannot hold, are encoded anew: made smaller where they are larger, with a black edge where they are not as wide or
-high. It needs no daemon. What went wrong is said on standard error, with exit code 1.
+Segments follow each other without the time between them. Only segments that differ in size from most of the video,
+which one track cannot hold, are encoded anew: scaled down if larger, with a black edge if smaller. It needs no daemon.
+A fault is printed on standard error, with exit code 1.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from acud.protocol.recordings import Chapter, DownloadAsk, DownloadPart
 _MS = Fraction(1, 1000)
 _TICK = Fraction(1, TICKS_PER_S)
 _BARE_STEPS = 4
-"""A picture whose luma differs by no more is of one colour, as a new display is; H.264 may shift it a little."""
+"""A picture with at most this difference of luma is of one colour, as a new display is; H.264 may shift it a little."""
 _LOOKED_THROUGH = 600
 """Frames at the beginning that may be bare; each is decoded."""
 _IN_MEMORY = 64 << 20
@@ -54,8 +54,8 @@ def main() -> int:
 
 
 class VideoCut(Struct):
-    """A segment's video, of which `first` to `end` is shown, in ticks of its own time. `cut`: where it begins in the
-    time of the segment.
+    """A segment's video, shown from `first` to `end`, in ticks of its own time. `cut`: its beginning in the time of the
+    segment.
     """
 
     source: Any
@@ -66,31 +66,31 @@ class VideoCut(Struct):
 
     @property
     def ticks(self) -> int:
-        """How long it is shown."""
+        """The time it is shown."""
         return self.end - self.first
 
 
 def cut_of(files: ExitStack, part: DownloadPart, ask: DownloadAsk) -> VideoCut:
-    """Return what is wanted of a part. Its film is open as long as `files` are."""
+    """Return the wanted cut of a part. Its film is open as long as `files` are."""
     source = files.enter_context(av.open(f"/proc/self/fd/{part.source_fd}", "r"))
     first = max(0, ask.from_utc_ms - part.start_utc_ms)
     end = min(round(part.seconds * 1000), ask.until_utc_ms - part.start_utc_ms)
-    return VideoCut(source, part, _of_ms(first), max(_of_ms(end), _of_ms(first) + 1), _of_ms(first))
+    return VideoCut(source, part, _to_ticks(first), max(_to_ticks(end), _to_ticks(first) + 1), _to_ticks(first))
 
 
-def _of_ms(ms: float) -> int:
+def _to_ticks(ms: float) -> int:
     return round(ms * TICKS_PER_S / 1000)
 
 
 def write_download(files: ExitStack, films: list[VideoCut], target: Path, ask: DownloadAsk) -> None:
-    """Write `films` to `target` (which is there), from the first picture on that shows something.
+    """Write `films` to `target` (which exists), from the first picture on that is not bare.
 
-    Pictures before that stay in the file where later ones are made from them; an edit list has players leave them out
+    Earlier pictures stay in the file where later ones are made from them; an edit list has players leave them out
     (ISO/IEC 14496-12, 8.6.6). Raises: av.FFmpegError; OSError.
     """
     opening = films[0]
     opening.first = opening.cut = max(opening.first, min(_bare_ticks(opening), opening.end - 1))
-    films = _alike(files, films)
+    films = _make_alike(files, films)
     starts = [0, *itertools.accumulate(film.ticks for film in films)]
     with av.open(str(target), "w", format="mp4", options={"movflags": "faststart"}) as made:
         made.metadata.update(_metadata(ask, opening))
@@ -105,9 +105,9 @@ def write_download(files: ExitStack, films: list[VideoCut], target: Path, ask: D
 
 
 def _packets(film: VideoCut, *, is_first: bool) -> Iterator[Any]:
-    """Yield what shows `film`, from the key picture on that its first one is made from, in ticks.
+    """Yield the packets of `film`, from the key picture that its first picture needs, in ticks.
 
-    One that does not begin the file cannot be cut by its edit list: it is whole then.
+    A film that does not begin the file cannot be cut by its edit list, so all of it is yielded.
     """
     stream = film.source.streams.video[0]
     film.source.seek(0, stream=stream)
@@ -129,14 +129,14 @@ def _packets(film: VideoCut, *, is_first: bool) -> Iterator[Any]:
 # ---- segments of another size --------------------------------------------------------------------------------------
 
 
-def _alike(files: ExitStack, films: list[VideoCut]) -> list[VideoCut]:
-    """Return films that one track can hold: those that differ from the one that is shown longest are encoded anew."""
+def _make_alike(files: ExitStack, films: list[VideoCut]) -> list[VideoCut]:
+    """Return films that one track can hold: films that differ from the one shown longest are encoded anew."""
     base = max(films, key=lambda film: film.ticks)
     wanted = _parameters(base)
-    made = [film if _parameters(film) == wanted else _encoded(files, film, base) for film in films]
+    made = [film if _parameters(film) == wanted else _encode_film(files, film, base) for film in films]
     if all(_parameters(film) == wanted for film in made):
         return made
-    return [_encoded(files, film, base) for film in films]  # an encoder of another version made some of them
+    return [_encode_film(files, film, base) for film in films]  # an encoder of another version made some of them
 
 
 def _parameters(film: VideoCut) -> tuple[int, int, bytes]:
@@ -144,14 +144,14 @@ def _parameters(film: VideoCut) -> tuple[int, int, bytes]:
     return context.width, context.height, bytes(context.extradata or b"")
 
 
-def _encoded(files: ExitStack, film: VideoCut, base: VideoCut) -> VideoCut:
-    """Return what is shown of `film` in the size of `base`, encoded as recordings are."""
+def _encode_film(files: ExitStack, film: VideoCut, base: VideoCut) -> VideoCut:
+    """Return the shown part of `film` in the size of `base`, encoded as recordings are."""
     width, height, _ = _parameters(base)
     file = files.enter_context(tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))  # noqa: SIM115
     with av.open(file, "w", format="mp4") as made:
         stream = video_stream(made, width, height, base.part.crf)
         for frame, at in _frames(film):
-            fitted = _fitted(frame, width, height)
+            fitted = _fit_picture(frame, width, height)
             fitted.pts, fitted.time_base = at - film.first, _TICK
             made.mux(stream.encode(fitted))
         made.mux(stream.encode(None))
@@ -160,7 +160,7 @@ def _encoded(files: ExitStack, film: VideoCut, base: VideoCut) -> VideoCut:
 
 
 def _frames(film: VideoCut) -> Iterator[tuple[Any, int]]:
-    """Yield the pictures that are shown, each with its time in ticks; the first from the first moment on."""
+    """Yield the shown pictures, each with its time in ticks; the first from the first moment on."""
     stream = film.source.streams.video[0]
     film.source.seek(0, stream=stream)
     before = None
@@ -177,8 +177,8 @@ def _frames(film: VideoCut) -> Iterator[tuple[Any, int]]:
         yield before, film.first
 
 
-def _fitted(frame: Any, width: int, height: int) -> Any:
-    """Return the picture in a black one of that size, at its top left, smaller where it is larger."""
+def _fit_picture(frame: Any, width: int, height: int) -> Any:
+    """Return the picture in a black one of that size, at its top left, scaled down if larger."""
     scale = min(1.0, width / frame.width, height / frame.height)
     w, h = (max(2, int(side * scale) // 2 * 2) for side in (frame.width, frame.height))
     small = frame.reformat(width=w, height=h, format=PIXEL_FORMAT).to_ndarray()
@@ -196,11 +196,11 @@ def _planes(picture: Any, width: int, height: int) -> list[Any]:
     return [flat[start : start + rows * columns].reshape(rows, columns) for start, rows, columns in parts]
 
 
-# ---- what is told besides the pictures -----------------------------------------------------------------------------
+# ---- metadata ------------------------------------------------------------------------------------------------------
 
 
 def _bare_ticks(film: VideoCut) -> int:
-    """Return when the first picture shows that is not of one colour; 0 where none is."""
+    """Return the time of the first picture that is not of one colour; 0 for none."""
     for number, frame in enumerate(film.source.decode(video=0)):
         luma = frame.to_ndarray()[: frame.height]
         if int(luma.max()) - int(luma.min()) > _BARE_STEPS:
@@ -240,9 +240,9 @@ def _chapters(wanted: Iterable[Chapter], films: list[VideoCut], starts: list[int
 
 
 def _shown_ms(utc_ms: int, films: list[VideoCut], starts: list[int]) -> int:
-    """Return where in the video a moment is shown: one between two segments where the later one begins."""
+    """Return the place of a moment in the video; a moment between two segments is where the later one begins."""
     for film, start in zip(films, starts, strict=False):
-        at = _of_ms(utc_ms - film.part.start_utc_ms) - film.cut
+        at = _to_ticks(utc_ms - film.part.start_utc_ms) - film.cut
         if at < film.ticks:
             return round((start + max(0, at)) * 1000 / TICKS_PER_S)
     return starts[-1] * 1000 // TICKS_PER_S

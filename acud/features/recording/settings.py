@@ -21,4 +21,4 @@ class RecordingSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 LIVE = ("max_mb", "keep_days")
-"""Keys that are taken while the daemon runs."""
+"""Keys that take effect while the daemon runs."""

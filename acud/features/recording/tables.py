@@ -1,4 +1,4 @@
-"""The recordings, one row each (their files are the supervisor's business), and what happened while they ran."""
+"""The recordings, one row each (the supervisor handles their files), and the events during them."""
 
 from __future__ import annotations
 
@@ -36,27 +36,27 @@ class RecordingTable(Table):
         self._database.write(_SQL["recordings_insert"], _CODEC.bind(recording))
 
     def update(self, recording: RecordingInfo) -> None:
-        """Replace what can change of a recording; one that was deleted is left alone."""
+        """Replace what can change of a recording; a deleted one stays deleted."""
         self._database.write(_SQL["recordings_update"], _CODEC.bind(recording))
 
     def delete(self, recording_id: str) -> None:
-        """Forget a recording; harmless when it is not there."""
+        """Forget a recording; harmless when it does not exist."""
         self._database.write(_SQL["recordings_delete"], {"recording_id": recording_id})
 
     def find(self, part: str) -> RecordingInfo:
-        """Return the one whose id is, or begins or ends with, `part`.
+        """Return the recording with an id that is, begins with or ends with `part`.
 
-        Raises: NotFound; InvalidRequest if several are.
+        Raises: NotFound; InvalidRequest if several match.
         """
         unknown = NotFound(f"no recording {part[:80]}", hint="acud record list; old ones may have been deleted")
         return self._named(_CODEC, _BY_ID, "several recordings", part, unknown)
 
-    def unfinished(self) -> tuple[RecordingInfo, ...]:
-        """Return those that are being made, oldest first."""
+    def list_unfinished(self) -> tuple[RecordingInfo, ...]:
+        """Return the recordings in progress, oldest first."""
         return self._all(_CODEC, _SQL["recordings_unfinished"])
 
     def newest(self, limit: int, of: OwnerFilter = EVERYONE, offset: int = 0) -> tuple[RecordingInfo, ...]:
-        """Return the newest (`of` some alone) from the `offset`th on, newest first."""
+        """Return the newest recordings of `of` from the `offset`th on, newest first."""
         return self._all(_CODEC, _SQL["recordings_newest"], {"limit": limit, "offset": offset, **of.bound()})
 
     def of_task(self, task_id: str) -> tuple[RecordingInfo, ...]:
@@ -67,7 +67,7 @@ class RecordingTable(Table):
         return frozenset(str(row["recording_id"]) for row in self._database.read(_SQL["recordings_ids"]))
 
     def ended_bytes(self) -> int:
-        """Return the size of all that are not being made."""
+        """Return the total size of all that ended."""
         return self._number(_SQL["recordings_ended_bytes"])
 
     def too_old(self, before_utc_s: float) -> tuple[RecordingInfo, ...]:
@@ -80,8 +80,8 @@ class RecordingTable(Table):
 
 
 class TimelineSpan(Struct, frozen=True):
-    """From `from_s` up to `end_s` (UTC), on the display `display`, whose number is `number`, and in the task
-    `task_id` ("": in none).
+    """From `from_s` up to `end_s` (UTC), on the display `display` with the number `number`, and in the task `task_id`
+    ("": in none).
     """
 
     from_s: float
@@ -92,7 +92,7 @@ class TimelineSpan(Struct, frozen=True):
 
 
 class _Pressing(Struct, frozen=True):
-    """What is read of an action's data, which may be anything."""
+    """The points in an action's data, which may be anything."""
 
     points: tuple[Point, ...] = ()
 
@@ -103,7 +103,7 @@ class Timeline(Table):
     def page(self, span: TimelineSpan, limit: int) -> tuple[tuple[Mark, ...], bool]:
         """Return the earliest marks of `span`, in the order of their times, and whether there may be more.
 
-        At most `limit`, and those of one millisecond together, however many they are: the next page begins after it.
+        At most `limit`, but all marks of one millisecond together: the next page begins after it.
         """
         found = self._within(span, limit + 1)
         if len(found) <= limit:
@@ -122,7 +122,7 @@ class Timeline(Table):
 
     def _within(self, span: TimelineSpan, limit: int) -> tuple[Mark, ...]:
         bindings: Row = {**asdict(span), "limit": limit}
-        marks = [_mark(row) for block in _MARKS for row in self._database.read(_SQL[block], bindings)]
+        marks = [_read_mark(row) for block in _MARKS for row in self._database.read(_SQL[block], bindings)]
         return tuple(sorted(marks, key=lambda mark: mark.utc_ms)[:limit])
 
 
@@ -133,7 +133,7 @@ _MARKS = tuple(
 """In the order in which marks of one moment are listed."""
 
 
-def _mark(row: Row) -> Mark:
+def _read_mark(row: Row) -> Mark:
     spec, verdict = row.pop("spec", None), row.pop("verdict", None)
     acted = [row.pop(name) for name in ("output_data", "input_data") if name in row]
     mark = convert(row, Mark)
@@ -160,7 +160,7 @@ def _condition(spec: Value) -> str:
 
 
 def _points(acted: list[Value]) -> tuple[Point, ...]:
-    """Return where an action clicked: acud's own ones say it in their output, agents may in theirs or in the input."""
+    """Return where an action clicked: acud's own actions have it in their output, agents' in either."""
     for data in acted:
         with suppress(msgspec.ValidationError):
             found = decode_json(str(data), _Pressing)

@@ -1,1 +1,1 @@
-"""The recorder process: one display's changed frames to a video with their true times, and a line about each."""
+"""The recorder process: writes one display's changed frames to a video with their true times, and a line about each."""

@@ -1,4 +1,4 @@
-"""`python -m acud.features.recording.recorder`: records one display; told which on standard input."""
+"""`python -m acud.features.recording.recorder`: records the display that its standard input names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from acud.protocol.recordings import ToRecorder
 
 
 def main(bootstrap: Bootstrap) -> None:
-    """Record until told to stop. Raises: Unavailable when the folder cannot be made."""
+    """Record until stopped. Raises: Unavailable when the folder cannot be made."""
     options = bootstrap.options
     if not isinstance(options, RecorderOptions):
         raise ProtocolError("the bootstrap is not for a recorder")

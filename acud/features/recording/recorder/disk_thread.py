@@ -1,6 +1,6 @@
 """Segments on disk, written by a thread of their own: a disk that stalls or is full costs frames, never time.
 
-Every write ends on the boundary of a fragment and of a line; what a full disk took in part is cut off again.
+Every write ends on the boundary of a fragment and of a line; a partial write to a full disk is cut off again.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from acud.base.paths import free_bytes
 from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, file_name
 
 _MAX_WAITING = 32
-"""Writes that wait for the disk: some 16 s of two frames a second."""
+"""Writes that wait for the disk: some 16 s at two frames a second."""
 _ROOM_BYTES = 1 << 20
 _LOOK_S = 1.0
-"""How often a full disk is looked at again."""
+"""The interval of checks of a full disk."""
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class RecordingPart(Struct, frozen=True):
-    """What is to be added to the two files; `seconds` is how long the video is with it, `frames` how many it adds."""
+    """Data for the two files; `seconds` is the length of the video with it, `frames` the number it adds."""
 
     video: bytes
     rows: bytes
@@ -35,7 +35,7 @@ class RecordingPart(Struct, frozen=True):
 
 
 class WrittenPart(Struct, frozen=True):
-    """What is on disk of a segment. `closed`: nothing more comes; `fault` says why when that was not wanted."""
+    """The part of a segment that is on disk. `closed`: nothing more comes; `fault` is the reason if that is a fault."""
 
     size_bytes: int = 0
     frames: int = 0
@@ -53,7 +53,7 @@ class _Work(Struct, frozen=True):
 class Disk:
     """The segments of one recording in `folder` (0700; files 0600). `write` does what os.write does.
 
-    For one thread, which never waits for the disk but in `close`.
+    For one thread, which waits for the disk only in `close`.
     """
 
     def __init__(self, folder: Path, recording_id: str, write: Callable[[int, memoryview], int] = os.write) -> None:
@@ -70,10 +70,10 @@ class Disk:
         self._thread = threading.Thread(target=self._run, name="disk", daemon=True)
         self._thread.start()
 
-    # ---- asked by the recorder ---------------------------------------------------------------------------------------
+    # ---- for the recorder --------------------------------------------------------------------------------------------
 
     def next_number(self) -> int:
-        """Return the first number whose files do not exist; a predecessor that was killed left some."""
+        """Return the first number without files; a killed predecessor left some."""
         names = (path.stem for path in self._folder.glob(f"{self._recording_id}-*"))
         return max((int(name.rpartition("-")[2]) for name in names), default=0) + 1
 
@@ -95,13 +95,13 @@ class Disk:
             self._waiting += 1
         self._queue.put(_Work(number, part, last))
 
-    def written(self, number: int) -> WrittenPart:
-        """Return what is on disk of the segment."""
+    def get_written(self, number: int) -> WrittenPart:
+        """Return the part of the segment that is on disk."""
         with self._lock:
             return self._written.get(number, WrittenPart())
 
     def close(self, within_s: float) -> bool:
-        """Write all that waits; False when the disk did not take it in time."""
+        """Write all that waits; return False when the disk did not take it in time."""
         self._queue.put(None)
         self._thread.join(within_s)
         return not self._thread.is_alive()
@@ -113,7 +113,7 @@ class Disk:
             try:
                 work = self._queue.get(timeout=_LOOK_S if self._full else None)
             except queue.Empty:
-                self._look()
+                self._check_room()
                 continue
             if work is None:
                 break
@@ -121,7 +121,7 @@ class Disk:
         for number in list(self._files):
             self._close(number)
 
-    def _look(self) -> None:
+    def _check_room(self) -> None:
         try:
             room = free_bytes(self._folder)
         except OSError:
@@ -131,24 +131,24 @@ class Disk:
 
     def _handle(self, work: _Work) -> None:
         try:
-            if not self.written(work.number).closed:
-                self._do(work)
+            if not self.get_written(work.number).closed:
+                self._write_part(work)
         except OSError as fault:
             self._fail(work.number, f"{fault.strerror}: {self._folder}")
         with self._lock:
             self._waiting -= 1
 
-    def _do(self, work: _Work) -> None:
+    def _write_part(self, work: _Work) -> None:
         video, rows = self._files.get(work.number) or self._create(work.number)
-        # The video first: a line never tells of a frame that its video lacks.
+        # The video first: no line may describe a frame that its video lacks.
         self._append(video, work.part.video)
         self._append(rows, work.part.rows)
         if work.last:
             self._close(work.number)
-        self._note(work)
+        self._record_written(work)
 
-    def _note(self, work: _Work) -> None:
-        part, before = work.part, self.written(work.number)
+    def _record_written(self, work: _Work) -> None:
+        part, before = work.part, self.get_written(work.number)
         size = before.size_bytes + len(part.video) + len(part.rows)
         with self._lock:
             self._written[work.number] = WrittenPart(size, before.frames + part.frames, part.seconds, work.last)
@@ -178,7 +178,7 @@ class Disk:
             self._written[number] = replace(self._written.get(number, WrittenPart()), closed=True, fault=reason)
             self._full = True
         self._close(number)
-        if self.written(number).size_bytes == 0:
+        if self.get_written(number).size_bytes == 0:
             for suffix in (VIDEO_SUFFIX, FRAMES_SUFFIX):
                 self._path(number, suffix).unlink(missing_ok=True)
 

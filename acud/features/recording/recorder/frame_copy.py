@@ -1,6 +1,6 @@
-"""Frames as a segment needs them: what changed since the frame before, in the colours of the video, and an identity.
+"""Frames as a segment needs them: the changes since the frame before, in the colours of the video, and an identity.
 
-What did not change is not read again. A frame in a ring may be overwritten while it is read: `FrameCopier.copy_view`
+Unchanged parts are not read again. A frame in a ring may be overwritten while it is read: `FrameCopier.copy_view`
 checks afterwards.
 """
 
@@ -28,7 +28,7 @@ PIXEL_FORMAT = "yuv420p"
 _COLOUR = np.uint32(0x00FFFFFF)
 """The fourth byte of a pixel is undefined."""
 _EDGE_PX = 2
-"""A pixel's colour in the video depends on so many rows beside it: the converter mixes them."""
+"""The rows beside a pixel that its colour in the video depends on: the converter mixes them."""
 
 
 class Band(Struct, frozen=True):
@@ -40,8 +40,8 @@ class Band(Struct, frozen=True):
 
 
 class CopiedFrame(Struct, frozen=True):
-    """A frame as a segment needs it. `changed`: per tile, row by row. `bands`: the rows that look different since the
-    frame before. `identity`: of all its pixels.
+    """A frame as a segment needs it. `changed`: per tile, row by row. `bands`: the rows that changed since the frame
+    before. `identity`: of all its pixels.
     """
 
     frame: int
@@ -57,8 +57,8 @@ class CopiedFrame(Struct, frozen=True):
 class FrameCopier:
     """Copies frames of one size, in the order in which they were captured. Not for several threads.
 
-    The first one must have changed everywhere; each other one wherever it differs from the last that was kept. One that
-    was overwritten, or is not kept, does no harm: what it changed is read again with the next.
+    The first frame must have changed everywhere; every other one wherever it differs from the last that was kept. A
+    frame that was overwritten, or is not kept, does no harm: its changes are read again with the next.
     """
 
     def __init__(self, width: int, height: int) -> None:
@@ -67,7 +67,7 @@ class FrameCopier:
         self._digests = np.zeros(-(-height // TILE_PX), np.uint64)
 
     def copy_view(self, view: FrameView, since: int) -> CopiedFrame:
-        """Return the frame in `view` with what changed in frame `since` or later (0: everything).
+        """Return the frame in `view` with the changes in frame `since` or later (0: everything).
 
         Raises: FrameGone when it was overwritten meanwhile.
         """
@@ -86,21 +86,21 @@ class FrameCopier:
         return CopiedFrame(frame, epoch, mono_ns, *self._size, changed, bands, identity)
 
     def _identity(self, pixels: Pixels, rows: list[int]) -> str:
-        """Return XXH3 of the size and of XXH3 of each row of tiles, of which `rows` are not known yet."""
+        """Return XXH3 of the size and of XXH3 of each row of tiles; only `rows` are computed anew."""
         for row in rows:
             colours = pixels[row * TILE_PX : (row + 1) * TILE_PX].view(np.uint32) & _COLOUR
             self._digests[row] = xxhash.xxh3_64_intdigest(colours.data)
         return xxhash.xxh3_64_hexdigest(struct.pack("<II", *self._size) + self._digests.tobytes())
 
     def _band(self, pixels: Pixels, first: int, last: int) -> Band:
-        """Return what shows rows of tiles `first` to `last`: the colour of the rows beside them changes as well, and
-        depends on the rows beside those.
+        """Return the band of the rows of tiles `first` to `last`: the colour of the rows beside them changes as well,
+        and depends on the rows beside those.
         """
         height = self._size[1]
         top = max(0, first * TILE_PX - _EDGE_PX)
         bottom = min(height + height % 2, (last + 1) * TILE_PX + _EDGE_PX)
         begin = max(0, top - _EDGE_PX)
-        part: Any = av.VideoFrame.from_numpy_buffer(_even(pixels[begin : bottom + _EDGE_PX]), format="bgra")
+        part: Any = av.VideoFrame.from_numpy_buffer(_make_even(pixels[begin : bottom + _EDGE_PX]), format="bgra")
         # Bands differ in height: with threads, each new height starts some (0.5 ms).
         part = self._reformatter.reformat(part, format=PIXEL_FORMAT, dst_colorspace=Colorspace.ITU709, threads=1)
         cut = slice(top - begin, bottom - begin)
@@ -115,8 +115,8 @@ class FrameCopier:
 
 
 class TileChanges:
-    """Which tiles of frames differ from the one kept before, where the ring does not say: a black box of redaction
-    moves where no pixel did, and a part of a display has tiles of its own.
+    """The tiles of frames that differ from the frame kept before, where the ring does not have them: a black box of
+    redaction moves where no pixel did, and a part of a display has tiles of its own.
     """
 
     def __init__(self, width: int, height: int) -> None:
@@ -130,11 +130,11 @@ class TileChanges:
         return found.reshape(-1)
 
     def keep(self, pixels: Pixels) -> None:
-        """Note that `pixels` were recorded."""
+        """Remember `pixels` as recorded."""
         self._kept = pixels
 
     def forget(self) -> None:
-        """The next frame is the first of a segment."""
+        """Begin anew: the next frame is the first of a segment."""
         self._kept = None
 
 
@@ -157,8 +157,8 @@ def _runs(rows: list[int]) -> Iterator[tuple[int, int]]:
         yield numbers[0], numbers[-1]
 
 
-def _even(pixels: Pixels) -> Pixels:
-    """H.264 with 4:2:0 needs even sides: an odd last column or row is repeated."""
+def _make_even(pixels: Pixels) -> Pixels:
+    """Repeat an odd last column or row: H.264 with 4:2:0 needs even sides."""
     height, width = pixels.shape[:2]
     if height % 2 == width % 2 == 0:
         return pixels

@@ -1,4 +1,4 @@
-"""Frames as a redacted recording may hold them: read here, what the rules hide painted black before anything is kept.
+"""Frames for a redacted recording: text is read here, and secrets are painted black before anything is kept.
 
 The recorder's own engine reads the text (150 MB more); a frame that cannot be read is not recorded.
 """
@@ -44,21 +44,23 @@ class FrameRedactor:
         self._text = TextReading(ocr)
         self._redactor = make_redactor(redaction, accessibility, self._text, AtSpiProvider(0), self._stack)
 
-    def redacted(self, source: str, frame: int, mono_ns: int, pixels: Pixels, hide: Hide) -> Pixels | Withheld:
-        """Return a copy of `pixels` (height x width x 4 uint8 BGRX) without what is hidden, or why there is none."""
+    def redact(self, source: str, frame: int, mono_ns: int, pixels: Pixels, hide: Hide) -> Pixels | Withheld:
+        """Return a copy of `pixels` (height x width x 4 uint8 BGRX) with secrets black, or the reason why there is
+        none.
+        """
         whole = Rect(0, 0, pixels.shape[1], pixels.shape[0])
         shot = hiding(ViewPixels(source, 0, frame, mono_ns, whole, pixels, f"{frame}"), hide)
-        out = self._runner.run(self._beating(self._redactor.outgoing(shot)))
+        out = self._runner.run(self._run_beating(self._redactor.outgoing(shot)))
         return out if isinstance(out, Withheld) else out.shot.pixels
 
-    async def _beating(self, work: Awaitable[Result]) -> Result:
+    async def _run_beating(self, work: Awaitable[Result]) -> Result:
         task = asyncio.ensure_future(work)
         while not (await asyncio.wait({task}, timeout=self._beat_s))[0]:
             self._beat()
         return task.result()
 
     def close(self) -> None:
-        """Let go of the engine and of the buses."""
+        """Close the engine and the buses."""
         self._runner.run(self._stack.aclose())
         self._runner.close()
         self._text.close()

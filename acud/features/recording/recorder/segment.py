@@ -1,7 +1,7 @@
 """One segment in the making: frames in; fragmented MP4 and a line about each frame out.
 
-What `Encoder.encode` returns are whole fragments, so a file is never torn by a kill. Each frame is a fragment of its
-own. The muxer lets go of a fragment when it knows how long its frame was shown, that is with the next frame: see
+`Encoder.encode` returns whole fragments, so a kill never leaves a torn file. Each frame is a fragment of its own. The
+muxer releases a fragment once it knows how long its frame was shown, that is with the next frame: see
 `SegmentWriter.rest`.
 """
 
@@ -29,10 +29,10 @@ _GROUP = 60
 """Frames from one key frame to the next: a player decodes up to so many to show one. A page of dense text is large as a
 key frame and small as any other, so key frames are most of a video (`scripts/bench record`)."""
 REST_S = (1.0, 60.0)
-"""The newest frame is shown again after so long without another, then every so long.
+"""The newest frame is shown again after this long without another, then at this interval.
 
-The first repeat has the muxer let go of the frame, so that a kill a second later loses nothing; the others keep the
-video as long as what it shows, and a frame's duration within its 32 bits.
+The first repeat has the muxer release the frame, so that a kill a second later loses nothing; the others keep the video
+as long as the time it shows, and a frame's duration within its 32 bits.
 """
 
 
@@ -44,7 +44,7 @@ deblocking and CABAC (measured)."""
 
 
 class _Sink:
-    """What the muxer writes to; without `seek` it never goes back."""
+    """The muxer's output; without `seek` it never goes back."""
 
     def __init__(self) -> None:
         self._data = bytearray()
@@ -59,7 +59,7 @@ class _Sink:
 
 
 def video_stream(container: Any, width: int, height: int, crf: int) -> Any:
-    """Add a stream to `container` that encodes as recordings are. `width` and `height` are even."""
+    """Add a stream to `container` with the encoding of recordings. `width` and `height` are even."""
     options = {
         "qp": str(crf),
         "preset": "superfast",
@@ -95,13 +95,13 @@ class Encoder:
         self._closed = False
 
     def draw(self, band: Band) -> None:
-        """Change a part of what shows from the next `encode` on."""
+        """Change a part of the picture from the next `encode` on."""
         for plane, new, step in zip(self._planes, band.planes, PLANE_STEPS, strict=True):
             plane[band.top // step : band.bottom // step] = new
 
     def encode(self, at_ticks: int) -> bytes:
-        """Return what follows in the file once what was drawn shows at `at_ticks`, which must be later than the frame
-        before. About 1.3 ms of CPU for 1280x720 where little changed, 6 more for a key frame of dense text.
+        """Return the next bytes of the file, with the drawn picture shown at `at_ticks`, which must be later than the
+        frame before. About 1.3 ms of CPU for 1280x720 with few changes, 6 more for a key frame of dense text.
         """
         self._frame.pts, self._frame.time_base = at_ticks, Fraction(1, TICKS_PER_S)
         self._mux(self._frame)
@@ -121,7 +121,7 @@ class Encoder:
 
 
 class SegmentWriter:
-    """A segment, whose first frame is like `first` in size and time. Not for several threads."""
+    """A segment with the size and start time of `first`. Not for several threads."""
 
     def __init__(
         self, recording_id: str, number: int, first: CopiedFrame, fps: float, crf: int, *, redacted: bool = False
@@ -131,18 +131,18 @@ class SegmentWriter:
         self._start_ns = self._shown_ns = first.mono_ns
         self._ticks = -2
         self._rests = 0
-        self._rows = _line(SegmentHead(recording_id, number, width, height, fps, crf, redacted))
+        self._rows = _encode_row(SegmentHead(recording_id, number, width, height, fps, crf, redacted))
         self._frames = 0
         self.segment = Segment(number, width, height, _utc_ms(first.mono_ns), first.mono_ns)
 
     def add(self, taken: CopiedFrame) -> RecordingPart:
-        """Show `taken` from its own time on, or after what shows already; return what can be written now."""
+        """Show `taken` from its own time on, or after the current frame; return the data to write now."""
         self._rests = 0
         for band in taken.bands:
             self._encoder.draw(band)
-        part = self._part(self._encode(taken.mono_ns))
+        part = self._take_part(self._encode(taken.mono_ns))
         # The frame itself leaves the muxer with the next one, and its line with it.
-        self._rows, self._frames = _line(self._row(taken)), 1
+        self._rows, self._frames = _encode_row(self._make_row(taken)), 1
         return part
 
     def rest_due_s(self) -> float:
@@ -150,13 +150,13 @@ class SegmentWriter:
         return self._shown_ns / 1e9 + REST_S[min(self._rests, 1)]
 
     def rest(self, now_ns: int) -> RecordingPart:
-        """Show the newest frame on; return what can be written now."""
+        """Show the newest frame on; return the data to write now."""
         self._rests += 1
-        return self._part(self._encode(now_ns))
+        return self._take_part(self._encode(now_ns))
 
     def end(self, now_ns: int) -> RecordingPart:
         """Show the newest frame up to now, and end; return the ends of the files."""
-        return self._part(self._encode(now_ns) + self._encoder.close())
+        return self._take_part(self._encode(now_ns) + self._encoder.close())
 
     def _encode(self, mono_ns: int) -> bytes:
         # A frame may have been grabbed before the newest repeat. A replay takes the first frame that shows no more than
@@ -165,13 +165,13 @@ class SegmentWriter:
         self._shown_ns = mono_ns
         return self._encoder.encode(self._ticks)
 
-    def _part(self, video: bytes) -> RecordingPart:
+    def _take_part(self, video: bytes) -> RecordingPart:
         # A file that holds no whole frame yet counts for nothing.
         part = RecordingPart(video, self._rows, self._ticks / TICKS_PER_S, self._frames)
         self._rows, self._frames = b"", 0
         return part
 
-    def _row(self, taken: CopiedFrame) -> FrameRow:
+    def _make_row(self, taken: CopiedFrame) -> FrameRow:
         return FrameRow(
             taken.frame,
             taken.epoch,
@@ -183,10 +183,10 @@ class SegmentWriter:
         )
 
 
-def _line(row: Struct) -> bytes:
+def _encode_row(row: Struct) -> bytes:
     return msgspec.json.encode(row) + b"\n"
 
 
 def _utc_ms(mono_ns: int) -> int:
-    """Return the wall clock of a moment that was not long ago."""
+    """Return the wall clock of a recent moment."""
     return (time.time_ns() - (time.monotonic_ns() - mono_ns)) // 1_000_000

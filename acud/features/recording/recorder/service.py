@@ -44,17 +44,17 @@ if TYPE_CHECKING:
 _TRIES = 4
 """Readings of one frame before the next is waited for."""
 _AGAIN_S = 0.5
-"""After a frame that could not be kept."""
+"""The pause after a frame that could not be kept."""
 _GRACE_S = 2.0
-"""What the disk may take at the end; the supervisor kills after three seconds."""
+"""The disk's time at the end; the supervisor kills after three seconds."""
 _HIDE_S = 1.0
-"""For the supervisor to say what is hidden, which takes it a millisecond."""
+"""The time for the supervisor's answer on what is hidden, which takes it a millisecond."""
 _STALLED = "the disk takes nothing now: frames are dropped"
 _LOG = logger("recorder")
 
 
 class NotRedacted(AcudError):
-    """What a frame hides is not known, so it is not recorded."""
+    """The secrets of a frame are not known, so it is not recorded."""
 
 
 class FramePace:
@@ -69,14 +69,14 @@ class FramePace:
         """Return when to take a frame; None while nothing was noticed."""
         return self._due_s if self.noticed else None
 
-    def took(self, frame_s: float) -> None:
+    def note_taken(self, frame_s: float) -> None:
         """Note that the newest frame was taken, which was grabbed at `frame_s`."""
         # A frame taken late was grabbed before it was due: counting from its grab would exceed the rate.
         self._due_s = max(frame_s, self._due_s) + self._interval_s
         self.noticed = False
 
-    def began_anew(self) -> None:
-        """The next frame is the first of a segment, due at once."""
+    def begin_anew(self) -> None:
+        """Make the next frame the first of a segment, due at once."""
         self._due_s = -math.inf
         self.noticed = True
 
@@ -114,7 +114,7 @@ class Recorder:
         self._put_off: list[ToRecorder] = []
         self._asked = 0
         self._tiles: TileChanges | None = None
-        """For frames of which the ring says nothing: redacted ones, and a part of them."""
+        """For frames whose changes the ring does not have: redacted ones, and parts of a display."""
         self._redactor = self._make_redactor()
 
     def _make_redactor(self) -> FrameRedactor | None:
@@ -129,13 +129,13 @@ class Recorder:
     # ---- life --------------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Record until told to stop."""
+        """Record until stopped."""
         self._child.send(RecorderHello(os.getpid()))
         self._beat()
         self._loop.call_each(self._heartbeat_s + self._rests_s, self._beat)
-        self._loop.call_each(self._heartbeat_s, self._look)
-        self._loop.watch(self._child.socket, self._orders)
-        self._loop.watch(self._notices, self._noticed)
+        self._loop.call_each(self._heartbeat_s, self._check_ring)
+        self._loop.watch(self._child.socket, self._handle_orders)
+        self._loop.watch(self._notices, self._on_notice)
         self._loop.run()
         self._finish()
 
@@ -145,24 +145,24 @@ class Recorder:
             self._redactor.close()
         if not self._disk.close(_GRACE_S):
             self._trouble = _STALLED
-        self._tell()
+        self._report()
 
     def _beat(self) -> None:
-        # It is heard more often than that: by what it tells.
+        # The reports are signs of life too, and more frequent.
         self._child.send(Heartbeat(rss_mb=rss_mb(), rests_s=self._rests_s))
 
-    def _look(self) -> None:
-        self._tell()
-        # A notice may be lost on its way: the ring itself tells as well.
+    def _check_ring(self) -> None:
+        self._report()
+        # A notice may be lost on its way: the ring itself shows new frames too.
         self._pace.noticed = self._pace.noticed or self._is_behind()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         for segment in [*self._ended.values(), *([self._film.segment] if self._film else [])]:
-            self._tell_segment(segment)
+            self._report_segment(segment)
         self._child.send(Filming(self._dropped, self._gone, self._trouble))
 
-    def _tell_segment(self, segment: Segment) -> None:
-        found = self._disk.written(segment.number)
+    def _report_segment(self, segment: Segment) -> None:
+        found = self._disk.get_written(segment.number)
         if found.closed:
             self._ended.pop(segment.number, None)
         if found.frames:
@@ -172,7 +172,7 @@ class Recorder:
 
     # ---- orders and notices ------------------------------------------------------------------------------------------
 
-    def _orders(self) -> None:
+    def _handle_orders(self) -> None:
         put_off, self._put_off = self._put_off, []
         for order in (*put_off, *self._child.receive()):
             match order:
@@ -186,8 +186,8 @@ class Recorder:
                 case Stop():
                     self._loop.stop()
 
-    def _noticed(self) -> None:
-        # What a notice says is in the ring too, whole: it only wakes.
+    def _on_notice(self) -> None:
+        # A notice only wakes: the ring has all of its content.
         while True:
             try:
                 self._notices.recv(zmq.NOBLOCK)
@@ -206,10 +206,10 @@ class Recorder:
         self._copier = FrameCopier(*size)
         is_compared = self._redactor is not None or order.crop is not None
         self._tiles = TileChanges(*size) if is_compared else None
-        self._pace.began_anew()
+        self._pace.begin_anew()
 
     def _end(self, reason: str) -> None:
-        """Close the segment with the last frame there is, and let go of the ring."""
+        """Close the segment with the newest frame, and the ring."""
         if self._reader is not None:
             self._take()  # at any rate
             self._reader.close()
@@ -224,7 +224,7 @@ class Recorder:
 
     def _settle(self) -> None:
         if self._put_off:
-            self._orders()
+            self._handle_orders()
         now_s = time.monotonic()
         due_s = self._take_due_s()
         if due_s is not None and due_s <= now_s:
@@ -265,7 +265,7 @@ class Recorder:
                 self._gone += 1
                 continue
             except NotRedacted as fault:
-                self._not_kept(self._seen, fault.message)
+                self._note_lost(self._seen, fault.message)
                 return
             if taken is None:
                 self._pace.noticed = False
@@ -277,7 +277,7 @@ class Recorder:
     def _read(self) -> CopiedFrame | None:
         assert self._reader is not None
         assert self._copier is not None
-        hide = self._hidden_now() if self._redactor is not None else None
+        hide = self._ask_hidden() if self._redactor is not None else None
         try:
             view = self._reader.newest(self._frame + 1, hide.frame if hide is not None else None)
         except FrameGone:
@@ -289,8 +289,8 @@ class Recorder:
         with view:
             return self._copier.copy_view(view, since)
 
-    def _hidden_now(self) -> Hide:
-        """Return what the supervisor says is hidden now; other orders are put off. `fault`: why it is not known."""
+    def _ask_hidden(self) -> Hide:
+        """Return what the supervisor hides now; other orders are postponed. `fault`: why it is unknown."""
         self._asked += 1
         self._child.send(HideAsk(self._asked))
         until_s = time.monotonic() + _HIDE_S
@@ -305,8 +305,8 @@ class Recorder:
         return Hide(fault="the daemon did not say what is to be hidden")
 
     def _read_compared(self, view: FrameView, tiles: TileChanges, hide: Hide | None) -> CopiedFrame:
-        """Return the part of the frame that is recorded, as it may be kept. Raises: FrameGone; NotRedacted where
-        nothing of it may be.
+        """Return the recorded part of the frame, redacted. Raises: FrameGone; NotRedacted where nothing of it may be
+        kept.
         """
         assert self._copier is not None
         crop = self._order.crop
@@ -316,7 +316,7 @@ class Recorder:
         self._seen = frame
         if self._redactor is not None:  # what is hidden is found in whole frames
             assert hide is not None
-            black = self._redactor.redacted(self._options.recording_id, frame, mono_ns, pixels, hide)
+            black = self._redactor.redact(self._options.recording_id, frame, mono_ns, pixels, hide)
             if not isinstance(black, np.ndarray):
                 raise NotRedacted(f"not recorded: {black.reason}")
             pixels = black[crop.y : crop.bottom, crop.x : crop.right].copy() if crop is not None else black
@@ -342,11 +342,11 @@ class Recorder:
         self._trouble = ""
         self._disk.put(self._film.segment.number, self._film.add(taken))
         self._frame = taken.frame
-        self._pace.took(taken.mono_ns / 1e9)
+        self._pace.note_taken(taken.mono_ns / 1e9)
 
     def _disk_trouble(self) -> str:
         film = self._film
-        fault = self._disk.written(film.segment.number).fault if film is not None else ""
+        fault = self._disk.get_written(film.segment.number).fault if film is not None else ""
         if film is not None and fault:
             self._ended[film.segment.number] = film.segment
             self._film = None
@@ -355,12 +355,12 @@ class Recorder:
         return _STALLED if self._disk.stalled else ""
 
     def _drop(self, taken: CopiedFrame, trouble: str) -> None:
-        # It stays noticed: once the disk takes it, what is shown by then gets in.
+        # It stays noticed: once the disk takes it, the frame of that time is recorded.
         if self._tiles is not None:
             self._tiles.forget()
-        self._not_kept(taken.frame, trouble)
+        self._note_lost(taken.frame, trouble)
 
-    def _not_kept(self, frame: int, trouble: str) -> None:
+    def _note_lost(self, frame: int, trouble: str) -> None:
         self._dropped += frame != self._dropped_frame
         self._dropped_frame = frame
         self._trouble = trouble
@@ -368,7 +368,7 @@ class Recorder:
 
 
 def _is_moved(before: FilmRing, order: FilmRing) -> bool:
-    """Tell whether `order` asks for a part of the same size elsewhere in the same ring: its segment goes on."""
+    """Return whether `order` asks for a part of the same size elsewhere in the same ring: its segment continues."""
     if before.crop is None or order.crop is None or (before.path, before.epoch) != (order.path, order.epoch):
         return False
     return (before.crop.w, before.crop.h) == (order.crop.w, order.crop.h)

@@ -1,1 +1,1 @@
-"""A condition, a judge and a policy over a recording: what a wait would have said, and when."""
+"""A condition, a judge and a policy over a recording: what a wait would have reported, and when."""

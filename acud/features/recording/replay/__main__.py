@@ -23,28 +23,28 @@ from acud.protocol.replay import ReplayAsk, ReplayDone, ReplayFault, ReplayLine
 
 
 def main() -> None:
-    """Replay, and say what went wrong as the last line but one."""
+    """Replay; a fault is the last line but one."""
     try:
-        ask = _asked(sys.stdin.buffer.read())
+        ask = _read_ask(sys.stdin.buffer.read())
         if ask.parent_pid:
             die_with_parent(ask.parent_pid)
         keep_freed_memory()
         here = paths.resolve(os.environ)
         settings = config.load(here.config, os.environ)
-        asyncio.run(ReplaySession(ask, here, settings, os.environ, _say).run())
+        asyncio.run(ReplaySession(ask, here, settings, os.environ, _write_line).run())
     except AcudError as fault:
-        _say(ReplayFault(fault.code, fault.message, fault.hint))
-    _say(ReplayDone())
+        _write_line(ReplayFault(fault.code, fault.message, fault.hint))
+    _write_line(ReplayDone())
 
 
-def _asked(text: bytes) -> ReplayAsk:
+def _read_ask(text: bytes) -> ReplayAsk:
     try:
         return decode_json(text, ReplayAsk)
     except msgspec.DecodeError as fault:
         raise InvalidRequest(describe_decode_fault(fault, ReplayAsk, "what is to be replayed")) from fault
 
 
-def _say(line: ReplayLine) -> None:
+def _write_line(line: ReplayLine) -> None:
     sys.stdout.buffer.write(msgspec.json.encode(line) + b"\n")
     sys.stdout.buffer.flush()
 

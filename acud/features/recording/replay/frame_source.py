@@ -1,8 +1,8 @@
-"""Where the evaluator has its views from in a replay: the frame of the recording that shows now.
+"""The evaluator's source of views in a replay: the frame of the recording at the current time.
 
 Only the whole frame's identity was recorded. Equal identities of a view mean equal pixels, as live. Different ones may
-be of equal pixels where the frame around the view differs: a view that shows again what it showed before is then judged
-again, where live it would be remembered.
+have equal pixels where the frame around the view differs: a view that returns to earlier pixels is then judged again,
+where live it would be remembered.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from acud.waits.tiles import Grid, Masks, bits, masks
 Pixels = NDArray[np.uint8]
 
 APART = 96
-"""Steps of 255 by which a colour must differ to be another one: the codec moves what nobody touched by up to 62, and of
+"""Steps of 255 by which a colour must differ to count as another: the codec moves unchanged pixels by up to 62, and of
 tiles that letters change 99 % differ by 136 or more (`scripts/bench replay`)."""
 
 
@@ -42,24 +42,24 @@ class ViewIdentities:
         self._identity = ""
         self._pixels: Pixels | None = None
         self.guessed = 0
-        """How often only the video could tell whether the view changed."""
+        """How often only the video could decide whether the view changed."""
 
     def identity(self, frame_identity: str, tiles: int, picture: Callable[[], Pixels]) -> str:
         """Return the identity of the view in the frame of `frame_identity`.
 
-        `tiles`: what changed since the frame before that was asked about. `picture`: the frame, as the video has it.
+        `tiles`: the changes since the frame of the previous call. `picture`: the frame from the video.
         """
         if self._whole:
             return frame_identity
         known = self._by_frame.get(frame_identity)
         if known is None:
-            known = self._by_frame[frame_identity] = self._found(frame_identity, tiles, picture)
+            known = self._by_frame[frame_identity] = self._make_identity(frame_identity, tiles, picture)
         if self._masks.touching & ~self._masks.whole:
             self._pixels = picture()
         self._identity = known
         return known
 
-    def _found(self, frame_identity: str, tiles: int, picture: Callable[[], Pixels]) -> str:
+    def _make_identity(self, frame_identity: str, tiles: int, picture: Callable[[], Pixels]) -> str:
         hit = tiles & self._masks.touching
         if self._identity and not hit:
             return self._identity
@@ -69,7 +69,7 @@ class ViewIdentities:
         return blake2b(place.encode(), digest_size=8).hexdigest()
 
     def _differs(self, tiles: int, now: Pixels) -> bool:
-        """Tell whether the partial `tiles` changed in the view, by what the video shows of them."""
+        """Return whether the partial `tiles` changed in the view, by the video's pixels."""
         self.guessed += 1
         before = self._pixels
         if before is None:
@@ -100,7 +100,7 @@ class FrameSource:
         self._shown: RecordedFrame | None = None
         self._watched: dict[tuple[Rect, tuple[Rect, ...]], _Watched] = {}
         self.faults: list[str] = []
-        """Pictures that could not be had."""
+        """Pictures that could not be decoded."""
 
     def show(self, stretch: RecordedSegment, shown: RecordedFrame) -> None:
         """Show a frame from now on."""
@@ -114,7 +114,7 @@ class FrameSource:
             watched.tiles |= shown.tiles
 
     def take(self, job: Job) -> ViewPixels:
-        """Return the view as the video has it. Raises: Unavailable, naming the place in the recording; NotFound."""
+        """Return the view from the video. Raises: Unavailable, naming the place in the recording; NotFound."""
         stretch, shown, video = self._stretch, self._shown, self._video
         if stretch is None or shown is None or video is None:
             raise Unavailable("nothing of the recording shows yet")
@@ -141,14 +141,14 @@ class FrameSource:
 
     @property
     def guessed(self) -> int:
-        """How often only the video could tell whether a view changed."""
+        """How often only the video could decide whether a view changed."""
         return sum(watched.looks.guessed for watched in self._watched.values())
 
     def sweep(self) -> None:
-        """There is nothing to let go of before the end."""
+        """Do nothing: everything is kept to the end."""
 
     def close(self) -> None:
-        """Let go of the video, keeping in mind what of it could not be decoded."""
+        """Close the video, and keep its decoding fault."""
         if self._video is not None:
             self.faults += [self._video.fault] if self._video.fault else []
             self._video.close()

@@ -1,4 +1,4 @@
-"""A recording read from its files: which frames there are, when they were, their pictures, and what is damaged."""
+"""A recording read from its files: its frames, their times and pictures, and any damage."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Pixels = NDArray[np.uint8]
 
 
 class RecordedFrame(Struct, frozen=True):
-    """A frame. `at_s`: in the recording. `tiles`: which changed since the frame before it."""
+    """A frame. `at_s`: in the recording. `tiles`: the changes since the frame before it."""
 
     at_s: float
     row: FrameRow
@@ -37,7 +37,7 @@ class RecordedFrame(Struct, frozen=True):
 
 
 class RecordedSegment(Struct, frozen=True):
-    """A segment: frames without a gap, up to `end_s`. `server_run`: which server's frame numbers these are."""
+    """A segment: frames without a gap, up to `end_s`. `server_run`: the X server's run that counts its frames."""
 
     number: int
     width: int
@@ -50,7 +50,7 @@ class RecordedSegment(Struct, frozen=True):
 
 
 class RecordedFrames(Struct, frozen=True):
-    """A recording. `faults`: what of it cannot be read, each naming the place."""
+    """A recording. `faults`: its unreadable parts, each naming the place."""
 
     recording_id: str
     stretches: tuple[RecordedSegment, ...]
@@ -70,36 +70,36 @@ class RecordedFrames(Struct, frozen=True):
 def find(given: str, root: Path) -> tuple[Path, str]:
     """Return the folder and the id of the recording that `given` names: an id below `root`, or a path.
 
-    Raises: NotFound; Conflict when several are meant.
+    Raises: NotFound; Conflict when several match.
     """
     place = Path(given).expanduser()
     if "/" not in given and not place.exists():
         found = {(path.parent, _id_of(path)) for path in root.glob(f"*/{NOUN}-*{FRAMES_SUFFIX}")}
         begun = {one for one in found if one[1].startswith(given)}
         ended = {one for one in found if one[1].endswith(given)} if len(given) >= FEWEST_OF_ENDING else set()
-        return _one(begun or ended, given, f"{root}; acud record list")
+        return _take_only(begun or ended, given, f"{root}; acud record list")
     if place.is_file():
-        return _one({(place.parent, _id_of(place))}, given, "an .mp4 or .jsonl of acud")
-    return _one(
+        return _take_only({(place.parent, _id_of(place))}, given, "an .mp4 or .jsonl of acud")
+    return _take_only(
         {(place, _id_of(path)) for path in place.glob(f"{NOUN}-*{FRAMES_SUFFIX}")}, given, "a recording's folder"
     )
 
 
 def load(folder: Path, recording_id: str) -> RecordedFrames:
-    """Return the recording in `folder`. Raises: NotFound when not one frame of it can be read."""
+    """Return the recording in `folder`. Raises: NotFound when no frame of it can be read."""
     numbers = sorted(int(path.stem.rpartition("-")[2]) for path in folder.glob(f"{recording_id}-*{FRAMES_SUFFIX}"))
-    reading = _Reading(folder, recording_id)
+    reading = _RecordingReader(folder, recording_id)
     missing = sorted(set(range(1, max(numbers, default=0))) - set(numbers))
     reading.faults += [f"{file_name(recording_id, number, FRAMES_SUFFIX)} is missing" for number in missing]
     for number in numbers:
-        reading.segment(number)
+        reading.read_segment(number)
     if not reading.stretches:
         raise NotFound("; ".join(reading.faults) or f"recording {recording_id} has no frames in {folder}")
     return RecordedFrames(recording_id, tuple(reading.stretches), tuple(reading.faults))
 
 
-class _Reading:
-    """One reading of all segments, in order."""
+class _RecordingReader:
+    """Reads all segments of a recording, in order."""
 
     def __init__(self, folder: Path, recording_id: str) -> None:
         self._folder = folder
@@ -110,13 +110,13 @@ class _Reading:
         self.stretches: list[RecordedSegment] = []
         self.faults: list[str] = []
 
-    def segment(self, number: int) -> None:
-        """Read a segment as far as that can be done."""
+    def read_segment(self, number: int) -> None:
+        """Read a segment as far as possible."""
         video = self._folder / file_name(self._id, number, VIDEO_SUFFIX)
-        head, rows = self._lines(self._folder / file_name(self._id, number, FRAMES_SUFFIX))
+        head, rows = self._read_lines(self._folder / file_name(self._id, number, FRAMES_SUFFIX))
         if head is None or not rows:
             return
-        times = self._times(video)
+        times = self._read_times(video)
         kept = [row for row in rows if times and row.at_ms <= times[-1] + _TICK_MS]
         if len(kept) < len(rows):
             row, end_ms = rows[len(kept)], times[-1] if times else 0.0
@@ -125,7 +125,7 @@ class _Reading:
         if kept:
             self._add(number, head, video, kept, times[-1] / 1000)
 
-    def _lines(self, path: Path) -> tuple[SegmentHead | None, list[FrameRow]]:
+    def _read_lines(self, path: Path) -> tuple[SegmentHead | None, list[FrameRow]]:
         rows: list[FrameRow] = []
         head: SegmentHead | None = None
         lines = path.read_bytes().split(b"\n")
@@ -134,7 +134,7 @@ class _Reading:
                 if head is None:
                     head = decode_json(line, SegmentHead)
                 else:
-                    rows.append(_checked(decode_json(line, FrameRow)))
+                    rows.append(_check_row(decode_json(line, FrameRow)))
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, zlib.error) as fault:
                 kind = FrameRow if head is not None else SegmentHead
                 words = str(fault) if isinstance(fault, zlib.error) else describe_decode_fault(fault, kind, "it")
@@ -144,7 +144,7 @@ class _Reading:
             self.faults.append(f"{path.name} is cut off in line {len(lines)}")
         return head, rows
 
-    def _times(self, video: Path) -> list[float]:
+    def _read_times(self, video: Path) -> list[float]:
         """Return when each frame of the video shows, in ms, as far as its fragments are whole."""
         times: list[float] = []
         try:
@@ -176,7 +176,7 @@ class _Reading:
 
 
 class VideoReader:
-    """Decodes `stretch`; close it. A picture once passed does not come again."""
+    """Decodes `stretch`; the caller closes it. Pictures come in order, each once."""
 
     def __init__(self, stretch: RecordedSegment) -> None:
         self._stretch = stretch
@@ -185,10 +185,10 @@ class VideoReader:
         self._container: Any = None
         self._last: tuple[int, Pixels] | None = None
         self.fault = ""
-        """Why no picture can be had any more."""
+        """Why no further picture can be decoded."""
 
     def picture(self, shown: RecordedFrame) -> Pixels:
-        """Return the frame's picture, height x width x 4 uint8 BGRX, as far as the video kept it.
+        """Return the frame's picture, height x width x 4 uint8 BGRX, as the video preserved it.
 
         Raises: Unavailable, naming file and frame, when it cannot be decoded.
         """
@@ -197,7 +197,7 @@ class VideoReader:
         if self.fault:
             raise Unavailable(self.fault)
         try:
-            pixels = self._decoded(shown)
+            pixels = self._decode(shown)
         except (av.error.FFmpegError, OSError, StopIteration) as fault:
             why = "it ends before" if isinstance(fault, StopIteration) else f"{fault}"
             place = f"{self._stretch.video.name}, frame {shown.row.frame} at {shown.row.at_ms / 1000:.3f} s"
@@ -206,7 +206,7 @@ class VideoReader:
         self._last = shown.row.frame, pixels
         return pixels
 
-    def _decoded(self, shown: RecordedFrame) -> Pixels:
+    def _decode(self, shown: RecordedFrame) -> Pixels:
         wanted = shown.row.at_ms * TICKS_PER_S / 1000 - 1.5
         while True:
             frame = next(self._stream())
@@ -228,7 +228,7 @@ class VideoReader:
         return np.ascontiguousarray(shown.to_ndarray()[: self._stretch.height, : self._stretch.width])
 
     def close(self) -> None:
-        """Let go of the file; harmless twice."""
+        """Close the file; harmless twice."""
         if self._container is not None:
             self._container.close()
         self._container = self._frames = None
@@ -238,7 +238,7 @@ def _id_of(path: Path) -> str:
     return path.stem.rpartition("-")[0]
 
 
-def _one(found: set[tuple[Path, str]], given: str, hint: str) -> tuple[Path, str]:
+def _take_only(found: set[tuple[Path, str]], given: str, hint: str) -> tuple[Path, str]:
     named = sorted(one for one in found if is_id(one[1], NOUN))
     if not named:
         raise NotFound(f"no recording {given!r}", hint=f"looked for in {hint}")
@@ -247,6 +247,6 @@ def _one(found: set[tuple[Path, str]], given: str, hint: str) -> tuple[Path, str
     return named[0]
 
 
-def _checked(row: FrameRow) -> FrameRow:
+def _check_row(row: FrameRow) -> FrameRow:
     zlib.decompress(row.tiles)
     return row

@@ -1,4 +1,4 @@
-"""A whole replay: the recording found and read, one run for each judge, and what they agree on."""
+"""A whole replay: find and read the recording, run once for each judge, and compare the verdicts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NO_WINDOWS = "a recording holds no list of windows, so what rules hide of windo
 
 
 class ReplaySession:
-    """Replays as `ask` says, telling line by line. `env`: where backends' keys may be from."""
+    """Replays a recording by `ask`; `tell` gets each line. `env` holds the keys of backends."""
 
     def __init__(self, ask: ReplayAsk, paths: Paths, settings: Settings, env: Mapping[str, str], tell: Tell) -> None:
         self._ask = ask
@@ -63,10 +63,10 @@ class ReplaySession:
             policy=self._ask.policy,
             budget=self._ask.budget,
         )
-        self._began(recorded, target, from_s, to_s)
+        self._report_began(recorded, target, from_s, to_s)
         faults, rows = list(recorded.faults), []
         for run, judge in enumerate(self._ask.judges):
-            rows.append(await self._one(run, judge, recorded, spec, (from_s, to_s), faults))
+            rows.append(await self._replay_judge(run, judge, recorded, spec, (from_s, to_s), faults))
         self._compare(rows)
         if faults:
             what = "; ".join(dict.fromkeys(faults))
@@ -97,8 +97,8 @@ class ReplaySession:
             )
         return from_s, to_s
 
-    def _began(self, recorded: RecordedFrames, target: Target, from_s: float, to_s: float) -> None:
-        stretches, notes = recorded.stretches, _worth_knowing(recorded, target)
+    def _report_began(self, recorded: RecordedFrames, target: Target, from_s: float, to_s: float) -> None:
+        stretches, notes = recorded.stretches, _notes(recorded, target)
         frames = sum(len(stretch.shown) for stretch in stretches)
         self._tell(
             ReplayBegan(
@@ -106,7 +106,7 @@ class ReplaySession:
             )
         )
 
-    async def _one(
+    async def _replay_judge(
         self,
         run: int,
         asked: str,
@@ -120,7 +120,7 @@ class ReplaySession:
         async with AsyncExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="acud-replay-"))
             context = build_context(self._options(folder), stack, frames)
-            judge = await self._judge(context, asked)
+            judge = await self._resolve_judge(context, asked)
             meant = with_meanings(spec.until, asked)
             if not any(isinstance(leaf, Widget | HostLeaf) for leaf in leaves(meant)):  # no recording holds those
                 spec = replace(spec, until=meant)
@@ -130,15 +130,15 @@ class ReplaySession:
         faults += frames.faults
         return report.rows
 
-    async def _judge(self, context: EvaluatorContext, asked: str) -> str:
-        """Return whom `asked` means now; for a chain of several it stays `auto`, which evaluators go along."""
+    async def _resolve_judge(self, context: EvaluatorContext, asked: str) -> str:
+        """Return the judge that `asked` means now; a chain of several stays `auto`, which evaluators follow."""
         if asked == JudgeName.AUTO:
             await context.judges.check()
             return asked if len(self._settings.vision.chain()) > 1 else context.judges.choose(asked)
         return asked
 
     def _options(self, folder: str) -> EvaluatorOptions:
-        """Return an evaluator's options as the daemon would give them, but no pictures are kept."""
+        """Return an evaluator's options as the daemon would set them, without evidence."""
         settings = self._settings
         return EvaluatorOptions(
             vision=settings.vision,
@@ -167,7 +167,7 @@ class ReplaySession:
             return Hide(fault=_NO_WINDOWS)
         if not settings.regions:
             return None
-        # Of every display's regions: a recording does not tell which display it is of.
+        # The regions of every display: a recording does not name its display.
         return Hide(tuple(HiddenBox("region", Rect(*one.box)) for one in settings.regions))
 
     def _compare(self, rows: list[list[ReplayRow]]) -> None:
@@ -178,7 +178,7 @@ class ReplaySession:
             self._tell(ReplayPair((first, second), len(both), len(both) - len(differ), differ))
 
 
-def _worth_knowing(recorded: RecordedFrames, target: Target) -> tuple[str, ...]:
+def _notes(recorded: RecordedFrames, target: Target) -> tuple[str, ...]:
     stretch = recorded.stretches[0]
     grid = Grid(stretch.width, stretch.height)
     found = masks(grid, target.region or Rect(0, 0, grid.width, grid.height), target.ignore)

@@ -1,6 +1,6 @@
 """One wait over a recording: the rules of `acud.waits` on its clock, and an evaluator's own code for the jobs.
 
-What the run may still spend follows the rules of `acud.waits.budget`; its report has a row for each verdict.
+The run's remaining budget follows the rules of `acud.waits.budget`; its report has a row for each verdict.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ class ReplayReport:
         self._run = run
         self.rows: list[ReplayRow] = []
 
-    def judged(
+    def add_judgement(
         self, effect: EvaluationRecord, answered: Answered | None, at_s: float, utc_ms: int, *, forced: bool
     ) -> ReplayRow:
-        """Add what a job said of a frame; `answered` None: it gave no answer."""
+        """Add a job's answer on a frame; `answered` None: it gave none."""
         answers = answered.answers if answered is not None else ()
         worked = [one for one in answers if one.source == "judge"]
         asked: Gate = "forced" if forced else "judged"
@@ -72,8 +72,8 @@ class ReplayReport:
         self.rows.append(row)
         return row
 
-    def decided(self, verdict: Verdict, at_s: float, utc_ms: int, epoch: int, frame: int) -> ReplayRow:
-        """Add what tiles alone said."""
+    def add_tile_verdict(self, verdict: Verdict, at_s: float, utc_ms: int, epoch: int, frame: int) -> ReplayRow:
+        """Add a verdict by tiles alone."""
         row = ReplayRow(self._run, at_s, utc_ms, epoch, frame, "tiles", verdict)
         self.rows.append(row)
         return row
@@ -83,19 +83,19 @@ class ReplayReport:
 
     @property
     def tokens(self) -> tuple[int, int]:
-        """Tokens in and out, of the judges that told."""
+        """Tokens in and out, of the judges that report them."""
         return sum(row.tokens_in or 0 for row in self.rows), sum(row.tokens_out or 0 for row in self.rows)
 
     @property
     def cost_usd(self) -> float | None:
-        """What the judges cost; None when one did not tell."""
+        """The cost of the judges; None when one did not report it."""
         costs = [row.cost_usd for row in self.rows if row.gate in ("judged", "forced")]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if len(known) == len(costs) else None
 
 
 class Cue(Struct, frozen=True):
-    """A moment of the recording: a frame begins to show, or (`shown` None) nothing is recorded from here on."""
+    """A moment of the recording: a frame appears, or (`shown` None) the recording pauses."""
 
     at_s: float
     stretch: RecordedSegment
@@ -103,7 +103,7 @@ class Cue(Struct, frozen=True):
 
 
 class Simulation:
-    """Runs `spec` over `recording` as `ask` says. Borrows context and frames, which are one run's.
+    """Runs `spec` over `recording` by `ask`. Borrows context and frames, which belong to one run.
 
     `tell` gets each row. `deadline_s`: the wait's, in the recording.
     """
@@ -139,13 +139,13 @@ class Simulation:
         self._grab = False
         self._now: Cue | None = None
         self._end: out.WaitEffect | None = None
-        self._told = NOT_JUDGED
+        self._reported = NOT_JUDGED
         self._frames = self._touching = 0
 
     # ---- time --------------------------------------------------------------------------------------------------------
 
     async def play(self, run: int, from_s: float, to_s: float) -> ReplayRun:
-        """Return how it ended."""
+        """Return how the wait ended."""
         cues = [cue for cue in _cues(self._recording) if cue.at_s <= to_s]
         before = [cue for cue in cues if cue.at_s <= from_s]
         ahead = cues[len(before) :]
@@ -153,11 +153,11 @@ class Simulation:
         self._begin()
         for cue in before:
             self._project(cue)
-        await self._after(self._cued(before[-1]) if before else ())
+        await self._after(self._on_cue(before[-1]) if before else ())
         while self._end is None and (at := self._next(ahead, to_s)) is not None:
             self._at = at
             await self._after(self._due_events(ahead))
-        return self._ended(run, to_s)
+        return self._make_run(run, to_s)
 
     def _begin(self) -> None:
         armed = machine.arm(self._spec, self._at)
@@ -166,7 +166,7 @@ class Simulation:
         self._fund()
 
     def _next(self, ahead: list[Cue], to_s: float) -> float | None:
-        """Return when the next thing happens; after the end of what is replayed only answers still come."""
+        """Return the time of the next event; after the end of the replayed part only answers still come."""
         times = [self._deadline_s]
         times += [ahead[0].at_s] if ahead else []
         times += [self._air[0][0]] if self._air else []
@@ -176,13 +176,13 @@ class Simulation:
         return max(self._at, self._air[0][0]) if self._air else None
 
     def _due_events(self, ahead: list[Cue]) -> Iterator[happened.WaitEvent]:
-        """Yield what happens now, one thing at a time: an answer, else a frame, else a tick or the deadline."""
+        """Yield the events of now, one thing at a time: an answer, else a frame, else a tick or the deadline."""
         if self._air and self._air[0][0] <= self._at:
-            yield from self._landed(heapq.heappop(self._air))
+            yield from self._on_result(heapq.heappop(self._air))
         elif ahead and ahead[0].at_s <= self._at:
             cue = ahead.pop(0)
             self._project(cue)
-            yield from self._cued(cue)
+            yield from self._on_cue(cue)
         elif self._deadline_s <= self._at:
             yield happened.DeadlinePassed(self._at)
         else:
@@ -195,16 +195,16 @@ class Simulation:
         if cue.shown is not None:
             self._source.show(cue.stretch, cue.shown)
 
-    def _cued(self, cue: Cue) -> Iterator[happened.WaitEvent]:
+    def _on_cue(self, cue: Cue) -> Iterator[happened.WaitEvent]:
         before, self._now = self._now, cue
         if cue.shown is None:
             yield happened.SourceLost(self._at, _GAP, "nothing was recorded here")
             return
         if before is None or before.shown is None or before.stretch is not cue.stretch:
-            yield self._aimed(cue.stretch, cue.shown)
-            yield self._without_widgets()
+            yield self._locate_target(cue.stretch, cue.shown)
+            yield self._refuse_widgets()
         row = cue.shown.row
-        # The frame that shows at the beginning is no change.
+        # The frame at the beginning is no change.
         tiles = cue.shown.tiles if before is not None else 0
         self._frames += 1
         view_state = self._wait.view_state
@@ -213,7 +213,7 @@ class Simulation:
         looks = dict.fromkeys(bits(tiles), int(row.identity, 16) or 1) if row.identity and tiles else {}
         yield happened.FrameSeen(self._at, row.epoch, row.frame, tiles, self._at, looks=looks)
 
-    def _aimed(self, stretch: RecordedSegment, shown: RecordedFrame) -> happened.WaitEvent:
+    def _locate_target(self, stretch: RecordedSegment, shown: RecordedFrame) -> happened.WaitEvent:
         found = locate(self._spec.target, self._display, stretch.width, stretch.height, ())
         if found.missing is not None:
             return happened.TargetLost(self._at, found.missing)
@@ -221,8 +221,8 @@ class Simulation:
         epoch, size = shown.row.epoch, (stretch.width, stretch.height)
         return happened.TargetLocated(self._at, self._display, epoch, server, *size, found.crop, found.ignore)
 
-    def _without_widgets(self) -> happened.WaitEvent:
-        """Say of each condition on a widget why it is not known."""
+    def _refuse_widgets(self) -> happened.WaitEvent:
+        """Return that each condition on a widget is unknown, and why."""
         asked = {index: _NO_WIDGETS for index, leaf in enumerate(leaves(self._spec.until)) if isinstance(leaf, Widget)}
         return happened.WidgetsRead(self._at, asked, math.inf)
 
@@ -234,7 +234,7 @@ class Simulation:
         while self._end is None and (self._grab or self._dues):
             if self._grab:
                 self._grab = False
-                self._grabbed()
+                self._answer_grab()
             else:
                 await self._dispatch(min(self._dues.values(), key=lambda due: due.priority))
 
@@ -244,7 +244,7 @@ class Simulation:
         moved = machine.step(self._wait, event)
         self._wait = moved.wait
         self._obey(moved.effects)
-        self._note()
+        self._report_change()
 
     def _obey(self, effects: tuple[out.WaitEffect, ...]) -> None:
         for effect in effects:
@@ -258,13 +258,13 @@ class Simulation:
                 case out.TickRequest(at=at):
                     self._tick = at
                 case out.EvaluationRecord():
-                    self._evaluated(effect)
+                    self._on_evaluated(effect)
                 case out.StageReached(verdict=verdict):
-                    self._decided(verdict)
+                    self._report_verdict(verdict)
                 case out.WaitResolved() | out.WaitTimedOut() | out.WaitFailed():
                     self._end = effect
 
-    def _grabbed(self) -> None:
+    def _answer_grab(self) -> None:
         """Answer a grab: where something is recorded, the display still shows it."""
         if self._now is not None and self._now.shown is not None:
             row = self._now.shown.row
@@ -322,7 +322,7 @@ class Simulation:
             remember=(self._wait_id,) if identity else (),
         )
 
-    def _landed(self, flight: tuple[float, int, out.JobRequest, JobResult]) -> Iterator[happened.WaitEvent]:
+    def _on_result(self, flight: tuple[float, int, out.JobRequest, JobResult]) -> Iterator[happened.WaitEvent]:
         _, _, due, result = flight
         if result.status != "done":
             code = "frame_gone" if result.status == "frame_gone" else "engine"
@@ -350,28 +350,28 @@ class Simulation:
 
     # ---- what is reported--------------------------------------------------------------------------------------------
 
-    def _evaluated(self, effect: out.EvaluationRecord) -> None:
+    def _on_evaluated(self, effect: out.EvaluationRecord) -> None:
         answered, forced = self._landing or (None, False)
-        row = self._report.judged(effect, answered, *self._moment(), forced=forced)
-        self._told = effect.verdict
+        row = self._report.add_judgement(effect, answered, *self._moment(), forced=forced)
+        self._reported = effect.verdict
         self._tell(row)
 
-    def _note(self) -> None:
+    def _report_change(self) -> None:
         if self._wait.verdict not in (NOT_LOCATED, NOT_JUDGED):
-            self._decided(self._wait.verdict)
+            self._report_verdict(self._wait.verdict)
 
-    def _decided(self, verdict: Verdict) -> None:
+    def _report_verdict(self, verdict: Verdict) -> None:
         view_state = self._wait.view_state
-        if verdict == self._told:
+        if verdict == self._reported:
             return
-        self._told = verdict
+        self._reported = verdict
         epoch, frame = (view_state.view.epoch, view_state.frame) if view_state is not None else (0, -1)
-        self._tell(self._report.decided(verdict, *self._moment(), epoch, frame))
+        self._tell(self._report.add_tile_verdict(verdict, *self._moment(), epoch, frame))
 
     def _moment(self) -> tuple[float, int]:
         return round(self._at, 3), self._recording.utc_ms(self._at)
 
-    def _ended(self, run: int, to_s: float) -> ReplayRun:
+    def _make_run(self, run: int, to_s: float) -> ReplayRun:
         wait, end = self._wait, self._end
         self._at = self._at if end is not None else max(self._at, to_s)
         state = wait.state if end is not None else WaitState.WATCHING

@@ -1,1 +1,1 @@
-"""Recordings seen from the supervisor: begun, followed, ended, kept within their limits; the frames are elsewhere."""
+"""Recordings in the supervisor: started, followed, ended, kept within their limits; the frames are elsewhere."""

@@ -1,4 +1,4 @@
-"""Recordings in the supervisor: started with the core, kept within their settings, told to doctor and metrics."""
+"""Recordings in the supervisor: started with the core, kept within their settings, reported to doctor and metrics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LOOKED_THROUGH = 200
 
 
 class RecordingFeature(RunningFeature):
-    """Every recording, and how long each is kept: the oldest go first, never one being made."""
+    """Every recording and its retention: the oldest go first, never one in progress."""
 
     def __init__(self, core: Core) -> None:
         self.core = core
@@ -38,12 +38,12 @@ class RecordingFeature(RunningFeature):
         observers.deleted.add(self.recordings.delete_task, Order.FEATURES)
 
     def start(self) -> None:
-        """Go on with what a former supervisor recorded."""
+        """Continue the recordings of a former supervisor."""
         self.recordings.resume()
         self._trim()
 
     def reload(self, settings: Settings) -> None:
-        """Take how much is kept, and how long."""
+        """Apply the limits on size and age."""
         self._kept = settings.of(RecordingSettings)
 
     def _trim(self) -> None:
@@ -78,7 +78,7 @@ class RecordingFeature(RunningFeature):
         return sum(one.info.size_bytes for one in self.recordings.active.values())
 
     def findings(self) -> Iterator[Finding]:
-        """Yield what keeps a recording from being made now, and those of the last day that were given up."""
+        """Yield what prevents a recording from being made now, and the failed ones of the last day."""
         for one in self.recordings.newest(_LOOKED_THROUGH, OwnerFilter()):
             part = f"recording {one.recording_id}"
             if one.state is RecordingState.RECORDING and one.reason:
@@ -87,7 +87,7 @@ class RecordingFeature(RunningFeature):
                 yield Finding(part, "warning", one.reason, "acud logs --level error; what is on disk plays")
 
     def samples(self) -> Iterator[tuple[str, Sample]]:
-        """Yield what is recorded and what was lost."""
+        """Yield the numbers of recordings, bytes and lost frames."""
         yield "acud_recordings_live", Sample((), len(self.recordings.active))
         yield "acud_recordings_bytes", Sample(("ended",), self.recordings.table.ended_bytes())
         yield "acud_recordings_bytes", Sample(("live",), self._live_bytes())

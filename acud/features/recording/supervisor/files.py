@@ -1,4 +1,4 @@
-"""The files of recordings: what is on disk counts, whichever process died meanwhile."""
+"""The files of recordings: the state on disk counts, whichever process died meanwhile."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ class RecordingFiles:
             raise InvalidRequest(f"not the folder of a recording: {name[:80]!r}")
         return self._root / name
 
-    def measured(self, recording: RecordingInfo) -> tuple[Segment, ...]:
-        """Return the segments that are on disk. Those that `recording` says are closed are as it says; of the others
-        torn ends are cut off, and one without a whole frame is removed.
+    def measure(self, recording: RecordingInfo) -> tuple[Segment, ...]:
+        """Return the segments on disk. Segments that `recording` has as closed are returned as they are; of the others
+        torn ends are cut off, and a segment without a whole frame is removed.
         """
         closed = {segment.number: segment for segment in recording.segments if segment.reason}
-        found = (closed.get(number) or self._segment(recording, number) for number in self._numbers(recording))
+        found = (closed.get(number) or self._read_segment(recording, number) for number in self._numbers(recording))
         return tuple(segment for segment in found if segment is not None)
 
-    def _segment(self, recording: RecordingInfo, number: int) -> Segment | None:
+    def _read_segment(self, recording: RecordingInfo, number: int) -> Segment | None:
         video, rows = self.files(recording, number)
         try:
             segment = describe_segment(rows, mend_video(video))
@@ -70,14 +70,14 @@ class RecordingFiles:
         return folder / file_name(name, number, VIDEO_SUFFIX), folder / file_name(name, number, FRAMES_SUFFIX)
 
     def remove(self, recording: RecordingInfo) -> None:
-        """Remove the files of a recording, and its folder when that is empty then."""
+        """Remove the files of a recording, and its folder when that is empty."""
         folder = self.folder(recording.folder)
         _remove(*folder.glob(f"{recording.recording_id}-*"))
         with contextlib.suppress(OSError):
             folder.rmdir()
 
     def sweep(self, known: frozenset[str]) -> int:
-        """Remove the files of recordings that no row names any more; return how many."""
+        """Remove the files of recordings that no row names; return how many."""
         strange = [path for path in self._files() if path.stem.rpartition("-")[0] not in known]
         _remove(*strange)
         for folder in {path.parent for path in strange}:
@@ -91,7 +91,7 @@ class RecordingFiles:
 
 
 def describe_segment(rows: Path, video_bytes: int) -> Segment | None:
-    """Return what the lines in `rows` tell, cut to whole ones; None when they tell of no frame.
+    """Return the segment of the lines in `rows`, cut to whole ones; None without a frame.
 
     Raises: OSError; msgspec.DecodeError, UnicodeDecodeError or RecursionError when they are no frames.
     """
@@ -118,7 +118,7 @@ def describe_segment(rows: Path, video_bytes: int) -> Segment | None:
 
 
 def mend_video(path: Path) -> int:
-    """Cut what follows the last whole fragment off, and return the size that is left (ISO/IEC 14496-12, 4.2)."""
+    """Cut off all after the last whole fragment, and return the remaining size (ISO/IEC 14496-12, 4.2)."""
     with os.fdopen(private_files.open_regular(path, os.O_RDWR), "r+b", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
         at = whole = 0

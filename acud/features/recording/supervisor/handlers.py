@@ -42,14 +42,14 @@ def record_start(feature: RecordingFeature, request: RecordStart, call: Call) ->
     if target.pty:
         raise InvalidRequest(f"{request.target!r} can't be recorded", hint="record the window that shows it")
 
-    def begun(recording: RecordingInfo) -> None:
+    def on_begun(recording: RecordingInfo) -> None:
         call.reply(_reply(feature, recording))
 
     def start(watched: WatchedDisplay, part: Target | None) -> None:
         if watched.state is DisplayState.ENDED:
             raise DisplayDown(f"display {watched.name} has ended: {watched.reason}", hint="acud display list")
         made = feature.recordings.start(watched, fps=request.fps, task_id=place.task_id, target=part)
-        feature.recordings.when_begun(made, call.later(begun))
+        feature.recordings.when_begun(made, call.later(on_begun))
 
     def on_target(fresh: FreshTarget) -> None:
         window = window_named(target.window, fresh.watched.windows) if target.window else None

@@ -1,7 +1,7 @@
-"""Recordings as requests see them: one recorder process each, begun by a task or by hand, ended honestly.
+"""Recordings as requests see them: one recorder process each, begun by a task or by hand, ended with its true state.
 
-A recording lasts until it is stopped, its task ends or its display is gone. What interrupts it (a display that is down,
-a recorder or supervisor that died) ends a segment; the next one goes on in a file of its own.
+A recording lasts until it is stopped, its task ends or its display is gone. An interruption (a display that is down, a
+recorder or supervisor that died) ends a segment; the next one continues in a file of its own.
 """
 
 from __future__ import annotations
@@ -72,19 +72,19 @@ class RecordingService:
         self._hides = redaction if redaction.recordings else None
         """What recordings hide; None: nothing."""
         self._begun = ParkedCalls[str, RecordingInfo](core.loop)
-        """Those who wait for the first frame of a recording."""
+        """Calls that wait for the first frame of a recording."""
         core.sources.watchers.add(self, Order.FEATURES)
         core.watched_displays.watchers.add(self, Order.FEATURES)
 
     # ---- start of the supervisor -------------------------------------------------------------------------------------
 
     def resume(self) -> None:
-        """Go on with what a former supervisor recorded, or close it with what is on disk."""
+        """Continue a former supervisor's recordings, or close them with what is on disk."""
         swept = self.folders.sweep(self.table.ids())
         if swept:
             _LOG.info("recordings.swept", files=swept)
-        for row in self.table.unfinished():
-            recording = with_segments(row, self.folders.measured(row))
+        for row in self.table.list_unfinished():
+            recording = with_segments(row, self.folders.measure(row))
             watched = self._core.watched_displays.find_by_number(row.display_number)
             task = self._core.ports.tasks.state_of(row.task_id) if row.task_id else "live"
             if task == "gone":
@@ -92,30 +92,30 @@ class RecordingService:
             elif watched is None or task == "ended":
                 self._close(recording, RecordingState.DONE, "the daemon ended over it")
             else:
-                self._go(ActiveRecording(recording, watched, self))
+                self._launch(ActiveRecording(recording, watched, self))
 
     # ---- found -------------------------------------------------------------------------------------------------------
 
     def find(self, recording_id: str) -> RecordingInfo:
-        """Return a recording as it is now. Raises: NotFound; InvalidRequest when several ids begin so."""
+        """Return a recording as it is now. Raises: NotFound; InvalidRequest when several ids match."""
         stored = self.table.find(recording_id)
         active = self.active.get(stored.recording_id)
         return active.info if active is not None else stored
 
     def newest(self, limit: int, of: OwnerFilter, offset: int = 0) -> tuple[RecordingInfo, ...]:
-        """Return the newest (`of` some alone) from the `offset`th on, newest first."""
+        """Return the newest recordings of `of` from the `offset`th on, newest first."""
         rows = self.table.newest(limit, of, offset)
         return tuple(self.active[row.recording_id].info if row.recording_id in self.active else row for row in rows)
 
     def what_happened(self, recording: RecordingInfo, after_ms: int, now_utc_s: float, limit: int) -> TimelineReply:
-        """Return the earliest marks after `after_ms` while `recording` was made, at most `limit`."""
+        """Return the earliest marks after `after_ms` during `recording`, at most `limit`."""
         first = recording.segments[0].start_utc_ms if recording.segments else recording.created_utc_s * 1000
         start_ms, end_s = int(min(first, recording.created_utc_s * 1000)), recording.ended_utc_s or now_utc_s
         span = TimelineSpan(
             max(start_ms, after_ms + 1) / 1000, end_s, recording.display, recording.display_number, recording.task_id
         )
         marks, more = self._timeline.page(span, limit)
-        if recording.target:  # the display's pixels say nothing of a part of it, which moves
+        if recording.target:  # points are the display's: they do not fit a part of it, which moves
             marks = tuple(replace(mark, points=()) for mark in marks)
         waits = () if after_ms else self._timeline.waits(span)
         return TimelineReply(recording.recording_id, start_ms, int(end_s * 1000), marks, more, waits)
@@ -131,8 +131,8 @@ class RecordingService:
         automatic: bool = False,
         target: Target | None = None,
     ) -> RecordingInfo:
-        """Begin to record `watched`, or the part `target` of it. Raises: Conflict when that is being done already,
-        Refused beyond 64 recordings.
+        """Begin to record `watched`, or the part `target` of it. Raises: Conflict when it is recorded already, Refused
+        beyond 64 recordings.
         """
         part = target_argument(target, "") if target is not None else ""
         for active in self.active.values():
@@ -159,7 +159,7 @@ class RecordingService:
         data = {"display": watched.name, "task_id": task_id}
         self._core.journal.event("recording.started", recording_id, **data)
         active = ActiveRecording(recording, watched, self, self._now_ns() if automatic else 0)
-        self._core.journal.after_commit(lambda: self._go(active))
+        self._core.journal.after_commit(lambda: self._launch(active))
         return recording
 
     def when_begun(self, made: RecordingInfo, done: Done) -> None:
@@ -177,7 +177,7 @@ class RecordingService:
         self._begun.end(lambda one: one == info.recording_id, info)
 
     def begin_task(self, task: Task, watched: WatchedDisplay) -> None:
-        """Record a task that has a display of its own, where the settings say so."""
+        """Record a task that has a display of its own, if the settings ask for it."""
         if not self._settings.enabled:
             return
         try:
@@ -185,7 +185,7 @@ class RecordingService:
         except Refused as fault:
             _LOG.warning("recording.refused", task=task.task_id, reason=fault.message)
 
-    def _go(self, active: ActiveRecording) -> None:
+    def _launch(self, active: ActiveRecording) -> None:
         if active.watched.state is DisplayState.ENDED:
             reason = f"display {active.watched.name} had ended"
             self._answer_begun(self._close(active.info, RecordingState.DONE, reason))
@@ -203,12 +203,12 @@ class RecordingService:
             self._core.settings.accessibility,
         )
         self._core.keeper.start(active.child, options)
-        self._point(active)
+        self._follow_target(active)
 
     # ---- ended -------------------------------------------------------------------------------------------------------
 
     def stop(self, recording_id: str, reason: str, done: Done) -> None:
-        """End a recording with what its display shows now; `done` gets it when its files are closed.
+        """End a recording with the display's current frame; `done` gets it when its files are closed.
 
         Raises: NotFound; Conflict when it has ended.
         """
@@ -224,7 +224,7 @@ class RecordingService:
             self._core.frame_requests.fresh(source, lambda _: self._end(active, RecordingState.DONE, reason))
 
     def end_task(self, task: Task) -> None:
-        """A task ended: so do its recordings; those of a failed one are kept only where the settings say so."""
+        """End the recordings of a task that ended; those of a failed one are kept only if the settings ask for it."""
         forget = task.status is TaskStatus.FAILED and not self._settings.keep_failed
         for active in self._of_task(task.task_id):
             active.forgotten = active.forgotten or (forget and active.info.automatic)
@@ -241,7 +241,7 @@ class RecordingService:
         return recording
 
     def delete_task(self, task_id: str) -> None:
-        """Forget every recording of a task, those being made too; in the savepoint of the call."""
+        """Forget every recording of a task, also those in progress; in the savepoint of the call."""
         living = {active.recording_id for active in self._of_task(task_id)}
         for recording in self.table.of_task(task_id):
             if recording.recording_id not in living:
@@ -266,17 +266,17 @@ class RecordingService:
         self._core.watched_displays.follow(active.watched, active, ())
         if active.child.process is None:
             self._core.keeper.stop(active.child)
-            self._ended(active)
+            self._finish(active)
         elif active.child.state is not ChildState.STARTING:  # else it stops after the last frame: `handle_message`
             self._stop_recorder(active)
 
     def _stop_recorder(self, active: ActiveRecording) -> None:
         self._core.keeper.stop(active.child, _CLOSE_S + (self._hides.timeout_s if self._hides is not None else 0))
 
-    def _ended(self, active: ActiveRecording) -> None:
+    def _finish(self, active: ActiveRecording) -> None:
         assert active.ending is not None
         self.active.pop(active.recording_id, None)
-        active.found(self.folders.measured(active.info))
+        active.take_disk_state(self.folders.measure(active.info))
         recording = active.info
         if active.forgotten:
             self._erase(recording)
@@ -322,15 +322,15 @@ class RecordingService:
     def source_up(self, source: Source) -> None:
         """Record the new ring, in a new segment."""
         for active in self._of_display(source.display):
-            self._point(active, source)
+            self._follow_target(active, source)
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
-        """Follow what is recorded of a display."""
+        """Follow the recorded targets of a display."""
         for active in self._of_display(watched.name):
-            self._point(active)
+            self._follow_target(active)
 
-    def _point(self, active: ActiveRecording, new: Source | None = None) -> None:
-        """Record where the target is now, if that is elsewhere, or if the ring `new` is its; end with its window."""
+    def _follow_target(self, active: ActiveRecording, new: Source | None = None) -> None:
+        """Record the target's current place if it changed, or if the ring `new` is its; end with its window."""
         found = self._locate(active)
         if found is None:
             return
@@ -349,7 +349,7 @@ class RecordingService:
                 self._film(active, source)
 
     def _locate(self, active: ActiveRecording) -> TargetLocation | None:
-        """Return where the target of a recording is, None while that is not known."""
+        """Return where the target of a recording is, None while that is unknown."""
         watched, target = active.watched, active.target
         display = self._core.sources.by_name.get(watched.name)
         if display is None or not display.up or (target.in_windows and not watched.windows_known):
@@ -363,22 +363,22 @@ class RecordingService:
         active.source = ""
 
     def _lose(self, active: ActiveRecording, reason: str) -> None:
-        """End the segment, and say why."""
+        """End the segment with its reason."""
         self._leave(active)
         active.trouble, active.size = reason, (0, 0)
         self._core.keeper.send(active.child, Unfilm(reason))
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
-        """The recorder sees frames for itself."""
+        """Do nothing: the recorder sees frames for itself."""
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
-        """End the segment, and say why; where the display is gone for good, the recording."""
+        """End the segment with its reason; if the display is gone for good, end the recording."""
         for active in [one for one in self._of_display(source.display) if one.source == source.name]:
             self._lose(active, reason)
             # Whether it is gone for good is known once the report of the loss is complete.
-            self._core.loop.call_later(0.0, lambda active=active, reason=reason: self._look_after(active, reason))  # type: ignore[misc]
+            self._core.loop.call_later(0.0, lambda active=active, reason=reason: self._end_if_gone(active, reason))  # type: ignore[misc]
 
-    def _look_after(self, active: ActiveRecording, reason: str) -> None:
+    def _end_if_gone(self, active: ActiveRecording, reason: str) -> None:
         if active.watched.state is DisplayState.ENDED and active.ending is None:
             self._end(active, RecordingState.DONE, reason)
 
@@ -433,29 +433,29 @@ class RecordingService:
         self._core.journal.keep(lambda: self.table.update(info), droppable=True)
 
     def child_ended(self, child: Child, reason: str) -> None:
-        """A recorder is gone: as was asked, or to come again, or for good."""
+        """Handle the end of a recorder: requested, to be restarted, or for good."""
         active = self.active.get(child.name)
         if active is None:
             return
         if active.ending is not None:
             self._core.keeper.stop(child)  # it may have ended before its first message, and be due to start again
-            self._ended(active)
+            self._finish(active)
         elif child.state is ChildState.FAILED:
             active.ending = (RecordingState.FAILED, f"its recorder was given up: {reason}")
             self._core.daemon_events.child_ended(child)
             self._core.keeper.stop(child)
-            self._ended(active)
+            self._finish(active)
         elif child.state is not ChildState.STOPPED:
-            active.found(self.folders.measured(active.info))
+            active.take_disk_state(self.folders.measure(active.info))
             self._record(active)
             self._core.daemon_events.child_ended(child)
         # Stopped by the end of the daemon: its successor goes on with it, or closes it.
 
 
 class ActiveRecording:
-    """One recording of `watched`. `stored`: what never changes of it, and what a predecessor left.
+    """One recording of `watched`. `stored`: its constant facts, and the totals of a predecessor.
 
-    `asked_ns`: when a client asked for it (CLOCK_MONOTONIC), which is when its first segment begins; 0 once that began.
+    `asked_ns`: when a client asked for it (CLOCK_MONOTONIC), where its first segment begins; 0 once that began.
     """
 
     def __init__(self, stored: RecordingInfo, watched: WatchedDisplay, owner: ChildOwner, asked_ns: int = 0) -> None:
@@ -470,11 +470,11 @@ class ActiveRecording:
         self.dropped = self.gone = 0
         self.trouble = ""
         self.size = (0, 0)
-        """Width and height of the ring it was last told to record."""
+        """Width and height of the ring in its last order."""
         self.asked_ns = asked_ns
         self.ending: tuple[RecordingState, str] | None = None
         self.forgotten = False
-        """Its files go with its end."""
+        """Its files are removed at its end."""
         self.waiting: list[Done] = []
 
     @property
@@ -494,8 +494,8 @@ class ActiveRecording:
             tuple(self.segments[number] for number in sorted(self.segments)),
         )
 
-    def found(self, segments: tuple[Segment, ...]) -> None:
-        """Take what is on disk for true: the recorder is gone, and with it what it counted."""
+    def take_disk_state(self, segments: tuple[Segment, ...]) -> None:
+        """Take over the state on disk: the recorder is gone, with its counts."""
         self.segments = {segment.number: segment for segment in segments}
         self._stored = replace(
             self._stored, dropped=self._stored.dropped + self.dropped, gone=self._stored.gone + self.gone
@@ -504,14 +504,14 @@ class ActiveRecording:
 
 
 def hidden_of(redaction: Redaction, source: Source | None) -> Hide:
-    """Return what a redacted recording hides of `source`; where the display has none, that it is not known."""
+    """Return what a redacted recording hides of `source`; unknown if the display has none."""
     if source is None:
         return Hide(fault="its display has ended, so what is to be hidden is not known")
     return redaction.of(source, leaves=True) or Hide()
 
 
 def with_segments(recording: RecordingInfo, segments: tuple[Segment, ...]) -> RecordingInfo:
-    """Return `recording` with these segments, added up."""
+    """Return `recording` with these segments and their sums."""
     return replace(
         recording,
         segments=segments,
