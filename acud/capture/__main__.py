@@ -1,4 +1,4 @@
-"""`python -m acud.capture`: captures one display; told which on standard input."""
+"""`python -m acud.capture`: captures the display that its standard input names."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from acud.process import child_process
 from acud.process.child_process import SyncChild
 from acud.protocol.bootstrap import Bootstrap, CaptureOptions
 from acud.protocol.capture import ToCapture
-from acud.x11.connection import Connection, translated
+from acud.x11.connection import Connection, translate_faults
 
 
 def main(bootstrap: Bootstrap) -> None:
-    """Capture until told to stop. Raises: DisplayDown, Refused, ShmFull … as faults for the supervisor."""
+    """Capture until stopped. Raises: DisplayDown, Refused, ShmFull … as faults for the supervisor."""
     options = bootstrap.options
     if not isinstance(options, CaptureOptions):
         raise ProtocolError("the bootstrap is not for a capture process")
     child: SyncChild[ToCapture] = SyncChild(bootstrap, ToCapture)
-    with child, child.socket.context.socket(zmq.PUB) as publisher, translated(options.display):
+    with child, child.socket.context.socket(zmq.PUB) as publisher, translate_faults(options.display):
         publisher.setsockopt(zmq.LINGER, 0)
         publisher.bind(options.frames_endpoint)
         with (

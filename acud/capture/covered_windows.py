@@ -1,4 +1,4 @@
-"""Covered windows that waits look at: each is a source of its own while it stays covered and mapped."""
+"""Covered windows that waits watch: each is a source of its own while it stays covered and mapped."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from acud.x11.grab import GrabPath, PixelsGone
 
 _REPAINT_MAX_S = 0.5
 _REPAINT_QUIET_S = 0.05
-"""When the server redirects a window, what was covered of it is background until its program has painted it again (it
-gets an Expose event). So the hello waits until the window was painted and is quiet, or for the former time at most."""
+"""When the server redirects a window, its covered part is background until its program has painted it again (on an
+Expose event). So the hello waits until the window was painted and is quiet, or for the former time at most."""
 
 
 class _CoveredWindow(Struct):
     """A covered window's off-screen pixels and its source.
 
-    `stale`: the pixmap may be another one now. `hello_s`: when the hello is due; None once it was said.
+    `stale`: the pixmap may have changed. `hello_s`: when the hello is due; None once it was sent.
     """
 
     off_screen: OffScreen
@@ -41,7 +41,7 @@ class _CoveredWindow(Struct):
 class CoveredWindows:
     """The sources of covered windows on one display; owns them. Closing twice is harmless.
 
-    `path` and `schedule` make what each source needs. `hello` and `gone` tell the supervisor.
+    `path` and `schedule` make the parts of a source. `hello` and `gone` report to the supervisor.
     """
 
     def __init__(
@@ -62,40 +62,40 @@ class CoveredWindows:
         return (held.source for held in self._windows.values())
 
     def follow(self, windows: tuple[int, ...]) -> None:
-        """Set the windows that waits look at; `update` acts on it."""
+        """Set the windows that waits watch; `update` acts on it."""
         self._followed = frozenset(windows)
         self._refused &= self._followed
 
     @property
     def is_wanted(self) -> bool:
-        """Whether a wait looks at a window, covered or not."""
+        """Whether a wait watches a window, covered or not."""
         return bool(self._followed)
 
-    def touched(self, window: int) -> None:
+    def mark_stale(self, window: int) -> None:
         """Note that `window` was mapped or configured: the next grab must name its pixmap again."""
         held = self._windows.get(window)
         if held is not None:
             held.stale = True
 
-    def painted(self, source: CaptureSource, now_s: float) -> None:
-        """Note that `source` was painted; one that waits for its first paint says hello when that has ended."""
+    def on_painted(self, source: CaptureSource, now_s: float) -> None:
+        """Note that `source` was painted; a hello that waits for the first paint is sent when that has ended."""
         for held in self._windows.values():
             if held.source is source and held.hello_s is not None:
                 held.hello_s = min(held.hello_s, now_s + _REPAINT_QUIET_S)
 
     def due_s(self) -> float | None:
-        """Return when `announce` has something to say next; None when nothing waits."""
+        """Return when `announce` is due next; None when nothing waits."""
         return min((held.hello_s for held in self._windows.values() if held.hello_s is not None), default=None)
 
     def announce(self, now_s: float) -> None:
-        """Say the hellos that are due."""
+        """Send the hellos that are due."""
         for window, held in self._windows.items():
             if held.hello_s is not None and held.hello_s <= now_s:
                 held.hello_s = None
                 self._hello(held.source, window)
 
     def update(self, windows: tuple[WindowInfo, ...], now_s: float) -> None:
-        """Begin and end sources so that they are the followed windows that are covered now."""
+        """Begin and end sources so that they match the followed windows that are covered now."""
         states = {info.window_id: str(info.visibility) for info in windows}
         for window in [w for w in self._windows if w not in self._followed or states.get(w) != "covered"]:
             self._end(window, _reason(window in self._followed, states.get(window)))
@@ -103,8 +103,8 @@ class CoveredWindows:
             if states.get(window) == "covered":
                 self._begin(window, now_s)
 
-    def lost(self, source: CaptureSource) -> None:
-        """End `source`, which gave no pixels: its window just changed, and the event that tells how is on its way."""
+    def on_lost(self, source: CaptureSource) -> None:
+        """End `source`, which gave no pixels: its window just changed, and an event with the change is on its way."""
         for window in [w for w, held in self._windows.items() if held.source is source]:
             self._end(window, "the window changed while it was grabbed")
 
@@ -130,7 +130,7 @@ class CoveredWindows:
         try:
             off_screen = OffScreen(self._connection, window)
         except PixelsGone:
-            return  # it went away since the snapshot; the next one says so
+            return  # it went away since the snapshot; the next one shows that
         except Refused as fault:
             self._refused.add(window)
             logger("capture").warning("window.refused", window=window, fault=fault.message)
@@ -145,7 +145,7 @@ class CoveredWindows:
         self._gone(SourceGone(held.source.name, reason))
 
     def close(self) -> None:
-        """End every source without telling."""
+        """End every source without a report."""
         for held in self._windows.values():
             held.close()
         self._windows.clear()

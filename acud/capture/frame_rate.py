@@ -1,10 +1,10 @@
-"""When a source is grabbed next, what paint that changed nothing may have hidden, and counts of grabs; pure.
+"""When a source is grabbed next, whether grabs may have missed movement, and counts of grabs; pure.
 
-A picture that blinks in step with its grabs looks quiet. So where somebody waits for quiet each paint is grabbed
-within `PROMPT_NS`, as long as paint comes that changes nothing: a repaint that is grabbed so soon, and so was the one
-before, shows the same pixels by itself. One that could not be grabbed in time leaves a doubt, which is told with the
-next notice and starts the quiet anew. So does a change that tiles do not tell of, since they lie in the box in part.
-Times are seconds or nanoseconds of CLOCK_MONOTONIC, as names say.
+A picture that blinks in step with its grabs looks quiet. So where a wait needs quiet each paint is grabbed within
+`PROMPT_NS`, as long as paint comes that changes nothing: if a repaint and the one before are grabbed so soon, the
+pixels really are the same. A paint that could not be grabbed in time leaves a doubt, which goes with the next notice
+and restarts the quiet. So does a change that no tile reports, since the tiles lie only partly in the box. Times are
+seconds or nanoseconds of CLOCK_MONOTONIC, as names say.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from acud.waits.tiles import bounding_box
 PROMPT_NS = 9_000_000
 """Less than half of the shortest period that counts as movement: 20 ms."""
 PROBE_S = 0.003
-"""Between two grabs while paint that changes nothing is looked into."""
+"""Between two grabs while paint that changes nothing is examined."""
 RESTLESS_NS = 1_000_000_000
-"""For so long after paint that changed nothing more of it is expected."""
+"""How long after paint that changed nothing more of it is expected."""
 MOST_PAINTS = 256
 _FAR_MS = 60_000
 
 
 def painted_ns(time_ms: int, now_ns: int) -> int:
-    """Return when something was painted by the server's clock: CLOCK_MONOTONIC in 32 bits where it runs here.
+    """Return when something was painted, by the server's clock: CLOCK_MONOTONIC in 32 bits where it runs here.
 
-    A server whose clock is another one is taken to have painted just now.
+    A server with another clock is assumed to have painted just now.
     """
     age_ms = (now_ns // 1_000_000 - time_ms) & 0xFFFFFFFF
     return now_ns - age_ms * 1_000_000 if age_ms < _FAR_MS else now_ns
@@ -44,13 +44,13 @@ class Paint(NamedTuple):
 
 
 class PaintEffect(Enum):
-    """What a grab found in a box."""
+    """The effect of paint on a box, as a grab shows it."""
 
     SAME = "same"
     TILES = "tiles"
-    """A tile wholly in it changed, which its notice tells."""
+    """A tile wholly in it changed, which its notice reports."""
     PIXELS = "pixels"
-    """Pixels in it changed, but only in tiles that lie in it in part."""
+    """Pixels in it changed, but only in tiles that lie partly in it."""
 
 
 class _WatchedBox:
@@ -62,7 +62,7 @@ class _WatchedBox:
         self.doubt = False
 
     def examine(self, seen: PaintEffect, paints: list[Paint], now_ns: int) -> bool:
-        """Take in a grab; return whether it was painted and looks the same."""
+        """Process a grab; return whether it was painted and looks the same."""
         if seen is not PaintEffect.SAME:
             self.streak, self.doubt = 0, seen is PaintEffect.PIXELS
             return False
@@ -76,7 +76,7 @@ class _WatchedBox:
 
 
 class QuietWatch:
-    """What is known of paint in the boxes that are watched."""
+    """The paint in the watched boxes."""
 
     def __init__(self) -> None:
         self._spots: dict[Rect, _WatchedBox] = {}
@@ -84,11 +84,11 @@ class QuietWatch:
         self._restless_ns = 0
 
     def watch(self, boxes: Iterable[Rect]) -> None:
-        """Watch these boxes; what is known of those that were watched before stays."""
+        """Watch these boxes; the state of boxes watched before stays."""
         self._spots = {box: self._spots.get(box) or _WatchedBox(box) for box in boxes}
 
-    def painted(self, box: Rect, at_ns: int) -> bool:
-        """Note that `box` was painted; return whether it is to be grabbed at once."""
+    def note_painted(self, box: Rect, at_ns: int) -> bool:
+        """Note that `box` was painted; return whether to grab it at once."""
         if not any(box.intersect(spot) for spot in self._spots):
             return False
         self._paints.append(Paint(box, at_ns))
@@ -102,18 +102,18 @@ class QuietWatch:
         self._paints.clear()
 
     def take(self) -> list[Paint]:
-        """Return the paint that a grab which begins now is to look into; what comes later is for the next one."""
+        """Return the paint that a grab beginning now is to examine; later paint is for the next one."""
         paints, self._paints = self._paints, []
         return paints
 
     def examine(self, found: Callable[[Rect], PaintEffect], paints: list[Paint], now_ns: int) -> None:
-        """Take in a grab that ended at `now_ns`."""
+        """Process a grab that ended at `now_ns`."""
         for spot in self._spots.values():
             if spot.examine(found(spot.box), paints, now_ns):
                 self._restless_ns = now_ns + RESTLESS_NS
 
     def doubts(self) -> list[Rect]:
-        """Return the boxes whose quiet starts again and which no tile covers, since the last call."""
+        """Return the boxes whose quiet restarts and which no tile covers, since the last call."""
         doubtful = [spot for spot in self._spots.values() if spot.doubt]
         for spot in doubtful:
             spot.doubt, spot.streak = False, 0
@@ -133,7 +133,7 @@ class GrabSchedule:
         self.answered = 0
         self.damaged = True  # what was there before us has never been seen
         self.hurried = False
-        """Whether paint is to be looked into at once (`acud.capture.frame_rate`), rate cap or not."""
+        """Whether paint is to be examined at once (`acud.capture.frame_rate`), rate cap or not."""
         self._max_fps = max_fps
         self._floor_s = floor_s
         self._polled = polled
@@ -141,7 +141,7 @@ class GrabSchedule:
         self._answered_before = 0
 
     def demand(self, fps: float, grab: int) -> None:
-        """Take what consumers want now; a `grab` number not seen before asks for one frame at once."""
+        """Apply the consumers' demand; a new `grab` number asks for one frame at once."""
         self.fps = min(fps, self._max_fps)
         self.asked = max(self.asked, grab)
 
@@ -162,7 +162,7 @@ class GrabSchedule:
     def begin(self, now_s: float) -> int:
         """Note that a grab begins now, and return the demanded number it satisfies (0: none was owed).
 
-        Damage that is reported from here on counts for the next grab.
+        Damage reported from now on counts for the next grab.
         """
         number = self.asked if self.is_asked else 0
         self._answered_before, self.answered = self.answered, self.asked
@@ -171,7 +171,7 @@ class GrabSchedule:
         return number
 
     def fail(self) -> None:
-        """Note that the grab just begun gave no pixels: what it owed is owed still."""
+        """Note that the grab just begun gave no pixels: what it owed is still owed."""
         self.answered = self._answered_before
         self.damaged = True
 
@@ -192,8 +192,8 @@ class CaptureCounters:
         self._grab_ms = 0.0
         self._compare_ms = 0.0
 
-    def grabbed(self, grab_ms: float, compare_ms: float, *, published: bool) -> None:
-        """Count one grab; one that found nothing new is `skipped`."""
+    def count_grab(self, grab_ms: float, compare_ms: float, *, published: bool) -> None:
+        """Count one grab; a grab without changes is `skipped`."""
         self.grabs += 1
         self._grabs += 1
         self._grab_ms += grab_ms
@@ -202,7 +202,7 @@ class CaptureCounters:
         self.skipped += not published
 
     def take(self, now_s: float) -> dict[str, float]:
-        """Return everything by name, and begin a new interval. `fps`: frames published a second."""
+        """Return all figures by name, and begin a new interval. `fps`: frames published a second."""
         interval_s = max(now_s - self._since_s, 1e-3)
         figures = {
             "fps": self._published / interval_s,

@@ -1,4 +1,4 @@
-"""What each action does to the display, step by step; `input_queue.py` runs the steps between frames."""
+"""The effects of each action on the display, step by step; `input_queue.py` runs the steps between frames."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ from acud.x11.windows import WindowReader
 
 _Input = Move | Click | Drag | Scroll | Key | TypeText | Hold | Release
 _CHORD_S = 0.01
-"""Between chords: programs that look at the state of the keyboard rather than at events see each."""
+"""Between chords: programs that poll the keyboard's state rather than read events see each."""
 
 
 class _HeldInput:
-    """What one `hold` holds. `until_s`: when it is released by itself; None: when asked."""
+    """The input held by one `hold`. `until_s`: when it is released automatically; None: on request."""
 
     def __init__(self, keycodes: list[int], button: Button | None, until_s: float | None) -> None:
         self.keycodes, self.button, self.until_s = keycodes, button, until_s
@@ -108,25 +108,25 @@ class InputActions:
         else:
             yield from self._press(action)
 
-    def heard(self, event: FocusMoved | WindowMade | KeymapChanged | Ponged | SelectionEvent) -> None:
-        """Take an event of the X server that concerns the devices."""
+    def on_event(self, event: FocusMoved | WindowMade | KeymapChanged | Ponged | SelectionEvent) -> None:
+        """Handle an event of the X server that concerns the devices."""
         if isinstance(event, FocusMoved):
             if event.is_grabbed is not None:
-                self.guard.grabbed(is_grabbed=event.is_grabbed)
+                self.guard.on_grabbed(is_grabbed=event.is_grabbed)
         elif isinstance(event, WindowMade):
-            self.guard.made(event.window)
+            self.guard.on_window_made(event.window)
         elif isinstance(event, KeymapChanged):
-            self.keyboard.changed(event.first, event.count)
+            self.keyboard.on_mapping_changed(event.first, event.count)
         elif isinstance(event, Ponged):
-            self._ping.answered(event.number)
+            self._ping.on_answered(event.number)
         elif isinstance(event, SelectionAsked):
             self._clipboard.serve(event)
         elif isinstance(event, SelectionGiven):
-            self._clipboard.given(event)
+            self._clipboard.on_given(event)
         elif isinstance(event, SelectionLost):
-            self._clipboard.lost(event)
+            self._clipboard.on_lost(event)
         else:
-            self._clipboard.touched(event)
+            self._clipboard.on_property_changed(event)
 
     def flush(self) -> None:
         self._x.flush()
@@ -147,15 +147,15 @@ class InputActions:
         self.keyboard.end()
 
     def _aim(self, action: Move | Click | Drag | Scroll) -> Point | None:
-        """Return where the gesture begins; None: where the pointer is. Raises: InvalidRequest for a point outside."""
+        """Return the start of the gesture; None: at the pointer. Raises: InvalidRequest for a point outside."""
         if isinstance(action, Move | Drag):
-            to = self._checked(action.to)
+            to = self._check_point(action.to)
         if isinstance(action, Move):
             return to
         at = action.start if isinstance(action, Drag) else action.at
-        return None if at is None else self._checked(at)
+        return None if at is None else self._check_point(at)
 
-    def _checked(self, point: Place) -> Point:
+    def _check_point(self, point: Place) -> Point:
         if isinstance(point, str):
             raise ProtocolError(f"an act names the element {point}; the supervisor gives pixels")
         width, height = self._size()
@@ -168,7 +168,7 @@ class InputActions:
 
     def _gesture(self, action: Move | Click | Drag | Scroll, at: Point | None) -> Iterator[Rest]:
         if isinstance(action, Drag):
-            start, to = at or self.pointer.place(), self._checked(action.to)
+            start, to = at or self.pointer.place(), self._check_point(action.to)
             yield from self.pointer.drag(start, to, action.button, self.guard)
             return
         if at is not None:
@@ -197,7 +197,7 @@ class InputActions:
     def _chords(self, text: str) -> Iterator[Rest]:
         asked = actions.parse_chords(text)
         for name in {name for names in asked for name in names}:
-            keysym_of_name(name)  # an unknown key is told before the first is pressed
+            keysym_of_name(name)  # an unknown key is reported before the first is pressed
         for n, names in enumerate(asked):
             if n:
                 yield from self._typist.read([Rest(time.monotonic() + _CHORD_S)])
@@ -205,7 +205,7 @@ class InputActions:
             yield from self.guard.opens()
             with self.guard.keys(), self.keyboard.holding(names):
                 pass
-            self.guard.sent(1)
+            self.guard.count_sent(1)
 
     def _hold(self, action: Hold) -> Iterator[Rest]:
         what = actions.parse_hold(action.what)
@@ -238,13 +238,13 @@ class InputActions:
     # ---- by itself --------------------------------------------------------------------------------------------------
 
     def due_s(self, *, is_idle: bool) -> float | None:
-        """Return when `tend` has something to do; `is_idle`: no action is under way."""
+        """Return when `tend` is due; `is_idle`: no action is under way."""
         dues = [grip.until_s for grip in self._grips.values() if grip.until_s is not None]
         restore_s = self.keyboard.restore_due_s() if is_idle else None
         return min([*dues, *([] if restore_s is None else [restore_s])], default=None)
 
     def tend(self, now_s: float, *, is_idle: bool) -> bool:
-        """Release what was held long enough, restore the keymap after a while; False when nothing was due."""
+        """Release held input that is due, restore the keymap after a while; return False when nothing was due."""
         over = [what for what, grip in self._grips.items() if grip.until_s is not None and grip.until_s <= now_s]
         for what in over:
             self._let_go(self._grips.pop(what))
@@ -257,7 +257,7 @@ class InputActions:
         return True
 
     def release_all(self) -> None:
-        """Release every key and button that is down, and go back to the keyboard's state."""
+        """Release every key and button that is down, and restore the keyboard's state."""
         self._grips.clear()
         self.keyboard.release_all()
         self.pointer.release_all()
@@ -265,7 +265,7 @@ class InputActions:
 
     def mend(self) -> None:
         """Undo what an earlier capture process left on the display when it was killed."""
-        left = self._trace.left()
+        left = self._trace.read()
         if left is None:
             return
         self.pointer.mend(left.buttons)
@@ -275,7 +275,7 @@ class InputActions:
         self._x.sync()
 
     def leave(self) -> None:
-        """Leave the display as it was found; may wait `LINGER_S` for programs to read their last keys."""
+        """Restore the display's former state; may wait `LINGER_S` for programs to read their last keys."""
         owed = self._trace.now != InputTrace()
         self.release_all()
         if self.keyboard.restore_due_s() is not None:

@@ -1,4 +1,4 @@
-"""The acts asked of a display: one after another, in steps between frames, each answered by an `Acted`."""
+"""The requested acts on a display: one after another, in steps between frames, each answered by an `Acted`."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ class _RunningAct:
 class InputQueue:
     """Runs acts. `baseline` grabs what was painted and not yet published, and returns the newest (epoch, frame).
 
-    `say` takes the answers. Nothing here waits longer than a round trip.
+    `send` takes the answers. Nothing here waits longer than a round trip.
     """
 
     def __init__(
-        self, actions: InputActions, baseline: Callable[[], tuple[int, int]], say: Callable[[Acted], None]
+        self, actions: InputActions, baseline: Callable[[], tuple[int, int]], send: Callable[[Acted], None]
     ) -> None:
         self._baseline = baseline
-        self._say = say
+        self._send = send
         self._queue: deque[Act] = deque()
         self._running: _RunningAct | None = None
         self.actions = actions
 
     def act(self, act: Act) -> None:
-        """Do `act` after those asked for before it."""
+        """Run `act` after those requested before it."""
         self._queue.append(act)
 
     def drop(self, order: DropActs) -> None:
-        """End what is under way and queued as refused, and release everything."""
+        """End the running and queued acts as refused, and release everything."""
         fault = Refused(order.reason, hint="act again when the display is free")
         running, self._running = self._running, None
         waiting = list(self._queue)
@@ -56,13 +56,13 @@ class InputQueue:
         self.actions.flush()
 
     def due_s(self) -> float | None:
-        """Return when `advance` has something to do by the clock; None when nothing waits."""
+        """Return when `advance` is due by the clock; None when nothing waits."""
         tend_s = self.actions.due_s(is_idle=self._running is None)
         rest_s = self._running.rest.until_s if self._running else (0.0 if self._queue else None)
         return min((due for due in (tend_s, rest_s) if due is not None), default=None)
 
     def advance(self, now_s: float) -> bool:
-        """Take one step that is due; False when none was. May leave events queued that no poll sees."""
+        """Take one step that is due; return False for none. May leave events queued that no poll sees."""
         if self.actions.tend(now_s, is_idle=self._running is None and not self._queue):
             return True
         if self._running is None and self._queue:
@@ -90,8 +90,8 @@ class InputQueue:
         self._answer(running.act, running.at, outcome, fault)
 
     def _answer(self, act: Act, at: tuple[int, int], outcome: ActOutcome, fault: AcudError | None) -> None:
-        cursor = self.actions.pointer.place()  # its reply says that the server has done what was asked before
-        self._say(
+        cursor = self.actions.pointer.place()  # its reply means that the server has done all earlier requests
+        self._send(
             Acted(
                 act.act_id,
                 code=fault.code if fault else "",

@@ -43,12 +43,13 @@ from acud.x11.windows import WindowReader, WindowSnapshot
 _WINDOWS_SETTLE_S = 0.05
 """From the first sign that a window changed to the next snapshot: a burst (a drag, a start) costs 20 a second."""
 _NUDGES_AFTER_S = (0.1, 0.3, 1.0, 3.0, 10.0)
-"""When, from the moment in which a window manager was seen: it names itself 0.1 s before it serves, on a busy machine
-seconds."""
+"""Times after a window manager appeared: it names itself 0.1 s before it serves, on a busy machine seconds."""
 
 
 class CaptureService:
-    """Everything of one display. Borrows connection, child and publisher; owns sources. Run it inside `translated`."""
+    """Everything of one display. Borrows connection, child and publisher; owns sources. Run it inside
+    `translate_faults`.
+    """
 
     def __init__(
         self,
@@ -71,21 +72,21 @@ class CaptureService:
         self._cursor = Cursor(connection)
         self._windows = WindowReader(connection)
         self._nudge = WindowManagerNudge(self._windows, self._loop) if options.managed else None
-        self._translator = events.Translator(connection, self._windows.watched())
+        self._translator = events.Translator(connection, self._windows.watched_properties)
         self._covered = CoveredWindows(connection, self._path, self._new_schedule, self._hello, self._send)
         self._screen = self._screen_source()
         guard = InputGuard(connection, self._windows, self._read_windows)
         actions = InputActions(connection, self._windows, self._translator, self._screen_size, guard)
         self._inputs = InputQueue(actions, self._baseline, self._send)
-        self._told: WindowSnapshot | None = None
+        self._sent: WindowSnapshot | None = None
         self._stale_s: float | None = 0.0
         self._unread = True
-        """Whether a window may be other than in the list told last."""
+        """Whether a window may differ from the list sent last."""
         self._is_resized = False
         self._x_server = connection.server_run()
         self._unpublished = 0
         self._beat_s = 0.0
-        self._told_beat: object = None
+        self._last_beat: object = None
         self._next_beat: Timer | None = None
         self._is_resting = False
 
@@ -110,11 +111,11 @@ class CaptureService:
     # ---- running ----------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Mend what an earlier process left pressed, say hello, then serve until told to stop."""
+        """Release what an earlier process left pressed, send the hello, then serve until stopped."""
         self._inputs.actions.mend()
         self._hello(self._screen, 0)
         self._beat()
-        self._loop.watch(self._child.socket, self._orders)
+        self._loop.watch(self._child.socket, self._handle_orders)
         self._loop.watch(self._x, self._x.read)
         self._settle()
         self._loop.run()
@@ -131,14 +132,14 @@ class CaptureService:
         counters = self._counters.take(time.monotonic())
         counters |= {"unsent": float(self._child.unsent), "unpublished": float(self._unpublished)}
         told = (newest, compared)
-        self._is_resting, self._told_beat = told == self._told_beat, told
+        self._is_resting, self._last_beat = told == self._last_beat, told
         rests_s = self._rests_s if self._is_resting else 0.0
         self._child.send(Heartbeat(newest, rss_mb=rss_mb(), counters=counters, compared=compared, rests_s=rests_s))
         self._beat_s = self._loop.now_s()
         self._next_beat = self._loop.call_at(next_beat_s(self._beat_s, self._heartbeat_s, rests_s), self._beat)
 
     def _stir(self) -> None:
-        """Something happens: the next heartbeat comes no later than usual."""
+        """Bring the next heartbeat forward to its usual time: something happens."""
         if self._is_resting and self._next_beat is not None:
             self._is_resting = False
             self._next_beat.cancel()
@@ -146,14 +147,14 @@ class CaptureService:
 
     # ---- orders -----------------------------------------------------------------------------------------------------
 
-    def _orders(self) -> None:
+    def _handle_orders(self) -> None:
         self._stir()
         for order in self._child.receive():
             if isinstance(order, Stop):
                 self._loop.stop()
             elif isinstance(order, Follow):
                 self._covered.follow(order.windows)
-                self._covered.update(self._told.windows if self._told else (), time.monotonic())
+                self._covered.update(self._sent.windows if self._sent else (), time.monotonic())
             elif isinstance(order, Act):
                 self._inputs.act(order)
             elif isinstance(order, DropActs):
@@ -167,7 +168,7 @@ class CaptureService:
             logger("capture").debug("order.late", source=order.source)
         elif isinstance(order, Demand):
             source.schedule.demand(order.fps, order.grab)
-            source.tells_looks = order.looks
+            source.sends_looks = order.looks
             source.shown += order.shown
             if source.watch(order.quiet):
                 self._x.sync()
@@ -183,31 +184,31 @@ class CaptureService:
 
     def _handle(self, event: Event) -> None:
         if isinstance(event, Painted):
-            self._painted(event)
+            self._on_painted(event)
         elif isinstance(event, Shape):
             self._cursor.serial = event.serial
         elif isinstance(event, Resized):
             self._is_resized = True
-            self._stale()  # its monitors may be others too
+            self._mark_stale()  # its monitors may have changed too
         elif isinstance(event, WindowTouched):
             if event.renewed:
-                self._covered.touched(event.window)
-            self._stale()
+                self._covered.mark_stale(event.window)
+            self._mark_stale()
         else:
             if isinstance(event, FocusMoved):
-                self._stale()
-            self._inputs.actions.heard(event)
+                self._mark_stale()
+            self._inputs.actions.on_event(event)
 
-    def _painted(self, event: Painted) -> None:
+    def _on_painted(self, event: Painted) -> None:
         self._counters.damage_events += 1
         for source in self._sources():
             if source.damage is not None and source.damage.id == event.damage:
-                source.painted(event.box, time.monotonic_ns())
-                self._covered.painted(source, time.monotonic())
+                source.note_painted(event.box, time.monotonic_ns())
+                self._covered.on_painted(source, time.monotonic())
             elif source.paints is not None and source.paints.id == event.damage:
-                source.painted_in(event.box, painted_ns(event.time_ms, time.monotonic_ns()))
+                source.note_painted_at(event.box, painted_ns(event.time_ms, time.monotonic_ns()))
 
-    def _stale(self) -> None:
+    def _mark_stale(self) -> None:
         self._unread = True
         if self._stale_s is None:
             self._stale_s = time.monotonic() + _WINDOWS_SETTLE_S
@@ -215,7 +216,7 @@ class CaptureService:
     # ---- the turn's end ---------------------------------------------------------------------------------------------
 
     def _settle(self) -> None:
-        """Do all that is due, then sleep until the next thing is. Acts take one step: orders are read in between."""
+        """Do all that is due, then sleep until the next due time. Acts take one step: orders are read in between."""
         self._do_due()
         if self._inputs.advance(time.monotonic()):
             self._do_due()
@@ -226,12 +227,12 @@ class CaptureService:
             pass
 
     def _step(self) -> bool:
-        """Do one thing that is due; False when there was none. Ends with no event queued that a poll can't see."""
+        """Do one thing that is due; return False for none. Leaves no event queued that a poll can't see."""
         self._x.flush()
         self._drain()
-        return self._remeasure() or self._look_at_windows() or self._grab_one()
+        return self._check_geometry() or self._look_at_windows() or self._grab_one()
 
-    def _remeasure(self) -> bool:
+    def _check_geometry(self) -> bool:
         self._covered.renew()
         self._covered.announce(time.monotonic())
         if not self._is_resized:
@@ -247,18 +248,18 @@ class CaptureService:
         if self._stale_s is None or time.monotonic() < self._stale_s:
             return False
         self._stale_s = None
-        told = self._tell_windows() if self._told is None or self._unread else self._told
+        told = self._send_windows() if self._sent is None or self._unread else self._sent
         self._covered.update(told.windows, time.monotonic())
         return True
 
-    def _tell_windows(self) -> WindowSnapshot:
+    def _send_windows(self) -> WindowSnapshot:
         self._unread = False
         snapshot = self._windows.snapshot()
         if self._nudge is not None:
             self._nudge.on_snapshot()
-        if snapshot == self._told:
-            return self._told
-        self._told = snapshot
+        if snapshot == self._sent:
+            return self._sent
+        self._sent = snapshot
         self._send(
             DisplayWindows(
                 self._x.name,
@@ -272,18 +273,18 @@ class CaptureService:
         return snapshot
 
     def _read_windows(self) -> WindowSnapshot:
-        """Return the windows as they are now, and have the supervisor know them."""
+        """Return the windows as they are now, and report them to the supervisor if they changed."""
         self._drain()
-        if self._told is None or self._unread:
+        if self._sent is None or self._unread:
             self._stale_s = 0.0  # sources begin and end at the turn's end
-            return self._tell_windows()
-        return self._told
+            return self._send_windows()
+        return self._sent
 
     def _drain_for_frame(self) -> None:
         """Read the events up to the frame just fetched: a frame never precedes its windows.
 
-        Else a window that moved, or was covered, would look changed where it no longer is, and a picture could show a
-        window that the list of its moment does not have.
+        Otherwise a window that moved, or was covered, would look changed where it no longer is, and a picture could
+        show a window that the list of its moment lacks.
         """
         self._read_windows()
 
@@ -301,13 +302,13 @@ class CaptureService:
         try:
             notice = source.grab(self._cursor, self._drain_for_frame, self._counters)
         except PixelsGone:
-            self._lost(source)
+            self._on_lost(source)
             return
         if notice is not None:
             self._send(notice)
 
     def _baseline(self) -> tuple[int, int]:
-        """Publish what was painted up to now, and return the display's newest (epoch, frame); (0, 0) for none."""
+        """Publish everything painted up to now, and return the display's newest (epoch, frame); (0, 0) for none."""
         self._x.sync()
         self._drain()
         if self._screen.is_behind:
@@ -315,10 +316,10 @@ class CaptureService:
             self._drain()
         return self._screen.newest or (0, 0)
 
-    def _lost(self, source: CaptureSource) -> None:
-        """The drawable is not as it was: look at it again before the next grab."""
+    def _on_lost(self, source: CaptureSource) -> None:
+        """Have the drawable looked at again before the next grab: it changed."""
         if source is not self._screen:
-            self._covered.lost(source)
+            self._covered.on_lost(source)
         elif self._screen_area() == source.area:
             raise PixelsGone(f"the X server {self._x.name} gives no pixels", hint="see the log of the X server")
         else:
@@ -329,7 +330,7 @@ class CaptureService:
         dues += [due for due in (self._stale_s, self._covered.due_s(), self._inputs.due_s()) if due is not None]
         self._loop.wake_at(min(dues, default=None))
 
-    # ---- told -------------------------------------------------------------------------------------------------------
+    # ---- reports ----------------------------------------------------------------------------------------------------
 
     def _hello(self, source: CaptureSource, window: int) -> None:
         self._send(
@@ -359,11 +360,11 @@ class CaptureService:
 
 
 class WindowManagerNudge:
-    """Makes things happen on a display whose window manager just started, until it has read what happened meanwhile.
+    """Makes a window manager that just started process the events that came in the meantime.
 
-    openbox 3.6 reads ahead while it starts, and looks at what it read only with the next event: a window that asks then
-    to be shown is not, for as long as nothing else happens on the display. Only for displays that acud started: others'
-    are not written to.
+    openbox 3.6 reads ahead while it starts, and processes what it read only with the next event: a window that then
+    asks to be shown is not, for as long as nothing else happens on the display. Only for displays that acud started:
+    others are not written to.
     """
 
     def __init__(self, windows: WindowReader, loop: EventLoop) -> None:

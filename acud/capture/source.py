@@ -26,11 +26,11 @@ from acud.x11.pointer import Cursor
 Pixels = npt.NDArray[np.uint8]
 _MS_PER_NS = 1e-6
 MOST_LOOKS = 64
-"""Tiles of a frame whose looks are told: a caret has 2 to 4, and what is larger is hardly a blinking light."""
+"""Tiles of a frame whose looks are sent: a caret has 2 to 4, and a larger change is hardly a blinking light."""
 
 
 class Before(Struct, frozen=True):
-    """The last frame of the ring before this one: copies of its pixels and of its tiles' change numbers."""
+    """The last frame of the previous ring: copies of its pixels and of its tiles' change numbers."""
 
     pixels: Pixels
     changes: npt.NDArray[np.uint64]
@@ -52,7 +52,7 @@ class Epoch:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether there is nothing to compare the next frame with."""
+        """Whether the next frame has nothing to be compared with."""
         return self._base() is None
 
     def _base(self) -> Pixels | None:
@@ -61,14 +61,14 @@ class Epoch:
         return self._before.pixels if self._before else None
 
     def difference(self, slot: int, box: Rect | None) -> Mask:
-        """Return which tiles of the frame in `slot` are new, looked for in `box` (None: everywhere)."""
+        """Return which tiles of the frame in `slot` are new, searched in `box` (None: everywhere)."""
         base = self._base()
         if base is None:
             return self._compare.everything()
         return self._compare.find_changes(base, self.writer.arrays[slot], None if self.newest is None else box)
 
     def differs(self, slot: int, box: Rect) -> bool:
-        """Tell whether a pixel of `box` in the frame in `slot` is new."""
+        """Return whether a pixel of `box` in the frame in `slot` is new."""
         base = self._base()
         if base is None:
             return True
@@ -80,7 +80,7 @@ class Epoch:
         return tile_looks(self.writer.arrays[slot], mask) if np.count_nonzero(mask) <= MOST_LOOKS else b""
 
     def look(self, slot: int, ask: LookAsk) -> PartLook:
-        """Return how a part of the frame in `slot` looks."""
+        """Return the look of a part of the frame in `slot`."""
         pixels = self.writer.arrays[slot]
         if ask.crop is not None:
             pixels = pixels[ask.crop.y : ask.crop.bottom, ask.crop.x : ask.crop.right]
@@ -95,7 +95,7 @@ class Epoch:
         return self._compare.bounds(mask)
 
     def publish(self, slot: int, mono_ns: int, mask: Mask, box: Rect | None, cursor: tuple[int, int, int]) -> int:
-        """Make the frame in `slot` the newest; return its number. `mask`, `box`: what changed."""
+        """Make the frame in `slot` the newest; return its number. `mask`, `box`: the changes."""
         frame, self._next_frame = self._next_frame, self._next_frame + 1
         if box is not None:
             self._changes[mask.ravel()] = frame
@@ -126,10 +126,10 @@ class CaptureSource:
         self._quiet = QuietWatch()
         self.paints: Damage | None = None
         """Reports each painted box by itself, while a wait needs quiet."""
-        self.tells_looks = False
-        """Whether notices tell what changed tiles look like."""
+        self.sends_looks = False
+        """Whether notices carry the looks of changed tiles."""
         self.shown: tuple[LookAsk, ...] = ()
-        """What the next demanded grab is to tell the look of."""
+        """The looks that the next demanded grab is to report."""
         self.compared_ns = 0
         """CLOCK_MONOTONIC of the newest grab that was compared with the newest frame, or is it; 0: none was."""
 
@@ -140,7 +140,7 @@ class CaptureSource:
         return None if epoch is None or epoch.newest is None else (epoch.number, epoch.newest)
 
     def attach(self, order: Attach) -> bool:
-        """Write into the ring of `order` from now on; False when it is gone, or was made for another geometry."""
+        """Write into the ring of `order` from now on; return False when it is gone, or has another geometry."""
         try:
             ring = Ring.open(order.path, writable=True)
         except FrameGone:
@@ -155,7 +155,7 @@ class CaptureSource:
         return True
 
     def detach(self) -> None:
-        """Let go of the ring, and have the server do so: unlinked but attached it would stay allocated."""
+        """Close the ring, and have the server do so: unlinked but attached it would stay allocated."""
         if self._epoch is not None:
             self._epoch.close()
             self._epoch = None
@@ -163,7 +163,7 @@ class CaptureSource:
         self.shown = ()
 
     def move(self, area: Area) -> None:
-        """Take pixels from `area` from now on. Another size ends the epoch: another ring is to be asked for."""
+        """Take pixels from `area` from now on. Another size ends the epoch: a new ring must be requested."""
         resized = (area.width, area.height) != (self.area.width, self.area.height)
         self.area, self._box = area, None
         self.schedule.damaged = True
@@ -171,20 +171,20 @@ class CaptureSource:
             self.detach()
 
     def close(self) -> None:
-        """Let go of ring and damage."""
+        """Close ring and damage."""
         self.detach()
         self.watch(())
         if self.damage is not None:
             self.damage.close()
 
-    def painted(self, box: Rect, now_ns: int) -> None:
+    def note_painted(self, box: Rect, now_ns: int) -> None:
         """Note that `box` was painted; `now_ns`: CLOCK_MONOTONIC when that was read."""
         self._damage_ns = self._damage_ns or now_ns
         self._box = box if self._box is None else bounding_box((self._box, box))
         self.schedule.damaged = True
 
     def watch(self, boxes: tuple[Rect, ...]) -> bool:
-        """Look into paint in these boxes; True when that began, and what is reported at first is to be forgotten."""
+        """Examine paint in these boxes; return True when that began, and the first reports are to be forgotten."""
         begins = bool(boxes) and self.paints is None and self.damage is not None
         self._quiet.watch(boxes)
         if begins and self.damage is not None:
@@ -200,9 +200,9 @@ class CaptureSource:
         """Forget what `watch` reported at first."""
         self._quiet.forget()
 
-    def painted_in(self, box: Rect, at_ns: int) -> None:
+    def note_painted_at(self, box: Rect, at_ns: int) -> None:
         """Note that `box` was painted at `at_ns` (CLOCK_MONOTONIC)."""
-        self.schedule.hurried |= self._quiet.painted(box, at_ns)
+        self.schedule.hurried |= self._quiet.note_painted(box, at_ns)
 
     @property
     def is_behind(self) -> bool:
@@ -214,11 +214,11 @@ class CaptureSource:
         return self.schedule.due_s() if self._epoch is not None else None
 
     def grab(self, cursor: Cursor, drain: Callable[[], None], counters: CaptureCounters) -> Notice | None:
-        """Grab, compare, publish; None when nothing changed and this grab was not requested.
+        """Grab, compare, publish; return None when nothing changed and this grab was not requested.
 
-        The order is DamageSubtract, the whole area, then `drain`, which is to dispatch every event read up to the reply
-        (so that `painted` is called). What was painted before and what came late make this frame's box; the late ones
-        count for the next frame too. With the former alone, 2.7 to 5 % of frames missed changed pixels.
+        The order is DamageSubtract, the whole area, then `drain`, which dispatches every event read up to the reply (so
+        that `note_painted` is called). Earlier and late paint make this frame's box; late paint counts for the next
+        frame too. With the earlier paint alone, 2.7 to 5 % of frames missed changed pixels.
 
         Raises: PixelsGone.
         """
@@ -231,16 +231,16 @@ class CaptureSource:
         drain()
         fetched_ns = time.monotonic_ns()
         mask = epoch.difference(slot, self._suspect(start))
-        self._quiet.examine(lambda box: _found(epoch, slot, mask, box), paints, fetched_ns)
+        self._quiet.examine(lambda box: _find_effect(epoch, slot, mask, box), paints, fetched_ns)
         notice = replace(_conclude(self.name, epoch, slot, mask, start, cursor), took_ns=fetched_ns - start.mono_ns)
-        if self.tells_looks and notice.tiles:
+        if self.sends_looks and notice.tiles:
             notice = replace(notice, looks=epoch.looks(slot, mask))
         if start.number and self.shown:
             notice = replace(notice, shown=tuple(epoch.look(slot, ask) for ask in self.shown))
             self.shown = ()
         compare_ns = time.monotonic_ns() - fetched_ns
         self.compared_ns = start.mono_ns
-        counters.grabbed(
+        counters.count_grab(
             (fetched_ns - start.mono_ns) * _MS_PER_NS, compare_ns * _MS_PER_NS, published=notice.frame > start.newest
         )
         return self._with_doubts(notice) if notice.frame > start.newest or start.number else None
@@ -270,13 +270,15 @@ class CaptureSource:
             raise
 
     def _suspect(self, start: Start) -> Rect | None:
-        """Return where to look for changes; None: everywhere, as floor and demanded grabs do."""
+        """Return where to search for changes; None: everywhere, as floor and demanded grabs do."""
         # A compositor can swallow damage; a requested frame must show what is there.
         return None if start.number or start.box is None else bounding_box(filter(None, (start.box, self._box)))
 
 
 class Start(Struct, frozen=True):
-    """What a grab began with. `newest`: the frame last published, 0 before the first; `number`: the demanded grab."""
+    """The state at the beginning of a grab. `newest`: the frame last published, 0 before the first; `number`: the
+    demanded grab.
+    """
 
     mono_ns: int
     box: Rect | None
@@ -286,22 +288,22 @@ class Start(Struct, frozen=True):
 
 
 def _last_frame(order: Attach, ring: Ring) -> Before | None:
-    """Return the newest frame of the ring before this one, when there is one of the same geometry as `ring`."""
+    """Return the newest frame of the previous ring, if it has the same geometry as `ring`."""
     if not order.previous:
         return None
     try:
         with Ring.open(order.previous) as old:
-            return _copied(old, order.first_frame) if old.layout.same_frames(ring.layout) else None
+            return _copy_frame(old, order.first_frame) if old.layout.same_frames(ring.layout) else None
     except (FrameGone, ProtocolError) as fault:
         logger("capture").warning("previous.unreadable", fault=fault.message)
         return None
 
 
-def _copied(old: Ring, first_frame: int) -> Before | None:
-    slot = old.newest()  # its writer is dead or has let go of it: nothing overwrites it now
+def _copy_frame(old: Ring, first_frame: int) -> Before | None:
+    slot = old.newest()  # its writer is dead or has closed it: nothing overwrites it now
     if slot is None:
         return None
-    if slot.frame >= first_frame:  # the supervisor never heard of it, nor of what changed in it
+    if slot.frame >= first_frame:  # the supervisor knows neither it nor its changes
         logger("capture").warning("previous.ahead", frame=slot.frame, first_frame=first_frame)
         return None
     layout = old.layout
@@ -315,7 +317,7 @@ def _target(ring: Ring) -> GrabMemory:
 
 
 def _conclude(name: str, epoch: Epoch, slot: int, mask: Mask, start: Start, cursor: Cursor) -> Notice:
-    """Publish the frame in `slot` unless it equals the newest, and return what there is to tell."""
+    """Publish the frame in `slot` unless it equals the newest, and return the notice."""
     place, box = cursor.answer(), epoch.bounds(mask)
     if epoch.newest is not None and box is None:
         return Notice(name, epoch.number, epoch.newest, start.mono_ns, damage_ns=start.damage_ns, grab=start.number)
@@ -325,8 +327,8 @@ def _conclude(name: str, epoch: Epoch, slot: int, mask: Mask, start: Start, curs
     return Notice(name, epoch.number, frame, start.mono_ns, tiles, box, start.damage_ns, start.number, fresh=fresh)
 
 
-def _found(epoch: Epoch, slot: int, mask: Mask, box: Rect) -> PaintEffect:
-    """Return what changed of `box`: by tiles where they tell, else by its pixels in those that changed."""
+def _find_effect(epoch: Epoch, slot: int, mask: Mask, box: Rect) -> PaintEffect:
+    """Return the effect on `box`: by tiles inside it, else by its pixels in the changed tiles."""
     left, top = max(0, box.x), max(0, box.y)
     whole = slice(-(-top // TILE_PX), box.bottom // TILE_PX), slice(-(-left // TILE_PX), box.right // TILE_PX)
     if mask[whole].any():

@@ -1,8 +1,8 @@
-"""Access to local X servers: their sockets, which user serves there, and which cookie opens a display.
+"""Access to local X servers: their sockets, the user that serves them, and the cookie that opens a display.
 
 Any user may bind a display's name once its server has ended: its file in a folder that all may write to, or at any time
-its abstract name (unix(7)), which has no owner. Who takes the cookie and what is typed is told by the kernel alone:
-SO_PEERCRED gives the uid that called listen(2). It is looked at before a byte is sent.
+its abstract name (unix(7)), which has no owner. Only the kernel identifies the process that receives the cookie and the
+keys: SO_PEERCRED gives the uid that called listen(2). It is checked before a byte is sent.
 
 Cookies come from Xauthority files, as Xau(3) writes them: big-endian 16-bit family, then counted address, number, name,
 data. python-xlib's own match knows no FamilyWild and no explicit file.
@@ -38,7 +38,7 @@ def socket_path(number: int) -> Path:
 
 
 def peer_credentials(sock: socket.socket) -> tuple[int, int]:
-    """Return (pid, uid) of who listens at the other end; pid 0 in another pid namespace."""
+    """Return (pid, uid) of the listener at the other end; pid 0 in another pid namespace."""
     pid, uid, _ = _CREDENTIALS.unpack(sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
     return pid, uid
 
@@ -46,17 +46,17 @@ def peer_credentials(sock: socket.socket) -> tuple[int, int]:
 def connect_socket(number: int, owner: int = NOBODY_ELSE) -> socket.socket:
     """Return a socket to the server of display `number`: through its file, else its abstract name.
 
-    `owner`: the uid that may serve it besides ourselves and root. Raises: DisplayDown when somebody else does, or could
-    have put the socket there; OSError when nobody answers.
+    `owner`: the uid that may serve it besides ourselves and root. Raises: DisplayDown when another user does, or could
+    have put the socket there; OSError when nothing listens.
     """
     file = socket_path(number)
-    by_file = _there(file)
+    by_file = _exists(file)
     if by_file:
         _check_file(file, number, owner)
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
     try:
         sock.settimeout(_CONNECT_S)
-        sock.connect(str(file) if by_file else _abstract(number))
+        sock.connect(str(file) if by_file else _abstract_address(number))
         sock.settimeout(None)
         _check_uid(peer_credentials(sock)[1], number, owner)
     except BaseException:
@@ -66,25 +66,25 @@ def connect_socket(number: int, owner: int = NOBODY_ELSE) -> socket.socket:
 
 
 def is_served(number: int) -> bool:
-    """Tell whether a server of any user accepts connections for display `number`; never blocks."""
-    return any(_uid(address) is not None for address in _addresses(number))
+    """Return whether a server of any user accepts connections for display `number`; never blocks."""
+    return any(_listener_uid(address) is not None for address in _addresses(number))
 
 
 def check_owner(number: int, owner: int = NOBODY_ELSE) -> None:
-    """Look at all that a program which is given this display may connect to; never blocks, sends nothing.
+    """Check everything that a program with this display may connect to; never blocks, sends nothing.
 
     Raises: DisplayDown when another user than ourselves, root or `owner` serves any of it.
     """
-    if _there(socket_path(number)):
+    if _exists(socket_path(number)):
         _check_file(socket_path(number), number, owner)
     for address in _addresses(number):
-        uid = _uid(address)
+        uid = _listener_uid(address)
         if uid is not None and uid != _UNKNOWN:
             _check_uid(uid, number, owner)
 
 
 def check_socket_folder() -> None:
-    """See that nobody but root and ourselves can put sockets into the folder in another's name; a missing one is well.
+    """Check that only root and ourselves can put sockets into the folder in another's name; a missing folder is fine.
 
     Raises: DisplayDown.
     """
@@ -95,7 +95,7 @@ def check_socket_folder() -> None:
     strangers = sorted({itself.st_uid, found.st_uid} - {0, os.getuid()})
     if strangers:
         raise DisplayDown(
-            f"{FOLDER} belongs to {_named(strangers[0])}, who could take the place of any X server",
+            f"{FOLDER} belongs to {_describe_user(strangers[0])}, who could take the place of any X server",
             hint=f"as root: rm -r {FOLDER}; install -d -m 1777 {FOLDER}; then start the X servers again",
         )
     if not stat.S_ISDIR(found.st_mode) or (found.st_mode & 0o022 and not found.st_mode & stat.S_ISVTX):
@@ -139,20 +139,20 @@ def xauthority_entries(raw: bytes) -> Iterator[XauthorityEntry]:
 
 
 def fits(entry: XauthorityEntry, family: int, address: bytes, number: int) -> bool:
-    """Tell whether `entry` is for the server `number` at `address`; an empty number and FamilyWild fit every one."""
+    """Return whether `entry` is for the server `number` at `address`; empty number and FamilyWild match all."""
     here = entry.family == FAMILY_WILD or (entry.family == family and entry.address == address)
     return here and entry.name == COOKIE and entry.number in {b"", str(number).encode()}
 
 
 def cookie(auth_file: str, number: int) -> tuple[bytes, bytes]:
-    """Return (name, data) of the cookie in `auth_file` for the local display `number`; two empty values when none fits.
+    """Return (name, data) of the cookie in `auth_file` for the local display `number`; two empty values for none.
 
-    An entry that names the display goes before one that names none.
+    An entry with the display's number precedes one without.
     """
     here = socket.gethostname().encode()
     try:
         raw = Path(auth_file).read_bytes()
-    except OSError:  # no file: servers that ask for no cookie let us in all the same, others say so themselves
+    except OSError:  # no file: servers without cookies accept us all the same, others report it
         return b"", b""
     fitting = [e for e in xauthority_entries(raw) if fits(e, FAMILY_LOCAL, here, number)]
     best = max(fitting, key=lambda e: (e.family != FAMILY_WILD, e.number != b""), default=None)
@@ -160,14 +160,14 @@ def cookie(auth_file: str, number: int) -> tuple[bytes, bytes]:
 
 
 def _addresses(number: int) -> tuple[str, str]:
-    return _abstract(number), str(socket_path(number))
+    return _abstract_address(number), str(socket_path(number))
 
 
-def _abstract(number: int) -> str:
+def _abstract_address(number: int) -> str:
     return f"\0/tmp/.X11-unix/X{number}"
 
 
-def _there(file: Path) -> bool:
+def _exists(file: Path) -> bool:
     try:
         file.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -175,8 +175,8 @@ def _there(file: Path) -> bool:
     return True
 
 
-def _uid(address: str) -> int | None:
-    """Return the uid of who listens at `address`: None for nobody, `_UNKNOWN` while its queue is full."""
+def _listener_uid(address: str) -> int | None:
+    """Return the uid of the listener at `address`: None for no listener, `_UNKNOWN` while its queue is full."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC) as probe:
         try:
             probe.connect(address)
@@ -188,7 +188,9 @@ def _uid(address: str) -> int | None:
 
 
 def _check_file(file: Path, number: int, owner: int) -> None:
-    """A link of a stranger would lead to another server of ours; the folder's owner may put in what he likes."""
+    """Check the socket's file: a stranger's link would lead to another server of ours, and the folder's owner can put
+    in any file.
+    """
     check_socket_folder()
     _check_uid(file.lstat().st_uid, number, owner)
 
@@ -197,14 +199,14 @@ def _check_uid(uid: int, number: int, owner: int) -> None:
     if uid in {0, os.getuid(), owner}:
         return
     raise DisplayDown(
-        f"the X server of :{number} is run by {_named(uid)}, not by you or root: nothing was sent to it",
+        f"the X server of :{number} is run by {_describe_user(uid)}, not by you or root: nothing was sent to it",
         hint=f"if that user may see and type all that acud does there: acud display remove :{number} (where it is "
         f"watched), then acud display add :{number} --owner {uid}",
         uid=uid,
     )
 
 
-def _named(uid: int) -> str:
+def _describe_user(uid: int) -> str:
     try:
         return f"uid {uid} ({pwd.getpwuid(uid).pw_name})"
     except KeyError:

@@ -1,6 +1,6 @@
 """Selections of one display: read from their owners, and owned as long as this connection lives (ICCCM 2).
 
-Large texts go in pieces both ways (INCR, ICCCM 2.7.2). What is owned ends with the capture process: X keeps no copies.
+Large texts go in pieces both ways (INCR, ICCCM 2.7.2). Ownership ends with the capture process: X keeps no copies.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from acud.types.actions import MAX_CLIPBOARD
 from acud.x11.connection import Connection
 from acud.x11.events import PropertyTouched, SelectionAsked, SelectionGiven, SelectionLost, Translator
 from acud.x11.input_steps import ActOutcome, Rest, Steps, rest_for
-from acud.x11.window_tree import answered, resource_id
+from acud.x11.window_tree import get_reply, resource_id
 from acud.x11.windows import CLIENT_EVENTS, decode_text
 
 MAX_BYTES = 900_000
 """Of UTF-8: a message to the supervisor is at most 1 MiB."""
 _ANSWER_S = 2.0
-"""How long an owner may take for its answer, and for each piece of a large one."""
+"""An owner's time for its answer, and for each piece of a large one."""
 _PIECE = 65_536
 _UNTAKEN_S = 30.0
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -46,19 +46,19 @@ class ClipboardAtoms:
         self.property: int = atom("_ACUD_SELECTION")
 
     def of_utf8(self) -> tuple[int, ...]:
-        """The targets that are answered in UTF-8."""
+        """Return the targets that are answered in UTF-8."""
         return (self.utf8, self.plain_utf8, self.plain, self.text)
 
 
 class _Owned(Struct, frozen=True):
-    """A selection of ours: the text, and the server's time when it became so."""
+    """A selection of ours: the text, and the server's time at which it became ours."""
 
     text: str
     time_ms: int
 
 
 class _Transfer(Struct):
-    """A large text on its way to `window`: what is left of it."""
+    """A large text on its way to `window`, with the rest still to send."""
 
     window: int
     property: int
@@ -96,11 +96,11 @@ class Clipboard:
         self._owned[atom] = _Owned(text, now_ms)
         return ActOutcome()
 
-    def lost(self, event: SelectionLost) -> None:
+    def on_lost(self, event: SelectionLost) -> None:
         self._owned.pop(event.selection, None)
 
     def serve(self, asked: SelectionAsked) -> None:
-        """Answer a program that wants what we own."""
+        """Answer a program that requests our selection."""
         self._drop_untaken(time.monotonic() - _UNTAKEN_S)
         owned = self._owned.get(asked.selection)
         answer = self._answer(owned, asked.target) if owned is not None else None
@@ -138,7 +138,7 @@ class Clipboard:
         if isinstance(data, bytes) and len(data) > _PIECE:
             self._transfers[window, place] = _Transfer(window, place, kind, data, time.monotonic())
             self._translator.follow(window)
-            # A superset of what the window room asks for: a selection of events replaces the one before.
+            # A superset of the events that `windows` selects: a selection of events replaces the one before.
             self._connection.xlib.create_resource_object("window", window).change_attributes(event_mask=CLIENT_EVENTS)
             kind, form, data = self.names.incr, 32, [len(data)]
         self._change(window, place, kind, form, data)
@@ -148,7 +148,7 @@ class Clipboard:
             display=self._wire, mode=X.PropModeReplace, window=window, property=place, type=kind, data=(form, data)
         )
 
-    def touched(self, event: PropertyTouched) -> None:
+    def on_property_changed(self, event: PropertyTouched) -> None:
         """Note a property that came or went: the next piece of a transfer either way."""
         if event.window == self._window.id:
             self._touched[:] = [] if event.is_deleted else [event]
@@ -173,17 +173,17 @@ class Clipboard:
         atom = self.names.selections[selection]
         own = self._find_own(selection)
         if own is not None:
-            return ActOutcome(text=_fitting(own.text))
+            return ActOutcome(text=_check_size(own.text))
         other = "something else"
         for target in (self.names.utf8, Xatom.STRING):
             given = yield from self._convert(atom, target, selection)
             if given.property == X.NONE:
                 continue
-            kind, data = yield from self._take(selection, self._texts)
-            # An owner may answer any question with all that it has: xclip gives a picture to one that asks for text.
+            kind, data = yield from self._read_answer(selection, self._texts)
+            # An owner may answer any request with all that it has: xclip answers a request for text with a picture.
             if kind in self._texts:
-                return ActOutcome(text=_fitting(decode_text(data)))
-            other = self._name(kind)
+                return ActOutcome(text=_check_size(decode_text(data)))
+            other = self._name_of(kind)
             break
         hint = "ask for its picture (--picture FILE, image=true), or paste it into a program and look"
         raise NotFound(f"the {selection} holds no text, but {other}", hint=hint)
@@ -195,25 +195,25 @@ class Clipboard:
             given = yield from self._convert(self.names.selections[selection], self.names.png, selection)
             other = "what its owner gives in no PNG"
             if given.property != X.NONE:
-                kind, data = yield from self._take(selection, frozenset((self.names.png,)))
+                kind, data = yield from self._read_answer(selection, frozenset((self.names.png,)))
                 if kind == self.names.png and data.startswith(_PNG):
                     return ActOutcome(png=data)
-                other = self._name(kind)
+                other = self._name_of(kind)
         raise NotFound(f"the {selection} holds no picture, but {other}", hint="copy a picture, or read the text")
 
     def _find_own(self, selection: str) -> _Owned | None:
-        """Return what we own as `selection`. Raises: NotFound when nobody does."""
+        """Return our own text as `selection`. Raises: NotFound when it has no owner."""
         atom = self.names.selections[selection]
         owner = self._owner(atom)
         if owner == X.NONE:
             raise NotFound(f"nothing was copied: nobody owns the {selection}", hint="copy something first")
         return self._owned.get(atom) if owner == self._window.id else None
 
-    def _name(self, atom: int) -> str:
-        said = answered(request.GetAtomName(display=self._wire, defer=True, atom=atom)) if atom else None
+    def _name_of(self, atom: int) -> str:
+        said = get_reply(request.GetAtomName(display=self._wire, defer=True, atom=atom)) if atom else None
         return str(said.name) if said is not None else "something else"
 
-    def given(self, event: SelectionGiven) -> None:
+    def on_given(self, event: SelectionGiven) -> None:
         self._given[:] = [event]
 
     def _convert(self, atom: int, target: int, selection: str) -> Generator[Rest, None, SelectionGiven]:
@@ -229,26 +229,26 @@ class Clipboard:
 
         yield from rest_for(_ANSWER_S, is_given)
         if not is_given():
-            raise _silent(selection)
+            raise _no_answer(selection)
         return self._given[0]
 
-    def _take(self, selection: str, wanted: frozenset[int]) -> Generator[Rest, None, tuple[int, bytes]]:
-        """Return what the owner gave, and its type; of one that is not `wanted`, perhaps no data."""
+    def _read_answer(self, selection: str, wanted: frozenset[int]) -> Generator[Rest, None, tuple[int, bytes]]:
+        """Return the owner's data and its type; for a type not `wanted`, perhaps no data."""
         self._touched.clear()  # before the deletion, which asks for the first piece
-        kind, data = self._property(wanted)
+        kind, data = self._take_property(wanted)
         if kind != self.names.incr:
             return kind, data
         whole = bytearray()
         while True:
             yield from rest_for(_ANSWER_S, self._has_piece)
             if not self._has_piece():
-                raise _silent(selection)
+                raise _no_answer(selection)
             self._touched.clear()
-            of_piece, piece = self._property(wanted)
+            of_piece, piece = self._take_property(wanted)
             if not piece:
                 return kind, bytes(whole)
             kind = of_piece
-            # What is not wanted is taken to its end too: its owner would not answer again before.
+            # Unwanted data is read to its end too: its owner would not answer again before.
             whole += piece if kind in wanted else b""
             if len(whole) > MAX_BYTES:
                 raise _too_large()
@@ -260,9 +260,9 @@ class Clipboard:
     def _has_piece(self) -> bool:
         return any(touched.property == self.names.property for touched in self._touched)
 
-    def _property(self, wanted: frozenset[int]) -> tuple[int, bytes]:
-        """Read and delete what the owner put on our window: its type and bytes."""
-        said = answered(
+    def _take_property(self, wanted: frozenset[int]) -> tuple[int, bytes]:
+        """Read and delete the property that the owner set on our window: its type and bytes."""
+        said = get_reply(
             request.GetProperty(
                 display=self._wire, defer=True, delete=True, window=self._window, property=self.names.property,
                 type=X.AnyPropertyType, long_offset=0, long_length=MAX_BYTES // 4 + 1,
@@ -278,7 +278,7 @@ class Clipboard:
         return said.property_type, bytes(said.value[1]) if said.value[0] == 8 else b""
 
     def _server_time(self) -> Generator[Rest, None, int]:
-        """Return the server's time, as an empty change of a property tells it (ICCCM 2.1)."""
+        """Return the server's time, from an empty change of a property (ICCCM 2.1)."""
         self._touched.clear()
         request.ChangeProperty(
             display=self._wire, mode=X.PropModeAppend, window=self._window, property=self.names.timestamp,
@@ -293,7 +293,7 @@ class Clipboard:
         return resource_id(request.GetSelectionOwner(display=self._wire, selection=selection).owner)
 
 
-def _silent(selection: str) -> Unavailable:
+def _no_answer(selection: str) -> Unavailable:
     return Unavailable(
         f"the owner of the {selection} gave no answer within {_ANSWER_S:g} s", hint="its program hangs, or is busy"
     )
@@ -303,7 +303,7 @@ def _too_large() -> Refused:
     return Refused(f"the selection is larger than {MAX_BYTES} bytes", hint="copy less at a time")
 
 
-def _fitting(text: str) -> str:
+def _check_size(text: str) -> str:
     if len(text) > MAX_CLIPBOARD or len(text.encode()) > MAX_BYTES:
         raise _too_large()
     return text

@@ -1,4 +1,4 @@
-"""Decode X11's COMPOUND_TEXT (X Consortium, "Compound Text Encoding", 1.1), in which Xt programs give their titles."""
+"""Decode X11's COMPOUND_TEXT (X Consortium, "Compound Text Encoding", 1.1), the encoding of Xt programs' titles."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _WIDE = {b"A": "gb2312", b"B": "euc_jp", b"C": "euc_kr"}
 
 
 def decode_compound_text(data: bytes) -> str:
-    """Return the text; what no known set has is U+FFFD. Directions are left out."""
+    """Return the text; characters of unknown sets are U+FFFD. Directions are left out."""
     text, at = "", 0
     left, right, is_utf8 = "ascii", "iso8859_1", False
     while at < len(data):
         found = _ESCAPE.search(data, at)
         end = found.start() if found is not None else len(data)
-        text += _decoded(data[at:end], left, "utf_8" if is_utf8 else right)
+        text += _decode_part(data[at:end], left, "utf_8" if is_utf8 else right)
         if found is None:
             break
         at = found.end()
@@ -40,19 +40,19 @@ def decode_compound_text(data: bytes) -> str:
         elif found["high"]:
             length = (found["high"][0] - 128) * 128 + found["low"][0] - 128
             name, _, part = data[at : at + length].partition(b"\x02")
-            text += _named(part, name.decode("ascii", "replace"))
+            text += _decode_named(part, name.decode("ascii", "replace"))
             at += length
     return text
 
 
-def _decoded(part: bytes, left: str, right: str) -> str:
+def _decode_part(part: bytes, left: str, right: str) -> str:
     if left != "ascii":  # seven bits of a set of two bytes a character
         part = bytes(byte | 0x80 if byte > 0x20 else byte for byte in part)
         return part.decode(left, "replace")
     return part.decode(right, "replace")
 
 
-def _named(part: bytes, name: str) -> str:
+def _decode_named(part: bytes, name: str) -> str:
     try:
         return part.decode(name.lower().replace("iso8859-", "iso8859_"), "replace")
     except LookupError:

@@ -28,8 +28,8 @@ _opening = threading.Lock()
 class Connection:
     """An open connection. A context manager; closing twice is harmless.
 
-    `xlib` is python-xlib's display, `wire` its protocol side, `root` the root window. Everything that talks to the
-    server is to run inside `translated`. `queued_events` must be drained after each request that waits for a reply:
+    `xlib` is python-xlib's display, `wire` its protocol side, `root` the root window. Calls to the server
+    belong inside `translate_faults`. `queued_events` must be drained after each request that waits for a reply:
     what arrives before the reply is queued here, where no poll sees it.
     """
 
@@ -37,11 +37,11 @@ class Connection:
         """Open the local display `name` (such as `:7`). `auth_file` "" means the usual one. `owner`: the uid that may
         serve it besides ourselves and root.
 
-        Raises: DisplayDown when it is not there, refuses us or is served by somebody else; Refused for a name or a
+        Raises: DisplayDown when it does not exist, refuses us or is served by another user; Refused for a name or a
         pixel format acud can't use.
         """
         self.name = name
-        self.xlib: Any = _opened(name, auth_file or auth.default_xauthority(), owner)
+        self.xlib: Any = _open(name, auth_file or auth.default_xauthority(), owner)
         self.wire: Wire = self.xlib.display
         self.xlib.set_error_handler(self._unasked_error)
         self.root: Any = self.xlib.screen().root
@@ -56,7 +56,7 @@ class Connection:
         self.close()
 
     def close(self) -> None:
-        """Close the connection; the server frees what we made."""
+        """Close the connection; the server frees our resources."""
         if self.wire.socket_error is None:
             with contextlib.suppress(error.ConnectionClosedError, OSError):
                 self.xlib.close()
@@ -70,26 +70,26 @@ class Connection:
         return geometry.width, geometry.height
 
     def read(self) -> None:
-        """Read what has arrived, without waiting; `queued_events` then yields it."""
+        """Read all that has arrived, without waiting; `queued_events` then yields it."""
         self.wire.check_for_error()
         self.wire.receive(wait=False)
 
     def queued_events(self) -> Iterator[Any]:
-        """Yield the events already read from the socket, without looking at it."""
+        """Yield the events already read from the socket, without polling it."""
         queue = self.wire.event_queue
         while queue:
             yield queue.pop(0)
 
     def sync(self) -> None:
-        """Wait until the server has done everything asked so far."""
+        """Wait until the server has handled all requests so far."""
         request.GetInputFocus(display=self.wire)
 
     def flush(self) -> None:
-        """Send what is queued, without waiting for an answer."""
+        """Send the queued requests, without waiting for an answer."""
         self.wire.send_queued()
 
     def has(self, extension: str) -> bool:
-        """Tell whether server and python-xlib both have `extension`."""
+        """Return whether server and python-xlib both have `extension`."""
         return cast(bool, self.xlib.has_extension(extension))
 
     def event_code(self, name: str) -> Any:
@@ -97,9 +97,9 @@ class Connection:
         return getattr(self.xlib.extension_event, name)
 
     def server_run(self) -> str:
-        """Return a text that names this run of the X server: its pid and start time, else the connection's own id.
+        """Return a text that identifies this run of the X server: its pid and start time, else the connection's own id.
 
-        unix(7) SO_PEERCRED gives the pid of who listens; 0 in another pid namespace. The fallback differs for each
+        unix(7) SO_PEERCRED gives the listener's pid; 0 in another pid namespace. The fallback differs for each
         connection, which reads as "another server": the safe side.
         """
         pid, _ = auth.peer_credentials(self.wire.socket)
@@ -112,7 +112,7 @@ class Connection:
 
 
 @contextlib.contextmanager
-def translated(name: str) -> Iterator[None]:
+def translate_faults(name: str) -> Iterator[None]:
     """Turn python-xlib's closed connection into DisplayDown, around everything that talks to the server `name`."""
     try:
         yield
@@ -120,7 +120,7 @@ def translated(name: str) -> Iterator[None]:
         raise DisplayDown(f"the X server {name} is gone: {fault}", hint="was it stopped?") from fault
 
 
-def _opened(name: str, auth_file: str, owner: int) -> Any:
+def _open(name: str, auth_file: str, owner: int) -> Any:
     parts = _NAME.match(name)
     if parts is None:
         raise Refused(f"{name!r} is not a display name", hint="give one of this machine, such as :0 or :100")
@@ -132,16 +132,16 @@ def _opened(name: str, auth_file: str, owner: int) -> Any:
         raise DisplayDown(f"can't open display {name}: {fault.strerror or fault}", hint=hint) from fault
     cookie = auth.cookie(auth_file, number)
     try:
-        with _over(sock, cookie):
+        with _use_socket(sock, cookie):
             return Xlib.display.Display(name)
     except (error.DisplayError, error.ConnectionClosedError, OSError) as fault:
         sock.close()
-        raise DisplayDown(f"can't open display {name}: {_reason(fault)}", hint=hint) from fault
+        raise DisplayDown(f"can't open display {name}: {_describe_fault(fault)}", hint=hint) from fault
 
 
 @contextlib.contextmanager
-def _over(sock: Any, cookie: tuple[bytes, bytes]) -> Iterator[None]:
-    """Have python-xlib make a `Wire` over `sock` with `cookie`; it takes none of these as an argument.
+def _use_socket(sock: Any, cookie: tuple[bytes, bytes]) -> Iterator[None]:
+    """Have python-xlib make a `Wire` over `sock` with `cookie`, which it does not take as arguments.
 
     Left alone it would fall back to TCP when the local socket is dead, and leave sockets of failed attempts open.
     """
@@ -154,7 +154,7 @@ def _over(sock: Any, cookie: tuple[bytes, bytes]) -> Iterator[None]:
             connect.get_socket, connect.get_auth, Xlib.display._BaseDisplay = theirs
 
 
-def _reason(fault: Exception) -> str:
+def _describe_fault(fault: Exception) -> str:
     said = getattr(fault, "msg", str(fault))
     return (said.decode("latin-1") if isinstance(said, bytes) else str(said)).strip()
 

@@ -1,4 +1,4 @@
-"""What was painted in a window (DAMAGE), and a window's own pixels even if covered (COMPOSITE)."""
+"""The painted boxes of a window (DAMAGE), and a window's own pixels even if covered (COMPOSITE)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _SUBTRACT = struct.Struct("=BBHIII")
 
 
 class Damage:
-    """Which box of `window` (an Xlib window) was painted since the last `subtract`.
+    """The box of `window` (an Xlib window) that was painted since the last `subtract`.
 
-    Events whose `damage` is `id` are ours (see `events.Painted`). Reports are bounding boxes, or with `deltas` what is
-    painted beyond what was reported already. Raw rectangles would be 60,000 events a second under a terminal that
-    prints without pause.
+    Events whose `damage` is `id` are ours (see `events.Painted`). Reports are bounding boxes, or with `deltas` the
+    parts beyond those reported already. Raw rectangles would be 60,000 events a second under a terminal that prints
+    without pause.
     """
 
     def __init__(self, connection: Connection, window: Any, *, deltas: bool = False) -> None:
@@ -37,11 +37,11 @@ class Damage:
         self._subtract = PackedRequest(connection.wire, _SUBTRACT.pack(opcode, 3, 4, self.id, X.NONE, X.NONE))
 
     def subtract(self) -> None:
-        """Queue a request to start anew: what is painted from then on raises events again."""
+        """Queue a request to start anew: later paint raises events again."""
         self._subtract.send()
 
     def in_boxes(self) -> Damage:
-        """Return another damage of the same window, which tells each painted box by itself."""
+        """Return another damage of the same window, which reports each painted box by itself."""
         return Damage(self._connection, self._window, deltas=True)
 
     def close(self) -> None:
@@ -106,7 +106,7 @@ class OffScreen:
             self._pixmap = None
 
     def close(self) -> None:
-        """Let go of pixmap and damage, and have the window drawn on the screen again."""
+        """Free pixmap and damage, and have the window drawn on the screen again."""
         if self.damage is not None:
             self._free()
             self.damage.close()

@@ -1,8 +1,8 @@
-"""How much larger than plain pixels a display's programs draw: what its settings or its resources say.
+"""How much larger than plain pixels a display's programs draw, by its settings or its resources.
 
     XSETTINGS Gdk/WindowScalingFactor > 1  ->  XSETTINGS Xft/DPI  ->  resource Xft.dpi  ->  1.0
 
-That is the order in which toolkits ask. 96 dots per inch are 1.0. A desktop that scales by fractions leaves
+That is the order of toolkits. 96 dots per inch are 1.0. A desktop that scales by fractions leaves
 the whole factor at 1 and raises the dots per inch.
 
 Formats: XSETTINGS 0.5 (freedesktop.org), section "Format of the _XSETTINGS_SETTINGS Property"; xrdb(1).
@@ -18,21 +18,21 @@ from Xlib import X, Xatom
 from Xlib.protocol import request
 
 from acud.x11.connection import Connection
-from acud.x11.window_tree import answered, octets, resource_id
+from acud.x11.window_tree import get_reply, octets, resource_id
 
 FACTOR, DPI = "Gdk/WindowScalingFactor", "Xft/DPI"
 _PLAIN_DPI = 96.0
 _DPI_UNITS = 1024
 """`Xft/DPI` counts 1/1024 dots per inch."""
 _LEAST, _MOST = 0.25, 16.0
-"""A factor outside means "not set" (some desktops write -1), or is none that a program could draw with."""
+"""A factor outside means "not set" (some desktops write -1), or is one that no program could draw with."""
 _MAX_WORDS = 1 << 18
 _RESOURCE = re.compile(r"^Xft[.*]dpi[ \t]*:[ \t]*([0-9]+(?:\.[0-9]*)?)[ \t]*$", re.MULTILINE)
 _INTEGER, _STRING, _COLOUR = 0, 1, 2
 
 
 def scale_of(settings: Mapping[str, int], resources: str) -> float:
-    """Return the scale that XSETTINGS' integers and the text of RESOURCE_MANAGER mean; 1.0 where neither says one."""
+    """Return the scale by XSETTINGS' integers and the text of RESOURCE_MANAGER; 1.0 where neither has one."""
     factor = float(settings.get(FACTOR, 1))
     named = _RESOURCE.findall(resources)
     said = [settings[DPI] / _DPI_UNITS / _PLAIN_DPI] if DPI in settings else []
@@ -60,12 +60,12 @@ def _integers(data: bytes) -> dict[str, int]:
     for _ in range(count):
         kind, length = struct.unpack_from(f"{end}BxH", data, at)
         (name,) = struct.unpack_from(f"{length}s", data, at + 4)
-        at += 4 + _padded(length) + 4  # and the serial of its last change
+        at += 4 + _pad(length) + 4  # and the serial of its last change
         if kind == _INTEGER:
             (found[name.decode("latin-1")],) = struct.unpack_from(f"{end}i", data, at)
             at += 4
         elif kind == _STRING:
-            at += 4 + _padded(struct.unpack_from(f"{end}I", data, at)[0])
+            at += 4 + _pad(struct.unpack_from(f"{end}I", data, at)[0])
         elif kind == _COLOUR:
             at += 8
         else:
@@ -73,12 +73,12 @@ def _integers(data: bytes) -> dict[str, int]:
     return found
 
 
-def _padded(length: int) -> int:
+def _pad(length: int) -> int:
     return length + -length % 4
 
 
 class DisplayScale:
-    """Reads the scale of one display, and has the server report what would change it. Nothing is cached."""
+    """Reads the scale of one display, and has the server report its possible changes. Nothing is cached."""
 
     def __init__(self, connection: Connection) -> None:
         self._wire = connection.wire
@@ -94,13 +94,11 @@ class DisplayScale:
         return scale_of(self._integers(), self._octets(self._root, Xatom.RESOURCE_MANAGER).decode("latin-1"))
 
     def _integers(self) -> dict[str, int]:
-        """Return what the settings' owner says; nothing where there is none, or what it says is malformed: so do
-        toolkits.
-        """
+        """Return the settings of their owner; nothing where there is none, or they are malformed, as toolkits do."""
         owner = resource_id(request.GetSelectionOwner(display=self._wire, selection=self.selection).owner)
         if owner == X.NONE:
             return {}
-        # Before it is read: a change in between is an event then.
+        # Before it is read, so that a change in between raises an event.
         window = self._xlib.create_resource_object("window", owner)
         window.change_attributes(event_mask=X.StructureNotifyMask | X.PropertyChangeMask)
         try:
@@ -113,5 +111,5 @@ class DisplayScale:
             display=self._wire, defer=True, delete=False, window=window, property=atom, type=X.AnyPropertyType,
             long_offset=0, long_length=_MAX_WORDS,
         )  # fmt: skip
-        found = answered(asked)
+        found = get_reply(asked)
         return octets(found) if found is not None and found.value is not None else b""

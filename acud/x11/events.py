@@ -1,4 +1,4 @@
-"""What the X server reports, as values of ours: paint, geometry, pointer shape, windows."""
+"""The X server's reports, as values of ours: paint, geometry, pointer shape, windows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SAVER = "MIT-SCREEN-SAVER"
 class Painted(Struct, frozen=True):
     """`box` (relative to the window's inside) was painted in the window that the damage `damage` watches.
 
-    `time_ms`: when, by the X server's clock.
+    `time_ms`: by the X server's clock.
     """
 
     damage: int
@@ -43,7 +43,7 @@ class Shape(Struct, frozen=True):
 
 
 class WindowTouched(Struct, frozen=True):
-    """A window came, went, moved, changed size, title, stacking or focus; its off-screen pixmap may be another one."""
+    """A window came, went, moved, changed size, title, stacking or focus; its off-screen pixmap may have changed."""
 
     window: int
     renewed: bool
@@ -77,7 +77,7 @@ class Ponged(Struct, frozen=True):
 
 
 class SelectionAsked(Struct, frozen=True):
-    """A program wants a selection that we own, put on its window `requestor` as `property`."""
+    """A program requests a selection of ours, as `property` on its window `requestor`."""
 
     requestor: int
     selection: int
@@ -117,7 +117,7 @@ _STRUCTURE = {X.MapNotify, X.UnmapNotify, X.ConfigureNotify, X.DestroyNotify, X.
 _RENEWING = {X.MapNotify, X.ConfigureNotify}
 _FOCUS = {X.FocusIn, X.FocusOut}
 _GRABS = {(X.FocusOut, X.NotifyGrab): True, (X.FocusIn, X.NotifyUngrab): False, (X.FocusIn, X.NotifyNormal): False}
-"""The server tells of a grab as of a focus that moves, in its own mode (X11 protocol, FocusIn)."""
+"""The server reports a grab like a moving focus, with its own mode (X11 protocol, FocusIn)."""
 
 
 class _PaintEvent:
@@ -130,14 +130,14 @@ class _PaintEvent:
 
     def __init__(self, display: Any, binarydata: bytes) -> None:
         kind, self.sequence_number, self.damage, self.time_ms, x, y, w, h = self._SHAPE.unpack_from(binarydata)
-        self.type = kind & 0x7F  # the highest bit says that another client sent it
+        self.type = kind & 0x7F  # the highest bit marks an event of another client
         self.box = Rect(x, y, w, h)
 
 
 class Translator:
     """Turns python-xlib's events into ours. Making one selects the root's geometry events.
 
-    `properties`: the atoms whose change means that a window changed as agents see it.
+    `properties`: the atoms whose change counts as a change of a window.
     """
 
     def __init__(self, connection: Connection, properties: frozenset[int]) -> None:
@@ -158,14 +158,14 @@ class Translator:
             connection.root.xrandr_select_input(_SCREEN_CHANGES)
 
     def follow(self, window: int) -> None:
-        """Report every property of `window` that comes or goes; selecting the events is the caller's."""
+        """Report every property of `window` that comes or goes; the caller selects the events."""
         self._followed.add(window)
 
     def unfollow(self, window: int) -> None:
         self._followed.discard(window)
 
     def translate(self, event: Any) -> Event | None:
-        """Return what `event` means; None for an event that is not used."""
+        """Return the meaning of `event`; None for an event that is not used."""
         code = event.type
         if code == self._damage:
             return Painted(event.damage, event.box, event.time_ms)
@@ -222,7 +222,7 @@ def _mapping(event: Any) -> Event | None:
 
 
 def dispatch(connection: Connection, translator: Translator, handle: Callable[[Event], None]) -> int:
-    """Hand every event already read to `handle`, without looking at the socket; return how many there were."""
+    """Hand every event already read to `handle`, without polling the socket; return their number."""
     count = 0
     for event in connection.queued_events():
         count += 1

@@ -1,9 +1,9 @@
-"""Input as if from a keyboard and a mouse (XTEST), and the trace on the display of what may have been left pressed.
+"""Input as from a keyboard and a mouse (XTEST), and its trace on the display: what may have been left pressed.
 
 XTEST's requests are packed by hand, which spares most of python-xlib's work a request. The root window's property
 `_ACUD_INPUT` outlives the capture process; the next one reads it and mends. It is written before the input is sent, and
-names a superset: releasing a key that is up does nothing (XTEST drops it), so what was written may stay until things
-are calm, and a click that follows another costs no further write.
+names a superset: releasing a key that is up does nothing (XTEST drops it), so an entry may stay until the input has
+ended, and a click that follows another costs no further write.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class XTest:
 
 class InputTrace(Struct, frozen=True):
     """`keys`: keycodes; `buttons`: X numbers; `maps`: per keycode the two keysyms put on it; `group`: the layout group
-    to go back to (None: it was not changed); `caps`: Caps Lock is to be turned on again.
+    to restore (None: it was not changed); `caps`: Caps Lock must be turned on again.
     """
 
     keys: frozenset[int] = frozenset()
@@ -79,7 +79,7 @@ class InputTrace(Struct, frozen=True):
 
     @classmethod
     def of_words(cls, value: list[int]) -> Self | None:
-        """Return what `to_words` wrote; None for anything else."""
+        """Return the trace that `to_words` wrote; None for anything else."""
         if len(value) < 6 or value[0] != _VERSION:
             return None
         _, group, caps, keys, buttons, maps = value[:6]
@@ -97,7 +97,7 @@ class InputTrace(Struct, frozen=True):
 
 
 class InputTraceProperty:
-    """The property on one display. `now` is what it says."""
+    """The property on one display. `now` is its value."""
 
     def __init__(self, connection: Connection) -> None:
         self._wire = connection.wire
@@ -106,32 +106,32 @@ class InputTraceProperty:
         self._atom: int = connection.wire.get_atom(_PROPERTY)
         self.now = InputTrace()
 
-    def left(self) -> InputTrace | None:
-        """Return what an earlier process left; None when it left nothing. One round trip."""
+    def read(self) -> InputTrace | None:
+        """Return what an earlier process left; None for nothing. One round trip."""
         found = self._tree.properties([self._root], [self._atom]).get((self._root, self._atom))
         return InputTrace.of_words(words(found))
 
     def keys(self, keys: frozenset[int]) -> None:
-        """Write down that `keys` may be pressed."""
+        """Record that `keys` may be pressed."""
         if not keys <= self.now.keys:
             self.write(msgspec.structs.replace(self.now, keys=self.now.keys | keys))
 
     def buttons(self, buttons: frozenset[int]) -> None:
-        """Write down that `buttons` may be pressed."""
+        """Record that `buttons` may be pressed."""
         if not buttons <= self.now.buttons:
             self.write(msgspec.structs.replace(self.now, buttons=self.now.buttons | buttons))
 
     def maps(self, maps: tuple[tuple[int, int, int], ...]) -> None:
-        """Write down what is put on spare keycodes."""
+        """Record the keysyms on spare keycodes."""
         self.write(msgspec.structs.replace(self.now, maps=maps))
 
     def state(self, group: int | None, *, caps: bool) -> None:
-        """Write down the keyboard state to go back to."""
+        """Record the keyboard state to restore."""
         if (group, caps) != (self.now.group, self.now.caps):
             self.write(msgspec.structs.replace(self.now, group=group, caps=caps))
 
     def write(self, trace: InputTrace) -> None:
-        """Queue `trace` as the property; nothing at all is written as no property."""
+        """Queue `trace` as the property; an empty one deletes the property."""
         if trace == self.now:
             return
         self.now = trace

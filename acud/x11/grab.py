@@ -1,8 +1,8 @@
 """Ways from the server's pixels into a slot: AttachFd, System V shared memory, GetImage over the socket.
 
-`choose` tries them in this order, by doing, and says why a later one was taken. python-xlib has no MIT-SHM: the
-requests of 1.2 are packed here, as in xorgproto `shmproto.h`. The descriptor of AttachFd rides on the very bytes of its
-request (SCM_RIGHTS, unix(7)), so that request is sent alone, past python-xlib's queue.
+`choose` tries them in this order and gives the reason for a later one. python-xlib has no MIT-SHM: the requests of 1.2
+are packed here, as in xorgproto `shmproto.h`. The descriptor of AttachFd travels with the very bytes of its request
+(SCM_RIGHTS, unix(7)), so that request is sent alone, past python-xlib's queue.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ class SharedMemory:
         self._connection.sync()  # everything queued leaves before, so that the descriptor can't ride on other bytes
         PackedRequest(self._wire, _ATTACH_FD.pack(self._opcode, 6, 3, segment, 0), refused).send()
         self._send_with(fd)
-        return self._confirmed(segment, refused)
+        return self._confirm(segment, refused)
 
     def attach_sysv(self, shmid: int) -> int:
         """Attach the System V segment `shmid` and return its X id. Raises: SegmentRefused."""
         segment: int = self._wire.allocate_resource_id()
         refused = error.CatchError()
         PackedRequest(self._wire, _ATTACH.pack(self._opcode, 1, 4, segment, shmid, 0), refused).send()
-        return self._confirmed(segment, refused)
+        return self._confirm(segment, refused)
 
     def detach(self, segment: int) -> None:
         PackedRequest(self._wire, _DETACH.pack(self._opcode, 2, 2, segment)).send()
@@ -99,7 +99,7 @@ class SharedMemory:
             size: int
             (size,) = PackedQuery(self._wire, packed, IMAGE_SIZE).answer()
         except _GONE as fault:
-            raise _gone(area, fault) from fault
+            raise _pixels_gone(area, fault) from fault
         return size
 
     def _send_with(self, fd: int) -> None:
@@ -109,7 +109,7 @@ class SharedMemory:
         wire.sent_requests.append(queued)
         wire.socket.sendmsg([queued._binary], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [fd]))])
 
-    def _confirmed(self, segment: int, refused: Any) -> int:
+    def _confirm(self, segment: int, refused: Any) -> int:
         self._connection.sync()
         fault = refused.get_error()
         if fault is not None:
@@ -119,7 +119,7 @@ class SharedMemory:
 
 
 class PixelsGone(Unavailable):
-    """The drawable vanished or is no longer as large as the area asked for; look again before the next grab."""
+    """The drawable vanished or is smaller than the requested area; measure it again before the next grab."""
 
     code: ClassVar[str] = "pixels_gone"
 
@@ -135,7 +135,7 @@ class Area(Struct, frozen=True):
 
 
 class GrabMemory(Struct, frozen=True):
-    """The memory that frames go to, the caller's: a mapped file and, per slot, where its pixels lie in it.
+    """The caller's memory for frames: a mapped file and, per slot, the place of its pixels in it.
 
     `views[k]` are the writable bytes of slot k, as long as a frame; `offsets[k]` their place in the file `fd`.
     """
@@ -146,13 +146,13 @@ class GrabMemory(Struct, frozen=True):
 
 
 class GrabPath(ABC):
-    """One way. `attach` before the first `grab`; closing twice is harmless."""
+    """One way. Call `attach` before the first `grab`; closing twice is harmless."""
 
     method: ClassVar[str]
 
     @abstractmethod
     def attach(self, target: GrabMemory) -> None:
-        """Write into `target` from now on, and let go of the one before."""
+        """Write into `target` from now on, and release the former one."""
 
     @abstractmethod
     def grab(self, area: Area, slot: int) -> None:
@@ -163,7 +163,7 @@ class GrabPath(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the target."""
+        """Release the target."""
 
 
 class AttachFdPath(GrabPath):
@@ -246,7 +246,7 @@ class SocketPath(GrabPath):
                 width=area.width, height=area.height, plane_mask=0xFFFFFFFF,
             )  # fmt: skip
         except _GONE as fault:
-            raise _gone(area, fault) from fault
+            raise _pixels_gone(area, fault) from fault
         self._slots[slot][:] = image.data
 
     def close(self) -> None:
@@ -291,12 +291,12 @@ def _libc() -> Any:
 _GONE = (error.BadMatch, error.BadDrawable, error.BadWindow, error.BadPixmap)
 
 
-def _gone(area: Area, fault: Exception) -> PixelsGone:
+def _pixels_gone(area: Area, fault: Exception) -> PixelsGone:
     return PixelsGone(f"no {area.width}x{area.height} pixels in {area.drawable:#x}: {type(fault).__name__}")
 
 
 class Choice(Struct, frozen=True):
-    """The way taken, and why not an earlier one ("" when it is the first)."""
+    """The chosen way, and why no earlier one ("" for the first)."""
 
     method: str
     reason: str
@@ -324,7 +324,7 @@ def choose(connection: Connection, wanted: str) -> tuple[Choice, Callable[[], Gr
 
 
 def _obstacle(shm: SharedMemory, method: str) -> str:
-    """Return what keeps `method` from working here, "" when nothing does."""
+    """Return what keeps `method` from working here, "" for nothing."""
     if method == "getimage":
         return ""
     if shm.version < ((1, 2) if method == "attachfd" else (1, 0)):

@@ -1,5 +1,5 @@
-"""Input for one window only: whether it gets the keys, and the pointer's events, is looked at while the X server is
-grabbed, so nobody moves the focus or a window between the look and the events.
+"""Input for one window only: while the X server is grabbed, check that this window gets the keys and pointer events, so
+that the focus or a window cannot move between the check and the events.
 
 A check costs one round trip. The list of windows is read again only after an event about windows.
 """
@@ -30,16 +30,17 @@ _FOCUS = struct.Struct("=8xI")
 _POINTER = struct.Struct("=12xIhh")
 _AT_THE_POINTER = 1
 _ARRIVES_S = 0.5
-"""A window manager gives the focus a moment after a click or a request, and a dialog goes a moment after its answer."""
+"""A window manager gives the focus a moment after a click or a request, and a dialog closes a moment after its answer.
+"""
 _POLL_S = 0.02
 _OPENS_S = 0.15
-"""A window that a program has made, or has taken the keyboard for, is mapped and managed in so long, or it is not meant
+"""A window that a program has made, or has taken the keyboard for, is mapped and managed in this time, or is not meant
 to be seen yet."""
 _ELSEWHERE = ("_NET_WM_WINDOW_TYPE_DOCK", "_NET_WM_WINDOW_TYPE_DESKTOP")
 
 
 class Misdirected(Refused):
-    """Input would have gone to another window than the one it is for; `how` has both, and what was sent before."""
+    """Input would have gone to another window than its target; `how` has both, and what was sent before."""
 
     def __init__(self, how: Misdirection) -> None:
         super().__init__(f"window {how.by:#x} gets the input, not {how.target:#x}", hint="look again")
@@ -58,8 +59,8 @@ class _Look(NamedTuple):
 
 
 class InputGuard:
-    """Lets input through while it reaches the window of the act. `snapshot` returns the windows as they are now, the
-    same object while none of them changed.
+    """Lets input through while it reaches the window of the act. `snapshot` returns the current windows, the same
+    object while none of them changed.
     """
 
     def __init__(self, connection: Connection, reader: WindowReader, snapshot: Callable[[], WindowSnapshot]) -> None:
@@ -69,7 +70,7 @@ class InputGuard:
         self._query_pointer = struct.pack("=BxHI", 38, 2, connection.root.id)
         self._client_bits = ~wire.info.resource_id_mask
         self._seen = WindowSnapshot()
-        self._known: dict[int, int] = {}
+        self._clients: dict[int, int] = {}
         self._opens_until_s = 0.0
         self._has_grab = False
         self._drops_on = 0
@@ -81,8 +82,8 @@ class InputGuard:
     # ---- an act ------------------------------------------------------------------------------------------------------
 
     def aim(self, window: int, *, with_program: bool) -> None:
-        """Begin an act for `window` (0: for the window that has the keyboard at its first key), which may go to others
-        of its program too where `with_program`.
+        """Begin an act for `window` (0: for the window with the keyboard at its first key), or for any window of its
+        program with `with_program`.
         """
         self.target, self._with_program = window, with_program
         self.done = self.last = 0
@@ -100,53 +101,53 @@ class InputGuard:
 
     def _is_settled(self, holder: int) -> bool:
         if self.target:
-            return self._fault(holder) is None
+            return self._find_fault(holder) is None
         shown = any(one.visibility != "unmapped" and one.kind != "popup" for one in self._seen.windows)
         return any(one.window_id == holder for one in self._seen.windows) or not (shown and self._reader.is_managed)
 
     def opens(self) -> Iterator[Rest]:
-        """Rest while a window that the program of the act has just made may open."""
-        while time.monotonic() < self._opens_until_s and self._fault(self._look().holder) is None:
+        """Rest while a window that the act's program has just made may open."""
+        while time.monotonic() < self._opens_until_s and self._find_fault(self._look().holder) is None:
             yield Rest(time.monotonic() + _POLL_S)
 
-    def sent(self, count: int) -> None:
-        """Note that `count` more letters or chords went out."""
+    def count_sent(self, count: int) -> None:
+        """Note that `count` more letters or chords were sent."""
         self.done, self.last = self.done + count, count
 
     # ---- the server's grab -------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def keys(self) -> Iterator[None]:
-        """Hold the X server during the body, in which keys are pressed. Raises: Misdirected before it."""
-        with self._grabbed():
-            self._raise_for(self._fault(self._look().holder))
+        """Grab the X server during the body, which presses keys. Raises: Misdirected before it."""
+        with self._grab_server():
+            self._raise_for(self._find_fault(self._look().holder))
             yield
 
     @contextlib.contextmanager
     def pointer(self) -> Iterator[None]:
-        """As `keys`, for buttons pressed where the pointer is now. What lies beside the window is not checked."""
-        with self._grabbed():
+        """Do the same as `keys` for buttons at the pointer. Positions beside the window are not checked."""
+        with self._grab_server():
             look = self._look()
-            window = self._info(self.target)
+            window = self._find_window(self.target)
             if self.target and (window is None or window.outside.holds(look.x, look.y)):
-                self._raise_for(self._fault(look.under))
+                self._raise_for(self._find_fault(look.under))
             self.target = self.target or look.under
             yield
 
     def begin_drag(self, to: Point) -> None:
-        """Note what is under `to`, where a drag from the window under the pointer will end."""
+        """Note the window at `to`, where a drag from the window under the pointer will end."""
         asked = struct.pack("=BxHIIhh", 40, 4, self._tree.root, self._tree.root, to.x, to.y)
         (child,) = PackedQuery(self._wire, asked, _FOCUS).answer()
-        self._drops_on = self._client(child)
+        self._drops_on = self._find_client(child)
 
     @contextlib.contextmanager
-    def dragged(self) -> Iterator[None]:
-        """As `pointer`, for the drop: on what was there when the drag began, or on the program's own picture of what is
-        dragged.
+    def drop(self) -> Iterator[None]:
+        """Do the same as `pointer` for the drop: on the window that was there when the drag began, or on the program's
+        own picture of the dragged object.
         """
-        with self._grabbed():
+        with self._grab_server():
             under = self._look().under
-            source, other = self._info(self.target), self._info(under)
+            source, other = self._find_window(self.target), self._find_window(under)
             is_bare = other is None or other.kind == "popup"
             is_picture = source is not None and is_bare and self._is_of_one_program(source, under)
             dialog = modal_over(self.target, self._seen.windows)
@@ -157,7 +158,7 @@ class InputGuard:
             yield
 
     @contextlib.contextmanager
-    def _grabbed(self) -> Iterator[None]:
+    def _grab_server(self) -> Iterator[None]:
         PackedRequest(self._wire, _GRAB_SERVER).send()
         try:
             yield
@@ -170,16 +171,16 @@ class InputGuard:
             raise Misdirected(Misdirection(self.target, by, is_kept, self.done, self._count_unsure(by)))
 
     def _count_unsure(self, by: int) -> int:
-        """Return how many of the letters or chords sent may have reached `by`, or nothing.
+        """Return how many of the sent letters or chords may have reached `by`, or nothing.
 
-        What went to another program can't. But a program may hold keys and hand them to the window that it opens
-        meanwhile, and an answer to a ping does not show what it holds: Java answers in another thread than the one in
-        which it reads keys, a browser in another process.
+        Input for another program can't. But a program may hold keys and hand them to the window that it opens
+        meanwhile, and an answer to a ping does not show what it holds: Java answers in another thread than the one that
+        reads keys, a browser in another process.
         """
-        target, other = self._info(self.target), self._info(by)
+        target, other = self._find_window(self.target), self._find_window(by)
         is_one_client = self.target & self._client_bits == by & self._client_bits
         is_one_process = target is not None and other is not None and target.pid == other.pid != 0
-        is_other = bool(by) and not is_one_client and not is_one_process  # zenity belongs to the terminal it came from
+        is_other = bool(by) and not is_one_client and not is_one_process  # zenity belongs to its terminal
         return self.last if is_other else self.done
 
     # ---- looking -----------------------------------------------------------------------------------------------------
@@ -191,20 +192,20 @@ class InputGuard:
         newest = self._snapshot()
         if newest is not self._seen:
             self._seen = newest
-            self._known.clear()
-        under = self._client(child)
+            self._clients.clear()
+        under = self._find_client(child)
         if at in {_AT_THE_POINTER, self._tree.root}:
             return _Look(under, under, x, y)
         popup = self._grabbing_popup() if self._has_grab else 0
-        return _Look(popup or self._client(at), under, x, y)
+        return _Look(popup or self._find_client(at), under, x, y)
 
-    def _client(self, window: int) -> int:
-        if window and window not in self._known:
-            self._known[window] = self._reader.client_of(window)
-        return self._known.get(window, 0)
+    def _find_client(self, window: int) -> int:
+        if window and window not in self._clients:
+            self._clients[window] = self._reader.client_of(window)
+        return self._clients.get(window, 0)
 
-    def _fault(self, holder: int) -> tuple[int, bool] | None:
-        """Return which window gets the input instead, and whether as a modal dialog; None while it goes right."""
+    def _find_fault(self, holder: int) -> tuple[int, bool] | None:
+        """Return the window that gets the input instead, and whether as a modal dialog; None for the right one."""
         dialog = modal_over(self.target, self._seen.windows) if self.target else None
         if dialog is not None and not (self._with_program and holder == dialog.window_id):
             return dialog.window_id, True
@@ -213,7 +214,7 @@ class InputGuard:
     def _takes(self, holder: int) -> bool:
         if holder == self.target:
             return True
-        target, other = self._info(self.target), self._info(holder)
+        target, other = self._find_window(self.target), self._find_window(holder)
         if target is None or not holder:
             return False
         is_another = other is not None and other.kind != "popup"
@@ -222,34 +223,34 @@ class InputGuard:
         return self._is_of_one_program(target, holder)
 
     def _is_of_one_program(self, target: WindowInfo, other: int) -> bool:
-        """Tell whether both are of one program, by what they tell, or of one X client, which also tells for windows
-        that nobody lists, such as the picture of what is dragged.
+        """Return whether both belong to one program by their properties, or to one X client, which also covers unlisted
+        windows such as the picture of a dragged object.
         """
         is_one_client = target.window_id & self._client_bits == other & self._client_bits
         return is_one_client or other in family_of(target, self._seen.windows)
 
     def _grabbing_popup(self) -> int:
         """Return the topmost popup of another program, which takes the keys where the keyboard is grabbed (0: none)."""
-        target = self._info(self.target)
+        target = self._find_window(self.target)
         popups = (one.window_id for one in self._seen.windows if one.kind == "popup")
         return next((one for one in popups if target is None or not self._is_of_one_program(target, one)), 0)
 
-    def _info(self, window: int) -> WindowInfo | None:
+    def _find_window(self, window: int) -> WindowInfo | None:
         return next((one for one in self._seen.windows if one.window_id == window), None)
 
     def _leads_elsewhere(self) -> bool:
-        """Tell whether the window of the act is a panel or the desktop, whose buttons lead to other programs."""
+        """Return whether the window of the act is a panel or the desktop, whose buttons lead to other programs."""
         return self._reader.has_type(self.target, _ELSEWHERE)
 
     # ---- events ------------------------------------------------------------------------------------------------------
 
-    def grabbed(self, *, is_grabbed: bool) -> None:
+    def on_grabbed(self, *, is_grabbed: bool) -> None:
         """Note that a program took the whole keyboard, or gave it back. A launcher shows its window only after that."""
         self._has_grab = is_grabbed
         if is_grabbed and self.target:
             self._opens_until_s = time.monotonic() + _OPENS_S
 
-    def made(self, window: int) -> None:
-        """Note that a program made a child of the root that it will have shown by a window manager."""
+    def on_window_made(self, window: int) -> None:
+        """Note that a program made a child of the root that a window manager will show."""
         if self.target and self.target & self._client_bits == window & self._client_bits:
             self._opens_until_s = time.monotonic() + _OPENS_S

@@ -1,4 +1,4 @@
-"""How something that takes a while is done between frames: a generator that says when it is to go on.
+"""Long actions between frames: a generator yields when to continue.
 
 def drag(...) -> Steps:
     ...
@@ -17,14 +17,14 @@ _PARTS = 8
 
 
 class Rest(Struct, frozen=True):
-    """Go on at `until_s` (CLOCK_MONOTONIC), or as soon as `over` holds, which is asked after each batch of events."""
+    """Continue at `until_s` (CLOCK_MONOTONIC), or as soon as `over` holds (checked after each batch of events)."""
 
     until_s: float
     over: Callable[[], bool] | None = None
 
 
 class ActOutcome(Struct, frozen=True):
-    """What an action brought: the text or the picture (PNG) of a selection, the window that was meant."""
+    """The result of an action: the text or the picture (PNG) of a selection, the target window."""
 
     text: str = ""
     png: bytes = b""
@@ -37,7 +37,7 @@ Steps = Generator[Rest, None, ActOutcome]
 def rest_for(seconds: float, over: Callable[[], bool] = lambda: False) -> Iterator[Rest]:
     """Rest for `seconds`, or until `over` holds.
 
-    In parts: a machine that stood still is one of them and not all, for whoever is waited for stood still, too.
+    In parts: a pause of the whole machine costs one of them and not all, as the awaited program paused, too.
     """
     for _ in range(_PARTS):
         if over():

@@ -38,14 +38,14 @@ RESTORE_AFTER_S = 5.0
 """From the last key on a spare keycode to the keymap's restoration: typing on finds its characters still there."""
 _CHUNK = 25
 _CHUNK_S = 0.004
-"""A pause of so long after so many characters: between chunks frames are grabbed and orders read. What that comes to is
-`type_1000_ms` of `scripts/bench actions`."""
+"""The pause after this many characters: between chunks frames are grabbed and orders read. The sum is `type_1000_ms` of
+`scripts/bench actions`."""
 _READ_CHUNKS = (1, 2, 4, 8)
-"""Characters sent to a program that answers pings before it has read them, first to last: those that lie unread when it
-opens a modal dialog go to that dialog, inside of the program."""
+"""Characters sent to a program that answers pings before it has read them, first to last: characters that are unread
+when it opens a modal dialog go to that dialog, inside of the program."""
 _LOOK_AHEAD = 400
 _PING_S = 3.0
-"""A program that answers pings is known to read on: it is busy, and gets more time than one that answers none."""
+"""A program that answers pings reads on: it is busy, and gets more time than one that answers none."""
 
 
 class KeyboardState(Struct, frozen=True):
@@ -64,7 +64,7 @@ class Xkb:
         self._opcode: int = asked.major_opcode if asked is not None else 0
         if self._opcode:  # the server refuses clients that never asked
             PackedQuery(self._wire, _USE.pack(self._opcode, 0, 2, 1, 0), struct.Struct("=xB")).answer()
-            # Who speaks XKB hears of another layout by this event only, not by MappingNotify.
+            # Clients that use XKB get another layout by this event only, not by MappingNotify.
             packed = _SELECT.pack(self._opcode, 1, 4, _CORE, _NEW_KEYBOARD, 0, _NEW_KEYBOARD, 0, 0)
             PackedRequest(self._wire, packed).send()
 
@@ -121,7 +121,7 @@ class Keyboard:
         self._trace.state(None, caps=False)
 
     def without_caps(self) -> None:
-        """Turn Caps Lock off until `end`: typed text is to be what was asked for."""
+        """Turn Caps Lock off until `end`: typed text must not change case."""
         if self._state.has_caps:
             self._trace.state(self._trace.now.group, caps=True)
             self._xkb.lock_caps(on=False)
@@ -132,7 +132,7 @@ class Keyboard:
             self._keymap = self._read()
         return self._keymap
 
-    def changed(self, first: int, count: int) -> None:
+    def on_mapping_changed(self, first: int, count: int) -> None:
         """Note a MappingNotify of the server."""
         if count == 1 and self._expected[first] > 0:
             self._expected[first] -= 1
@@ -157,7 +157,7 @@ class Keyboard:
     # ---- where a key is ---------------------------------------------------------------------------------------------
 
     def find(self, keysym: int) -> Stroke | None:
-        """Return how to type `keysym` as things are; None when it is on no key yet."""
+        """Return how to type `keysym` with the present keymap; None when it is on no key yet."""
         return self.map().find(keysym, self._group) or self._spares.find(keysym)
 
     def plan(self, keysyms: Iterable[int]) -> KeycodePlan:
@@ -169,15 +169,15 @@ class Keyboard:
         return plan
 
     def put(self, plan: KeycodePlan) -> None:
-        """Carry out `plan`; from here on `find` knows its keysyms."""
+        """Carry out `plan`; from now on `find` knows its keysyms."""
         self._spares.put(plan.changes)
         self._trace.maps(tuple((keycode, *pair) for keycode, pair in sorted(self._spares.assigned.items())))
         for keycode, pair in plan.changes.items():
             self._change(keycode, pair)
 
-    def settled(self, until_s: float) -> None:
-        """Note that the program which has the focus read every key pressed until then."""
-        self._spares.settled(until_s)
+    def note_settled(self, until_s: float) -> None:
+        """Note that the focused program has read every key pressed until then."""
+        self._spares.note_settled(until_s)
 
     def _change(self, keycode: int, keysyms: tuple[int, ...]) -> None:
         self._expected[keycode] += 1
@@ -186,7 +186,7 @@ class Keyboard:
     # ---- pressing ---------------------------------------------------------------------------------------------------
 
     def promise(self, strokes: Iterable[Stroke]) -> None:
-        """Write down, before it is done, that the keys of `strokes` (and Shift) may be pressed."""
+        """Record, before it is done, that the keys of `strokes` (and Shift) may be pressed."""
         shift = self.map().shift
         self._trace.keys(frozenset(code for s in strokes for code in (s.keycode, shift if s.shift else s.keycode)))
 
@@ -199,7 +199,7 @@ class Keyboard:
         self._group = group
 
     def press(self, keycode: int) -> bool:
-        """Press a key; False when it is down already (then it is somebody else's to release)."""
+        """Press a key; return False when it is down already (then another program releases it)."""
         if keycode in self.down:
             return False
         self.down.add(keycode)
@@ -216,7 +216,7 @@ class Keyboard:
         shift = stroke.shift and self.press(self.map().shift)
         if self.press(stroke.keycode):
             self.release(stroke.keycode)
-        else:  # held by somebody: a repeat, as a keyboard does it
+        else:  # held by another program: a repeat, as keyboards do
             self._xtest.key(stroke.keycode, down=False)
             self._xtest.key(stroke.keycode, down=True)
         if shift:
@@ -258,7 +258,7 @@ class Keyboard:
     # ---- afterwards -------------------------------------------------------------------------------------------------
 
     def restore_due_s(self) -> float | None:
-        """Return when spare keycodes are to be emptied again; None when they are empty."""
+        """Return when to empty the spare keycodes; None when they are empty."""
         if not self._spares.assigned:
             return None
         last_s = self._spares.last_used_s
@@ -300,7 +300,7 @@ class Typist:
         self._guard = guard
 
     def type(self, text: str) -> Iterator[Rest]:
-        """Type `text`; `Keyboard.begin` and `end` are the caller's.
+        """Type `text`; the caller calls `Keyboard.begin` and `end`.
 
         Raises: InvalidRequest before the first key, Misdirected before a key that would reach another window.
         """
@@ -308,7 +308,7 @@ class Typist:
         self._keyboard.without_caps()
         sizes = self._sizes()
         while rest := keysyms[self._guard.done :]:
-            strokes = self._ready(rest[: next(sizes)])
+            strokes = self._find_strokes(rest[: next(sizes)])
             if not strokes:
                 yield from self._make_room(rest[:_LOOK_AHEAD])
                 continue
@@ -317,7 +317,7 @@ class Typist:
                 self._keyboard.promise(strokes)
                 for stroke in strokes:
                     self._keyboard.tap(stroke)
-            self._guard.sent(len(strokes))
+            self._guard.count_sent(len(strokes))
             yield from self.read([Rest(time.monotonic() + _CHUNK_S)])
 
     def _sizes(self) -> Iterator[int]:
@@ -334,20 +334,20 @@ class Typist:
             return
         yield from rest_for(_PING_S, lambda: self._ping.is_answered)
         if self._ping.is_answered:
-            self._keyboard.settled(sent_s)
+            self._keyboard.note_settled(sent_s)
         else:
             self._ping.give_up(self._guard.target)
 
     def prepare(self, names: Iterable[str]) -> Iterator[Rest]:
-        """Have the keys of a chord on the keyboard. Raises: InvalidRequest for an unknown key, Unavailable."""
+        """Put the keys of a chord on the keyboard. Raises: InvalidRequest for an unknown key, Unavailable."""
         keysyms = [keysym_of_name(name) for name in names]
         missing = [k for k in keysyms if self._keyboard.find(k) is None]
         if missing:
             yield from self._make_room([*missing, *keysyms])
 
-    def _ready(self, keysyms: list[int]) -> list[Stroke]:
-        """Return the keys of as many of `keysyms` as are on one now, none of them twice: a key that is released and
-        pressed again within 2 ms is taken for one that repeats by itself (SDL), and its second letter is lost.
+    def _find_strokes(self, keysyms: list[int]) -> list[Stroke]:
+        """Return the keys of as many of `keysyms` as are on one now, none of them twice: SDL takes a key that is
+        released and pressed again within 2 ms for a repeat, and loses the second letter.
         """
         strokes: dict[int, Stroke] = {}
         for keysym in keysyms:
@@ -367,6 +367,6 @@ class Typist:
 
 
 def _holds(row: Iterable[int], pair: tuple[int, ...]) -> bool:
-    """Tell whether a key holds these two keysyms and nothing else (the server repeats a lone group in columns 2, 3)."""
+    """Return whether a key has only these two keysyms (the server repeats a lone group in columns 2, 3)."""
     cells = list(row)
     return tuple(cells[:2]) == pair and all(cell in {0, *pair} for cell in cells)

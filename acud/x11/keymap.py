@@ -1,8 +1,8 @@
-"""Keysyms and the keymap: numbers by name (`Return`, `F5`, `é`, `U20AC`) or character, and which key types them.
+"""Keysyms and the keymap: numbers by name (`Return`, `F5`, `é`, `U20AC`) or character, and the keys that type them.
 
 The core mapping of a server with XKB (X Keyboard Extension protocol, 12.4): columns 0 and 1 of a row are group 1,
-columns 2 and 3 group 2, a key with one group has it in both. Higher groups and levels are left out: what only they have
-is typed through a spare keycode, least recently used first. No connection is needed here; times are passed in.
+columns 2 and 3 group 2, a key with one group has it in both. Higher groups and levels are left out: their keysyms are
+typed through a spare keycode, least recently used first. No connection is needed here; times are passed in.
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ _FUNCTION_KEYS = range(0xFE00, 0x10000)
 _MAIN_BLOCK_END = 100
 """Keycodes below are an ordinary keyboard's; above are media keys, some of which type parentheses."""
 LINGER_S = 1.0
-"""How long a program that answers no ping may take to read a key; a busy machine takes its time: 0.4 s was too little
-for an xterm beside a run of the tests."""
+"""The time in which a program that answers no ping reads a key; a busy machine takes its time: 0.4 s was too little for
+an xterm beside a run of the tests."""
 
 
 def keysym_of_name(name: str) -> int:
-    """Return the keysym called `name`; a single character means itself. Raises: InvalidRequest."""
+    """Return the keysym with the name `name`; a single character means itself. Raises: InvalidRequest."""
     if len(name) == 1:
         return keysym_of_character(name)
-    number = _names().get(name) or _folded().get(name.lower())
+    number = _keysym_numbers().get(name) or _names_by_lower().get(name.lower())
     if number is not None:
         return number
     point = _CODE_POINT.match(name)
     if point is not None and int(point[1], 16) <= 0x10FFFF:
         return keysym_of_character(chr(int(point[1], 16)))
-    begun = [one for one in _names() if one.lower().startswith(f"{name.lower()}_")]
-    near = begun[:_NEAR] or difflib.get_close_matches(name, _names(), _NEAR, 0.6)
+    begun = [one for one in _keysym_numbers() if one.lower().startswith(f"{name.lower()}_")]
+    near = begun[:_NEAR] or difflib.get_close_matches(name, _keysym_numbers(), _NEAR, 0.6)
     hint = f"near: {', '.join(near)}" if near else "use X keysym names, such as Return, Page_Down, F5, plus"
     raise InvalidRequest(f"no key is called {name!r}", hint=hint)
 
 
 def keysym_of_character(character: str) -> int:
-    """Return the keysym that types `character`. Raises: InvalidRequest for one that no key types."""
+    """Return the keysym that types `character`. Raises: InvalidRequest for a character without a key."""
     known = _CONTROL.get(character)
     if known is not None:
         return known
@@ -66,7 +66,7 @@ def keysym_of_character(character: str) -> int:
     return UNICODE + point
 
 
-def plain(keysym: int) -> int:
+def to_unicode(keysym: int) -> int:
     """Return the Unicode keysym in place of an old Cyrillic one, which Cyrillic layouts hold (KOI8-U order)."""
     if keysym not in _CYRILLIC:
         return keysym
@@ -75,7 +75,7 @@ def plain(keysym: int) -> int:
 
 
 class Stroke(Struct, frozen=True):
-    """A key to press, with Shift or without. `group`: the layout group in which it means what was asked for."""
+    """A key to press, with Shift or without. `group`: the layout group in which it has the requested keysym."""
 
     keycode: int
     shift: bool
@@ -88,15 +88,15 @@ class Keymap:
     def __init__(self, first: int, rows: Sequence[Sequence[int]], modifiers: Sequence[Sequence[int]]) -> None:
         self._groups: tuple[dict[int, Stroke], ...] = tuple({} for _ in range(GROUPS))
         bound = {keycode for row in modifiers for keycode in row}
-        self.width = max(map(len, rows), default=0)  # a key that we gave a meaning comes as an empty row
+        self.width = max(map(len, rows), default=0)  # a key that we assigned comes as an empty row
         self.shift = next((code for code in modifiers[0] if code), 0)
         self.spare = tuple(first + n for n, row in enumerate(rows) if not any(row) and first + n not in bound)
         for group, known in enumerate(self._groups):
             _fill(known, group, first, rows)
 
     def find(self, keysym: int, group: int) -> Stroke | None:
-        """Return the key that types `keysym`, one of the active `group` first; None when none does."""
-        wanted = plain(keysym)
+        """Return the key that types `keysym`, one of the active `group` first; None for none."""
+        wanted = to_unicode(keysym)
         for candidate in dict.fromkeys((group, *range(GROUPS))):
             stroke: Stroke | None = self._groups[candidate].get(wanted) if candidate < GROUPS else None
             if stroke is not None:
@@ -105,20 +105,20 @@ class Keymap:
 
 
 @functools.cache
-def _names() -> dict[str, int]:
+def _keysym_numbers() -> dict[str, int]:
     found: dict[str, int] = {}
     for module in pkgutil.iter_modules(keysymdef.__path__):
         table = vars(importlib.import_module(f"{keysymdef.__name__}.{module.name}"))
         found |= {name.removeprefix(_PREFIX): number for name, number in table.items() if name.startswith(_PREFIX)}
-    # keysymdef writes XF86_AudioMute where everybody says XF86AudioMute.
+    # keysymdef writes XF86_AudioMute for the usual XF86AudioMute.
     return found | {"XF86" + n.removeprefix(_XF86): k for n, k in found.items() if n.startswith(_XF86)}
 
 
 @functools.cache
-def _folded() -> dict[str, int]:
-    """Names without regard to case, where that names one key only."""
+def _names_by_lower() -> dict[str, int]:
+    """Return the keysyms by lower-case name, where that is the name of one key only."""
     numbers: dict[str, set[int]] = {}
-    for name, number in _names().items():
+    for name, number in _keysym_numbers().items():
         numbers.setdefault(name.lower(), set()).add(number)
     return {name: min(of) for name, of in numbers.items() if len(of) == 1}
 
@@ -127,11 +127,11 @@ def _fill(known: dict[int, Stroke], group: int, first: int, rows: Sequence[Seque
     cells = ((first + n, level, _cell(row, group, level)) for n, row in enumerate(rows) for level in (0, 1))
     for keycode, level, keysym in sorted(cells, key=lambda cell: (cell[0] >= _MAIN_BLOCK_END, cell[1], cell[0])):
         if keysym and not (level and _is_function(keysym)):
-            known.setdefault(plain(keysym), Stroke(keycode, bool(level), group))
+            known.setdefault(to_unicode(keysym), Stroke(keycode, bool(level), group))
 
 
 def _is_function(keysym: int) -> bool:
-    """Tell whether it types nothing; the second level of such a key is often not Shift's (Break is Ctrl+Pause)."""
+    """Return whether it types nothing; the second level of such a key is often not Shift's (Break is Ctrl+Pause)."""
     return keysym < UNICODE and keysym in _FUNCTION_KEYS
 
 
@@ -157,7 +157,7 @@ class SpareKeycodes:
 
     @property
     def assigned(self) -> dict[int, tuple[int, int]]:
-        """What is on the keycodes that hold something."""
+        """The keysyms on the keycodes in use."""
         return {keycode: pair for keycode, pair in self._pairs.items() if any(pair)}
 
     @property
@@ -165,7 +165,7 @@ class SpareKeycodes:
         return tuple(self._pairs)
 
     def find(self, keysym: int) -> Stroke | None:
-        """Return how to type `keysym`; None when it is nowhere."""
+        """Return how to type `keysym`; None when it is on no keycode."""
         for keycode, pair in self._pairs.items():
             if keysym in pair:
                 return Stroke(keycode, shift=pair[0] != keysym)
@@ -175,7 +175,7 @@ class SpareKeycodes:
         if keycode in self._pairs:
             self._used_s[keycode] = now_s
 
-    def settled(self, until_s: float) -> None:
+    def note_settled(self, until_s: float) -> None:
         """Note that every key pressed until then was read."""
         self._settled_s = max(self._settled_s, until_s)
 
@@ -185,7 +185,7 @@ class SpareKeycodes:
         return max(self._used_s.values(), default=-math.inf)
 
     def plan(self, wanted: Iterable[int]) -> KeycodePlan:
-        """Return how to make room for as many of `wanted` as fit, in that order; the first one is nowhere yet."""
+        """Return how to make room for as many of `wanted` as fit, in that order; the first is on no key yet."""
         kept: set[int] = set()
         new: list[int] = []
         for keysym in dict.fromkeys(wanted):
@@ -195,9 +195,9 @@ class SpareKeycodes:
             if len(held) + -(-len(more) // 2) > len(self._pairs):
                 break
             kept, new = held, more
-        return self._placed(new, kept)
+        return self._assign(new, kept)
 
-    def _placed(self, new: list[int], kept: set[int]) -> KeycodePlan:
+    def _assign(self, new: list[int], kept: set[int]) -> KeycodePlan:
         oldest = sorted((k for k in self._pairs if k not in kept), key=lambda k: self._used_s.get(k, -math.inf))
         pairs = [(new[n], new[min(n + 1, len(new) - 1)]) for n in range(0, len(new), 2)]
         changes = dict(zip(oldest, pairs, strict=False))

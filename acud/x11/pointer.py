@@ -46,7 +46,7 @@ class Cursor:
             self.event_code = connection.event_code("DisplayCursorNotify")
 
     def ask(self) -> None:
-        """Queue the question; it travels with the next request that waits."""
+        """Queue the request; it travels with the next one that waits."""
         self._asked = PackedQuery(self._wire, self._request, _PLACE)
 
     def answer(self) -> tuple[int, int, int]:
@@ -69,7 +69,7 @@ class Pointer:
         self.down: set[int] = set()
 
     def place(self) -> Point:
-        """Return where the pointer is once everything asked so far was done; one round trip."""
+        """Return where the pointer is after all requests so far; one round trip."""
         x, y = PackedQuery(self._wire, self._query, _PLACE).answer()
         return Point(x, y)
 
@@ -77,7 +77,7 @@ class Pointer:
         self._xtest.motion(to.x, to.y)
 
     def press(self, button: Button) -> bool:
-        """Press a button; False when it is down already."""
+        """Press a button; return False when it is down already."""
         number = NUMBERS[button]
         if number in self.down:
             return False
@@ -106,7 +106,7 @@ class Pointer:
             self._xtest.button(number, down=False)
 
     def drag(self, start: Point, to: Point, button: Button, guard: InputGuard) -> Iterator[Rest]:
-        """Press at `start`, move in steps, release at `to`; back at `start` where a window came in its way.
+        """Press at `start`, move in steps, release at `to`; release at `start` if a window came in between.
 
         Raises: Misdirected.
         """
@@ -114,14 +114,14 @@ class Pointer:
         with guard.pointer():
             guard.begin_drag(to)
             self.press(button)
-        guard.sent(1)
+        guard.count_sent(1)
         try:
             for place in _between(start, to):
                 yield Rest(time.monotonic() + _STEP_S)
                 self.move(place)
             yield Rest(time.monotonic() + _HOVER_S)
             self.move(to)
-            with guard.dragged():
+            with guard.drop():
                 self.release(button)
         except Misdirected:
             self.move(start)
@@ -133,7 +133,7 @@ class Pointer:
             self._up(number)
 
     def mend(self, buttons: frozenset[int]) -> None:
-        """Release what an earlier process may have left pressed."""
+        """Release the buttons that an earlier process may have left pressed."""
         for number in sorted(buttons):
             self._xtest.button(number, down=False)
 

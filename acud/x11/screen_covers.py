@@ -1,9 +1,9 @@
 """Windows that hide a whole screen or monitor from its user: lock screens, and screen savers of the X server.
 
-X does not say which client locks a screen. A lock screen is taken to be a window over all of a screen or a monitor that
-no window manager may touch (override-redirect), of an X client that has no ordinary window: a program that shows itself
-over the whole screen (a video, a presentation, a game) has one, or is one. Blanking and DPMS switch the monitor off and
-hide nothing from grabs.
+X does not name the client that locks a screen. A lock screen is taken to be a window over all of a screen or a monitor
+that no window manager may touch (override-redirect), of an X client that has no ordinary window: a program that shows
+itself over the whole screen (a video, a presentation, a game) has one, or is one. Blanking and DPMS switch the monitor
+off and hide nothing from grabs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from Xlib.protocol import request
 
 from acud.types import Rect
 from acud.x11.connection import Connection
-from acud.x11.window_tree import Outline, answered, resource_id
+from acud.x11.window_tree import Outline, get_reply, resource_id
 
 _SLACK_PX = 2
 """xsecurelock leaves a border of one pixel, so that the X server does not take windows below for wholly hidden."""
@@ -24,7 +24,7 @@ _ARGB_DEPTH = 32
 
 
 class ScreenCovers:
-    """Finds them on one connection; has the X server report when its screen saver begins and ends."""
+    """Finds such windows on one connection; has the X server report the beginning and end of its screen saver."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -72,7 +72,7 @@ class ScreenCovers:
         return window & self._client_bits
 
     def _lies_over(self, cover: Outline, shown: list[Outline], clients: Mapping[int, int]) -> bool:
-        """Tell whether ordinary windows lie below `cover`, and none above it. Without any, a program that shows itself
+        """Return whether ordinary windows lie below `cover` and none above it. Without any, a program that shows itself
         over the whole screen hides nothing; a window manager has windows of its own there.
         """
         at, ordinary = shown.index(cover), set(clients.values())
@@ -80,7 +80,7 @@ class ScreenCovers:
         return bool(below) and not above
 
     def _is_opaque(self, cover: Outline) -> bool:
-        """Tell whether nothing shows through a window: it has its whole shape, and no alpha that is composited."""
+        """Return whether nothing shows through a window: it has its whole shape, and no alpha that is composited."""
         window = self._connection.xlib.create_resource_object("window", cover.window)
         try:
             if self._has_shapes and window.shape_query_extents().bounding_shaped:
@@ -88,7 +88,7 @@ class ScreenCovers:
         except error.XError:
             return False
         wire = self._connection.wire
-        outside = answered(request.GetGeometry(display=wire, defer=True, drawable=cover.window))
+        outside = get_reply(request.GetGeometry(display=wire, defer=True, drawable=cover.window))
         if outside is None or outside.depth != _ARGB_DEPTH:
             return outside is not None
         owner = request.GetSelectionOwner(display=wire, selection=self._compositor).owner

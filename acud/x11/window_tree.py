@@ -1,6 +1,6 @@
-"""The window tree as it stands: geometry, stacking, properties. Questions are sent together, then answered.
+"""The present window tree: geometry, stacking, properties. Requests are sent together, then answered.
 
-A window may vanish between two questions; then its answer is None, never an exception.
+A window may vanish between two requests; then its answer is None, never an exception.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Outline(Struct, frozen=True):
     has_pixels: bool
 
 
-def answered(asked: Any) -> Any:
+def get_reply(asked: Any) -> Any:
     """Return the deferred request's reply, or None when the server answered with an error."""
     try:
         asked.reply()
@@ -51,7 +51,7 @@ class WindowTree:
 
     def children(self, window: int) -> list[int]:
         """Return the children of `window`, lowest first; [] when it is gone."""
-        said = answered(request.QueryTree(display=self._wire, defer=True, window=window))
+        said = get_reply(request.QueryTree(display=self._wire, defer=True, window=window))
         return [child.id for child in said.children] if said else []
 
     def outlines(self, windows: Iterable[int]) -> dict[int, Outline]:
@@ -65,7 +65,7 @@ class WindowTree:
             )
             for w in windows
         ]
-        found = (_outline(w, answered(attributes), answered(geometry)) for w, attributes, geometry in asked)
+        found = (_outline(w, get_reply(attributes), get_reply(geometry)) for w, attributes, geometry in asked)
         return {o.window: o for o in found if o is not None}
 
     def insides(self, windows: Iterable[int]) -> dict[int, Rect]:
@@ -79,11 +79,11 @@ class WindowTree:
             )
             for w in windows
         ]
-        answers = ((w, answered(geometry), answered(place)) for w, geometry, place in asked)
+        answers = ((w, get_reply(geometry), get_reply(place)) for w, geometry, place in asked)
         return {w: Rect(p.x, p.y, g.width, g.height) for w, g, p in answers if g and p}
 
     def tops(self, windows: Iterable[int]) -> dict[int, int]:
-        """Return for each of `windows` the child of the root that it is, or is inside of."""
+        """Return for each of `windows` the child of the root that it is, or lies in."""
         tops: dict[int, int] = {}
         climbing = {w: w for w in windows}
         for _ in range(_MAX_DEPTH):
@@ -95,16 +95,16 @@ class WindowTree:
         return tops
 
     def parent(self, window: int) -> int:
-        """Return what `window` is inside of; 0 when it is gone or the root."""
+        """Return the parent of `window`; 0 when it is gone or the root."""
         return self._parents({window: window}).get(window, 0)
 
     def _parents(self, windows: dict[int, int]) -> dict[int, int]:
         asked = {w: request.QueryTree(display=self._wire, defer=True, window=at) for w, at in windows.items()}
-        said = {w: answered(question) for w, question in asked.items()}
+        said = {w: get_reply(question) for w, question in asked.items()}
         return {w: resource_id(answer.parent) for w, answer in said.items() if answer}
 
     def properties(self, windows: Iterable[int], atoms: Iterable[int]) -> dict[tuple[int, int], Any]:
-        """Return the properties there are, by (window, atom); each has `property_type` and `value` (format, data)."""
+        """Return the existing properties, by (window, atom); each has `property_type` and `value` (format, data)."""
         asked = {
             (w, a): request.GetProperty(
                 display=self._wire, defer=True, delete=False, window=w, property=a, type=X.AnyPropertyType,
@@ -113,7 +113,7 @@ class WindowTree:
             for w in windows
             for a in atoms
         }  # fmt: skip
-        said = {key: answered(question) for key, question in asked.items()}
+        said = {key: get_reply(question) for key, question in asked.items()}
         return {key: answer for key, answer in said.items() if answer and answer.value is not None}
 
     def input_focus(self) -> int:
@@ -132,7 +132,7 @@ def octets(found: Any) -> bytes:
 
 
 def resource_id(window: Any) -> int:
-    """Return the id of what python-xlib gives as a window, or as a number where it is none."""
+    """Return the id of python-xlib's window, or of a number in place of a window."""
     return window if isinstance(window, int) else int(window.id)
 
 

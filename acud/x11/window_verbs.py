@@ -21,7 +21,7 @@ _TO_ROOT = X.SubstructureRedirectMask | X.SubstructureNotifyMask
 
 
 class Ping:
-    """One ping at a time; an answer to an older one counts for nothing. Windows are client windows."""
+    """One ping at a time; late answers to older ones are ignored. Windows are client windows."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -33,7 +33,7 @@ class Ping:
         self.is_answered = False
 
     def can_send(self, window: int) -> bool:
-        """Tell whether `window` takes pings; a round trip for another window than the one before."""
+        """Return whether `window` takes pings; a round trip if it is another window than before."""
         if window != self._answers[0]:
             found = (
                 self._tree.properties([window], [self._protocols]).get((window, self._protocols)) if window else None
@@ -42,7 +42,7 @@ class Ping:
         return self._answers[1]
 
     def begin(self) -> None:
-        """Begin an act: ask again which windows take pings."""
+        """Begin an act: read again which windows take pings."""
         self._answers = (0, False)
 
     def give_up(self, window: int) -> None:
@@ -50,7 +50,7 @@ class Ping:
         self._answers = window, False
 
     def send(self, window: int) -> bool:
-        """Ping `window`; False when it takes no pings."""
+        """Ping `window`; return False when it takes no pings."""
         if not self.can_send(window):
             return False
         self._number += 1
@@ -62,13 +62,15 @@ class Ping:
         target.send_event(said)
         return True
 
-    def answered(self, number: int) -> None:
+    def on_answered(self, number: int) -> None:
         """Note an answer (see `events.Ponged`)."""
         self.is_answered = self.is_answered or number == self._number
 
 
 class WindowVerbs:
-    """Asks; the window manager (or the program) does it when it likes, or not at all. A focus is waited for."""
+    """Sends requests; the window manager (or the program) decides when to follow them, if at all. Only a focus is
+    awaited.
+    """
 
     def __init__(self, connection: Connection, windows: WindowReader) -> None:
         self._connection = connection
@@ -86,12 +88,12 @@ class WindowVerbs:
         }
 
     def steps(self, action: WindowDo) -> Steps:
-        """Ask `action` of its window; a focus is done once the window manager names the window as the active one.
+        """Request `action` of its window; a focus is done once the window manager names the window as the active one.
 
-        Raises: NotFound for a window that is gone, InvalidRequest without a place or size, Refused for what can't be,
+        Raises: NotFound for a window that is gone, InvalidRequest without a place or size, Refused for the impossible,
         also for a focus that the window manager gives to another window.
         """
-        window = self._named(action.window)
+        window = self._parse_window(action.window)
         self._verbs[action.do](window, action)
         self._connection.flush()
         if action.do is WindowVerb.FOCUS and self._windows.has_manager():
@@ -109,7 +111,7 @@ class WindowVerbs:
         found = self._words(self._tree.root, "_NET_ACTIVE_WINDOW")
         return found[0] if found else 0
 
-    def _named(self, name: str) -> int:
+    def _parse_window(self, name: str) -> int:
         try:
             window = int(name, 0)
         except ValueError:
@@ -153,7 +155,7 @@ class WindowVerbs:
         delete = self._atom("WM_DELETE_WINDOW")
         if delete not in self._words(window, "WM_PROTOCOLS"):
             raise Refused("the window takes no request to close", hint="end its program another way")
-        self._tell(window, window, "WM_PROTOCOLS", [delete, X.CurrentTime], X.NoEventMask)
+        self._send_message(window, window, "WM_PROTOCOLS", [delete, X.CurrentTime], X.NoEventMask)
 
     def _minimise(self, window: int, _: WindowDo) -> None:
         self._require_manager("minimise")
@@ -195,9 +197,9 @@ class WindowVerbs:
 
     def _ask(self, window: int, message: str, *data: int) -> None:
         """Send `message` about `window` to the window manager."""
-        self._tell(self._tree.root, window, message, list(data), _TO_ROOT)
+        self._send_message(self._tree.root, window, message, list(data), _TO_ROOT)
 
-    def _tell(self, to: int, about: int, message: str, data: list[int], mask: int) -> None:
+    def _send_message(self, to: int, about: int, message: str, data: list[int], mask: int) -> None:
         resource = self._connection.xlib.create_resource_object
         said = event.ClientMessage(
             window=resource("window", about), client_type=self._atom(message), data=(32, [*data, 0, 0, 0, 0][:5])

@@ -1,8 +1,8 @@
-"""The windows of a display as agents see them: titles, places, how much of each can be seen, the focus; monitors.
+"""The windows of a display as agents see them: titles, places, visibility, the focus; monitors.
 
-With a window manager the client windows are `_NET_CLIENT_LIST_STACKING` (EWMH); without one they are what the tree
-shows. Popups (menus, tooltips, lists of combo boxes) are the mapped override-redirect windows that hold no client.
-Monitors are RANDR 1.5's: areas of one screen that outputs make, or `xrandr --setmonitor`.
+With a window manager the client windows are `_NET_CLIENT_LIST_STACKING` (EWMH); without one they are found in the tree.
+Popups (menus, tooltips, lists of combo boxes) are the mapped override-redirect windows that hold no client. Monitors
+are RANDR 1.5's: areas of one screen that outputs make, or `xrandr --setmonitor`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FOCUS_NOWHERE = {X.NONE, X.PointerRoot}
 
 
 def monitors(connection: Connection) -> tuple[MonitorInfo, ...]:
-    """Return the active monitors in the server's order; () where the server knows none (RANDR before 1.5)."""
+    """Return the active monitors in the server's order; () where the server has none (RANDR before 1.5)."""
     if not connection.has("RANDR"):
         return ()
     try:
@@ -46,7 +46,7 @@ def monitors(connection: Connection) -> tuple[MonitorInfo, ...]:
 
 
 class Atoms:
-    """The property names this room reads, as the server's numbers."""
+    """The property names read here, as the server's numbers."""
 
     def __init__(self, connection: Connection) -> None:
         atom = connection.wire.get_atom
@@ -72,11 +72,11 @@ class Atoms:
         self.nudge: int = atom("_ACUD_ROUSING")
 
     def of_root(self) -> tuple[int, ...]:
-        """The properties of the root that are read."""
+        """Return the properties read from the root."""
         return (self.supporting, self.stacking, self.clients, self.active, self.a11y)
 
     def of_client(self) -> tuple[int, ...]:
-        """The properties of a client that are read."""
+        """Return the properties read from a client."""
         about = (
             self.title,
             self.old_title,
@@ -89,7 +89,8 @@ class Atoms:
         )
         return (*about, self.extents)
 
-    def watched(self) -> frozenset[int]:
+    @property
+    def watched_properties(self) -> frozenset[int]:
         """The properties whose change makes the snapshot stale."""
         return frozenset((*self.of_root(), *self.of_client(), self.wm_state))
 
@@ -108,7 +109,7 @@ class WindowSnapshot(Struct, frozen=True):
 
 
 class WindowReader:
-    """Reads snapshots, and has the server report what would change the next one."""
+    """Reads snapshots, and has the server report the events that make the next one differ."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -119,7 +120,7 @@ class WindowReader:
         self._a11y_address = ""
         self._clients_of: dict[int, int] = {}
         self.is_managed = False
-        """Whether a window manager lived when the newest snapshot was taken."""
+        """Whether a window manager was running at the newest snapshot."""
         connection.root.change_attributes(event_mask=_ROOT_EVENTS)
 
     def snapshot(self) -> WindowSnapshot:
@@ -135,12 +136,12 @@ class WindowReader:
         screens = (self._screen(), *(one.bounds for one in shown_on))
         top_of = self._tree.tops(clients)
         covers = self._covers.find(tops, outlines, top_of, screens) | ({saver} & outlines.keys())
-        infos, focused = self._described(clients, tops, outlines, about_root, top_of, covers)
+        infos, focused = self._describe_windows(clients, tops, outlines, about_root, top_of, covers)
         return WindowSnapshot(infos, focused, self._a11y_address, shown_on, self._scale.read())
 
     def client_of(self, window: int) -> int:
-        """Return which window of the newest snapshot `window` is, is inside of, or is the frame of; of others the child
-        of the root that it is inside of; 0 when it is gone.
+        """Return the window of the newest snapshot that `window` is, lies in, or frames; of other windows the child of
+        the root around it; 0 when it is gone.
         """
         at = window
         while at and at not in self._clients_of:
@@ -151,20 +152,21 @@ class WindowReader:
         return self._clients_of.get(at, 0)
 
     def has_type(self, window: int, types: Iterable[str]) -> bool:
-        """Tell whether `window` is of one of these types (names of atoms)."""
+        """Return whether `window` has one of these types (names of atoms)."""
         found = self._tree.properties([window], [self.atoms.type]).get((window, self.atoms.type))
         return not {self._connection.wire.get_atom(name) for name in types}.isdisjoint(words(found))
 
-    def watched(self) -> frozenset[int]:
-        """Return the properties whose change makes the snapshot stale."""
-        return self.atoms.watched() | self._scale.properties
+    @property
+    def watched_properties(self) -> frozenset[int]:
+        """The properties whose change makes the snapshot stale."""
+        return self.atoms.watched_properties | self._scale.properties
 
     def has_manager(self) -> bool:
-        """Tell whether a window manager lives; two round trips."""
+        """Return whether a window manager is running; two round trips."""
         return self._has_manager(self._about_root())
 
     def nudge_manager(self) -> None:
-        """Have events happen that a window manager hears, and that mean nothing; they are sent with what comes next."""
+        """Queue meaningless events for a window manager; they are sent with the next requests."""
         root = self._connection.root
         root.change_property(self.atoms.nudge, self.atoms.compound, 8, b"")
         root.delete_property(self.atoms.nudge)
@@ -175,9 +177,9 @@ class WindowReader:
         return {atom: words(value) for (_, atom), value in found.items()}
 
     def _select(self, windows: Iterable[int]) -> None:
-        """Ask for the events of `windows` before they are read: a change in between then is an event.
+        """Select the events of `windows` before these are read: a change in between then raises an event.
 
-        Asked each time: X ids come back, and a repeated request costs the server nothing.
+        Each time: X ids are reused, and a repeated request costs the server nothing.
         """
         for window in windows:
             self._connection.xlib.create_resource_object("window", window).change_attributes(event_mask=CLIENT_EVENTS)
@@ -189,18 +191,18 @@ class WindowReader:
         if self.is_managed:
             listed = about_root.get(self.atoms.stacking) or about_root.get(self.atoms.clients, [])
             return list(dict.fromkeys(listed))
-        return self._found_in_tree(outlines)
+        return self._find_in_tree(outlines)
 
     def _has_manager(self, about_root: dict[int, list[int]]) -> bool:
-        """Tell whether a window manager lives: its check window names itself (EWMH, _NET_SUPPORTING_WM_CHECK)."""
+        """Return whether a window manager is running: its check window names itself (EWMH)."""
         check = about_root.get(self.atoms.supporting, [])
         if not check:
             return False
         own = self._tree.properties(check[:1], [self.atoms.supporting]).get((check[0], self.atoms.supporting))
         return words(own) == check[:1]
 
-    def _found_in_tree(self, outlines: dict[int, Outline]) -> list[int]:
-        """Without a manager: mapped top-level windows that say who they are, or hold one that does (a frame)."""
+    def _find_in_tree(self, outlines: dict[int, Outline]) -> list[int]:
+        """Return the windows without a manager: mapped top-level windows with an identity, or frames of such."""
         shown = [o.window for o in outlines.values() if o.is_viewable and o.is_ours_to_list and o.has_pixels]
         marks = (self.atoms.wm_state, self.atoms.wm_class, self.atoms.title, self.atoms.old_title)
         marked = {window for window, _ in self._tree.properties(shown, marks)}
@@ -213,7 +215,7 @@ class WindowReader:
 
     # ---- what -------------------------------------------------------------------------------------------------------
 
-    def _described(
+    def _describe_windows(
         self,
         clients: list[int],
         tops: list[int],
@@ -248,10 +250,10 @@ class WindowReader:
             )
             for w in present
         )
-        return infos, self._focused(about_root, [w for w in present if w not in popups])
+        return infos, self._find_focused(about_root, [w for w in present if w not in popups])
 
     def _popups(self, outlines: dict[int, Outline], taken: set[int]) -> list[int]:
-        """Return the shown windows that no manager may touch, frames of clients left out, topmost first."""
+        """Return the shown windows that no manager may touch, except frames of clients, topmost first."""
         screen = self._screen()
         shown = [o for o in outlines.values() if o.is_viewable and o.has_pixels and not o.is_ours_to_list]
         found = [o.window for o in shown if o.window not in taken and o.box.intersect(screen) and o.box.area > 1]
@@ -260,7 +262,7 @@ class WindowReader:
     def _kinds(
         self, clients: list[int], popups: list[int], facts: dict[tuple[int, int], Any]
     ) -> dict[int, tuple[Kind, int]]:
-        """Return what kind of window each is, and to which client window it belongs (0: it does not say)."""
+        """Return the kind of each window, and the client window it belongs to (0: unknown)."""
         transient = {w: self._first(facts, w, self.atoms.transient) for w in (*clients, *popups)}
         leader = {w: self._first(facts, w, self.atoms.leader) for w in (*clients, *popups)}
         kinds: dict[int, tuple[Kind, int]] = {}
@@ -271,7 +273,7 @@ class WindowReader:
                 transient[window] if transient[window] in clients else 0,
             )
         for window in popups:
-            # A menu of a menu names the menu; a toolkit that names nobody still names its leader, as its windows do.
+            # A menu of a menu names the menu; a toolkit that names no owner still names its leader, as its windows do.
             group = [w for w in clients if leader[window] and leader[window] in {w, leader[w]}]
             named = transient[window] if transient[window] in kinds or transient[window] in popups else 0
             kinds[window] = "popup", named or (group[0] if group else 0)
@@ -285,8 +287,9 @@ class WindowReader:
         outlines: dict[int, Outline],
         facts: dict[tuple[int, int], Any],
     ) -> dict[int, Rect]:
-        """Return what is drawn around each of `shown`: the child of the root that a manager put it into, or its border.
-        What holds several is no frame but a desktop; then its manager tells how wide a frame is (_NET_FRAME_EXTENTS).
+        """Return the frame drawn around each of `shown`: the child of the root that a manager put it into, or its
+        border. A child that holds several is a desktop, not a frame; then the manager's _NET_FRAME_EXTENTS give the
+        frame's width.
         """
         alone = {top for top, count in Counter(top_of[w] for w in shown).items() if count == 1}
         frames: dict[int, Rect] = {}
@@ -344,7 +347,7 @@ class WindowReader:
             return decode_compound_text(octets(old))[:MAX_TITLE]
         return decode_text(octets(old))[:MAX_TITLE]
 
-    def _focused(self, about_root: dict[int, list[int]], clients: list[int]) -> int:
+    def _find_focused(self, about_root: dict[int, list[int]], clients: list[int]) -> int:
         active = about_root.get(self.atoms.active, [])
         if active and active[0] in clients and self._has_manager(about_root):
             return active[0]
@@ -371,7 +374,7 @@ def visibility(box: Rect, own: Outline, top: int, stack: list[Outline], screen: 
         if above and other.is_viewable and other.has_pixels and other.box.intersect(box):
             return "covered"
         if other.window == top and top != own.window and not other.box.contains(box):
-            return "covered"  # its frame cuts it off, as that of a manager does that animates how it is restored
+            return "covered"  # its frame cuts it off, as while a manager animates its restoration
         above = above or other.window == top
     return "full" if screen.contains(box) else "covered"
 
@@ -384,7 +387,7 @@ def class_name(raw: bytes) -> str:
 
 def decode_text(name: bytes) -> str:
     """Return a name or a copied text. STRING is Latin-1 (ICCCM 2.7.1), but programs put UTF-8 into it, and Latin-1 into
-    UTF8_STRING. What is not ASCII and reads as UTF-8 is hardly ever anything else.
+    UTF8_STRING. Non-ASCII bytes that decode as UTF-8 are hardly ever anything else.
     """
     try:
         return name.decode("utf-8")

@@ -1,9 +1,8 @@
 """python-xlib's protocol side for one thread, and requests that are packed once.
 
-python-xlib asks `select` before each read and write, and looks after threads that wait for one another. A capture
-process has one thread: here what is queued leaves in one write, and a reply is one read away (`scripts/bench capture`).
-Parsing and bookkeeping are python-xlib's: serial numbers, `sent_requests`, `event_queue`, its classes of events and
-errors.
+python-xlib calls `select` before each read and write, and handles threads that wait for one another. A capture process
+has one thread: here queued requests leave in one write, and a reply is one read away (`scripts/bench capture`). Parsing
+and bookkeeping are python-xlib's: serial numbers, `sent_requests`, `event_queue`, its classes of events and errors.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from Xlib.ext import ge
 from Xlib.protocol import event, rq
 
 _SETUP = -1
-"""What python-xlib waits for while it opens the connection."""
+"""The request number that python-xlib waits for while it opens the connection."""
 _READ_BYTES = 1 << 16
 _ERROR, _REPLY = 0, 1
 _PACKET_BYTES = 32
@@ -36,7 +35,7 @@ class Wire(Xlib.display._BaseDisplay):
     """
 
     data_recv: bytearray
-    """What has arrived of a packet that is not whole."""
+    """The received part of an incomplete packet."""
     request_serial: int
 
     def __init__(self, name: str) -> None:
@@ -47,7 +46,7 @@ class Wire(Xlib.display._BaseDisplay):
         self.data_recv = bytearray(self.data_recv)
 
     def add_extension_error(self, code: int, err: type[Exception]) -> None:
-        """Take what can hold an error, in an extension's range.
+        """Take only classes that can hold an error, in an extension's range.
 
         python-xlib's RANDR puts bare exceptions on 0, 1 and 2: parsing a BadValue (2) then raises AttributeError.
         """
@@ -57,8 +56,8 @@ class Wire(Xlib.display._BaseDisplay):
     def send_and_recv(
         self, flush: bool = False, event: bool = False, request: int | None = None, recv: bool = False
     ) -> None:
-        """Send what is queued, then read once (`flush`: not at all; `recv`: without waiting); python-xlib's loops ask
-        again until they have what they need. Raises: Xlib's ConnectionClosedError.
+        """Send the queue, then read once (`flush`: not at all; `recv`: without waiting); python-xlib's loops repeat
+        until they have what they need. Raises: Xlib's ConnectionClosedError.
         """
         if request == _SETUP:
             super().send_and_recv(request=request)
@@ -90,7 +89,7 @@ class Wire(Xlib.display._BaseDisplay):
             self._fail(f"server: {fault}")
 
     def receive(self, *, wait: bool) -> None:
-        """Read once, and hand on each packet that is whole; without `wait` only what has arrived.
+        """Read once, and hand on each complete packet; without `wait` only from what has arrived.
 
         Raises: Xlib's ConnectionClosedError.
         """
@@ -161,8 +160,8 @@ class Wire(Xlib.display._BaseDisplay):
 
 
 class PackedRequest(rq.Request):
-    """A request without a reply, packed once: python-xlib packs field by field, 10 µs a request. What goes with every
-    grab is written this way (`scripts/bench capture`). `send` queues it as often as wanted. `on_error`: as `onerror`.
+    """A request without a reply, packed once: python-xlib packs field by field, 10 µs a request. Requests of every grab
+    are written this way (`scripts/bench capture`). `send` queues it as often as wanted. `on_error`: as `onerror`.
     """
 
     def __init__(self, wire: Wire, binary: bytes, on_error: Any = None) -> None:
@@ -177,7 +176,7 @@ class PackedRequest(rq.Request):
 
 
 class PackedQuery:
-    """A request asked once, at once queued; the reply is unpacked with `shape`, from its start.
+    """A request sent once, queued at once; the reply is unpacked with `shape`, from its start.
 
     python-xlib knows a request with a reply by `_reply`.
     """

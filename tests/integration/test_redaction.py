@@ -99,7 +99,7 @@ def test_nothing_leaves_where_the_text_cannot_be_read(monkeypatch: pytest.Monkey
     late = outgoing(RedactionSettings(timeout_s=1e-9), slow, shot)
     assert isinstance(late, Withheld)
     assert "not read within" in late.reason
-    monkeypatch.setattr(evaluator, "hidden_in", lambda *_: re.search("(a+)+$", "a" * 40 + "!"))
+    monkeypatch.setattr(evaluator, "hide_in", lambda *_: re.search("(a+)+$", "a" * 40 + "!"))
     endless = outgoing(RedactionSettings(), slow, shot)
     assert isinstance(endless, Withheld)
     assert "took longer" in endless.reason

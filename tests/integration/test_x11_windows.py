@@ -33,7 +33,7 @@ class Watcher:
     def __init__(self, server: XServer) -> None:
         self.connection = Connection(server.display, server.auth_file)
         self.windows = WindowReader(self.connection)
-        self.translator = Translator(self.connection, self.windows.watched())
+        self.translator = Translator(self.connection, self.windows.watched_properties)
         self.connection.sync()
 
     def until(self, holds: Callable[[WindowSnapshot], bool]) -> WindowSnapshot:

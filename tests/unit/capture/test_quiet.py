@@ -65,7 +65,7 @@ class Stage:
         self.phase ^= self.blinks
         if not self.reported:  # the server tells of a box once until it is subtracted
             self.reported = self.schedule.damaged = True
-            self.schedule.hurried |= self.quiet.painted(BOX, int(self.now * S))
+            self.schedule.hurried |= self.quiet.note_painted(BOX, int(self.now * S))
 
     def _grab(self) -> bool:
         paints, self.reported = self.quiet.take(), False
@@ -110,14 +110,14 @@ def grabbed(quiet: QuietWatch, now_ns: int, seen: PaintEffect = PaintEffect.SAME
 
 def test_paint_beside_the_box_is_nothing() -> None:
     quiet = watched()
-    assert not quiet.painted(Rect(48, 16, 5, 5), 0)
+    assert not quiet.note_painted(Rect(48, 16, 5, 5), 0)
     grabbed(quiet, 10 * PROMPT_NS)
     assert quiet.doubts() == []
 
 
 def test_late_paint_is_a_doubt_that_is_told_once() -> None:
     quiet = watched()
-    quiet.painted(BOX, 0)
+    quiet.note_painted(BOX, 0)
     grabbed(quiet, PROMPT_NS + 1)
     assert quiet.doubts() == [BOX]
     assert quiet.doubts() == []
@@ -125,16 +125,16 @@ def test_late_paint_is_a_doubt_that_is_told_once() -> None:
 
 def test_two_prompt_grabs_in_a_row_settle_a_doubt_and_one_does_not() -> None:
     quiet = watched()
-    quiet.painted(BOX, 0)
+    quiet.note_painted(BOX, 0)
     grabbed(quiet, S // 2)
-    assert quiet.painted(BOX, S), "more paint that changes nothing is looked into at once"
+    assert quiet.note_painted(BOX, S), "more paint that changes nothing is looked into at once"
     grabbed(quiet, S + 1)
-    quiet.painted(BOX, S + 2)
+    quiet.note_painted(BOX, S + 2)
     grabbed(quiet, S + 3)
     assert quiet.doubts() == []
-    quiet.painted(BOX, 2 * S)
+    quiet.note_painted(BOX, 2 * S)
     grabbed(quiet, 3 * S)
-    quiet.painted(BOX, 3 * S)
+    quiet.note_painted(BOX, 3 * S)
     grabbed(quiet, 3 * S + 1)
     assert quiet.doubts() == [BOX]
 
@@ -149,7 +149,7 @@ def test_a_change_is_told_where_tiles_do_not_tell_it(seen: PaintEffect, told: li
 def test_much_paint_is_kept_as_one_box_of_its_earliest_moment() -> None:
     quiet = watched()
     for at in range(MOST_PAINTS + 1):
-        quiet.painted(BOX, at)
+        quiet.note_painted(BOX, at)
     assert quiet.take() == [(BOX, 0)]
 
 

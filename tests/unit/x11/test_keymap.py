@@ -59,9 +59,9 @@ def test_a_used_key_changes_only_after_it_was_read() -> None:
     spares.put(spares.plan([1]).changes)
     spares.use(93, 10.0)
     assert spares.plan([2]).ready_s == 10.0 + LINGER_S
-    spares.settled(9.0)
+    spares.note_settled(9.0)
     assert spares.plan([2]).ready_s == 10.0 + LINGER_S
-    spares.settled(10.5)
+    spares.note_settled(10.5)
     assert spares.plan([2]).ready_s == -math.inf
 
 
