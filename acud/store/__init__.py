@@ -1,1 +1,1 @@
-"""SQLite through APSW: what must survive a crash, a restart and a reboot. The only room that imports apsw."""
+"""SQLite through APSW: the state that survives a crash, a restart and a reboot. The only room that imports apsw."""

@@ -1,7 +1,7 @@
 """The store as files: copied while in use, verified, compacted, and replaced by a restored state.
 
-A restored state takes its place by renames that a kill can only delay: the note `restore.json` is written once the new
-state lies whole in `.restoring`; from then on every start completes the exchange.
+A restored state is put in place by renames that a kill can only delay: the note `restore.json` is written once the new
+state is complete in `.restoring`; from then on every start completes the exchange.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from acud.base.paths import sync
 from acud.base.typed_values import decode_json
 from acud.store import migration, rows
 from acud.store.database_file import APPLICATION_ID, refuse_damaged_log
-from acud.store.faults import translated, unavailable
+from acud.store.faults import translate_faults, unavailable
 
 _SQL = rows.load("migrations")
 _BUSY_MS = 10_000
@@ -28,7 +28,7 @@ STAGE = ".restoring"
 _SWAP_NOTE = "restore.json"
 _ITEMS = ("evidence", "recordings", "data.db")
 _BESIDE = ("data.db-wal", "data.db-shm")
-"""Of the present database: without it they are meaningless, beside another they would be its end."""
+"""Files of the present database: without it they are meaningless, beside another database they would destroy it."""
 
 
 def copy_file(path: Path, target: Path) -> str:
@@ -36,7 +36,7 @@ def copy_file(path: Path, target: Path) -> str:
 
     Raises: StoreUnavailable (also `foreign`, for a database that is not acud's).
     """
-    with translated(path), closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+    with translate_faults(path), closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
         connection.set_busy_timeout(_BUSY_MS)
         newest = _newest_step(connection, path)
         migration.copy_database(connection, path, target)
@@ -51,7 +51,7 @@ def verify(path: Path) -> str:
     """
     as_it_is = f"{path.absolute().as_uri()}?immutable=1"  # no locks, no journals (sqlite.org/uri.html)
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    with translated(path), closing(apsw.Connection(as_it_is, flags=flags)) as found:
+    with translate_faults(path), closing(apsw.Connection(as_it_is, flags=flags)) as found:
         newest = _newest_step(found, path)
         migration.check_known(_applied_steps(found), migration.known_migrations(), path)
         words = found.execute("PRAGMA integrity_check(1)").get
@@ -61,12 +61,12 @@ def verify(path: Path) -> str:
 
 
 def compact(path: Path) -> None:
-    """Write the database at `path`, which nobody has open, anew without free pages; later ones can be given back.
+    """Rewrite the database at `path`, which no process has open, without free pages; later ones can be given back.
 
     Raises: StoreUnavailable.
     """
     refuse_damaged_log(path)
-    with translated(path), closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+    with translate_faults(path), closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
         _newest_step(connection, path)
         connection.pragma("auto_vacuum", "incremental")
         connection.execute("VACUUM")
@@ -89,7 +89,7 @@ class _Note(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def begin_swap(home: Path, aside: str) -> None:
-    """Write the note: what lies in `.restoring` is to be the state, and the present one to be kept in `aside`."""
+    """Write the note: the content of `.restoring` becomes the state, and the present state is kept in `aside`."""
     draft = home / f".{_SWAP_NOTE}"
     with draft.open("wb") as file:
         file.write(msgspec.json.encode(_Note(aside)))
@@ -100,7 +100,8 @@ def begin_swap(home: Path, aside: str) -> None:
 
 
 def finish_swap(home: Path) -> str:
-    """Do what the note says, again from wherever it stopped; return where the former state is, "" for no note.
+    """Complete the exchange of the note, from wherever it stopped; return the folder of the former state, "" for no
+    note.
 
     Raises: StoreUnavailable when the note is damaged; OSError.
     """

@@ -11,7 +11,7 @@ import apsw
 from acud.base.errors import AcudError, InvalidRequest, NotFound, StoreUnavailable
 from acud.base.ids import FEWEST_OF_ENDING
 from acud.store import database_file
-from acud.store.faults import from_sqlite, translated
+from acud.store.faults import from_sqlite, translate_faults
 from acud.store.rows import Row, RowCodec, T, Value
 
 _NOTHING: Mapping[str, Value] = {}
@@ -21,17 +21,17 @@ _FAULTS = (apsw.Error, OverflowError)
 class Database:
     """A connection and the transaction of the current turn.
 
-    A turn begins by itself with its first `write` and ends with `commit_turn`. Reads inside it see its writes. A
-    storage fault (disk full, locked, I/O) at any point undoes the whole turn at once: every later write of the turn
-    and its `commit_turn` raise that fault again, so that no half of a turn is ever committed.
-    Blocks for the disk, and for `busy_timeout_s` when another process holds the file. Not for use by other threads.
+    A turn begins with its first `write` and ends with `commit_turn`. Reads inside it see its writes. A storage fault
+    (disk full, locked, I/O) at any point undoes the whole turn at once: every later write of the turn and its
+    `commit_turn` raise that fault again, so that no half of a turn is ever committed. Blocks for the disk, and for
+    `busy_timeout_s` when another process holds the file. Not for use by other threads.
     """
 
     def __init__(self, path: Path, *, busy_timeout_s: float, now_utc_s: float, keep_backups: int = 3) -> None:
         self.path = path
         self._begun = self._closed = False
         self.undone = 0
-        """How often writes were undone: whoever remembers what it wrote then reads it anew."""
+        """How often writes were undone: caches of written values are void then."""
         self._broken: StoreUnavailable | None = None
         self.lost = database_file.keep_lost(path, now_utc_s)
         """What a damaged log lost before this start; None: nothing."""
@@ -51,12 +51,12 @@ class Database:
     def read(self, sql: str, bindings: Mapping[str, Value] = _NOTHING) -> list[Row]:
         """Return the rows of a query by column name. Raises: StoreUnavailable."""
         try:
-            return self._rows(sql, bindings)
+            return self._fetch_rows(sql, bindings)
         except _FAULTS as fault:
-            raise self._undone(fault) from fault
+            raise self._undo(fault) from fault
 
     def write(self, sql: str, bindings: Mapping[str, Value] = _NOTHING) -> int:
-        """Run one changing statement in the turn's transaction; return how many rows it changed.
+        """Run one changing statement in the turn's transaction; return the number of rows it changed.
 
         Raises: StoreUnavailable (the turn is undone); Conflict for a constraint (this statement alone is undone).
         """
@@ -82,7 +82,7 @@ class Database:
         return Savepoint(self)
 
     def begin_savepoint(self) -> None:
-        """Begin what `savepoint` keeps or undoes."""
+        """Begin the writes that `end_savepoint` keeps or undoes."""
         self._begin()
         self.read("SAVEPOINT mutation")
 
@@ -95,13 +95,13 @@ class Database:
             self.read("ROLLBACK TO mutation; RELEASE mutation")
 
     def commit_turn(self) -> None:
-        """Make the turn's writes durable (fsynced when this returns); nothing written: does nothing.
+        """Make the turn's writes durable (fsynced when this returns); without writes do nothing.
 
         Raises: StoreUnavailable when any part of the turn failed or the commit does; then none of the turn remains.
         """
         if self._broken is not None:
             error, self._broken = self._broken, None
-            raise _again(error)
+            raise _copy_error(error)
         if not self._begun:
             return
         try:
@@ -111,29 +111,29 @@ class Database:
             self._broken = None
 
     def rollback_turn(self) -> None:
-        """Forget the turn's writes; harmless when there are none."""
+        """Undo the turn's writes; harmless when there are none."""
         self._roll_back()
         self._broken = None
 
     def close(self) -> None:
-        """Forget an open turn and close; closing twice is harmless."""
+        """Undo an open turn and close; closing twice is harmless."""
         if self._closed:
             return
         self._closed = True
         self.rollback_turn()
-        with translated(self.path):
+        with translate_faults(self.path):
             self._connection.close()
 
     def _begin(self) -> None:
         if self._broken is not None:
-            raise _again(self._broken)
+            raise _copy_error(self._broken)
         if self._begun:
             return
         self._begun = True
         # IMMEDIATE: wait for the write lock now, not in the middle of the turn (sqlite.org/lang_transaction.html).
         self.read("BEGIN IMMEDIATE")
 
-    def _rows(self, sql: str, bindings: Mapping[str, Value]) -> list[Row]:
+    def _fetch_rows(self, sql: str, bindings: Mapping[str, Value]) -> list[Row]:
         cursor = self._connection.execute(sql, bindings)
         rows: list[Row] = []
         names: list[str] = []
@@ -142,11 +142,11 @@ class Database:
             rows.append(dict(zip(names, values, strict=True)))
         return rows
 
-    def _undone(self, fault: apsw.Error | OverflowError) -> AcudError:
+    def _undo(self, fault: apsw.Error | OverflowError) -> AcudError:
         if isinstance(fault, OverflowError):  # refused before SQLite saw it: nothing of the turn is lost
             return InvalidRequest("a number is beyond the 64 bits that the store keeps")
         error = from_sqlite(fault, self.path)
-        # SQLite itself may have ended the transaction (FULL, IOERR …): what comes next must not start a second half.
+        # SQLite itself may have ended the transaction (FULL, IOERR …): later writes must not start a second half.
         if self._begun and isinstance(error, StoreUnavailable):
             self._roll_back()
             self._broken = error
@@ -156,12 +156,12 @@ class Database:
         self._begun = False
         self.undone += 1
         if self._connection.in_transaction:
-            with translated(self.path):
+            with translate_faults(self.path):
                 self._connection.execute("ROLLBACK")
 
 
 class Savepoint:
-    """See `Database.savepoint`. A class: it stands around each mutation, and a generator takes twice as long."""
+    """See `Database.savepoint`. A class: it surrounds each mutation, and a generator takes twice as long."""
 
     __slots__ = ("_database",)
 
@@ -183,7 +183,7 @@ class IdQueries(NamedTuple):
 
 
 class Table:
-    """What every table group is: statements over the one connection. Every method may raise StoreUnavailable."""
+    """The base of table groups: statements over the one connection. Every method may raise StoreUnavailable."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -200,10 +200,10 @@ class Table:
         """Return the one number that a query finds; 0 for NULL."""
         return int(next(iter(self._database.read(sql, bindings)[0].values())) or 0)
 
-    def _named(self, codec: RowCodec[T], sql: IdQueries, several: str, part: str, unknown: NotFound) -> T:
-        """Return the one struct whose id, its first column, is or begins with `part`, or else ends with it.
+    def _find_named(self, codec: RowCodec[T], sql: IdQueries, several: str, part: str, unknown: NotFound) -> T:
+        """Return the one struct with an id (its first column) that is or begins with `part`, or else ends with it.
 
-        Raises: `unknown`; InvalidRequest when `several` are.
+        Raises: `unknown`; InvalidRequest when `several` match.
         """
         rows, how = (self._database.read(sql.beginning, {"beginning": part}) if part else []), "begin"
         if not rows and len(part) >= FEWEST_OF_ENDING and "-" not in part:
@@ -216,5 +216,5 @@ class Table:
         return codec.read(rows[0])
 
 
-def _again(error: StoreUnavailable) -> StoreUnavailable:
+def _copy_error(error: StoreUnavailable) -> StoreUnavailable:
     return StoreUnavailable(error.message, hint=error.hint, **error.facts)

@@ -1,8 +1,8 @@
 """What a damaged write-ahead log would lose, and how that is kept beside the database.
 
-SQLite reads a log up to its first bad frame and takes the rest for the remains of an unfinished write; it says nothing
-when they were commits. What is lost so is kept under `rescue/`: the files as they were found, and a note. A folder
-stays there until a person removes it; until then the loss is reported (`acud doctor`).
+SQLite reads a log up to its first bad frame and takes the rest for the remains of an unfinished write; it gives no
+warning when they were commits. What is lost so is kept under `rescue/`: the files as they were found, and a note. A
+folder stays there until a person removes it; until then the loss is reported (`acud doctor`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from acud.base.typed_values import decode_json
 from acud.store.faults import unavailable
 
 _MAGIC = 0x377F0682
-"""Of a log whose checksums are of little-endian words; one more: of big-endian ones."""
+"""The magic number of a log with checksums of little-endian words; one more: of big-endian ones."""
 _VERSION = 3_007_000
 _HEADER = struct.Struct(">8I")
 _FRAME = struct.Struct(">6I")
@@ -44,8 +44,8 @@ RESCUE_FIX = (
 
 
 class Loss(Struct, frozen=True):
-    """Commits in the log of a database that will not be read again. `frames`: pages that were written there;
-    `commits`: how many transactions at least; `reason`: what is damaged. `salts` names the log.
+    """Commits in the log of a database that will not be read again. `frames`: pages written there; `commits`: at least
+    this many transactions; `reason`: what is damaged. `salts` identifies the log.
     """
 
     frames: int
@@ -55,7 +55,7 @@ class Loss(Struct, frozen=True):
 
 
 class _Index(NamedTuple):
-    """What the log's index said last: `frames` were committed, of which `copied` are in the database itself."""
+    """The last state of the log's index: `frames` were committed, of which `copied` are in the database itself."""
 
     frames: int
     copied: int
@@ -71,7 +71,7 @@ class _Frame(NamedTuple):
 
 
 def find_loss(path: Path) -> Loss | None:
-    """Return what SQLite will leave out when it opens the database at `path`; None for a whole log, or none.
+    """Return the loss when SQLite opens the database at `path`; None for a whole log, or no log.
 
     Reads the log once: about 0.1 s for each 4 MB. Raises: OSError.
     """
@@ -82,20 +82,22 @@ def find_loss(path: Path) -> Loss | None:
         return None
     header = _HEADER.unpack_from(data) if len(data) >= _HEADER.size else None
     if header is not None and _is_whole(header, data):
-        return _behind_the_break(data, header, index)
-    return _without_header(data, path, index)
+        return _loss_after_break(data, header, index)
+    return _loss_without_header(data, path, index)
 
 
 def _is_whole(header: tuple[int, ...], data: bytes) -> bool:
     magic, version = header[:2]
-    return magic & ~1 == _MAGIC and version == _VERSION and _sums(data[:24], (0, 0), _order(magic)) == header[6:]
+    return (
+        magic & ~1 == _MAGIC and version == _VERSION and _add_checksums(data[:24], (0, 0), _order(magic)) == header[6:]
+    )
 
 
 def _order(magic: int) -> str:
     return ">" if magic & 1 else "<"
 
 
-def _behind_the_break(data: bytes, header: tuple[int, ...], index: _Index | None) -> Loss | None:
+def _loss_after_break(data: bytes, header: tuple[int, ...], index: _Index | None) -> Loss | None:
     magic, _, page, _, *salts = header[:6]
     own = (salts[0], salts[1])
     good = last_commit = 0
@@ -103,7 +105,7 @@ def _behind_the_break(data: bytes, header: tuple[int, ...], index: _Index | None
     ours: list[_Frame] = []
     is_broken = False
     for frame in _frames(data, page):
-        is_broken = is_broken or frame.salts != own or _sums(frame.checked, sums, _order(magic)) != frame.sums
+        is_broken = is_broken or frame.salts != own or _add_checksums(frame.checked, sums, _order(magic)) != frame.sums
         if not is_broken:
             good, sums = frame.number, frame.sums
             last_commit = frame.number if frame.is_commit else last_commit
@@ -119,7 +121,7 @@ def _behind_the_break(data: bytes, header: tuple[int, ...], index: _Index | None
     return Loss(end - last_commit, max(1, commits), what, _log_name(own))
 
 
-def _without_header(data: bytes, path: Path, index: _Index | None) -> Loss | None:
+def _loss_without_header(data: bytes, path: Path, index: _Index | None) -> Loss | None:
     frames = list(_frames(data, _page_size(path)))
     salts = index.salts if index is not None else next((frame.salts for frame in frames if any(frame.salts)), None)
     ours = [frame for frame in frames if frame.salts == salts]
@@ -140,7 +142,7 @@ def _frames(data: bytes, page: int) -> Iterator[_Frame]:
         yield _Frame(number, pages != 0, (salt, pepper), (first, second), checked)
 
 
-def _sums(data: bytes, sums: Sums, order: str) -> Sums:
+def _add_checksums(data: bytes, sums: Sums, order: str) -> Sums:
     first, second = sums
     words = struct.unpack(f"{order}{len(data) // 4}I", data)
     for one, two in zip(words[::2], words[1::2], strict=True):
@@ -150,9 +152,7 @@ def _sums(data: bytes, sums: Sums, order: str) -> Sums:
 
 
 def _read_index(path: Path) -> _Index | None:
-    """Return what the index says; None where there is none, or it is not whole: it is not synced, and says no more
-    than it says.
-    """
+    """Return the content of the index; None where it is missing or not whole: it is not synced, so it may be old."""
     if not path.exists():
         return None
     with path.open("rb") as file:
@@ -160,7 +160,7 @@ def _read_index(path: Path) -> _Index | None:
     if len(data) < _BACKFILL + 4 or data[:48] != data[48:96]:
         return None
     found = _INDEX.unpack_from(data)
-    if found[0] != _VERSION or _sums(data[:_INDEX_CHECKED], (0, 0), "=") != found[12:14]:
+    if found[0] != _VERSION or _add_checksums(data[:_INDEX_CHECKED], (0, 0), "=") != found[12:14]:
         return None
     salt, pepper = struct.unpack_from(">2I", data, 32)
     return _Index(found[6], struct.unpack_from("=I", data, _BACKFILL)[0], (salt, pepper))
@@ -178,14 +178,14 @@ def _log_name(salts: tuple[int, int]) -> str:
 
 
 class RescuedLog(Struct, frozen=True):
-    """One loss. `folder`: where data.db, data.db-wal and data.db-shm lie as they were found."""
+    """One loss. `folder`: the place of data.db, data.db-wal and data.db-shm as they were found."""
 
     folder: str
     found_utc_s: float
     loss: Loss
 
     def words(self) -> str:
-        """Return what is gone, in one line."""
+        """Return the loss in one line."""
         loss = self.loss
         return (
             f"the write-ahead log was damaged ({loss.reason}): at least {loss.commits} committed transactions "
@@ -196,19 +196,19 @@ class RescuedLog(Struct, frozen=True):
 def rescue_log(path: Path, loss: Loss, now_utc_s: float) -> RescuedLog:
     """Copy the database at `path` and its log to a folder of their own, and return it; the same log is kept once.
 
-    Raises: StoreUnavailable (`full`, `cannot_open`): nothing may be opened that would be the end of the log.
+    Raises: StoreUnavailable (`full`, `cannot_open`): then nothing may be opened that would destroy the log.
     """
     folder = path.parent / FOLDER / f"log-{loss.salts}"
     note = folder / _NOTE
     try:
         if note.exists():
             return _read_note(note)
-        return _copied(path, folder, RescuedLog(str(folder), now_utc_s, loss))
+        return _copy_log(path, folder, RescuedLog(str(folder), now_utc_s, loss))
     except OSError as fault:
         raise unavailable("cannot_open", folder, f"the copy of a damaged log: {fault.strerror}") from fault
 
 
-def _copied(path: Path, folder: Path, kept: RescuedLog) -> RescuedLog:
+def _copy_log(path: Path, folder: Path, kept: RescuedLog) -> RescuedLog:
     files = [path.with_name(path.name + end) for end in ("", "-wal", "-shm")]
     present = [file for file in files if file.exists()]
     _check_room(path, sum(file.stat().st_size for file in present))
@@ -238,9 +238,9 @@ def _copy_file(target: Path, source: Path) -> None:
 
 
 def rescued_logs(home: Path) -> tuple[RescuedLog, ...]:
-    """Return the losses whose files still lie below `home`, oldest first."""
+    """Return the losses with files still below `home`, oldest first."""
     try:
-        with os.scandir(f"{home}/{FOLDER}") as folders:  # asked for at each status: a glob takes five times as long
+        with os.scandir(f"{home}/{FOLDER}") as folders:  # read at each status: a glob takes five times as long
             notes = [Path(folder.path, _NOTE) for folder in folders]
     except (FileNotFoundError, NotADirectoryError):
         return ()
@@ -249,7 +249,7 @@ def rescued_logs(home: Path) -> tuple[RescuedLog, ...]:
 
 
 def _read_note(note: Path) -> RescuedLog:
-    """Return what was noted; of a note that cannot be read, that there was a loss: its folder alone tells that."""
+    """Return the note; for an unreadable one a loss without numbers: the folder alone proves that."""
     try:
         return decode_json(note.read_bytes(), RescuedLog)
     except (OSError, msgspec.MsgspecError) as fault:

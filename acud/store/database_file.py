@@ -1,7 +1,7 @@
 """Open `data.db`: check that it is ours, whole, writable and of a known schema; then complete its schema.
 
-Nothing is written before the first two questions are answered: another program's database stays as it was, byte for
-byte, and so does a damaged one.
+Nothing is written before the first two checks: another program's database stays as it was, byte for byte, and so does a
+damaged one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import apsw
 
 from acud.base.errors import StoreUnavailable
 from acud.store import damaged_log, migration, rows
-from acud.store.faults import translated, unavailable
+from acud.store.faults import translate_faults, unavailable
 
 APPLICATION_ID = 0x61637564
 """Ours, in bytes 68..71 of the file (sqlite.org/fileformat2.html#the_database_header): "acud"."""
@@ -31,22 +31,22 @@ def open_database(
     drop_log: bool = False,
     steps: tuple[migration.Migration, ...] | None = None,
 ) -> apsw.Connection:
-    """Return a writable connection to the store at `path`, made when absent, with the schema of `steps`.
+    """Return a writable connection to the store at `path`, made when absent, with the schema of `steps` (default: all
+    known).
 
-    `drop_log`: its log is damaged and was kept elsewhere; what SQLite can still read of it is taken, the rest dropped.
-    Default: all known. Reads every page once (`quick_check`). Raises: StoreUnavailable with `fault` among its facts:
-    `foreign`, `not_a_database`, `corrupt`, `newer_schema`, `migration`, `read_only`, `locked`, `full`, `cannot_open`,
-    `io`.
+    `drop_log`: its log is damaged and was kept elsewhere; the part that SQLite can still read is applied, the rest
+    dropped. Reads every page once (`quick_check`). Raises: StoreUnavailable with `fault` among its facts: `foreign`,
+    `not_a_database`, `corrupt`, `newer_schema`, `migration`, `read_only`, `locked`, `full`, `cannot_open`, `io`.
     """
     _refuse_foreign(path)
-    with translated(path):
+    with translate_faults(path):
         connection = apsw.Connection(str(path), flags=_OPEN)
         try:
-            # Until all is known to be well, closing leaves the log where it is: what is refused stays as it was.
+            # Until all checks have passed, closing leaves the log as it is: a refused database stays as it was.
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             _prepare(connection, path, busy_timeout_s)
             if drop_log:
-                # Else what is written next would lie before the lost frames, and they would be found lost again.
+                # Else the next writes would precede the lost frames, which would be found lost again.
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
             migration.migrate(connection, path, now_utc_s, steps, keep_backups=keep_backups)
@@ -57,23 +57,25 @@ def open_database(
 
 
 def keep_lost(path: Path, now_utc_s: float) -> damaged_log.RescuedLog | None:
-    """Return what a damaged log of the store at `path` loses when it is opened, its files copied before; None: nothing.
+    """Return what a damaged log of the store at `path` loses when opened, after copying its files; None: nothing.
 
-    This process has it not open. Raises: StoreUnavailable, also where there is no room for the copy.
+    This process does not have it open. Raises: StoreUnavailable, also where there is no room for the copy.
     """
     _refuse_foreign(path)
-    loss = _lost(path)
+    loss = _find_loss(path)
     return damaged_log.rescue_log(path, loss, now_utc_s) if loss is not None else None
 
 
 def refuse_damaged_log(path: Path) -> None:
-    """Refuse what would end a damaged log. No process may have the database open. Raises: StoreUnavailable."""
-    loss = _lost(path)
+    """Refuse an operation that would destroy a damaged log. No process may have the database open. Raises:
+    StoreUnavailable.
+    """
+    loss = _find_loss(path)
     if loss is not None:
         raise unavailable("log", path, f"{loss.reason}; at least {loss.commits} committed transactions are lost")
 
 
-def _lost(path: Path) -> damaged_log.Loss | None:
+def _find_loss(path: Path) -> damaged_log.Loss | None:
     try:
         return damaged_log.find_loss(path) if path.exists() else None
     except OSError as fault:
@@ -122,7 +124,7 @@ def _pending_log(path: Path) -> bool:
 def _has_tables(path: Path) -> bool:
     # immutable: no locks, no journals, no shared memory (sqlite.org/uri.html).
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    with translated(path):
+    with translate_faults(path):
         connection = apsw.Connection(f"{path.absolute().as_uri()}?immutable=1", flags=flags)
         try:
             return bool(connection.execute(_SQL["user_tables"]).get)
@@ -163,9 +165,9 @@ def _configure(connection: apsw.Connection, path: Path) -> None:
             fault="cannot_open",
             path=str(path),
         )
-    # FULL: a commit that was answered survives a power cut, which NORMAL does not promise in WAL mode.
+    # FULL: an acknowledged commit survives a power cut, which NORMAL does not promise in WAL mode.
     connection.pragma("synchronous", "FULL")
-    # What is deleted is overwritten, not only let go of: a task, its conditions and what screens said to them.
+    # Deleted rows are overwritten, not only freed: a task, its conditions and the words from screens about them.
     connection.pragma("secure_delete", "ON")
     connection.pragma("foreign_keys", "ON")
     connection.config(apsw.SQLITE_DBCONFIG_DQS_DML, 0)

@@ -1,4 +1,4 @@
-"""The displays, with what a new supervisor needs to find them again; and who took one over."""
+"""The displays, with the facts by which a new supervisor finds them again; and their takeovers."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _TAKEOVERS_SQL = load("takeovers")
 
 
 class StoredProcess(Struct, frozen=True):
-    """A process that outlives the supervisor: its start (field 22 of /proc/<pid>/stat, ticks) tells it from a later
-    holder of the same pid; `boot_id` tells boots apart.
+    """A process that outlives the supervisor: its start (field 22 of /proc/<pid>/stat, ticks) distinguishes it from a
+    later holder of the same pid; `boot_id` distinguishes boots.
     """
 
     role: Literal["x_server", "session_bus", "window_manager"]
@@ -38,7 +38,7 @@ class LaunchedCommand(Struct, frozen=True):
 
 
 class StoredDisplay(Struct, frozen=True):
-    """A display as it is kept. `number` (never reused) is given by `DisplayTable.add`; `name` is the X one (`:100`)."""
+    """A display as stored. `DisplayTable.add` assigns `number` (never reused); `name` is the X one (`:100`)."""
 
     name: str
     managed: bool
@@ -58,9 +58,9 @@ class StoredDisplay(Struct, frozen=True):
     owner: int = -1
     """The uid that may serve it besides the daemon's own and root's."""
     is_default: bool = False
-    """Whether `screen` means it."""
+    """Whether it is the display of the target `screen`."""
     labels: Labels = {}
-    """What its host had to carry."""
+    """The labels that its host had to have."""
     launched: tuple[LaunchedCommand, ...] = ()
     """The programs that were launched on it, in order."""
     number: int = 0
@@ -78,17 +78,17 @@ class DisplayTable(Table):
         return msgspec.structs.replace(display, number=given["number"])
 
     def update(self, display: StoredDisplay) -> None:
-        """Replace all but number, name, kind and creation of a display that lives. Raises: Conflict, NotFound."""
+        """Replace all but number, name, kind and creation of a living display. Raises: Conflict, NotFound."""
         if self._database.write(_SQL["update"], _DISPLAY.bind(display)) == 0:
             raise Conflict(f"display {self.get(display.number).name} has ended", number=display.number)
 
     def get(self, number: int) -> StoredDisplay:
         """Return the display with this number. Raises: NotFound."""
-        return self._one("get", {"number": number}, f"no display number {number}")
+        return self._get_one("get", {"number": number}, f"no display number {number}")
 
     def find(self, name: str) -> StoredDisplay:
         """Return the living display of this name. Raises: NotFound."""
-        return self._one("living_by_name", {"name": name}, f"no display {name}")
+        return self._get_one("living_by_name", {"name": name}, f"no display {name}")
 
     def living(self) -> tuple[StoredDisplay, ...]:
         """Return every display that has not ended, oldest first."""
@@ -106,7 +106,7 @@ class DisplayTable(Table):
         """Delete displays that ended before; their numbers are not given again. Return how many."""
         return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})
 
-    def _one(self, block: str, bindings: Row, fault: str) -> StoredDisplay:
+    def _get_one(self, block: str, bindings: Row, fault: str) -> StoredDisplay:
         found = self._first(_DISPLAY, _SQL[block], bindings)
         if found is None:
             raise NotFound(fault, hint="acud display list shows them")
@@ -131,17 +131,17 @@ class TakeoverTable(Table):
     """The table `takeovers`, one row a display at most."""
 
     def put(self, takeover: Takeover) -> None:
-        """Keep `takeover` in place of whatever its display had."""
+        """Keep `takeover` in place of its display's former one."""
         self._database.write(_TAKEOVERS_SQL["put"], _TAKEOVER.bind(takeover))
 
     def of(self, number: int) -> Takeover | None:
-        """Return the display's takeover, which may have run out, or None."""
+        """Return the display's takeover, which may have expired, or None."""
         return self._first(_TAKEOVER, _TAKEOVERS_SQL["of"], {"number": number})
 
     def all(self) -> tuple[Takeover, ...]:
-        """Return every takeover, those that ran out too."""
+        """Return every takeover, also expired ones."""
         return self._all(_TAKEOVER, _TAKEOVERS_SQL["all"])
 
     def drop(self, number: int) -> None:
-        """Forget the display's; harmless when it has none."""
+        """Forget the display's takeover; harmless when it has none."""
         self._database.write(_TAKEOVERS_SQL["drop"], {"number": number})

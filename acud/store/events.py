@@ -1,4 +1,4 @@
-"""The events that clients can ask for again, numbered without gaps and without reuse."""
+"""The events that clients can request again, numbered without gaps and without reuse."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EVENT = RowCodec(Event)
 
 
 class EventPage(Struct, frozen=True):
-    """Events, oldest first. `newest`: the newest number given. `trimmed`: as in `EventsSinceReply`."""
+    """Events, oldest first. `newest`: the newest number assigned. `trimmed`: as in `EventsSinceReply`."""
 
     events: tuple[Event, ...]
     newest: int
@@ -27,7 +27,7 @@ class EventPage(Struct, frozen=True):
 class EventTable(Table):
     """The table `events`. Every method may raise StoreUnavailable.
 
-    Numbers of a turn that is rolled back are given again: tell an event, and `newest`, only after the commit.
+    Numbers of a turn that is rolled back are assigned again: report an event, and `newest`, only after the commit.
     """
 
     def __init__(self, database: Database) -> None:
@@ -53,7 +53,9 @@ class EventTable(Table):
         return self._last[topic]
 
     def since(self, after: int, topic: str, limit: int) -> EventPage:
-        """Return the events above `after` whose topic begins with `topic`, at most `limit`, and what was trimmed."""
+        """Return the events above `after` with a topic that begins with `topic`, at most `limit`, and how many were
+        trimmed.
+        """
         bindings: Row = {"after": after, "beginning": topic, "limit": limit}
         events = self._all(_EVENT, _SQL["since"], bindings)
         newest = self.newest()
@@ -61,7 +63,7 @@ class EventTable(Table):
         return EventPage(events, newest, oldest if after < oldest - 1 else 0)
 
     def newest(self) -> int:
-        """Return the newest number ever given (0: none), also when its event was trimmed."""
+        """Return the newest number ever assigned (0: none), also when its event was trimmed."""
         return self._number(_SQL["newest"])
 
     def trim(self, keep: int, limit: int = -1) -> int:

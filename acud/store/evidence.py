@@ -1,7 +1,7 @@
 """Kept pictures: one row for each file under `$ACU_HOME/evidence`.
 
 The file comes first (a fresh name, fsync, fsync of the directory), then the row. The row goes first, then the file,
-after the commit. So a file without a row is a leftover, never the other way round.
+after the commit. So a file may lack its row (a leftover), but never a row its file.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CODEC = RowCodec(StoredEvidence)
 
 
 def file_path(directory: Path, name: str) -> Path:
-    """Return where the picture `name` lies. Raises: InvalidRequest unless it is an evidence id with our suffix."""
+    """Return the path of the picture `name`. Raises: InvalidRequest unless it is an evidence id with our suffix."""
     if not name.endswith(SUFFIX) or not is_id(name.removesuffix(SUFFIX), NOUN):
         raise InvalidRequest(f"not the name of an evidence file: {name[:80]!r}")
     return directory / name
@@ -49,7 +49,7 @@ class EvidenceFiles(Table):
         self._directory = directory
 
     def add(self, name: str, wait_id: str, identity: str, utc_s: float) -> None:
-        """Keep the row of a file that is there. Raises: InvalidRequest (bad name), NotFound (no file), Conflict."""
+        """Keep the row of an existing file. Raises: InvalidRequest (bad name), NotFound (no file), Conflict."""
         path = file_path(self._directory, name)
         try:
             size_bytes = path.stat().st_size
@@ -72,19 +72,19 @@ class EvidenceFiles(Table):
         return self._existing(name)
 
     def missing(self) -> tuple[StoredEvidence, ...]:
-        """Return the rows whose file is gone: something else removed it."""
+        """Return the rows with a missing file: another program removed it."""
         return tuple(row for row in self._all(_CODEC, _SQL["all"]) if not file_path(self._directory, row.name).exists())
 
     def trim(self, before_utc_s: float, max_bytes: int, limit: int = -1) -> tuple[str, ...]:
         """Delete the rows of waits that ended before, then the oldest rows over `max_bytes`; return their names.
 
-        At most `limit` of each (-1: all). Hand these to `remove_files` after the commit.
+        At most `limit` of each (-1: all). Pass the names to `remove_files` after the commit.
         """
         old = self._delete(self._names("too_old", {"before_utc_s": before_utc_s, "limit": limit}))
         return old + self._delete(self._names("over_size", {"max_bytes": max_bytes, "limit": limit}))
 
     def remove_files(self, names: tuple[str, ...]) -> None:
-        """Remove the files of deleted rows; one that is gone is fine.
+        """Remove the files of deleted rows; missing files are fine.
 
         Raises: StoreUnavailable when one cannot be removed; InternalError inside a turn.
         """

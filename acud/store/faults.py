@@ -60,12 +60,12 @@ _WORDS = {
 
 
 def unavailable(fault: str, path: Path, detail: str) -> StoreUnavailable:
-    """Return the error for `fault` (a key above): what is wrong with the file at `path`, and the next step."""
+    """Return the error for `fault` (a key above) of the file at `path`, with the next step."""
     return StoreUnavailable(f"{path} {_WORDS[fault]}: {detail}", hint=_NEXT_STEP[fault], fault=fault, path=str(path))
 
 
 @contextmanager
-def translated(path: Path) -> Iterator[None]:
+def translate_faults(path: Path) -> Iterator[None]:
     """Turn every `apsw.Error` raised inside into an error of acud's tree, keeping the cause."""
     try:
         yield
@@ -84,7 +84,7 @@ def from_sqlite(fault: apsw.Error, path: Path) -> AcudError:
 
 
 def _look_closer(name: str, path: Path) -> str:
-    # SQLite says "unable to open" or "disk I/O error" where the file system's state says why.
+    # SQLite reports "unable to open" or "disk I/O error"; the file system's state gives the reason.
     if name == "cannot_open" and path.parent.is_dir() and not os.access(path.parent, os.W_OK):
         return "read_only"
     if name in ("io", "cannot_open") and path.parent.is_dir() and free_bytes(path.parent) < _NO_ROOM_BYTES:

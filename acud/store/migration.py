@@ -1,8 +1,7 @@
 """The schema's history: numbered `.sql` files, the core's and those of every feature.
 
-What a database lacks is applied and recorded in one transaction. A database that holds something is copied first, by
-SQLite's backup API while its owner may be writing (sqlite.org/backup.html): an upgrade happens whole, or the file stays
-as it was.
+Missing steps are applied and recorded in one transaction. A database with content is copied first, by SQLite's backup
+API while its owner may be writing (sqlite.org/backup.html): an upgrade happens whole, or the file stays as it was.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from acud.store.faults import from_sqlite, unavailable
 _SQL = rows.load("migrations")
 _STEP_PAGES = 1000
 _SPARE_BYTES = 16_000_000
-"""Left free beside a copy: for what is written meanwhile."""
+"""Space left free beside a copy, for concurrent writes."""
 _GLOB = "before-*.db"
 _CORE = Path(__file__).parent / "migrations"
 _FEATURES = Path(__file__).parents[1] / "features"
@@ -32,8 +31,8 @@ _FEATURES = Path(__file__).parents[1] / "features"
 def before_upgrade(connection: apsw.Connection, path: Path, step: str, keep: int) -> Path:
     """Copy the database at `path` to `backups/before-<step>.db` beside it, and keep the newest `keep` such copies.
 
-    One that an earlier try made of the same upgrade is replaced.
-    Raises: StoreUnavailable(`full`, `corrupt`, `cannot_open`), apsw.Error.
+    A copy from an earlier attempt at the same upgrade is replaced. Raises: StoreUnavailable(`full`, `corrupt`,
+    `cannot_open`), apsw.Error.
     """
     folder = path.parent / "backups"
     made = folder / f"before-{step}.db"
@@ -49,16 +48,16 @@ def before_upgrade(connection: apsw.Connection, path: Path, step: str, keep: int
 
 
 def copy_database(connection: apsw.Connection, path: Path, target: Path) -> None:
-    """Copy what `connection` (of the database at `path`) sees now to the file `target`, whole or not at all.
+    """Copy the present content of `connection` (of the database at `path`) to the file `target`, whole or not at all.
 
-    The copy is one plain file (no write-ahead log), checked, fsynced, 0600. Blocks for the disk; writers of other
-    connections go on. Raises: StoreUnavailable(`full`, `corrupt`), apsw.Error.
+    The copy is one plain file (no write-ahead log), checked, fsynced, 0600. Blocks for the disk; other connections can
+    still write. Raises: StoreUnavailable(`full`, `corrupt`), apsw.Error.
     """
     partial = target.with_name(f".{target.name}.partial")
     _clear(partial)
     os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     try:
-        with _one_view(connection):
+        with _hold_snapshot(connection):
             _check_room(connection, path, target.parent)
             _copy_pages(connection, partial, target)
         sync(partial)
@@ -70,7 +69,7 @@ def copy_database(connection: apsw.Connection, path: Path, target: Path) -> None
 
 
 @contextmanager
-def _one_view(connection: apsw.Connection) -> Iterator[None]:
+def _hold_snapshot(connection: apsw.Connection) -> Iterator[None]:
     # A read transaction held over all steps: else a writer elsewhere would make each step begin the copy anew.
     connection.execute("BEGIN")
     try:
@@ -114,8 +113,8 @@ class Migration(Struct, frozen=True):
 
 
 def known_migrations(*folders: Path) -> tuple[Migration, ...]:
-    """Return every migration in `folders` by number: one chain, however many folders hold it. None named: the core's
-    and each feature's, whether that feature runs or not, so that its tables stay while it is off.
+    """Return every migration in `folders` by number: one chain over all folders. Without `folders`: the core's and each
+    feature's, whether that feature runs or not, so that its tables stay while it is off.
 
     Raises: ValueError when the numbers are not 1, 2, 3 …
     """
@@ -139,10 +138,10 @@ def migrate(
     *,
     keep_backups: int = 3,
 ) -> None:
-    """Apply what the database at `path` lacks of `steps` (default: all known), all of it or nothing.
+    """Apply the steps of `steps` (default: all known) that the database at `path` lacks, all of them or none.
 
-    One that has a schema already is copied first; `keep_backups` such copies are kept. Raises:
-    StoreUnavailable(`newer_schema`) naming the first migration that these steps do not hold, (`full`) when there is no
+    A database with a schema is copied first; `keep_backups` such copies are kept. Raises:
+    StoreUnavailable(`newer_schema`) naming the first migration that is not among these steps, (`full`) when there is no
     room for the copy, (`migration`) when a step fails; apsw.Error.
     """
     steps = known_migrations() if steps is None else steps
@@ -156,7 +155,7 @@ def migrate(
 
 
 def check_known(applied: dict[int, str], steps: tuple[Migration, ...], path: Path) -> None:
-    """Refuse a database that has `applied` a step which is none of `steps`.
+    """Refuse a database that has `applied` a step not among `steps`.
 
     Raises: StoreUnavailable(`newer_schema`).
     """
@@ -181,12 +180,12 @@ def _apply(
     except apsw.Error as fault:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-        raise _failed(fault, path, step, copied) from fault
+        raise _describe_failure(fault, path, step, copied) from fault
 
 
-def _failed(fault: apsw.Error, path: Path, step: Migration, copied: Path | None) -> StoreUnavailable:
+def _describe_failure(fault: apsw.Error, path: Path, step: Migration, copied: Path | None) -> StoreUnavailable:
     known_fault = from_sqlite(fault, path)
-    if isinstance(known_fault, StoreUnavailable):  # a full disk, a lock …: its own words say what to do
+    if isinstance(known_fault, StoreUnavailable):  # a full disk, a lock …: its own words name the next step
         return known_fault
     where = f"; a copy from before is {copied}" if copied is not None else ""
     return unavailable("migration", path, f"{step.name}: {fault}{where}")

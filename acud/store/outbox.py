@@ -1,4 +1,4 @@
-"""The wakes: one row each, written with what they tell of and kept until long after an agent saw it."""
+"""The wakes: one row each, written with the event they report and kept until long after an agent saw it."""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ class Outbox(Table):
     """The table `outbox`."""
 
     def insert(self, wake: WakeInfo) -> None:
-        """Keep a new wake. Raises: Conflict when its id is there already, or its wait has one."""
+        """Keep a new wake. Raises: Conflict when its id exists already, or its wait has one."""
         self._database.write(_SQL["insert"], _CODEC.bind(wake))
 
     def update(self, wake: WakeInfo) -> None:
-        """Replace what can change of a kept wake; one that retention took is left alone."""
+        """Replace what can change of a kept wake; a trimmed one stays deleted."""
         self._database.write(_SQL["update"], _CODEC.bind(wake))
 
     def find(self, part: str) -> WakeInfo:
-        """Return the one wake whose id is, or begins or ends with, `part`.
+        """Return the one wake with an id that is, begins with or ends with `part`.
 
-        Raises: NotFound; InvalidRequest if several are.
+        Raises: NotFound; InvalidRequest if several match.
         """
         unknown = NotFound(f"no wake {part}", hint="acud wake list --all shows every kept one", wake_id=part)
-        return self._named(_CODEC, _BY_ID, "several wakes", part, unknown)
+        return self._find_named(_CODEC, _BY_ID, "several wakes", part, unknown)
 
     def of_wait(self, wait_id: str) -> WakeInfo | None:
-        """Return the wake that tells of the wait, None when there is none."""
+        """Return the wake of the wait, None when there is none."""
         return self._first(_CODEC, _SQL["of_wait"], {"wait_id": wait_id})
 
     def of_run(self, run_id: str) -> WakeInfo | None:
-        """Return the wake that tells of the agent's run, None when there is none."""
+        """Return the wake of the agent's run, None when there is none."""
         return self._first(_CODEC, _SQL["of_run"], {"run_id": run_id})
 
     def open(self) -> tuple[WakeInfo, ...]:
-        """Return every wake to which something will happen by itself, oldest first: what a new supervisor takes up."""
+        """Return every wake that still has a step due, oldest first: a new supervisor continues these."""
         return self._all(_CODEC, _SQL["open"])
 
     def newest(self, states: tuple[WakeState, ...], limit: int, wait_id: str = "", offset: int = 0) -> WakePage:
@@ -69,5 +69,5 @@ class Outbox(Table):
         return {str(row["state"]): int(row["found"] or 0) for row in rows}
 
     def trim(self, before_utc_s: float, limit: int = -1) -> int:
-        """Delete wakes made before that no route is being tried for; return how many."""
+        """Delete wakes made before and no longer being delivered; return how many."""
         return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})

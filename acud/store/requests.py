@@ -1,4 +1,4 @@
-"""Replies of mutating requests, so that a repeat answers as the first did and never acts twice."""
+"""Replies of mutating requests, so that a repeat gets the first reply and never acts twice."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from acud.store.rows import Row, load
 
 _SQL = load("requests")
 KEEP_S = 24 * 3600.0
-"""How long a reply is kept; clients give up re-asking long before."""
+"""How long a reply is kept; clients stop repeating long before."""
 
 
 class RequestTable(Table):
     """The table `requests`. Every method may raise StoreUnavailable.
 
-    A request whose effects all lie in the store calls `answer` in the effects' own turn. One with effects outside calls
-    `start`, commits, acts, then `answer`. While it is still at work in this process, the caller knows it as parked and
-    does not ask here: `recall` would say that its outcome is unknown.
+    A request with all its effects in the store calls `answer` in the effects' own turn. One with effects outside calls
+    `start`, commits, acts, then `answer`. While it is still at work in this process, the caller has it parked and does
+    not call `recall`, which would report an unknown outcome.
     """
 
     def recall(self, request_id: str, digest: str) -> bytes | None:
-        """Return the reply that this request got; None when it was never seen.
+        """Return the reply to this request; None when it is new.
 
         Raises: Conflict when the id was used with other content; OutcomeUnknown when it started and has no reply.
         """

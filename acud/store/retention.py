@@ -1,4 +1,4 @@
-"""What is deleted, and when: by age and number; and free pages of the file."""
+"""Retention: what is deleted, by age and number; and free pages of the file."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _FEATURES_SQL = load_of_features("retention")
 _SPACE_SQL = load("space")
 _INCREMENTAL = 2  # sqlite.org/pragma.html#pragma_auto_vacuum
 _SPARE_PAGES = 1000
-"""4 MB stay free in the file: what is written next would only make it grow again."""
+"""4 MB stay free in the file: the next writes would only make it grow again."""
 
 
 class TrimResult(Struct, frozen=True):
-    """How many rows went. `files`: for `EvidenceFiles.remove_files`, after the commit."""
+    """The numbers of deleted rows. `files`: for `EvidenceFiles.remove_files`, after the commit."""
 
     waits: int
     images: int
@@ -44,13 +44,13 @@ class TrimResult(Struct, frozen=True):
     """By the name of the block in a feature's `retention.sql`."""
     files: tuple[str, ...]
     more: bool
-    """Whether a step was too short for all there is to forget."""
+    """Whether a step was too short for all there is to delete."""
 
 
 def trim(store: Store, settings: StoreSettings, now_utc_s: float, limit: int = -1) -> TrimResult:
-    """Delete, in the current turn, what is older or more than `settings` keeps. What lives always stays.
+    """Delete, in the current turn, rows beyond the age and number that `settings` keeps. Live rows always stay.
 
-    At most `limit` rows of each table (-1: all): call it again while it says `more`. Free pages go back to the file
+    At most `limit` rows of each table (-1: all): call it again while `more` is set. Free pages go back to the file
     system in the same way. Raises: StoreUnavailable.
     """
     with store.savepoint():
@@ -89,15 +89,15 @@ def _trim(store: Store, settings: StoreSettings, now_utc_s: float, limit: int) -
 
 
 class FreePages(Table):
-    """What the file holds beyond its rows."""
+    """The free pages of the file."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self.shrinks = self._number(_SPACE_SQL["mode"]) == _INCREMENTAL
-        """Whether free pages can be given back; a database that an early acud made cannot until `acud vacuum`."""
+        """Whether free pages can be given back; a database of an early acud cannot until `acud vacuum`."""
 
     def free_pages(self) -> int:
-        """Return how many pages hold nothing."""
+        """Return the number of empty pages."""
         return self._number(_SPACE_SQL["free"])
 
     def give_back(self) -> bool:

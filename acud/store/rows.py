@@ -1,4 +1,6 @@
-"""Rows: SQL in named blocks (`-- name: x` begins block x of a file in `sql/`), structs to rows and back, whose rows."""
+"""Rows: SQL in named blocks (`-- name: x` begins block x of a file in `sql/`), structs to rows and back, owners of
+rows.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from acud.base.errors import StoreUnavailable
 from acud.base.typed_values import convert, json_decoder
 
 SQL = Path(__file__).parent / "sql"
-"""The core's statements; a feature's stand in `tables.sql` in its folder."""
+"""The core's statements; a feature's are in `tables.sql` in its folder."""
 _FEATURES = Path(__file__).parents[1] / "features"
 _HEADER = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 T = TypeVar("T", bound=msgspec.Struct)
@@ -49,18 +51,18 @@ def load_of_features(group: str) -> dict[str, str]:
 
 
 class RowCodec(Generic[T]):
-    """Reads and writes rows of the struct `kind`; columns that are no field of it are ignored on reading."""
+    """Reads and writes rows of the struct `kind`; columns that are not fields of it are ignored on reading."""
 
     def __init__(self, kind: type[T]) -> None:
         self._kind = kind
         self.key = kind.__struct_fields__[0]
         hints = get_type_hints(kind)
         self._types = {name: hints[name] for name in kind.__struct_fields__}
-        # Made once: msgspec takes a type apart at each call that names one.
+        # Made once: msgspec analyses a type at each call with one.
         self._json = {name: json_decoder(hint) for name, hint in self._types.items() if not _is_plain(hint)}
         self._members = {name: _members(hint) for name, hint in self._types.items() if name not in self._json}
         self._encode = [(name, _as_json if name in self._json else _plain) for name in self._types]
-        self._same = {name: _same(hint) for name, hint in self._types.items() if name not in self._json}
+        self._types_kept = {name: _types_kept(hint) for name, hint in self._types.items() if name not in self._json}
 
     def bind(self, row: T) -> Row:
         """Return the columns of `row` by name."""
@@ -80,7 +82,7 @@ class RowCodec(Generic[T]):
     def _field(self, name: str, value: Value) -> Any:
         if name in self._json:
             return convert(None, self._types[name]) if value is None else self._json[name].decode(str(value))
-        if type(value) in self._same[name]:
+        if type(value) in self._types_kept[name]:
             return value
         member = self._members[name].get(value)
         return convert(value, self._types[name], strict=False) if member is None else member
@@ -108,19 +110,19 @@ def _members(hint: Any) -> dict[Value, Enum]:
     return {one.value: one for one in hint} if isinstance(hint, type) and issubclass(hint, Enum) else {}
 
 
-def _same(hint: Any) -> frozenset[type]:
-    """Return the types whose values a field takes as they are."""
+def _types_kept(hint: Any) -> frozenset[type]:
+    """Return the types of values that a field takes unchanged."""
     parts = get_args(hint) if isinstance(hint, UnionType) else (hint,)
     return frozenset(parts) & {str, int, float, bytes, NoneType}
 
 
 class OwnerFilter(Struct, frozen=True):
-    """The rows of any of these tasks (by their whole ids) or displays (by name); neither named: everybody's."""
+    """The rows of any of these tasks (by their whole ids) or displays (by name); of all owners if both are empty."""
 
     tasks: tuple[str, ...] = ()
     displays: tuple[str, ...] = ()
 
-    def bound(self) -> Row:
+    def to_bindings(self) -> Row:
         """Return the bindings `tasks` and `displays`."""
         return {"tasks": json_list(self.tasks), "displays": json_list(self.displays)}
 
@@ -129,5 +131,5 @@ EVERYONE = OwnerFilter()
 
 
 def json_list(values: Sequence[str]) -> str:
-    """Return `values` as a statement's `json_each` reads them."""
+    """Return `values` for a statement's `json_each`."""
     return msgspec.json.encode(values).decode()

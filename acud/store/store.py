@@ -24,13 +24,15 @@ class Store(Database):
     """The database of one supervisor, its only owner and its only connection. Use in `with`, from one thread.
 
     Mutations of one loop turn share a transaction that begins by itself. The supervisor wraps each mutation in
-    `savepoint()` and calls `commit_turn()` in `Loop.after_turn`, before replies and events leave. When that raises
+    `savepoint()` and calls `commit_turn()` in `EventLoop.after_turn`, before replies and events leave. When that raises
     StoreUnavailable nothing of the turn was kept: answer every request of the turn with the error. Features make their
     own tables of it.
     """
 
     def __init__(self, path: Path, evidence_directory: Path, settings: StoreSettings, now_utc_s: float) -> None:
-        """Open or create the database at `path`, whose directory exists. Raises: StoreUnavailable (see `opening`)."""
+        """Open or create the database at `path`, in an existing directory. Raises: StoreUnavailable (see
+        `open_database`).
+        """
         super().__init__(
             path, busy_timeout_s=settings.busy_timeout_s, now_utc_s=now_utc_s, keep_backups=settings.keep_backups
         )
@@ -61,7 +63,7 @@ class Store(Database):
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Commit at the end of the block; roll back when it raises. For what runs outside the loop (start-up)."""
+        """Commit at the end of the block; roll back when it raises. For work outside the loop (start-up)."""
         try:
             yield
         except BaseException:

@@ -1,5 +1,5 @@
-"""The waits, one row each, changed only while it is watching; pictures that they look for; what judges said of each;
-and what models cost.
+"""The waits, one row each, changed only while watching; the pictures they search for; the verdicts on each; and the
+cost of models.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _PICTURES_SQL = load("verdict_pictures")
 _USAGE_SQL = load("usage")
 _EVALUATION = RowCodec(Evaluation)
 _TASK_SQL = load_of_features("task_record")
-"""Of the feature that keeps tasks, which need not run: their names and budgets count all the same."""
+"""Statements of the feature that keeps tasks, which need not run: their names and budgets count all the same."""
 
 
 class StoredWait(Struct, frozen=True):
-    """A wait as it is kept; fields mean what they mean in `acud.types.WaitInfo`.
+    """A wait as stored; fields mean the same as in `acud.types.WaitInfo`.
 
     `created` and `deadline` carry UTC, CLOCK_BOOTTIME and the boot id each: a deadline moved after a reboot was counted
     from another boot than the creation.
@@ -55,7 +55,7 @@ class StoredWait(Struct, frozen=True):
     changed_to_resolved_ms: float | None = None
     spent: Spent = Spent()
     baselines: dict[int, StoredBaseline] = {}
-    """Per leaf of the present stage the baseline it took, so that a restart measures from the same frame."""
+    """Per leaf of the present stage its baseline, so that a restart measures from the same frame."""
     stages: tuple[Stage, ...] = ()
     rearmed: Rearmed | None = None
     places: Places = ()
@@ -75,7 +75,7 @@ class _OfState(Struct, frozen=True):
 
 
 class WaitTotals(Struct, frozen=True):
-    """How many waits are kept in each state, and the judge calls of them all."""
+    """The number of waits in each state, and the judge calls of them all."""
 
     by_state: dict[WaitState, int]
     judge_calls: int
@@ -93,7 +93,7 @@ _WAIT = RowCodec(StoredWait)
 ANY_WAIT = WaitFilter()
 
 
-def _bound(wait: StoredWait) -> Row:
+def _bind(wait: StoredWait) -> Row:
     return {**_WAIT.bind(wait), "words": words_of_wait(wait.wait_id, wait.spec, wait.display, wait.verdict)}
 
 
@@ -101,15 +101,15 @@ class WaitTable(Table):
     """The table `wait_jobs`."""
 
     def insert(self, wait: StoredWait) -> None:
-        """Keep a new wait. Raises: Conflict when its id is there already."""
-        self._database.write(_SQL["insert"], _bound(wait))
+        """Keep a new wait. Raises: Conflict when its id exists already."""
+        self._database.write(_SQL["insert"], _bind(wait))
 
     def update(self, wait: StoredWait) -> None:
         """Replace all but id and creation of a wait that is watching; the new state may be any.
 
         Raises: Conflict (naming the state) when it has ended; NotFound.
         """
-        if self._database.write(_SQL["update_watching"], _bound(wait)) == 0:
+        if self._database.write(_SQL["update_watching"], _bind(wait)) == 0:
             found = self.get(wait.wait_id)
             raise Conflict(f"wait {wait.wait_id} has ended: {found.state}", state=str(found.state))
 
@@ -121,14 +121,14 @@ class WaitTable(Table):
         return found
 
     def find(self, part: str) -> StoredWait:
-        """Return the one wait whose id is, or begins or ends with, `part`.
+        """Return the one wait with an id that is, begins with or ends with `part`.
 
-        Raises: NotFound; InvalidRequest if several are.
+        Raises: NotFound; InvalidRequest if several match.
         """
         if not part:
             raise InvalidRequest("an empty text is no wait id")
         unknown = _not_found(part)
-        return self._named(_WAIT, _BY_ID, "several waits", part, unknown)
+        return self._find_named(_WAIT, _BY_ID, "several waits", part, unknown)
 
     def newest(
         self,
@@ -138,12 +138,12 @@ class WaitTable(Table):
         wanted: WaitFilter = ANY_WAIT,
         offset: int = 0,
     ) -> WaitPage:
-        """Return the waits in `states` (empty: in any), newest first, at most `limit` from the `offset`th on; `of` some
-        and those that are `wanted` alone.
+        """Return the waits of `of` in `states` (empty: any) that match `wanted`, newest first, at most `limit` from the
+        `offset`th on.
         """
         bindings: Row = {
             "states": json_list(states or tuple(WaitState)),
-            **of.bound(),
+            **of.to_bindings(),
             **msgspec.structs.asdict(wanted),
             "words": self._wanted_words(wanted.text),
         }
@@ -160,13 +160,15 @@ class WaitTable(Table):
         return msgspec.json.encode(wanted).decode()
 
     def facets(self, states: tuple[WaitState, ...], of: OwnerFilter = EVERYONE) -> WaitFacets:
-        """Return the displays, tasks and judges of the waits in `states`; `of` some alone."""
-        (row,) = self._database.read(_SQL["facets"], {"states": json_list(states or tuple(WaitState)), **of.bound()})
+        """Return the displays, tasks and judges of the waits of `of` in `states`."""
+        (row,) = self._database.read(
+            _SQL["facets"], {"states": json_list(states or tuple(WaitState)), **of.to_bindings()}
+        )
         found = {name: sorted(filter(None, decode_json(str(values)))) for name, values in row.items()}
         return convert(found, WaitFacets)
 
     def live(self) -> tuple[StoredWait, ...]:
-        """Return every watching wait, oldest first: what a starting supervisor arms again."""
+        """Return every watching wait, oldest first: a starting supervisor arms these again."""
         return self._all(_WAIT, _SQL["live"])
 
     def of_task(self, task_id: str, limit: int) -> tuple[StoredWait, ...]:
@@ -174,11 +176,11 @@ class WaitTable(Table):
         return self._all(_WAIT, _SQL["of_task"], {"task_id": task_id, "limit": limit})
 
     def spent_of_task(self, task_id: str) -> Spent:
-        """Add up what the kept waits of a task spent."""
+        """Return the sum that the kept waits of a task spent."""
         return convert(self._database.read(_SQL["spent_of_task"], {"task_id": task_id})[0], Spent)
 
     def totals(self) -> WaitTotals:
-        """Return the counts that `status` shows."""
+        """Return the counts for `status`."""
         found = convert(self._database.read(_SQL["totals"]), list[_OfState])
         return WaitTotals({one.state: one.waits for one in found}, sum(one.judge_calls for one in found))
 
@@ -205,7 +207,7 @@ class ImageTable(Table):
         return found if isinstance(found, bytes) else None
 
     def trim(self, before_utc_s: float, limit: int = -1) -> int:
-        """Delete pictures that no live wait looks for and none asked for since; return how many."""
+        """Delete pictures that no live wait searches for and that were not used since; return how many."""
         return self._database.write(_IMAGES_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})
 
 
@@ -246,12 +248,12 @@ MOST_PICTURES = 64
 
 
 class VerdictPictures(Table):
-    """The table `verdict_pictures`: what evaluations looked at, small. A picture goes with its last evaluation."""
+    """The table `verdict_pictures`: small copies of evaluated views. A picture goes with its last evaluation."""
 
     def keep(self, wait_id: str, digest: str, jpeg: bytes, utc_s: float) -> None:
         """Keep a picture that an evaluation of the wait is about to name.
 
-        Of a wait that has as many as it may have, every second one of the older half goes.
+        Of a wait that has its maximum, every second one of the older half is deleted.
         """
         kept = int(self._database.read(_PICTURES_SQL["count"], {"wait_id": wait_id})[0]["count(*)"] or 0)
         if kept >= MOST_PICTURES:
@@ -265,12 +267,12 @@ class VerdictPictures(Table):
         return found if isinstance(found, bytes) else None
 
     def trim(self, max_bytes: int, limit: int = -1) -> int:
-        """Let go of the oldest pictures over `max_bytes`, at most `limit`; return how many evaluations lost theirs."""
+        """Delete the oldest pictures over `max_bytes`, at most `limit`; return how many evaluations lost theirs."""
         return self._database.write(_PICTURES_SQL["over_size"], {"max_bytes": max_bytes, "limit": limit})
 
 
 class TaskBudget(Struct, frozen=True):
-    """Whose a task is, and what its waits may spend."""
+    """The agent of a task, and the budget of its waits."""
 
     agent_id: str
     budget: Budget
@@ -280,7 +282,7 @@ _TASK_BUDGET = RowCodec(TaskBudget)
 
 
 class TaskBudgets(Table):
-    """Reads what tasks may spend."""
+    """Reads the budgets of tasks."""
 
     def of(self, task_id: str) -> TaskBudget | None:
         """Return the budget of the task with exactly this id, or None when it is gone."""
@@ -291,7 +293,7 @@ _USAGE_ROW = RowCodec(UsageRow)
 
 
 class UsageEntry(Struct, frozen=True):
-    """One answer of a model that no evaluation tells of; None is what is not known."""
+    """One answer of a model outside evaluations; None is an unknown value."""
 
     utc_s: float
     purpose: Purpose
@@ -307,18 +309,20 @@ _USAGE_ENTRY = RowCodec(UsageEntry)
 
 
 class UsageTable(Table):
-    """The table `usage`, told together with `evaluations`."""
+    """The table `usage`, reported together with `evaluations`."""
 
     def add(self, entry: UsageEntry) -> None:
         self._database.write(_USAGE_SQL["insert"], _USAGE_ENTRY.bind(entry))
 
     def cost_usd_since(self, since_utc_s: float) -> float | None:
-        """Return what was spent since then; None when nothing kept has a known price."""
+        """Return the cost since then; None when nothing kept has a known price."""
         found = self._database.read(_USAGE_SQL["cost_since"], {"since_utc_s": since_utc_s})[0]["cost_usd"]
         return None if found is None else float(found)
 
     def rows(self, since_utc_s: float, task_id: str) -> tuple[UsageRow, ...]:
-        """Add up since then by day, purpose, judge, model and task, newest day first; `task_id` "": of all."""
+        """Return the sums since then by day, purpose, judge, model and task, newest day first; `task_id` "": of all
+        tasks.
+        """
         return self._all(_USAGE_ROW, _USAGE_SQL["rows"], {"since_utc_s": since_utc_s, "task_id": task_id})
 
     def trim(self, before_utc_s: float, limit: int = -1) -> int:

@@ -1,4 +1,4 @@
-"""Who is let in over HTTP: access tokens and one-time codes, by digest alone."""
+"""Access over HTTP: access tokens and one-time codes, by digest alone."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from acud.store.rows import RowCodec, load, load_of_features
 _SQL = load("web")
 _BY_ID = IdQueries(_SQL["beginning"], _SQL["ending"])
 _REVOKED_SQL = load_of_features("revoked")
-"""What is deleted with an access token, or with all of a kind, also while the feature is off."""
+"""Rows deleted with an access token, or with all of a kind, also while the feature is off."""
 _PASS = RowCodec(AccessToken)
 
 
 class LoginCode(Struct, frozen=True):
-    """A one-time code: what the session that it opens may do."""
+    """A one-time code and the rights of the session that it opens."""
 
     digest: str
     name: str
@@ -36,7 +36,7 @@ class WebPasses(Table):
     """The tables `web_passes` and `web_codes`."""
 
     def insert(self, made: AccessToken, digest: str) -> None:
-        """Keep a new access token. Raises: Conflict when its id or its digest is there already."""
+        """Keep a new access token. Raises: Conflict when its id or its digest exists already."""
         self._database.write(_SQL["insert"], {**_PASS.bind(made), "digest": digest})
 
     def of(self, digest: str) -> AccessToken | None:
@@ -44,40 +44,40 @@ class WebPasses(Table):
         return self._first(_PASS, _SQL["digest"], {"digest": digest})
 
     def find(self, part: str) -> AccessToken:
-        """Return the one whose id is, or begins or ends with, `part`.
+        """Return the one with an id that is, begins with or ends with `part`.
 
-        Raises: NotFound; InvalidRequest if several are.
+        Raises: NotFound; InvalidRequest if several match.
         """
         unknown = NotFound(f"no token or session {part[:80]}", hint="acud web token list")
-        return self._named(_PASS, _BY_ID, "several", part, unknown)
+        return self._find_named(_PASS, _BY_ID, "several", part, unknown)
 
     def all(self) -> tuple[AccessToken, ...]:
-        """Return every access token, newest first, expired ones that were not trimmed yet too."""
+        """Return every access token, newest first, also expired ones that were not trimmed yet."""
         return self._all(_PASS, _SQL["all"])
 
-    def used(self, pass_id: str, utc_s: float) -> None:
-        """Note that an access token was used; one that was revoked is left alone."""
+    def note_used(self, pass_id: str, utc_s: float) -> None:
+        """Note that an access token was used; a revoked one stays deleted."""
         self._database.write(_SQL["used"], {"pass_id": pass_id, "used_utc_s": utc_s})
 
     def delete(self, pass_id: str) -> None:
-        """Forget an access token and what features made with it; harmless when it is not there."""
+        """Forget an access token and what features made with it; harmless when it does not exist."""
         self._database.write(_SQL["delete"], {"pass_id": pass_id})
-        self._revoked(pass_id=pass_id)
+        self._forget_made(pass_id=pass_id)
 
     def forget_made_with(self, kind: Literal["token", "session"]) -> None:
-        """Forget what features made with any token or session, also with sessions whose time is over."""
-        self._revoked(kind=kind)
+        """Forget what features made with any token or session, also with expired sessions."""
+        self._forget_made(kind=kind)
 
-    def _revoked(self, pass_id: str = "", kind: str = "") -> None:
+    def _forget_made(self, pass_id: str = "", kind: str = "") -> None:
         for sql in _REVOKED_SQL.values():
             self._database.write(sql, {"pass_id": pass_id, "kind": kind})
 
     def keep_code(self, code: LoginCode) -> None:
-        """Keep a new code. Raises: Conflict when its digest is there already."""
+        """Keep a new code. Raises: Conflict when its digest exists already."""
         self._database.write(_SQL["insert_code"], _CODE.bind(code))
 
     def spend_code(self, digest: str) -> LoginCode | None:
-        """Take a code away and return it, which may have expired; None when there is none."""
+        """Delete a code and return it, which may have expired; None when there is none."""
         rows = self._database.write_returning(_SQL["spend_code"], {"digest": digest})
         return _CODE.read(rows[0]) if rows else None
 
@@ -85,6 +85,6 @@ class WebPasses(Table):
         self._database.write(_SQL["delete_codes"], {})
 
     def trim(self, utc_s: float) -> int:
-        """Forget what has expired; return how many access tokens that were."""
+        """Forget expired codes and tokens; return the number of tokens."""
         self._database.write(_SQL["expired_codes"], {"utc_s": utc_s})
         return self._database.write(_SQL["expired"], {"utc_s": utc_s})

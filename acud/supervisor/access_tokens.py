@@ -76,7 +76,7 @@ class AccessTokens:
         if found is None or found.expired(now):
             raise NotFound("this token or session is unknown, revoked or expired", hint="acud web login")
         if now - found.used_utc_s >= _USED_S:
-            self._journal.keep(lambda: self._store.used(found.pass_id, now), droppable=True)
+            self._journal.keep(lambda: self._store.note_used(found.pass_id, now), droppable=True)
         return found
 
     def all(self) -> tuple[AccessToken, ...]:

@@ -49,7 +49,7 @@ class RecordingTable(Table):
         Raises: NotFound; InvalidRequest if several match.
         """
         unknown = NotFound(f"no recording {part[:80]}", hint="acud record list; old ones may have been deleted")
-        return self._named(_CODEC, _BY_ID, "several recordings", part, unknown)
+        return self._find_named(_CODEC, _BY_ID, "several recordings", part, unknown)
 
     def list_unfinished(self) -> tuple[RecordingInfo, ...]:
         """Return the recordings in progress, oldest first."""
@@ -57,7 +57,7 @@ class RecordingTable(Table):
 
     def newest(self, limit: int, of: OwnerFilter = EVERYONE, offset: int = 0) -> tuple[RecordingInfo, ...]:
         """Return the newest recordings of `of` from the `offset`th on, newest first."""
-        return self._all(_CODEC, _SQL["recordings_newest"], {"limit": limit, "offset": offset, **of.bound()})
+        return self._all(_CODEC, _SQL["recordings_newest"], {"limit": limit, "offset": offset, **of.to_bindings()})
 
     def of_task(self, task_id: str) -> tuple[RecordingInfo, ...]:
         """Return every recording of a task, oldest first."""

@@ -57,13 +57,13 @@ class TaskTable(Table):
         Raises: NotFound; InvalidRequest if several match.
         """
         unknown = _not_found(part)
-        return self._named(_TASK, _BY_ID, "several tasks", part, unknown)
+        return self._find_named(_TASK, _BY_ID, "several tasks", part, unknown)
 
     def newest(
         self, statuses: tuple[TaskStatus, ...], limit: int, of: OwnerFilter = EVERYONE, offset: int = 0
     ) -> TaskPage:
         """Return the tasks of `of` in `statuses` (empty: any), newest first, at most `limit` from the `offset`th on."""
-        wanted: Row = {"statuses": json_list(statuses or tuple(TaskStatus)), **of.bound()}
+        wanted: Row = {"statuses": json_list(statuses or tuple(TaskStatus)), **of.to_bindings()}
         rows = self._database.read(_SQL["tasks_newest"], {**wanted, "limit": limit, "offset": offset})
         total = self._database.read(_SQL["tasks_count"], wanted)[0]["count(*)"]
         return TaskPage(tuple(map(_TASK.read, rows)), int(total or 0))

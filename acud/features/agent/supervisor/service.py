@@ -224,7 +224,7 @@ class AgentRunTable(Table):
         Raises: NotFound; InvalidRequest if several are.
         """
         unknown = NotFound(f"no run {part}", hint="acud agent list shows the newest ones", run_id=part)
-        return self._named(_RUN, _BY_ID, "several runs", part, unknown)
+        return self._find_named(_RUN, _BY_ID, "several runs", part, unknown)
 
     def running(self) -> tuple[RunInfo, ...]:
         """Return the runs that had not ended when they were written last, oldest first."""
