@@ -1,1 +1,1 @@
-"""What every part may use and that knows no other part: errors, ids, clocks, paths, private files, patterns, log."""
+"""What every part may use and that uses no other part: errors, ids, clocks, paths, private files, patterns, log."""

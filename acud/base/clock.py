@@ -29,7 +29,7 @@ class Instant(msgspec.Struct, frozen=True):
     def remaining_s(self, now: Instant) -> float:
         """Return the seconds from `now` until this moment; negative when past.
 
-        Within one boot CLOCK_BOOTTIME rules (a stepped wall clock changes nothing); after a reboot UTC does.
+        Within one boot CLOCK_BOOTTIME counts (a stepped wall clock changes nothing); after a reboot UTC does.
         """
         if self.boot_id == now.boot_id:
             return self.boot_s - now.boot_s
@@ -37,7 +37,7 @@ class Instant(msgspec.Struct, frozen=True):
 
 
 class Clock(Protocol):
-    """What a process needs of time; tests pass one that moves when told."""
+    """The time that a process uses; tests pass a clock that they move."""
 
     def monotonic_s(self) -> float:
         """Return CLOCK_MONOTONIC in seconds."""

@@ -5,8 +5,8 @@
     │   ├── InvalidRequest       malformed, unknown or oversized message
     │   ├── NotFound             no such wait, display, window …
     │   ├── Conflict             same request id with other content; illegal move of a state
-    │   └── Refused              a limit, a policy or an unsupported setup says no
-    │       ├── NoJudge          a sentence, and nobody is configured who could answer it
+    │   └── Refused              a limit, a policy or an unsupported setup forbids it
+    │       ├── NoJudge          a sentence, and no judge is configured that could answer it
     │       └── NotEnabled       a feature is switched off in the settings
     ├── ConfigError              a setting is unknown or malformed
     ├── Unavailable              a part acud needs does not answer now
@@ -67,13 +67,13 @@ class NotFound(UsageError):
 
 
 class Conflict(UsageError):
-    """The thing exists, and its state forbids what was asked."""
+    """The thing exists, and its state forbids the request."""
 
     code = "conflict"
 
 
 class Refused(UsageError):
-    """A limit, a policy or an unsupported setup says no."""
+    """A limit, a policy or an unsupported setup forbids it."""
 
     code = "refused"
 
@@ -145,7 +145,7 @@ class InternalError(AcudError):
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """Return `did you mean X? ` with what of `known` is spelled nearly as `name`, "" where nothing is."""
+    """Return `did you mean X? ` with the name in `known` that is spelled nearly as `name`, "" for none."""
     from difflib import get_close_matches
 
     near = get_close_matches(name.lower(), list(known), n=1, cutoff=0.7)

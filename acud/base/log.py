@@ -1,10 +1,10 @@
 """Logs are events: a stable name plus fields, one JSON object a line, on standard error.
 
 The supervisor's standard error and its children's is `$ACU_HOME/logs/debug.log`, opened for appending; a line is one
-write. Never a secret, never a picture, never what a screen shows beyond a verdict's own words.
+write. Never a secret, never a picture, never a screen's content beyond a verdict's own words.
 
-The standard library's logging does it: structlog was measured at 12 MB and 60 ms for each process that imports it, and
-there is one capture process for each display.
+The standard library's logging writes it: structlog took 12 MB and 60 ms in each process that imports it, and there is
+one capture process for each display.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ class EventLogger:
         self._logger = logging.getLogger(f"{_ROOT}.{room}")
 
     def debug(self, event: str, **fields: Any) -> None:
-        """Log what only helps to find a fault."""
+        """Log a detail for finding faults."""
         self._log(logging.DEBUG, event, fields)
 
     def info(self, event: str, **fields: Any) -> None:
-        """Log what happened."""
+        """Log an event."""
         self._log(logging.INFO, event, fields)
 
     def warning(self, event: str, **fields: Any) -> None:
-        """Log what acud has mended or done without."""
+        """Log a fault that acud has mended or worked around."""
         self._log(logging.WARNING, event, fields)
 
     def error(self, event: str, **fields: Any) -> None:
-        """Log what a person has to look at."""
+        """Log a fault that a person has to look at."""
         self._log(logging.ERROR, event, fields)
 
     def exception(self, event: str, **fields: Any) -> None:
@@ -52,7 +52,7 @@ class EventLogger:
 
 
 class _JsonLines(logging.Formatter):
-    """One JSON object a line; a value that is no JSON is written as its repr."""
+    """One JSON object a line; a value that is not JSON is written as its repr."""
 
     def __init__(self, process: str) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class _JsonLines(logging.Formatter):
 
 
 class _Stderr(logging.Handler):
-    """Standard error, written as well as it can be: a full disk must not end who has something to say about it."""
+    """Standard error, written on a best-effort basis: a full disk must not end the process that logs."""
 
     def emit(self, record: logging.LogRecord) -> None:
         line = self.format(record) + "\n"

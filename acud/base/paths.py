@@ -58,19 +58,19 @@ class Paths(msgspec.Struct, frozen=True):
     debug_log = _Below("logs/debug.log")
     """The daemon's log, JSON lines."""
     programs_log = _Below("logs/programs.log")
-    """What programs say that were launched on displays which are not ours."""
+    """The output of programs launched on displays that are not ours."""
     evidence = _Below("evidence")
     """Lossless evidence pictures, named by id."""
     recordings = _Below("recordings")
-    """Recordings, a folder for each task and for each that is of no task."""
+    """Recordings, a folder for each task and for each recording without a task."""
     displays = _Below("displays")
     """Per managed display: Xauthority, D-Bus socket, logs."""
     lock = _Below("supervisor.lock")
     """The single-instance lock; held by the supervisor while it lives."""
     request_key = _Below("request.key")
-    """What the digests of stored requests are keyed with; never in the store itself."""
+    """The key for the digests of stored requests; never in the store itself."""
     push_key = _Below("push.key")
-    """The private key by which push services know this daemon; of this installation."""
+    """The private key by which push services recognise this daemon; of this installation."""
     spool = _Below("spool")
     """Pictures on their way from an evaluator to a reply; swept at start."""
 
@@ -88,7 +88,7 @@ class Paths(msgspec.Struct, frozen=True):
 
     @property
     def handover(self) -> Path:
-        """The Unix socket at which a restart asks a daemon for the sockets that its HTTP listeners accept on."""
+        """The Unix socket at which a restart asks a daemon for its listening HTTP sockets."""
         return self.run / "handover"
 
     def endpoint(self, name: str) -> str:
@@ -142,13 +142,13 @@ def make_private(directory: Path) -> None:
 
 
 def free_bytes(folder: Path) -> int:
-    """Return the room on the file system of `folder` that this user may take. Raises: OSError."""
+    """Return the space on the file system of `folder` that this user may use. Raises: OSError."""
     room = os.statvfs(folder)
     return room.f_bavail * room.f_frsize
 
 
 def sync(*places: Path) -> None:
-    """Have what these files hold, or the names in these folders, on the disk. Raises: OSError."""
+    """Write these files, or the names in these folders, to the disk. Raises: OSError."""
     for place in places:
         opened = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -157,8 +157,8 @@ def sync(*places: Path) -> None:
             os.close(opened)
 
 
-def kept_secret(path: Path, make: Callable[[], bytes]) -> bytes:
-    """Return what the file at `path` holds, put there now by `make` (0600, with a closing newline) when there is none.
+def keep_secret(path: Path, make: Callable[[], bytes]) -> bytes:
+    """Return the content of the file at `path`, made by `make` (0600, with a closing newline) if there is none.
 
     Of two that start together the first wins. Raises: Refused when others can read it; OSError.
     """
@@ -174,7 +174,7 @@ def kept_secret(path: Path, make: Callable[[], bytes]) -> bytes:
 
 
 def _put(path: Path, text: bytes) -> None:
-    """Put a whole file in place at once, never over one that is there."""
+    """Put a whole file in place at once, never over an existing one."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     opened = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with os.fdopen(opened, "wb") as file:

@@ -1,9 +1,9 @@
-"""Regular expressions that strangers bring: Python's syntax and meaning, searched by RE2 in time linear in the text.
+"""Regular expressions from clients: Python's syntax and meaning, searched by RE2 in time linear in the text.
 
 Python's own engine backtracks: `(?:A?){60}b` on 60 letters holds a process up for longer than its machine lasts.
 RE2 does not, but its `\\w`, `\\d`, `\\s` and `\\b` know ASCII only, and it folds case in other pairs than Python. So a
 pattern is taken apart by Python's parser and written anew for RE2, without case and without classes of its own: each
-character of a text is given to RE2 between two marks that say what Python takes it for.
+character of a text is given to RE2 between two marks for the class that Python puts it in.
 
     a letter of a word: AéA    a digit: B٣B    a blank: ? ?    anything else: @-@
 
@@ -25,13 +25,13 @@ from acud.base.errors import InvalidRequest
 MAX_PATTERN = 500
 """Characters."""
 MAX_DEPTH = 50
-"""Groups within groups; what stands deeper is no pattern that a person wrote."""
+"""Groups within groups; deeper nesting is not written by people."""
 MAX_SIZE = 600
 """Steps of a pattern's program that the supervisor itself searches with: 1 to 2 ms for a title of 300 characters."""
 _MAX_MEM = 1 << 18
 """Bytes for RE2's program and its automaton. It bounds the time too: a search takes at most program times text."""
 LAST_CASED = 0x20000
-"""No character from here on has another case (a test holds it against all of Unicode)."""
+"""No character from here on has another case (a test checks all of Unicode)."""
 
 _WORD, _DIGIT, _BLANK, _OTHER, _LINE_END = "A", "B", "?", "@", "\n"
 _UNREADABLE = "\ufffd"
@@ -64,26 +64,28 @@ _INSTEAD = {
 
 
 class PatternFault(InvalidRequest):
-    """A pattern does not compile, or asks for what RE2 cannot say; the message begins with a verb."""
+    """A pattern does not compile, or needs a feature that RE2 lacks; the message begins with a verb."""
 
 
 class Pattern:
-    """A pattern that is ready to search with."""
+    """A compiled pattern."""
 
     def __init__(self, engine: Any, *, line_ends: bool) -> None:
-        """`engine`: RE2's object; group 1 is the match. `line_ends`: `$` is before each line end, not only the last."""
+        """`engine`: RE2's object; group 1 is the match. `line_ends`: `$` matches before each line end, not only the
+        last.
+        """
         self._engine = engine
         self._line_ends = line_ends
         self.size: int = engine.programsize
         """Steps of its program; a search takes at most this times the length of the text."""
 
     def search(self, text: str) -> tuple[int, int] | None:
-        """Return where the first match in `text` begins and ends."""
+        """Return the beginning and end of the first match in `text`, or None."""
         return next(self.spans(text), None)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield where each match begins and ends, from the left, apart from one another."""
-        marked = _marked(text, self._line_ends)
+        """Yield the beginning and end of each match, from the left, without overlaps."""
+        marked = _add_marks(text, self._line_ends)
         at = begun = 0
         while (found := self._engine.match(marked, at)) is not None:
             start, end = found.span(1)
@@ -92,32 +94,32 @@ class Pattern:
             if end == start:
                 if end == len(marked):
                     return
-                last, end = last + 1, end + len(_marked(text[last], self._line_ends))
+                last, end = last + 1, end + len(_add_marks(text[last], self._line_ends))
             at, begun = end, last
 
 
 @lru_cache(256)
-def compiled(pattern: str, *, ignore_case: bool = False, lines: bool = False) -> Pattern:
-    """Return `pattern`, which has Python's syntax. `lines`: `^` and `$` fit at each line's begin and end.
+def compile_pattern(pattern: str, *, ignore_case: bool = False, lines: bool = False) -> Pattern:
+    """Return `pattern`, which has Python's syntax. `lines`: `^` and `$` match at each line's beginning and end.
 
     Raises: PatternFault.
     """
     flags = (re.IGNORECASE if ignore_case else 0) | (re.MULTILINE if lines else 0)
-    parsed = _parsed(pattern, flags)
-    writing = _Writing()
-    body = writing.sequence(parsed, parsed.state.flags, 0)
-    if writing.ends == {"line", "text"}:
+    parsed = _parse(pattern, flags)
+    writer = _Writer()
+    body = writer.sequence(parsed, parsed.state.flags, 0)
+    if writer.ends == {"line", "text"}:
         raise PatternFault("means two things by $", hint="use (?m) for all of the pattern, or \\Z for the text's end")
-    return Pattern(_engine(f"(?s)(?:{_ANY})*?({body})"), line_ends="line" in writing.ends)
+    return Pattern(_engine(f"(?s)(?:{_ANY})*?({body})"), line_ends="line" in writer.ends)
 
 
 @lru_cache(1 << 14)
 def is_found(pattern: str, text: str, *, ignore_case: bool = False) -> bool:
-    """Tell whether `pattern` is found in the short `text`, such as a title; each pair is searched once.
+    """Return whether `pattern` is found in the short `text`, such as a title; each pair is searched once.
 
     Raises: PatternFault.
     """
-    return compiled(pattern, ignore_case=ignore_case).search(text) is not None
+    return compile_pattern(pattern, ignore_case=ignore_case).search(text) is not None
 
 
 @lru_cache(1 << 16)
@@ -126,15 +128,15 @@ def count_matches(pattern: str, line: str, *, ignore_case: bool = False) -> int:
 
     Raises: PatternFault.
     """
-    return sum(1 for _ in compiled(pattern, ignore_case=ignore_case).spans(line))
+    return sum(1 for _ in compile_pattern(pattern, ignore_case=ignore_case).spans(line))
 
 
-def _parsed(pattern: str, flags: int) -> Any:
-    # Python has no public name for its parser; `tests/unit/test_patterns.py` runs all that it can say through this.
+def _parse(pattern: str, flags: int) -> Any:
+    # Python has no public name for its parser; `tests/unit/test_patterns.py` runs all of its nodes through this.
     parser = importlib.import_module("re._parser")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what may mean something else in a later Python
+            warnings.simplefilter("ignore")  # about syntax that may change in a later Python
             return parser.parse(pattern, flags)
     except (re.error, OverflowError, RecursionError) as fault:
         raise PatternFault(
@@ -143,7 +145,7 @@ def _parsed(pattern: str, flags: int) -> Any:
 
 
 def _engine(source: str) -> Any:
-    import re2  # where the first pattern comes: most processes never see one
+    import re2  # at the first pattern: most processes never see one
 
     options = re2.Options()
     options.log_errors = False
@@ -158,15 +160,15 @@ def _engine(source: str) -> Any:
 
 
 class _Class(NamedTuple):
-    """What one character may be: of one of `kinds`, or one of `codes`, which are spans; or neither."""
+    """The possible values of one character: of one of `kinds`, or one of `codes`, which are spans; or neither."""
 
     kinds: frozenset[str]
     codes: tuple[tuple[int, int], ...]
     negated: bool = False
 
 
-class _Writing:
-    """Writes what was parsed for RE2. `ends`: what `$` meant where it stood, "line" or "text"."""
+class _Writer:
+    """Writes a parsed pattern for RE2. `ends`: the meanings of `$` where it stood, "line" or "text"."""
 
     def __init__(self) -> None:
         self.ends: set[str] = set()
@@ -176,18 +178,18 @@ class _Writing:
             raise PatternFault(f"has groups nested deeper than {MAX_DEPTH}", hint="flatten it")
         if flags & re.ASCII:
             raise PatternFault("is limited to ASCII by (?a)", hint="leave (?a) out and write [0-9A-Za-z_] for \\w")
-        return "".join(self._one(op.name, value, flags, depth) for op, value in parsed)
+        return "".join(self._write_one(op.name, value, flags, depth) for op, value in parsed)
 
-    def _one(self, op: str, value: Any, flags: int, depth: int) -> str:
+    def _write_one(self, op: str, value: Any, flags: int, depth: int) -> str:
         match op:
             case "LITERAL" | "NOT_LITERAL":
-                return self._class(_Class(frozenset(), ((value, value),), op == "NOT_LITERAL"), flags)
+                return self._write_class(_Class(frozenset(), ((value, value),), op == "NOT_LITERAL"), flags)
             case "IN":
-                return self._class(_read_class(value), flags)
+                return self._write_class(_read_class(value), flags)
             case "ANY":
                 return _ANY if flags & re.DOTALL else f"{_ANY_MARK}[^\\n]{_ANY_MARK}"
             case "AT":
-                return self._place(value.name, flags)
+                return self._write_place(value.name, flags)
             case "BRANCH":
                 return f"(?:{'|'.join(self.sequence(part, flags, depth + 1) for part in value[1])})"
             case "SUBPATTERN":
@@ -199,7 +201,7 @@ class _Writing:
                 return f"(?:{self.sequence(part, flags, depth + 1)}){many}{'?' if op == 'MIN_REPEAT' else ''}"
         raise PatternFault(_FOLLOWING.get(op, f"has a part that RE2 cannot say ({op})"), hint=_INSTEAD.get(op, ""))
 
-    def _class(self, one: _Class, flags: int) -> str:
+    def _write_class(self, one: _Class, flags: int) -> str:
         codes = any_case(one.codes) if flags & re.IGNORECASE and one.codes else one.codes
         if not one.negated and not one.kinds and len(codes) == 1 and codes[0][0] == codes[0][1] != 10:
             kind = _kind(chr(codes[0][0]))
@@ -212,7 +214,7 @@ class _Writing:
         by_code = f"{_ANY_MARK}[{listed}]{_ANY_MARK}" if listed else ""
         return f"(?:{by_kind}|{by_code})" if kinds and listed else by_kind or by_code
 
-    def _place(self, name: str, flags: int) -> str:
+    def _write_place(self, name: str, flags: int) -> str:
         match name:
             case "AT_BEGINNING":
                 return "(?m:^)" if flags & re.MULTILINE else "\\A"
@@ -260,19 +262,19 @@ def _code(code: int) -> str:
 
 @lru_cache(64)
 def any_case(codes: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
-    """Return the spans with all that Python takes for the same when it ignores case."""
-    same = _same()
-    more = {other for first, last in codes for code in _cased(first, last) for other in same.get(code, ())}
-    return _joined([*codes, *((code, code) for code in more)])
+    """Return the spans with all characters that are equal when Python ignores case."""
+    same = _case_groups()
+    more = {other for first, last in codes for code in _find_cased(first, last) for other in same.get(code, ())}
+    return _join_spans([*codes, *((code, code) for code in more)])
 
 
-def _cased(first: int, last: int) -> Iterable[int]:
-    """Return what of first..last may have another case, and perhaps more."""
-    same = _same()
+def _find_cased(first: int, last: int) -> Iterable[int]:
+    """Return the characters of first..last that may have another case, and perhaps more."""
+    same = _case_groups()
     return range(first, last + 1) if last - first < len(same) else (code for code in same if first <= code <= last)
 
 
-def _joined(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+def _join_spans(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     found: list[tuple[int, int]] = []
     for first, last in sorted(spans):
         if found and first <= found[-1][1] + 1:
@@ -283,7 +285,7 @@ def _joined(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 
 
 @cache
-def _same() -> dict[int, tuple[int, ...]]:
+def _case_groups() -> dict[int, tuple[int, ...]]:
     """Return the characters that Python's `re.IGNORECASE` takes for others, with those.
 
     Two are the same when their lower cases are, or the upper cases of these (CPython, `re/_casefix.py`).
@@ -301,10 +303,10 @@ def _same() -> dict[int, tuple[int, ...]]:
 
 
 @lru_cache(64)
-def _marked(text: str, line_ends: bool) -> bytes:
+def _add_marks(text: str, line_ends: bool) -> bytes:
     """Return `text` with a mark before and behind each character.
 
-    The last line end is marked with one before it too, the others only with `line_ends`: there `$` fits.
+    The last line end has one as the mark before it too, the others only with `line_ends`: there `$` matches.
     """
     marked = "".join(map(_with_marks, text))
     if line_ends:

@@ -15,7 +15,7 @@ from isal import isal_zlib
 _LEVEL = 1
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _NONE, _SUB = 0, 1
-"""How a row is filtered: not at all; against its left neighbour."""
+"""The filter of a row: none; against its left neighbour."""
 _SMALL_PX = 64 * 64
 _BUSY = 0.5
 """Share of pixels that differ from their left neighbour, above which a part is busy: dense text has 0.33, a photo 1."""
@@ -33,9 +33,9 @@ def encode(pixels: npt.NDArray[np.uint8]) -> bytes:
 
 
 def is_busy(pixels: npt.NDArray[np.uint8], every: int = 4) -> bool:
-    """Tell whether `pixels` (as above) are large, and more like a photo than like a user interface.
+    """Return whether `pixels` (as above) are large, and more like a photo than like a user interface.
 
-    It looks at each `every`th row.
+    Only every `every`th row counts.
     """
     height, width = pixels.shape[:2]
     if height * width <= _SMALL_PX:

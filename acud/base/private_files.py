@@ -1,11 +1,11 @@
-"""Files that are the user's own: opened without following what a stranger laid there, and checked for who else gets in.
+"""Private files of the user: opened without following a stranger's links, and checked for access by others.
 
-No link is followed and nothing but a regular file is opened: a FIFO laid in a file's place holds up whoever opens it
-until its other end comes; a link leads elsewhere. The supervisor opens files this way alone; a test looks for others.
+No link is followed and nothing but a regular file is opened: a FIFO in a file's place blocks its opener until its other
+end comes; a link leads elsewhere. The supervisor opens files only this way; a test looks for others.
 
-`deviations` says what of an instance others can read or change, and the command that mends it; it changes nothing.
-Directories are what closes: in one of mode 0700 a file's own mode lets nobody in. What others can *write* to, and a
-secret that others can *read*, the daemon does not start on (`grave`): it may already be theirs, or known to them.
+`deviations` reports which files of an instance others can read or change, and the command that mends it; it changes
+nothing. Access is decided by directories: in one of mode 0700 a file's own mode gives nobody access. If others can
+*write* to a file, or *read* a secret, the daemon does not start (`grave`): it may already be theirs, or known to them.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from acud.base.paths import Paths
 _READ, _WRITE, _ENTER = 0o044, 0o022, 0o011
 _OTHERS = 0o007
 _SECRET_KEYS = ("api_key", "token", "secret", "headers")
-"""How the keys of acud.toml end that hold a secret."""
+"""Endings of the keys in acud.toml that hold a secret."""
 
 
 def open_regular(path: Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
     """Return a descriptor of the regular file at `path`; never waits. `mode`: of a file that O_CREAT makes.
 
-    Raises: OSError, also for a link and for what is no regular file.
+    Raises: OSError, also for a link and for anything but a regular file.
     """
     descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, mode)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -46,25 +46,25 @@ def open_regular(path: Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> int
 
 
 def open_place(path: str, folder: int | None = None) -> int:
-    """Return a descriptor that names what is at `path` (in the folder `folder` is open on), links followed, without
-    opening that: it can be asked what and where it is (`real_path`), and never waits. Raises: OSError.
+    """Return a descriptor that names `path` (in the folder that `folder` is open on), links followed, without opening
+    the file: it can be examined and located (`real_path`), and never waits. Raises: OSError.
     """
     return os.open(path, os.O_PATH | os.O_CLOEXEC, dir_fd=folder)
 
 
 def real_path(descriptor: int) -> str:
-    """Return where what `descriptor` is open on lies now, without links. Raises: OSError."""
+    """Return the present path of the file that `descriptor` is open on, without links. Raises: OSError."""
     return str(Path(f"/proc/self/fd/{descriptor}").readlink())
 
 
 def read_regular(path: Path) -> bytes:
-    """Return what the regular file at `path` holds. Raises: OSError, as `opened`."""
+    """Return the content of the regular file at `path`. Raises: OSError, as `open_regular`."""
     with os.fdopen(open_regular(path), "rb") as file:
         return file.read()
 
 
 class Deviation(Struct, frozen=True):
-    """`path`: what is open to others, `fault`: how, `fix`: the command. `grave`: the daemon does not start on it."""
+    """`path`: the file open to others, `fault`: how, `fix`: the command. `grave`: the daemon does not start on it."""
 
     path: Path
     fault: str
@@ -83,25 +83,25 @@ def check_instance(paths: Paths) -> list[Deviation]:
 
 
 def deviations(paths: Paths) -> Iterator[Deviation]:
-    """Yield everything of the instance that is open to others, from the outside in. What is not there is not open."""
-    yield from _above(paths.home)
+    """Yield everything of the instance that is open to others, from the outside in. Missing files are not open."""
+    yield from _check_above(paths.home)
     logs = paths.debug_log.parent
     for folder in (paths.home, paths.run, paths.shm, logs, paths.evidence, paths.recordings, paths.displays):
-        yield from _folder(folder)
-    yield from _folder(paths.spool)
+        yield from _check_folder(folder)
+    yield from _check_folder(paths.spool)
     reachable = _reachable(paths.home)
     for file in (paths.database, paths.lock, paths.debug_log, paths.programs_log):
-        yield from _file(file, reachable, secret=False)
-    yield from _file(paths.config, reachable, secret=_holds_secret(paths.config), followed=True)
+        yield from _check_file(file, reachable, secret=False)
+    yield from _check_file(paths.config, reachable, secret=_holds_secret(paths.config), followed=True)
     keys = (paths.request_key, paths.push_key)
     for file in (*keys, *_matching(paths.home, "*-token"), *_matching(paths.displays, "*/Xauthority")):
-        yield from _file(file, reachable, secret=True)
+        yield from _check_file(file, reachable, secret=True)
     for socket in _matching(paths.run, "*"):
-        yield from _file(socket, _reachable(paths.run), secret=False)
+        yield from _check_file(socket, _reachable(paths.run), secret=False)
 
 
 def secret_exposure(path: Path) -> str:
-    """Return why the secret in the file `path` may not be one ("" for nothing known): who else can read it."""
+    """Return how the secret in the file `path` is exposed to others ("" for no known way)."""
     try:
         found = path.stat()
     except OSError:
@@ -110,10 +110,10 @@ def secret_exposure(path: Path) -> str:
     return f"can be read by {open_to}" if open_to and _reachable(path.parent) else ""
 
 
-def _above(home: Path) -> Iterator[Deviation]:
-    """A user who can write to a directory above can replace ACU_HOME."""
+def _check_above(home: Path) -> Iterator[Deviation]:
+    """Yield directories above ACU_HOME that other users can write to: they can replace ACU_HOME."""
     for folder in home.parents:
-        found = _looked(folder)
+        found = _stat(folder)
         if found is not None and found.st_mode & 0o002 and not found.st_mode & stat.S_ISVTX:
             yield Deviation(
                 folder,
@@ -123,8 +123,8 @@ def _above(home: Path) -> Iterator[Deviation]:
             )
 
 
-def _folder(path: Path) -> Iterator[Deviation]:
-    found = _looked(path)
+def _check_folder(path: Path) -> Iterator[Deviation]:
+    found = _stat(path)
     if found is None:
         return
     quoted = shlex.quote(str(path))
@@ -140,9 +140,9 @@ def _folder(path: Path) -> Iterator[Deviation]:
         yield Deviation(path, f"is open to {readers}", f"chmod 700 {quoted}")
 
 
-def _file(path: Path, reachable: bool, *, secret: bool, followed: bool = False) -> Iterator[Deviation]:
-    """`reachable`: others get as far as its directory. `followed`: it may be a link."""
-    found = _looked(path, followed)
+def _check_file(path: Path, reachable: bool, *, secret: bool, followed: bool = False) -> Iterator[Deviation]:
+    """Yield a file's deviation. `reachable`: others can enter its directory. `followed`: it may be a link."""
+    found = _stat(path, followed)
     if found is None:
         return
     quoted = shlex.quote(str(path))
@@ -157,11 +157,11 @@ def _file(path: Path, reachable: bool, *, secret: bool, followed: bool = False) 
         yield Deviation(path, f"holds a secret and can be read by {readers}", fix, grave=reachable)
 
 
-def _looked(path: Path, followed: bool = False) -> os.stat_result | None:
+def _stat(path: Path, followed: bool = False) -> os.stat_result | None:
     try:
         return path.stat() if followed else path.lstat()
     except OSError:
-        return None  # absent, or not ours to read: its user then reports it
+        return None  # absent, or not ours to read: its user reports it then
 
 
 def _matching(folder: Path, pattern: str) -> list[Path]:
@@ -172,13 +172,13 @@ def _matching(folder: Path, pattern: str) -> list[Path]:
 
 
 def _reachable(folder: Path) -> bool:
-    """Whether others than this user can get into `folder`: one closed directory on the way is enough."""
-    steps = (_looked(step, followed=True) for step in (folder, *folder.parents))
+    """Return whether other users can enter `folder`: one closed directory on the way is enough to stop them."""
+    steps = (_stat(step, followed=True) for step in (folder, *folder.parents))
     return all(found is not None and _open_to(found, _ENTER) for found in steps)
 
 
 def _open_to(found: os.stat_result, bits: int) -> str:
-    """Return to whom `bits` of the mode give something: "every user", "group <name>", or "" for its user alone."""
+    """Return the users that `bits` of the mode admit: "every user", "group <name>", or "" for its owner alone."""
     if stat.S_IMODE(found.st_mode) & bits & _OTHERS:
         return "every user"
     if found.st_mode & bits and not _is_own_group(found.st_gid):
@@ -187,7 +187,7 @@ def _open_to(found: os.stat_result, bits: int) -> str:
 
 
 def _is_own_group(number: int) -> bool:
-    """Whether the group is this user's private one (user-private groups; their umask is 002)."""
+    """Return whether the group is this user's private one (user-private groups; their umask is 002)."""
     try:
         user, group = pwd.getpwuid(os.getuid()), grp.getgrgid(number)
     except KeyError:
@@ -206,12 +206,12 @@ def _holds_secret(config: Path) -> bool:
     try:
         tables = tomllib.loads(config.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        return False  # it is read again for its settings, and what is wrong with it is told there
+        return False  # it is read again for its settings, which reports its faults
     return _has_secret(tables)
 
 
 def _has_secret(table: dict[str, Any]) -> bool:
-    """Tell whether a table of settings, or one in it, has a value that is a secret; headers may hold a key."""
+    """Return whether a table of settings, or one in it, has a value that is a secret; headers may hold a key."""
     return any(
         _has_secret(value) if isinstance(value, dict) and key != "headers" else value and key.endswith(_SECRET_KEYS)
         for key, value in table.items()

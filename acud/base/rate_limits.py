@@ -1,11 +1,12 @@
-"""How often something may be done: the two ways in which acud counts. Pure; times are monotonic seconds, passed in.
+"""Limits on how often something may be done: the two ways in which acud counts. Pure; times are monotonic seconds,
+passed in.
 
-`TokenBucket` refills steadily and can say when a place for the n-th is there: calls to a model's backend, wrong logins
-of an address. `RollingWindow` holds in any stretch of time, whenever that begins: new waits of a task, notifications.
+`TokenBucket` refills steadily and predicts when the n-th caller gets a place: calls to a model's backend, wrong logins
+of an address. `RollingWindow` limits any stretch of time, whenever that begins: new waits of a task, notifications.
 
-Other limits are none of these two: how often a child is started again (every end counts, allowed or not:
-`acud.supervisor.children`), which frame rate a source gets (a share: `acud.supervisor.frame_rate_limits`), when
-a source is grabbed next (`acud.capture.frame_rate`), how many connections there are at once (`acud_http.server`).
+Other limits are neither: how often a child is started again (every end counts, allowed or not:
+`acud.supervisor.children`), which frame rate a source gets (a share: `acud.supervisor.frame_rate_limits`), when a
+source is grabbed next (`acud.capture.frame_rate`), how many connections there are at once (`acud_http.server`).
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ class TokenBucket:
 
     def due_s(self, now: float, ahead: int = 0) -> float:
         """Return in how many seconds a place is free for a caller with `ahead` others before it; none is taken."""
-        # A billionth of a place missing is rounding: asked again at the time told, there must be one.
-        lacking = ahead + 1 - self._left(now)
+        # A billionth of a place missing is rounding: at the returned time there must be one.
+        lacking = ahead + 1 - self._tokens_left(now)
         return lacking / self._rate if self._rate > 0 and lacking > 1e-9 else 0.0
 
     def take(self, now: float) -> float:
         """Take a place; return in how many seconds it is due. `give_back` it when it is not used."""
         if self._rate == 0:
             return 0.0
-        self._tokens = self._left(now) - 1
+        self._tokens = self._tokens_left(now) - 1
         self._at = now
         return max(0.0, -self._tokens / self._rate)
 
@@ -44,7 +45,7 @@ class TokenBucket:
         """Return a place that was taken and not used."""
         self._tokens = min(self._burst, self._tokens + 1)
 
-    def _left(self, now: float) -> float:
+    def _tokens_left(self, now: float) -> float:
         return min(self._burst, self._tokens + (now - self._at) * self._rate)
 
 
@@ -57,7 +58,7 @@ class RollingWindow:
         self._taken: deque[float] = deque()
 
     def free_in_s(self, now: float) -> float:
-        """Return how long the next one has to wait; 0 when it can be had now."""
+        """Return how long the next one has to wait; 0 when it is free now."""
         while self._taken and self._taken[0] <= now - self._window_s:
             self._taken.popleft()
         return self._taken[0] + self._window_s - now if self._limit and len(self._taken) >= self._limit else 0.0
@@ -67,5 +68,5 @@ class RollingWindow:
             self._taken.append(now)
 
     def is_over(self, now: float) -> bool:
-        """Tell whether nothing that was counted counts any more."""
+        """Return whether all that was counted has expired."""
         return not self._taken or self._taken[-1] <= now - self._window_s

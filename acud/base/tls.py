@@ -1,4 +1,4 @@
-"""Whom acud believes that a server is who it says it is, where it calls over https."""
+"""The certificate authorities that acud trusts for https calls."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from acud.base.errors import Unavailable
 
 
 def authorities(ca_file: str = "") -> ssl.SSLContext | None:
-    """Return what checks servers by the authorities in `ca_file` alone, or by those that `SSL_CERT_FILE` or else
-    `SSL_CERT_DIR` names; None where nothing is named, and the usual ones count.
+    """Return a context that trusts only the authorities in `ca_file`, or those named by `SSL_CERT_FILE` or else
+    `SSL_CERT_DIR`; None where nothing is named, for the usual ones.
 
     Raises: Unavailable when they cannot be read. Blocks on the disk.
     """

@@ -1,8 +1,8 @@
 """Typed values from plain ones and from bytes, from any thread: the only place that calls msgspec's decoders.
 
-msgspec collects what it knows of a Struct type when the type is first converted to, and runs Python code meanwhile. A
-second thread that arrives then reads the unfinished record and the process dies (SIGSEGV, msgspec 0.22). So a type is
-prepared once under a lock; conversions of prepared types need none.
+msgspec collects its facts about a Struct type at the first conversion, and runs Python code meanwhile. A second thread
+that arrives then reads the unfinished record and the process dies (SIGSEGV, msgspec 0.22). So a type is prepared once
+under a lock; conversions of prepared types need none.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Why a value is refused, in words that name the field and its limits: "temperature must be between 0 and 2".
+"""Reasons why a value is refused, naming the field and its limits: "temperature must be between 0 and 2".
 
-msgspec says "Expected `float` <= 2.0 - at `$.temperature`": one limit of two, in the names of Python's types. The other
-limits stand in the type that the value was to have, and are read from there.
+msgspec: "Expected `float` <= 2.0 - at `$.temperature`": one limit of two, in the names of Python's types. The other
+limits are read from the expected type.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ _KINDS: dict[type[inspect.Type], str] = {
 
 
 class ValueFault(NamedTuple):
-    """What is wrong with a value. `field`: its path, "" for the whole. `reason`: what it must be, or the words of a
-    check of ours; with `unknown`, a field that there is not, which one is meant; "" with `missing`, a required one.
+    """The fault of a value. `field`: its path, "" for the whole. `reason`: what it must be, or the words of a check of
+    ours; with `unknown`, a field that does not exist, the likely one; "" with `missing`, a required one.
     """
 
     field: str
@@ -54,7 +54,7 @@ class ValueFault(NamedTuple):
     missing: str = ""
 
     def of(self, name: str) -> str:
-        """Return the fault as a sentence, the whole value being called `name` and its fields by their paths."""
+        """Return the fault as a sentence, with `name` for the whole value and paths for its fields."""
         where = f" in {self.field}" if self.field else ""
         if self.unknown:
             return f"there is no field {self.unknown}{where}" + (f" ({self.reason.strip()})" if self.reason else "")
@@ -66,8 +66,8 @@ class ValueFault(NamedTuple):
 
 
 def value_fault(fault: msgspec.ValidationError, kind: Any, *, lax: bool = False) -> ValueFault:
-    """Return what `fault` says of a value that was to be a `kind`. `lax`: a text may stand for a number, so that a text
-    that does not is not told to be a text.
+    """Return the fault of a value of the expected type `kind`. `lax`: a text may stand for a number, so the fault does
+    not mention that it is a text.
     """
     found = _PLACE.fullmatch(str(fault))
     assert found is not None, "every text matches"
@@ -85,7 +85,7 @@ def value_fault(fault: msgspec.ValidationError, kind: Any, *, lax: bool = False)
 
 
 def describe_decode_fault(fault: Exception, kind: Any, name: str, *, lax: bool = False) -> str:
-    """Return what `fault`, raised as the JSON of a `kind` was decoded, says of it; `name` is what it is called."""
+    """Return `fault`, raised while decoding the JSON of a `kind`, as a sentence about `name`."""
     if isinstance(fault, msgspec.ValidationError):
         return value_fault(fault, kind, lax=lax).of(name)
     if isinstance(fault, UnicodeError | RecursionError):
@@ -95,25 +95,27 @@ def describe_decode_fault(fault: Exception, kind: Any, name: str, *, lax: bool =
 
 def _reason(said: str, types: tuple[inspect.Type, ...], *, lax: bool) -> str:
     if mismatch := _MISMATCH.fullmatch(said):
-        wanted = _either(_described(types)) or _either(_NOUNS.get(one, one) for one in mismatch["wanted"].split(" | "))
+        wanted = _join_or(_describe_types(types)) or _join_or(
+            _NOUNS.get(one, one) for one in mismatch["wanted"].split(" | ")
+        )
         given = mismatch["given"]
         told = given and not (lax and given == "str")
         return f"must be {wanted}, not {_NOUNS.get(given, given)}" if told else f"must be {wanted}"
     if limit := _LIMIT.fullmatch(said):
         alone = f"{_SIGNS[limit['sign']]} {_number(limit['bound'])}"
-        return f"must be {_bounds(_one(types, limit['kind'])) or alone}"
+        return f"must be {_bounds(_only_type(types, limit['kind'])) or alone}"
     if multiple := _MULTIPLE.fullmatch(said):
         return f"must be a multiple of {_number(multiple['bound'])}"
     if length := _LENGTH.fullmatch(said):
         least = length["least"] or (f"{_SIGNS[length['sign']]} " if length["sign"] else "")
-        count = _length(_one(types, length["kind"])) or f"{least}{length['bound']}"
+        count = _length(_only_type(types, length["kind"])) or f"{least}{length['bound']}"
         return f"must have {count} {_UNITS[length['kind']]}"
     if said.startswith(_PATTERN):
         return f"must be {next(filter(None, map(_form, types)), 'of another form')}"
     if choice := _CHOICE.fullmatch(said):
         choices = [str(one) for one in _choices(types)]
         near = suggest(choice["given"].strip("'"), choices).strip()
-        words = f"must be {_one_of(choices)}, not {choice['given']}" + (f" ({near})" if near else "")
+        words = f"must be {_list_choices(choices)}, not {choice['given']}" + (f" ({near})" if near else "")
         return words if choices else said
     return said
 
@@ -127,7 +129,7 @@ def _type_info(kind: Any) -> inspect.Type:
 
 
 def _at(kind: inspect.Type, path: str) -> Iterator[inspect.Type]:
-    """Yield the types that the value at `path` may have: more than one where a union lies on the way."""
+    """Yield the possible types of the value at `path`: several where a union lies on the way."""
     types = list(_parts(kind))
     for name, index in _STEP.findall(path):
         found = [part for one in types for inner in _inner(one, name, index) for part in _parts(inner)]
@@ -160,14 +162,14 @@ def _inner(kind: inspect.Type, name: str, index: str) -> Iterator[inspect.Type]:
         yield kind.item_type
 
 
-def _one(types: Iterable[inspect.Type], name: str) -> Any:
-    """Return the only type of that name, None where there are several: then its limits are not known."""
+def _only_type(types: Iterable[inspect.Type], name: str) -> Any:
+    """Return the only type of that name, None for several: then its limits are unknown."""
     found = [kind.type if isinstance(kind, inspect.Metadata) else kind for kind in types if _name(kind) == name]
     return found[0] if found and all(kind == found[0] for kind in found) else None
 
 
 def _form(kind: inspect.Type) -> str:
-    """Return what a text is that must match a pattern, "" where its type does not say it (as `description`)."""
+    """Return the form of a text that must match a pattern, "" where its type does not describe it."""
     if isinstance(kind, inspect.Metadata) and isinstance(kind.type, inspect.StrType) and kind.type.pattern:
         return str((kind.extra_json_schema or {}).get("description", ""))
     return ""
@@ -184,12 +186,12 @@ def _name(kind: inspect.Type) -> str:
 # ---- words -------------------------------------------------------------------------------------------------------
 
 
-def _described(types: Iterable[inspect.Type]) -> Iterator[str]:
+def _describe_types(types: Iterable[inspect.Type]) -> Iterator[str]:
     for kind in types:
         name = _name(kind)
         limits = _bounds(kind) if name in ("int", "float") else ""
         if isinstance(kind, inspect.EnumType | inspect.LiteralType):
-            yield _one_of(_choices((kind,)))
+            yield _list_choices(_choices((kind,)))
         elif name:
             yield f"{_NOUNS[name]} {limits}".strip()
 
@@ -202,13 +204,13 @@ def _choices(types: Iterable[inspect.Type]) -> Iterator[object]:
             yield from kind.values
 
 
-def _one_of(choices: Iterable[object]) -> str:
+def _list_choices(choices: Iterable[object]) -> str:
     found = list(dict.fromkeys(map(str, choices)))
     more = ", …" if len(found) > _MAX_CHOICES else ""
-    return _either(found) if len(found) < 3 else f"one of {', '.join(found[:_MAX_CHOICES])}{more}"
+    return _join_or(found) if len(found) < 3 else f"one of {', '.join(found[:_MAX_CHOICES])}{more}"
 
 
-def _either(words: Iterable[str]) -> str:
+def _join_or(words: Iterable[str]) -> str:
     found = list(dict.fromkeys(words))
     return " or ".join((", ".join(found[:-1]), found[-1])) if len(found) > 1 else "".join(found)
 

@@ -1,10 +1,9 @@
 """Settings, read once: `$ACU_HOME/acud.toml`, then the environment, into frozen values. Units are in the names.
 
-The shipped `conf/acud.toml` documents every key with its reason; a test holds it to the defaults below.
-Every key but a model's price has an environment twin: the name in `SEED_NAMES` where one exists, else
-`ACU_<SECTION>_<KEY>`; a list is written there with commas (`a,b`; a table `a=b,c=d`), or as JSON. Of a backend that is
-not predefined only the key has one: `ACU_<NAME>_API_KEY`. A table that was renamed is read by its former name too for
-one release (`FORMER_SECTIONS`).
+The shipped `conf/acud.toml` documents every key with its reason; a test compares it with the defaults below. Every key
+but a model's price has an environment twin: the name in `SEED_NAMES` where one exists, else `ACU_<SECTION>_<KEY>`; a
+list is written there with commas (`a,b`; a table `a=b,c=d`), or as JSON. A backend that is not predefined has one only
+for its key: `ACU_<NAME>_API_KEY`. A renamed table is read by its former name too for one release (`FORMER_SECTIONS`).
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from acud.base.errors import ConfigError, InvalidRequest, suggest
 from acud.base.typed_values import convert, decode_json
 from acud.base.value_errors import value_fault
 from acud.config import named_backends, setting_errors
-from acud.config.backends import PREDEFINED, SECRETS, AnyBackend, Price, predefined
+from acud.config.backends import PREDEFINED, SECRETS, AnyBackend, Price, predefined_backends
 from acud.config.fleet import FleetSettings
 from acud.config.http_listeners import ListenerSettings, WebSettings
 from acud.config.limits import HostConditionSettings as HostConditionSettings
@@ -60,11 +59,11 @@ PRICES = {
     "google/gemini-2.0-flash-lite-001": Price(0.075, 0.30, "2026-11-22"),
     "claude-sonnet-4-20250514": Price(3, 15, "2026-11-22"),
 }
-"""Models whose price is known without a setting; `[prices]` adds to them and may replace them."""
+"""Prices of models that need no setting; `[prices]` adds to them and may replace them."""
 
 
 class CoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """What can be set, but for the tables of features: `Settings` adds those."""
+    """All settings but the tables of features, which `Settings` adds."""
 
     daemon: DaemonSettings = DaemonSettings()
     features: FeatureSettings = FeatureSettings()
@@ -72,7 +71,7 @@ class CoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     capture: CaptureSettings = CaptureSettings()
     evaluator: EvaluatorSettings = EvaluatorSettings()
     vision: VisionSettings = VisionSettings()
-    backends: dict[str, AnyBackend] = msgspec.field(default_factory=predefined)
+    backends: dict[str, AnyBackend] = msgspec.field(default_factory=predefined_backends)
     ocr: OcrSettings = OcrSettings()
     grounding: GroundingSettings = GroundingSettings()
     redaction: RedactionSettings = RedactionSettings()
@@ -91,7 +90,7 @@ class CoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     prices: dict[str, Price] = msgspec.field(default_factory=PRICES.copy)
 
     def __post_init__(self) -> None:
-        """Refuse what one section promises and another does not hold."""
+        """Refuse sections that contradict each other."""
         for route in self.wake.routes:
             missing = self.lacks(route)
             if missing:
@@ -107,14 +106,14 @@ class CoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
             )
 
     def lacks(self, route: RouteName) -> str:
-        """Return which settings `route` lacks, with their section ("" when it can be used)."""
+        """Return which settings `route` lacks, with their section ("" for none)."""
         if route is RouteName.FLEET:
             return "" if self.fleet.urls else "url in [fleet]"
         missing = self.wake.missing(route)
         return f"{missing} in [wake]" if missing else ""
 
     def keeps(self, judge: str) -> bool:
-        """Tell whether a picture that `judge` is shown stays in one's own hands; the built-in ones never send any."""
+        """Return whether a picture for `judge` stays in one's own hands; the built-in judges never send any."""
         if judge == JudgeName.FLEET:
             return self.jobs.local
         model = self.backends.get(judge)
@@ -153,13 +152,13 @@ FEATURE_SECTIONS = {
 """The tables of features: read, and refused when wrong, also while the feature is off."""
 
 
-def _imported(place: str) -> tuple[type[Struct], ModuleType]:
+def _import_type(place: str) -> tuple[type[Struct], ModuleType]:
     module, _, name = place.partition(":")
     found = import_module(module)
     return getattr(found, name), found
 
 
-_FEATURE_TYPES = {section: _imported(place) for section, place in FEATURE_SECTIONS.items()}
+_FEATURE_TYPES = {section: _import_type(place) for section, place in FEATURE_SECTIONS.items()}
 _SECTION_OF = {kind: section for section, (kind, _) in _FEATURE_TYPES.items()}
 
 
@@ -179,7 +178,7 @@ else:
 LIVE_OF_FEATURES = frozenset(
     f"{section}.{key}" for section, (_, module) in _FEATURE_TYPES.items() for key in getattr(module, "LIVE", ())
 )
-"""Settings of features that are taken while the daemon runs."""
+"""Settings of features that take effect while the daemon runs."""
 
 NAMING_BACKENDS = {
     "vision.backend": named_backends.JUDGES,
@@ -191,7 +190,7 @@ NAMING_BACKENDS = {
     for section, (_, module) in _FEATURE_TYPES.items()
     for key in getattr(module, "NAMING_BACKENDS", ())
 }
-"""Settings that hold names of backends, and which those may be."""
+"""Settings that hold names of backends, and the allowed kinds."""
 
 
 SEED_NAMES: dict[str, tuple[str, str]] = {
@@ -225,7 +224,7 @@ SEED_NAMES: dict[str, tuple[str, str]] = {
     for section, (_, module) in _FEATURE_TYPES.items()
     for name, key in getattr(module, "SEED_NAMES", {}).items()
 }
-"""Environment names that existing installations use, and the setting each one means."""
+"""Environment names of existing installations, and their settings."""
 
 FORMER_SECTIONS = {"relay": "http_endpoints", **{name: f"backends.{name}" for name in PREDEFINED}}
 """Tables by their former name, which release 0.2 still reads, in the file and in variables ("ACU_RELAY_PORT")."""
@@ -256,16 +255,15 @@ NOT_SETTINGS = frozenset(
         "ACU_WAKE_REMINDER",
     }
 )
-"""`ACU_*` names that mean something elsewhere (places, set-up switches, options of `acud mcp` and of commands; what a
-command that is woken finds in its environment).
-"""
+"""`ACU_*` names with other uses (places, set-up switches, options of `acud mcp` and of commands; the environment of a
+command that delivers a wake)."""
 
 
 _FORMER_HEADER = re.compile(rf"^(\s*\[\s*)({'|'.join(FORMER_SECTIONS)})\b", re.MULTILINE)
 
 
 class SettingsTable(NamedTuple):
-    """A table of the settings: its name in the file, and what it holds."""
+    """A table of the settings: its name in the file, and its type."""
 
     name: str
     type: type[Struct]
@@ -281,7 +279,7 @@ SECTIONS = (
     ),
     *(SettingsTable(f"backends.{name}", type(one)) for name, one in PREDEFINED.items()),
 )
-"""The tables whose keys have twins in the environment, but for prices."""
+"""The tables with environment twins for their keys, except prices."""
 
 
 fields_of = cache(msgspec.structs.fields)
@@ -289,7 +287,7 @@ fields_of = cache(msgspec.structs.fields)
 
 
 def environment_names(backends: Iterable[str] = ()) -> dict[str, tuple[str, str]]:
-    """Return every environment name with its (section, key); of further `backends` that of the key."""
+    """Return every environment name with its (section, key); for further `backends` only that of the key."""
     seeded = {place: name for name, place in SEED_NAMES.items()}
     names: dict[str, tuple[str, str]] = {}
     for section in SECTIONS:
@@ -320,18 +318,18 @@ def former_variables() -> dict[str, str]:
 
 
 def former_names(path: Path, env: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the former names that the file at `path` and the environment use, each with its present name.
+    """Return the former names in the file at `path` and the environment, each with its present name.
 
     Raises: ConfigError when the file cannot be read.
     """
-    given = _tables(path, _read(path))
+    given = _parse_toml(path, _read(path))
     tables = [(f"[{former}]", f"[{name}]") for former, name in FORMER_SECTIONS.items() if former in given]
     return tables + [(former, name) for former, name in former_variables().items() if env.get(former, "") != ""]
 
 
 def unknown_variables(env: Mapping[str, str], backends: Iterable[str] = ()) -> list[str]:
-    """Return the `ACU_*` names in `env` that acud does not read where there are `backends`, sorted; `acud doctor` warns
-    of them.
+    """Return the `ACU_*` names in `env` that acud does not read with these `backends`, sorted; `acud doctor` warns of
+    them.
     """
     known = environment_names(backends).keys() | former_variables().keys() | NOT_SETTINGS
     return sorted(name for name in env if name.startswith("ACU_") and name not in known)
@@ -343,13 +341,13 @@ def load(path: Path, env: Mapping[str, str]) -> Settings:
     Raises: ConfigError naming the file or variable and the key, for an unknown key or a malformed value.
     """
     text = _read(path)
-    merged = _with_present_names(path, _tables(path, text))
+    merged = _with_present_names(path, _parse_toml(path, text))
     overrides = _from_environment(env, named_backends.names(merged))
     for name, (section, key, given) in overrides.items():
         _set(merged, section, key, _parse(name, section, key, given))
     source = setting_errors.SettingsText(path, _FORMER_HEADER.sub(_present_header, text), overrides)
     merged["backends"] = named_backends.read(merged.get("backends", {}), source)
-    # All at once: one variable may name a route, another what that route needs.
+    # All at once: one variable may name a route, another its requirements.
     try:
         settings = convert(merged, Settings)
     except msgspec.ValidationError as fault:
@@ -364,7 +362,7 @@ def load(path: Path, env: Mapping[str, str]) -> Settings:
 
 
 def usable(path: Path, env: Mapping[str, str]) -> Settings:
-    """Return the settings as a daemon would start with them, the secrets' files that it needs looked at as well.
+    """Return the settings that a daemon would start with, after checking the files of the secrets it needs.
 
     Raises: ConfigError.
     """
@@ -386,7 +384,7 @@ def _read(path: Path) -> str:
         raise ConfigError(f"cannot read {path}: {fault.strerror}", hint="check its permissions") from fault
 
 
-def _tables(path: Path, text: str) -> dict[str, Any]:
+def _parse_toml(path: Path, text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     # A number of thousands of digits is a ValueError of int(), tables nested a thousand deep a RecursionError.
@@ -413,7 +411,7 @@ def _present_header(found: re.Match[str]) -> str:
 
 
 def _set(tables: dict[str, Any], section: str, key: str, value: Any) -> None:
-    """Set a key in the table `section`, whose name may have dots; what is no table is left to be refused."""
+    """Set a key in the table `section`, whose name may have dots; leave a value that is not a table to be refused."""
     for name in section.split("."):
         found = tables.get(name, {})
         if not isinstance(found, dict):
@@ -438,36 +436,36 @@ def _parse(name: str, section: str, key: str, text: str) -> Any:
         return text  # the key of a backend that is not predefined
     field = next(f for f in fields_of(group.type) if f.name == key)
     try:
-        return convert(_plain(text, field.type), field.type, strict=False)
+        return convert(_split_text(text, field.type), field.type, strict=False)
     except msgspec.ValidationError as fault:
         words = value_fault(fault, field.type, lax=True).of(f"[{section}] {key}")
-        raise ConfigError(f"{name}={_shown(key, text)}: {words}", hint=f"it sets {section}.{key}") from fault
+        raise ConfigError(f"{name}={_mask(key, text)}: {words}", hint=f"it sets {section}.{key}") from fault
     except (msgspec.DecodeError, RecursionError) as fault:
-        raise ConfigError(f"{name}={_shown(key, text)}: {fault}", hint=f"it sets {section}.{key}") from fault
+        raise ConfigError(f"{name}={_mask(key, text)}: {fault}", hint=f"it sets {section}.{key}") from fault
 
 
-def _shown(key: str, text: str) -> str:
+def _mask(key: str, text: str) -> str:
     return "***" if key in SECRETS else repr(text)
 
 
-def _plain(text: str, kind: Any) -> Any:
+def _split_text(text: str, kind: Any) -> Any:
     if kind is bool:
-        return _boolean(text)
+        return _parse_boolean(text)
     if get_origin(kind) is dict:
-        return _pairs(text)
+        return _parse_pairs(text)
     if get_origin(kind) is tuple:
         words = [word.strip() for word in text.split(",")]
         return decode_json(text) if text.lstrip().startswith("[") else [word for word in words if word]
     return text
 
 
-def _pairs(text: str) -> Any:
+def _parse_pairs(text: str) -> Any:
     if text.lstrip().startswith("{"):
         return decode_json(text)
     return dict(word.strip().partition("=")[::2] for word in text.split(",") if word.strip())
 
 
-def _boolean(text: str) -> str | bool:
+def _parse_boolean(text: str) -> str | bool:
     return {
         "1": True,
         "true": True,

@@ -1,6 +1,6 @@
 """The keys of model backends: from the environment, acud.toml, a file or the desktop's keyring, read once at the start.
 
-A key that cannot be read ends nothing: its backend is down, and says why. Nothing here shows a key.
+An unreadable key stops nothing: its backend is down, with the reason. Nothing here shows a key.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from acud.config import key_variable
 from acud.config.backends import KEY_PLACE, AnyBackend
 
 _KEYRING_S = 5.0
-"""A keyring may ask a person to unlock it; a daemon that starts does not wait for that."""
+"""A keyring may ask a person to unlock it; a starting daemon does not wait for that."""
 
 
 class ApiKey(Struct, frozen=True, forbid_unknown_fields=True):
-    """A key and where it is from (both "" for none), or the `fault` that kept it from being read; and the `headers` of
-    the backend, whose values may be secrets, too. `{api_key}` in one is the key.
+    """A key and its source (both "" for none), or the `fault` of reading it; and the `headers` of the backend, which
+    may hold secrets, too. `{api_key}` in one is replaced by the key.
     """
 
     value: str = ""
@@ -35,15 +35,15 @@ class ApiKey(Struct, frozen=True, forbid_unknown_fields=True):
         return self != ApiKey()
 
     def secrets(self) -> tuple[str, ...]:
-        """Return what must not be shown."""
+        """Return the values that must not be shown."""
         return (self.value, *self.sent_headers().values())
 
     def sent_headers(self) -> dict[str, str]:
-        """Return the headers as they are sent."""
+        """Return the headers with the key filled in."""
         return {name: value.replace(KEY_PLACE, self.value) for name, value in self.headers.items()}
 
     def sent_alone(self) -> str:
-        """Return the key as its vendor has it sent, "" where one of the headers carries it instead."""
+        """Return the key for the vendor's own header, "" if one of the headers carries it instead."""
         return "" if any(KEY_PLACE in value for value in self.headers.values()) else self.value
 
     def __repr__(self) -> str:
@@ -54,12 +54,12 @@ class ApiKey(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_all(backends: Mapping[str, AnyBackend], env: Mapping[str, str]) -> dict[str, ApiKey]:
-    """Return the key of each backend by name; `env` tells only which of them came from the environment.
+    """Return the key of each backend by name; `env` only decides which of them came from the environment.
 
     Blocks on the disk, and on the keyring where a setting names one.
     """
     return {
-        name: replace(_checked(_read(name, settings, env)), headers=settings.headers)
+        name: replace(_check(_read(name, settings, env)), headers=settings.headers)
         for name, settings in backends.items()
     }
 
@@ -84,7 +84,7 @@ def _from_file(file: str) -> ApiKey:
 
 def _from_keyring(service: str, name: str) -> ApiKey:
     found: list[ApiKey] = []
-    # A thread that is not waited for at exit: a keyring that hangs must not keep the daemon from ending.
+    # A thread that exit does not wait for: a keyring that hangs must not keep the daemon from ending.
     asking = threading.Thread(target=lambda: found.append(_ask_keyring(service, name)), daemon=True)
     asking.start()
     asking.join(_KEYRING_S)
@@ -104,7 +104,7 @@ def _ask_keyring(service: str, name: str) -> ApiKey:
     return ApiKey(value.strip(), f"keyring {service}")
 
 
-def _checked(key: ApiKey) -> ApiKey:
+def _check(key: ApiKey) -> ApiKey:
     if key.source and not key.value:
         return ApiKey(fault=f"{key.source} is empty")
     if not key.value.isascii() or not key.value.isprintable() or " " in key.value:

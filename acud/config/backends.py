@@ -1,6 +1,6 @@
-"""Settings of the models behind an API, by name (`[backends.NAME]`), and what their tokens cost.
+"""Settings of the models behind an API, by name (`[backends.NAME]`), and the prices of their tokens.
 
-Without a price, or without token counts, a cost is not known: it is never 0 then.
+Without a price, or without token counts, a cost is unknown, never 0.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SECRET = "api_key"  # noqa: S105 - the name of a setting
 SECRETS = frozenset({SECRET, "headers"})
 """Settings that are never shown."""
 KEY_PLACE = "{api_key}"
-"""What stands in a header for the backend's key."""
+"""The placeholder for the backend's key in a header."""
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _OWN_HEADERS = frozenset({"accept", "connection", "content-length", "content-type", "host", "transfer-encoding"})
 
@@ -36,10 +36,10 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def cost_usd(model: str, tokens_in: float | None, tokens_out: int | None, prices: Mapping[str, Price]) -> float | None:
-    """Return what an answer of `model` cost, or None when its price or its tokens are not known.
+    """Return the cost of an answer of `model`, or None when its price or its tokens are unknown.
 
-    `tokens_in` counts tokens of full price; a cache makes some of them parts. A model that is priced at nothing costs
-    nothing, however many tokens it took.
+    `tokens_in` counts tokens of full price; a cache makes some of them parts. A model with price 0 costs nothing,
+    however many tokens it took.
     """
     price = prices.get(model)
     if price is None:
@@ -52,8 +52,9 @@ def cost_usd(model: str, tokens_in: float | None, tokens_out: int | None, prices
 
 
 class BackendSettings(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
-    """What all of them have. 0 in `max_side_px`, `jpeg_quality` and `timeout_s`: what `[vision]` says. `price` None:
-    what `[prices]` says of the model that answers. `headers` go along with every request; their values may be secrets.
+    """The settings of every backend. 0 in `max_side_px`, `jpeg_quality` and `timeout_s`: the value of `[vision]`.
+    `price` None: the price in `[prices]` of the answering model. `headers` are sent with every request; they may hold
+    secrets.
     """
 
     url: str = ""
@@ -74,9 +75,7 @@ class BackendSettings(Struct, frozen=True, forbid_unknown_fields=True, tag_field
     thought_tokens: Annotated[int, Meta(ge=0, le=1_000_000)] = 4000
 
     def __post_init__(self) -> None:
-        """Refuse an address that could not be asked, or that carries a secret where it would be shown, and headers
-        that could not be sent.
-        """
+        """Refuse an invalid address, one with a secret where it would be shown, and headers that cannot be sent."""
         if not self.url:
             raise ValueError("url is missing: where does the server listen?")
         parts = urlsplit(self.url)
@@ -94,24 +93,24 @@ class BackendSettings(Struct, frozen=True, forbid_unknown_fields=True, tag_field
         return not query
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._shown())})"
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._public_fields())})"
 
     def __rich_repr__(self) -> Any:
-        return self._shown()
+        return self._public_fields()
 
-    def _shown(self) -> list[tuple[str, Any]]:
+    def _public_fields(self) -> list[tuple[str, Any]]:
         return [(one.name, getattr(self, one.name)) for one in fields(self) if one.name not in SECRETS]
 
     @property
     def is_local(self) -> bool:
-        """Whether what is sent there stays in one's own hands: `local` says so. What listens on a loopback address may
-        be a gateway that passes everything on.
+        """Whether data sent there stays in one's own hands: by the setting `local`, as a loopback address may belong to
+        a gateway that passes everything on.
         """
         return self.local
 
     @property
     def is_own(self) -> bool:
-        """Whether the model runs on a machine of one's own, where only electricity is charged for."""
+        """Whether the model runs on a machine of one's own, at the cost of electricity alone."""
         return False
 
 
@@ -127,28 +126,28 @@ class OllamaSettings(BackendSettings, frozen=True, forbid_unknown_fields=True, t
     def is_local(self) -> bool:
         """Whether `local` is set, or the model runs on this machine behind a loopback host.
 
-        Ollama passes on what is for the models that it names so (`qwen3-vl:235b-cloud`).
+        Ollama passes requests for its cloud models on (`qwen3-vl:235b-cloud`).
         """
         return self.local or (is_loopback(urlsplit(self.url).hostname or "") and not self.model.endswith("cloud"))
 
     @property
     def is_own(self) -> bool:
-        """Always: ollama charges for nothing."""
+        """Always True: Ollama charges nothing."""
         return True
 
 
 class OpenAiSettings(BackendSettings, frozen=True, forbid_unknown_fields=True, tag="openai"):
-    """Any server that speaks OpenAI's chat completions. `lists_models`: whether its list of models names `model`."""
+    """Any server with OpenAI's chat completions. `lists_models`: whether its list of models names `model`."""
 
     lists_models: bool = True
 
     def _takes_query(self, query: str) -> bool:
-        """Tell whether `query` is none, or the version of Azure's API, which is no secret."""
+        """Return whether `query` is empty, or the version of Azure's API, which is no secret."""
         return not query or [name for name, _ in parse_qsl(query, keep_blank_values=True)] == ["api-version"]
 
     @property
     def is_own(self) -> bool:
-        """Whether `local` says so."""
+        """Whether `local` is set."""
         return self.local
 
 
@@ -174,7 +173,7 @@ class GeminiSettings(BackendSettings, frozen=True, forbid_unknown_fields=True, t
 
 AnyBackend: TypeAlias = OllamaSettings | OpenAiSettings | OpenRouterSettings | AnthropicSettings | GeminiSettings
 NEEDING_KEY = (OpenRouterSettings, AnthropicSettings, GeminiSettings)
-"""Backends that no server answers without a key."""
+"""Backends that need a key."""
 KINDS = ("openai", "anthropic", "ollama", "gemini", "openrouter")
 
 PREDEFINED: Mapping[str, AnyBackend] = {
@@ -183,10 +182,10 @@ PREDEFINED: Mapping[str, AnyBackend] = {
     JudgeName.OPENROUTER.value: OpenRouterSettings(model="google/gemini-2.0-flash-lite-001"),
     JudgeName.CLAUDE.value: AnthropicSettings(model="claude-sonnet-4-20250514"),
 }
-"""Backends that are there without a table of their own; each keeps its kind."""
+"""Backends that exist without a table of their own; each keeps its kind."""
 
 
-def predefined() -> dict[str, AnyBackend]:
+def predefined_backends() -> dict[str, AnyBackend]:
     """Return the predefined backends by name."""
     return dict(PREDEFINED)
 

@@ -1,4 +1,4 @@
-"""How a host joins a fleet: where NATS listens, under what name and with which credentials. `[fleet]`."""
+"""How a host joins a fleet: the address of NATS, the host's name and its credentials. `[fleet]`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from acud.config.http_listeners import is_loopback
 from acud.types import Labels
 
 HOST = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
-"""What a host may be called: a name is one token of a subject and of a key, and stands before a display's name."""
+"""The pattern of a host's name, which is one token of a subject and of a key, and stands before a display's name."""
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _ADMIN_KEY = re.compile(r"U[A-Z2-7]{55}")
 _PREFIX = re.compile(r"[A-Za-z0-9_-]{1,32}")
@@ -41,7 +41,7 @@ class FleetSettings(Struct, frozen=True, forbid_unknown_fields=True):
     rearm: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what names no server, would travel without credentials, or could not be a name."""
+        """Refuse addresses without a server, connections without credentials, and invalid names."""
         for url in self.urls:
             _check_url(url)
         self._check_credentials()
@@ -76,33 +76,33 @@ class FleetSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def urls(self) -> tuple[str, ...]:
-        """The servers named, none when there is no fleet."""
+        """The named servers; none without a fleet."""
         return tuple(word.strip() for word in self.url.split(",") if word.strip())
 
     @property
     def admin_keys(self) -> tuple[str, ...]:
-        """The administrator's public keys: those that say whose everybody's keys are. None: signatures do not count."""
+        """The administrator's public keys, which vouch for all other keys. None: signatures do not count."""
         return tuple(word.strip() for word in self.admin_key.split(",") if word.strip())
 
     @property
     def has_credentials(self) -> bool:
-        """Whether this host can tell the servers who it is."""
+        """Whether this host can identify itself to the servers."""
         return bool(self.nkey_seed_file or self.credentials_file or self.tls_cert)
 
     @property
     def demands_tls(self) -> bool:
-        """Whether every server has to offer TLS, also one named by a nats:// address."""
+        """Whether every server has to offer TLS, also one with a nats:// address."""
         return bool(self.tls_ca or self.tls_cert)
 
     @property
     def in_the_clear(self) -> tuple[str, ...]:
-        """The servers beyond this machine that are not asked for TLS."""
+        """The servers beyond this machine that need no TLS."""
         bare = () if self.demands_tls else tuple(url for url in self.urls if not url.startswith("tls://"))
         return tuple(url for url in bare if not is_loopback(urlsplit(url).hostname or ""))
 
 
 def check_labels(labels: Labels) -> None:
-    """Raises: ValueError for a label that is not a plain word and its plain value."""
+    """Raises: ValueError for a label that is not a plain word with a plain value."""
     for word in (*labels, *labels.values()):
         if not _LABEL.fullmatch(word):
             raise ValueError(f"label {word!r} is no plain word: letters, digits, . _ and -, at most 63")
@@ -117,7 +117,7 @@ def _check_url(url: str) -> None:
 
 
 def not_the_endpoint() -> Refused:
-    """Return the error of a request that only a fleet's endpoint answers."""
+    """Return the error for a request that only a fleet's endpoint answers."""
     return Refused("this daemon is one host and answers for no fleet", hint="acud fleet serve, then acud --fleet …")
 
 

@@ -29,7 +29,7 @@ _LISTENS = "0A"
 _TABLES = ("tcp", "tcp6")
 _FIRST_FD = 3
 _STORED = "acud-"
-"""Before the name of a socket that systemd keeps for us (sd_notify(3), FDNAME)."""
+"""The prefix of a socket's name that systemd keeps for us (sd_notify(3), FDNAME)."""
 _MOST = 1024
 
 
@@ -47,7 +47,7 @@ class ListenerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     allow_remote: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what would let strangers in. The token itself is never part of a fault's words."""
+        """Refuse settings that would admit strangers. The token itself is never part of a fault's words."""
         if not is_loopback(self.host):
             _check_allowed(self.host, self.allow_remote)
             if self.allow_tokenless:
@@ -78,7 +78,7 @@ class WebSettings(Struct, frozen=True, forbid_unknown_fields=True):
     live_hides: Literal["remote", "always"] = "remote"
 
     def __post_init__(self) -> None:
-        """Refuse what would let strangers in, or send secrets over a network in the clear."""
+        """Refuse settings that would admit strangers, or send secrets over a network in the clear."""
         if bool(self.tls_cert) != bool(self.tls_key):
             raise ValueError("tls_cert and tls_key belong together")
         if not is_loopback(self.host):
@@ -94,13 +94,13 @@ class WebSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def check_token(token: str) -> None:
-    """Raises: ValueError, without the token, for one that could be guessed or that no header can carry."""
+    """Raises: ValueError, without the token, for one that is easily guessed or that no header can carry."""
     if len(token) < _SHORTEST_TOKEN or not _TOKEN.fullmatch(token):
         raise ValueError(f"token needs at least {_SHORTEST_TOKEN} printable ASCII characters without blanks")
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether `host` is an address (or the name localhost) that only this machine reaches."""
+    """Return whether `host` is an address (or the name localhost) that only this machine reaches."""
     if host == "localhost":
         return True
     try:
@@ -110,8 +110,8 @@ def is_loopback(host: str) -> bool:
 
 
 def taken_by_another(fault: Refused) -> bool:
-    """Tell whether a port could not be had because another user may have it: what browsers send there, their cookies
-    too, they send to that user.
+    """Return whether a port was refused because another user may have it: browsers would send that user their requests
+    with cookies.
     """
     return "taken_by_uid" in fault.facts and fault.facts["taken_by_uid"] != os.getuid()
 
@@ -119,27 +119,27 @@ def taken_by_another(fault: Refused) -> bool:
 def bind(host: str, port: int, section: str) -> socket.socket:
     """Return a listening socket of the caller's. Raises: Refused, naming the setting of `[section]` to mend.
 
-    Another port is never taken in its place: browsers and programs would go on asking at the old one, and whoever
-    listens there would be sent their access tokens.
+    Another port is never used instead: browsers and programs would continue with the old one, and send its present
+    listener their access tokens.
     """
-    family, address = _resolved(host, port, section)
+    family, address = _resolve(host, port, section)
     try:
-        return _listening(family, address)
+        return _listen(family, address)
     except OSError as fault:
         hint = f"free it, or set another [{section}] port (ACU_{section.upper()}_PORT)"
         words = f"cannot listen on port {port} of {host}: {fault.strerror}"
         if fault.errno == errno.EADDRINUSE:
             uid = listener_uid(port)
-            raise Refused(f"{words}, by {_named(uid)}", hint=hint, taken_by_uid=uid) from fault
+            raise Refused(f"{words}, by {_describe_user(uid)}", hint=hint, taken_by_uid=uid) from fault
         raise Refused(words, hint=hint) from fault
 
 
 def serves_address(listening: socket.socket, host: str, port: int) -> bool:
-    """Tell whether `listening` is what `bound` would return (for port 0: one of those)."""
+    """Return whether `listening` is the socket that `bind` would return (for port 0: one of those)."""
     try:
         if not listening.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
             return False
-        family, address = _resolved(host, port, "web")
+        family, address = _resolve(host, port, "web")
         has = listening.getsockname()
     except (OSError, Refused):
         return False
@@ -147,13 +147,13 @@ def serves_address(listening: socket.socket, host: str, port: int) -> bool:
 
 
 def url_of(host: str, port: int, *, tls: bool = False) -> str:
-    """Return where clients find a server; one that listens everywhere is found at loopback."""
+    """Return the URL for clients of a server; one that listens everywhere is reached at loopback."""
     name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - no address to connect to
     return f"{'https' if tls else 'http'}://{f'[{name}]' if ':' in name else name}:{port}"
 
 
 def listener_uid(port: int, tables: Path = Path("/proc/net")) -> int:
-    """Return the uid that listens on `port` (proc(5), /proc/net/tcp), another than ours first; -1: none."""
+    """Return the uid of the listener on `port` (proc(5), /proc/net/tcp), another user's before ours; -1: none."""
     found: set[int] = set()
     for name in _TABLES:
         try:
@@ -170,20 +170,20 @@ def listener_uid(port: int, tables: Path = Path("/proc/net")) -> int:
 
 
 def send_sockets(connected: socket.socket, sockets: Mapping[str, socket.socket]) -> None:
-    """Give the other side of `connected` a duplicate of each socket, by name (unix(7), SCM_RIGHTS)."""
+    """Send the other side of `connected` a duplicate of each socket, by name (unix(7), SCM_RIGHTS)."""
     names = ":".join(sockets).encode("ascii") or b":"
     socket.send_fds(connected, [names], [one.fileno() for one in sockets.values()])
 
 
 def receive_sockets(connected: socket.socket) -> dict[str, socket.socket]:
-    """Return what `send_all` gave."""
+    """Return the sockets that `send_sockets` sent."""
     names, fds, _, _ = socket.recv_fds(connected, _MOST, len(LISTENER_NAMES))
     return _named_sockets(names.decode("ascii", "replace").split(":"), fds)
 
 
 def inherited_sockets(given: str, env: Mapping[str, str]) -> dict[str, socket.socket]:
-    """Return the sockets that this process was started with: as `given` names them (`gateway=5,relay=6`), and those
-    that systemd kept (sd_listen_fds(3)).
+    """Return the sockets that this process was started with: those in `given` (`gateway=5,relay=6`), and those that
+    systemd kept (sd_listen_fds(3)).
     """
     pairs = [pair.partition("=") for pair in given.split(",") if pair]
     found = _named_sockets([name for name, _, _ in pairs], [int(fd) for _, _, fd in pairs if fd.isdigit()])
@@ -195,7 +195,7 @@ def inherited_sockets(given: str, env: Mapping[str, str]) -> dict[str, socket.so
 
 
 def stored_name(name: str) -> str:
-    """Return by what name systemd keeps the socket of `name`."""
+    """Return the name under which systemd keeps the socket of `name`."""
     return _STORED + name
 
 
@@ -229,7 +229,7 @@ def _is_socket(fd: int) -> bool:
         return False
 
 
-def _named(uid: int) -> str:
+def _describe_user(uid: int) -> str:
     if uid < 0:
         return "somebody who has gone since"
     try:
@@ -239,7 +239,7 @@ def _named(uid: int) -> str:
     return f"a program of yours ({name})" if uid == os.getuid() else f"user {name} (uid {uid})"
 
 
-def _resolved(host: str, port: int, section: str) -> tuple[socket.AddressFamily, Any]:
+def _resolve(host: str, port: int, section: str) -> tuple[socket.AddressFamily, Any]:
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except OSError as fault:
@@ -247,12 +247,12 @@ def _resolved(host: str, port: int, section: str) -> tuple[socket.AddressFamily,
     return family, address
 
 
-def _listening(family: socket.AddressFamily, address: Any) -> socket.socket:
+def _listen(family: socket.AddressFamily, address: Any) -> socket.socket:
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind(address)
-        # Two sockets may share a port until one listens: only this tells whether it is ours.
+        # Two sockets may share a port until one listens: only this shows whether it is ours.
         listening.listen(_BACKLOG)
     except OSError:
         listening.close()

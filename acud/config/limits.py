@@ -1,4 +1,4 @@
-"""Settings of waits, of what they may ask of the machine, and of terminals."""
+"""Settings of waits, of their use of the machine, and of terminals."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class HostConditionSettings(Struct, frozen=True, forbid_unknown_fields=True):
     paths: tuple[str, ...] = ("~",)
 
     def __post_init__(self) -> None:
-        """Refuse what is no folder of this machine."""
+        """Refuse paths that are not folders of this machine."""
         for path in self.paths:
             if not (path.startswith(("/", "~/")) or path == "~") or "\0" in path:
                 raise ValueError(f"paths takes folders that begin with / or ~, not {path[:80]!r}")

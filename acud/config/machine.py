@@ -12,7 +12,7 @@ from acud.types import Count, Positive
 LocalDisplay = Annotated[
     str, Meta(pattern=r"^((unix)?:[0-9]{1,5}(\.[0-9]{1,2})?)?$", description="a display of this host, such as :0")
 ]
-"""Or "". acud cannot check who serves a display of another machine, and its cookie would travel in the clear."""
+"""Or "". acud cannot check the user that serves another machine's display, and its cookie would travel in the clear."""
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(=[^\0]*)?", re.DOTALL)
 _OF_A_DISPLAY = ("DISPLAY", "XAUTHORITY")
@@ -34,7 +34,7 @@ class DaemonSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FeatureSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[features]`: which features run. What one of them has stored stays while it is off."""
+    """`[features]`: which features run. The stored data of a feature stays while it is off."""
 
     actions: bool = True
     agent: bool = True
@@ -67,7 +67,7 @@ class DisplaySettings(Struct, frozen=True, forbid_unknown_fields=True):
     environment: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what names no variable, and what each display sets by itself."""
+        """Refuse invalid variables, and those that each display sets by itself."""
         for entry in self.environment:
             name = entry.partition("=")[0]
             if not _VARIABLE.fullmatch(entry) or name in _OF_A_DISPLAY:

@@ -1,4 +1,4 @@
-"""Backends by name, as the file has them: `[backends.NAME] kind = "…"`; and settings that name one."""
+"""Backends by name, as in the file: `[backends.NAME] kind = "…"`; and settings that name one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from acud.config.backends import (
     OllamaSettings,
     OpenAiSettings,
     OpenRouterSettings,
-    predefined,
+    predefined_backends,
 )
 from acud.config.setting_errors import SettingsText
 from acud.types import JUDGE_NAME, JudgeName
@@ -40,7 +40,7 @@ _PAGE = "docs/backends.md"
 
 
 class BackendChoice(NamedTuple):
-    """What a setting may name: the judges `more`, and backends of the `kinds`. "" is none, where `more` has it."""
+    """The values of a setting: the judges `more`, and backends of the `kinds`. "" is none, where `more` has it."""
 
     more: tuple[str, ...] = ("",)
     kinds: tuple[str, ...] = KINDS
@@ -54,7 +54,7 @@ UITARS = BackendChoice(kinds=("ollama", "openai", "openrouter"))
 
 
 def kind_of(backend: AnyBackend) -> str:
-    """Return what `kind` says in the table of `backend`."""
+    """Return the `kind` of `backend` in the file."""
     return str(type(backend).__struct_config__.tag)
 
 
@@ -65,10 +65,10 @@ def names(tables: Mapping[str, Any]) -> list[str]:
 
 
 def read(given: Any, source: SettingsText) -> dict[str, AnyBackend]:
-    """Return the backends of the table `backends`, the predefined ones among them. Raises: ConfigError."""
+    """Return the backends of the table `backends`, including the predefined ones. Raises: ConfigError."""
     if not isinstance(given, dict):
         raise ConfigError(f"{source.of('backends')}: backends must be a table", hint="write [backends.NAME]")
-    return predefined() | {name: _backend(name, table, source) for name, table in given.items()}
+    return predefined_backends() | {name: _backend(name, table, source) for name, table in given.items()}
 
 
 def _backend(name: str, table: Any, source: SettingsText) -> AnyBackend:
@@ -121,7 +121,7 @@ def check_named(
     backends: Mapping[str, AnyBackend],
     source: SettingsText,
 ) -> None:
-    """Raise ConfigError where the setting at `place` (`section.key`) names what it may not, or what there is not."""
+    """Raise ConfigError where the setting at `place` (`section.key`) has a forbidden or unknown name."""
     usable = [name for name, one in backends.items() if kind_of(one) in choice.kinds]
     allowed = [*choice.more, *usable]
     for name in (named,) if isinstance(named, str) else named:

@@ -25,7 +25,7 @@ PUSH_SERVICES: tuple[PushService, ...] = (
     "*.push.apple.com",
     "*.notify.windows.com",
 )
-"""The push services of browsers. A client that may subscribe must not make acud call any other address."""
+"""The push services of browsers. A subscribing client must not make acud call any other address."""
 
 
 class NotifySettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,5 +49,5 @@ class NotifySettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def wanted(self) -> bool:
-        """Whether anybody is to be notified in any way."""
+        """Whether any notifications are sent."""
         return self.enabled or self.push

@@ -1,4 +1,4 @@
-"""Settings of what must not leave this machine."""
+"""Settings of the redaction of data that leaves this machine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.base.patterns import MAX_PATTERN, PatternFault, compiled
+from acud.base.patterns import MAX_PATTERN, PatternFault, compile_pattern
 from acud.types import Positive
 
 
@@ -32,7 +32,7 @@ class HiddenRegion(Struct, frozen=True, forbid_unknown_fields=True):
 RuleName = Literal[
     "private", "pattern", "key", "card", "seed", "iban", "id", "code", "password", "email", "phone", "secure"
 ]
-"""`email` and `phone` look only where they are named."""
+"""`email` and `phone` search only where they are named."""
 
 
 class RedactionSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -60,13 +60,13 @@ class RedactionSettings(Struct, frozen=True, forbid_unknown_fields=True):
     recordings: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse expressions that cannot be searched for."""
+        """Refuse expressions that cannot be searched with."""
         for pattern in (*self.patterns, *(w.title for w in self.windows), *(w.wm_class for w in self.windows)):
             _check_expression(pattern)
 
     @property
     def text_rules(self) -> tuple[str, ...]:
-        """The rules that look for text."""
+        """The rules that search text."""
         return tuple(rule for rule in self.rules if rule != "secure")
 
     @property
@@ -79,6 +79,6 @@ def _check_expression(pattern: str) -> None:
     if len(pattern) > MAX_PATTERN:
         raise ValueError(f"the regular expression {pattern[:80]!r}… is longer than {MAX_PATTERN} characters")
     try:
-        compiled(pattern)
+        compile_pattern(pattern)
     except PatternFault as fault:
         raise ValueError(f"the regular expression {pattern[:80]!r} {fault}") from fault

@@ -1,4 +1,4 @@
-"""Why settings are refused, in words: the file and line, or the variable; the setting; the reason; the next step."""
+"""Why settings are refused: the file and line, or the variable; the setting; the reason; the next step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EVERY_KEY = "see conf/acud.toml for every key"
 
 
 class SettingsText(NamedTuple):
-    """Where settings are from: the file at `path` with its `text`, and `overrides` (section, key and value by the
+    """The source of settings: the file at `path` with its `text`, and `overrides` (section, key and value by the
     variable's name) on top.
     """
 
@@ -26,9 +26,9 @@ class SettingsText(NamedTuple):
     overrides: Mapping[str, tuple[str, str, str]]
 
     def of(self, section: str, key: str = "") -> str:
-        """Return the file and line, or the variable, that a setting is from."""
+        """Return the file and line, or the variable, of a setting."""
         variable = next((name for name, given in self.overrides.items() if given[:2] == (section, key)), "")
-        line = _line(self.text, section, key)
+        line = _line_of(self.text, section, key)
         if variable or line or not self.overrides:
             return variable or f"{self.path}{line}"
         return f"{self.path} with {', '.join(self.overrides)}"
@@ -37,10 +37,10 @@ class SettingsText(NamedTuple):
 def config_error(
     fault: ValueFault, source: SettingsText, known: Mapping[str, Sequence[str]], table: str = ""
 ) -> ConfigError:
-    """Return the error for what is wrong with the settings from `source`, or with its `table` alone. `known`: the keys
-    of each section.
+    """Return the error for `fault` of the settings from `source`, or of its `table` alone. `known`: the keys of each
+    section.
     """
-    section, key, within = (table, *_split(fault.field, r"(\w+)")) if table else _place(fault.field)
+    section, key, within = (table, *_split(fault.field, r"(\w+)")) if table else _split_place(fault.field)
     hint, reason = _EVERY_KEY, fault.reason
     if fault.unknown:
         section, key = (section, fault.unknown) if section else (fault.unknown, "")
@@ -55,7 +55,7 @@ def config_error(
     return ConfigError(f"{source.of(section, key)}: {setting}{joint}{reason}", hint=hint)
 
 
-def _place(field: str) -> tuple[str, str, str]:
+def _split_place(field: str) -> tuple[str, str, str]:
     at = _PLACE.match(field)
     return (at[1], at[2] or "", field[at.end() :]) if at is not None else ("", "", field)
 
@@ -66,15 +66,15 @@ def _split(field: str, first: str) -> tuple[str, str]:
 
 
 def toml_line(fault: str, text: str) -> str:
-    """Return `:<line>` for what tomllib says, "" where it names none."""
+    """Return `:<line>` from tomllib's message, "" where it has none."""
     found = _TOML_LINE.search(fault)
     if found is not None:
         return f":{found[1]}"
     return f":{text.count(chr(10)) + 1}" if fault.endswith("(at end of document)") else ""
 
 
-def _line(text: str, section: str, key: str) -> str:
-    """Return `:<line>` of the setting in the file, of its section where the key is not there, "" for neither."""
+def _line_of(text: str, section: str, key: str) -> str:
+    """Return `:<line>` of the setting in the file, else of its section, "" for neither."""
     now, header = "", 0
     for number, line in enumerate(text.splitlines(), 1):
         if found := re.match(r"\s*\[+\s*([\w.\"-]+)\s*\]+", line):

@@ -1,4 +1,4 @@
-"""Settings of what acud tells a tracing backend about itself."""
+"""Settings of the traces that acud sends about itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class OtelSettings(Struct, frozen=True, forbid_unknown_fields=True):
     endpoint: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what is no address of an OTLP receiver, and secrets in it: addresses are logged."""
+        """Refuse invalid addresses of an OTLP receiver, and secrets in them: addresses are logged."""
         if not self.endpoint:
             return
         parts = urlsplit(self.endpoint)
@@ -28,7 +28,7 @@ class OtelSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def url(self) -> str:
-        """Where spans are posted: the endpoint, with OTLP's own path where it names none; "" for nowhere."""
+        """The URL for spans: the endpoint, with OTLP's own path if it has none; "" for nowhere."""
         has_path = urlsplit(self.endpoint).path not in ("", "/")
         return self.endpoint if has_path or not self.endpoint else self.endpoint.rstrip("/") + _TRACES_PATH
 

@@ -69,7 +69,7 @@ class GroundingSettings(Struct, frozen=True, forbid_unknown_fields=True):
     omniparser_max_boxes: Annotated[int, Meta(ge=1, le=500)] = 128
 
     def uitars_model(self, backends: Mapping[str, AnyBackend]) -> str:
-        """Return the model that UI-TARS is asked by, where it runs."""
+        """Return the name of UI-TARS at its backend."""
         backend = backends[self.uitars_via or "ollama"]
         if isinstance(backend, OllamaSettings):
             return self.uitars_ollama_model
@@ -87,8 +87,8 @@ class AccessibilitySettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class JobSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[jobs]`: the backend `fleet` and `acud fleet worker`. 0 in `max_side_px`, `jpeg_quality` and `timeout_s`: what
-    `[vision]` says.
+    """`[jobs]`: the backend `fleet` and `acud fleet worker`. 0 in `max_side_px`, `jpeg_quality` and `timeout_s`: the
+    value of `[vision]`.
     """
 
     kind: Annotated[

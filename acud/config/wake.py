@@ -1,4 +1,4 @@
-"""Settings of the routes by which agents are woken."""
+"""Settings of the routes that wake agents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from acud.base.errors import ConfigError
 from acud.types import Count, Positive, RouteName
 
 COMMAND_PLACEHOLDERS = ("{id}", "{kind}", "{wait_id}")
-"""What may stand in `[wake] command`: words that acud itself makes, never one that a screen or a client chose."""
+"""The placeholders in `[wake] command`: words that acud itself makes, never from a screen or a client."""
 
 
 _BY_COMMAND = (RouteName.OPENCLAW_CLI, RouteName.COMMAND)
@@ -47,7 +47,7 @@ class WakeSettings(Struct, frozen=True, forbid_unknown_fields=True):
     carry: tuple[CarriedAgent, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what could never deliver, or would put a secret where it can be read."""
+        """Refuse routes that could never deliver, or would expose a secret."""
         for name in ("openclaw_url", "webhook_url"):
             _check_url(name, getattr(self, name))
         for word in self.command:
@@ -65,15 +65,15 @@ class WakeSettings(Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(route for route in self.routes if route is not RouteName.FLEET)
 
     def places(self, route: RouteName) -> int:
-        """Return how many deliveries `route` makes side by side."""
+        """Return the number of parallel deliveries of `route`."""
         return self.command_concurrency if route in _BY_COMMAND else self.http_concurrency
 
     def limit_s(self, route: RouteName) -> float:
-        """Return how long one delivery of `route` may take."""
+        """Return the time limit of one delivery of `route`."""
         return self.command_timeout_s if route in _BY_COMMAND else self.http_timeout_s
 
     def missing(self, route: RouteName) -> str:
-        """Return which settings `route` lacks ("" when it can be used)."""
+        """Return which settings `route` lacks ("" for none)."""
         needs = {
             RouteName.OPENCLAW: {
                 "openclaw_token (or openclaw_token_file)": self.openclaw_token + self.openclaw_token_file
@@ -108,7 +108,7 @@ def _check_word(word: str) -> None:
 
 
 def secret(name: str, value: str, file: str) -> str:
-    """Return the secret `name`: its value, else what stands in `file`, else "".
+    """Return the secret `name`: its value, else the content of `file`, else "".
 
     Raises: ConfigError naming the file, never its content.
     """

@@ -25,15 +25,14 @@ VERSION = 3
 BGRX = int.from_bytes(b"BGRX", "little")
 HEADER_BYTES = PAGE
 _PIXELS_IN_PAGE = 16
-"""Where pixels begin in a page: where glibc's malloc begins a large block, which the X server's screen is. The server
-copies row by row with memcpy, which takes `rep movsb` for 2 kB and more where the processor has FSRM. AMD's Zen 3 and
-later then need half as long again between places that differ modulo 32 (`scripts/bench capture`, `server_ms`).
-"""
+"""The offset of pixels in a page: that of a large block of glibc's malloc, which the X server's screen is. The server
+copies row by row with memcpy, which uses `rep movsb` for 2 kB and more where the processor has FSRM. AMD's Zen 3 and
+later then need half as long again between places that differ modulo 32 (`scripts/bench capture`, `server_ms`)."""
 
 # Words of the file's header.
 H_MAGIC, H_VERSION, H_EPOCH, H_WIDTH, H_HEIGHT, H_STRIDE, H_FORMAT, H_SLOTS, H_SERVER_BYTES, H_SERVER = range(10)
 MAX_SERVER_BYTES = 256
-"""Of the text that names the run of the X server within which frame numbers count (`acud.waits.baselines`)."""
+"""Of the text that identifies the run of the X server within which frame numbers count (`acud.waits.baselines`)."""
 
 # Words of a slot's head, from the slot's start. A box of width 0 is no box. The cursor's place is signed.
 S_SEQUENCE, S_FRAME, S_MONO_NS, S_BOX_X, S_BOX_Y, S_BOX_W, S_BOX_H, S_CURSOR_X, S_CURSOR_Y, S_CURSOR_SERIAL = range(10)
@@ -89,7 +88,7 @@ class Layout(Struct, frozen=True):
         return HEADER_BYTES + self.slots * self.slot_bytes
 
     def same_frames(self, other: Layout) -> bool:
-        """Tell whether frames of `other` are as large as ours; the number of slots may differ."""
+        """Return whether frames of `other` have the same size as ours; the number of slots may differ."""
         return (self.width, self.height) == (other.width, other.height)
 
     def slot_word(self, slot: int) -> int:
@@ -123,9 +122,9 @@ def write_header(words: memoryview, layout: Layout, epoch: int, server: str = ""
 
 
 def read_header(words: memoryview, size: int) -> tuple[Layout, int]:
-    """Return the layout and epoch that `words` describe, checked against the file's `size` in bytes.
+    """Return the layout and epoch in `words`, checked against the file's `size` in bytes.
 
-    Raises: ProtocolError naming what is wrong with it.
+    Raises: ProtocolError naming the fault.
     """
     if size < HEADER_BYTES or words[H_MAGIC] != MAGIC:
         raise ProtocolError("not a frame ring")
@@ -141,7 +140,7 @@ def read_header(words: memoryview, size: int) -> tuple[Layout, int]:
 
 
 def read_server(words: memoryview) -> str:
-    """Return the `server` that the header in `words` names. Raises: ProtocolError when it is damaged."""
+    """Return the `server` in the header of `words`. Raises: ProtocolError when it is damaged."""
     size = words[H_SERVER_BYTES]
     if size > MAX_SERVER_BYTES:
         raise ProtocolError(f"damaged frame ring: {size} bytes for the name of an X server's run")
@@ -153,14 +152,14 @@ def read_server(words: memoryview) -> str:
 
 
 def check_sizes(layout: Layout) -> None:
-    """Raise ProtocolError unless the geometry and slot count are ones a ring can have."""
+    """Raise ProtocolError unless the geometry and slot count are valid for a ring."""
     sides = 1 <= layout.width <= MAX_SIDE_PX and 1 <= layout.height <= MAX_SIDE_PX
     if not sides or not 2 <= layout.slots <= MAX_SLOTS:
         raise ProtocolError(f"no frame ring can be {layout.width}x{layout.height} with {layout.slots} slots")
 
 
 def check_machine(machine: str | None = None) -> None:
-    """Refuse machines whose memory order the sequences were not tested on.
+    """Refuse machines with a memory order that the sequences were not tested on.
 
     x86 keeps stores in order, and loads in order (Intel SDM vol. 3A, 9.2.2), so a sequence needs no fence there; on
     aarch64 it would. Raises: Refused naming the machine.

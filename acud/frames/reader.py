@@ -1,7 +1,7 @@
 """Reading frames of a ring: mapped, and sequence-checked before they count.
 
-A frame may be overwritten while it is read; `FrameView.check` afterwards tells. Whatever was derived before a
-check that raises is to be thrown away.
+A frame may be overwritten while it is read; `FrameView.check` afterwards detects that. Discard all results of a view
+whose check raises.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ Pixels = npt.NDArray[np.uint8]
 
 
 class FrameView:
-    """One frame, as it lies in the ring. A context manager; leaving it drops the view's hold on the mapping.
+    """One frame in the ring. A context manager; leaving it drops the view's hold on the mapping.
 
     `pixels`: height x width x 4 uint8 BGRX (the fourth byte is undefined), C-contiguous, read-only, not copied, valid
-    until the slot is overwritten. `mono_ns`: CLOCK_MONOTONIC at the start of the grab. `box`: around what changed
-    against the frame before. `cursor`: the pointer's (x, y, shape serial); it is never drawn in the pixels.
+    until the slot is overwritten. `mono_ns`: CLOCK_MONOTONIC at the start of the grab. `box`: around the changes since
+    the frame before. `cursor`: the pointer's (x, y, shape serial); it is never drawn in the pixels.
     """
 
     def __init__(self, ring: Ring, slot: Slot) -> None:
@@ -48,7 +48,7 @@ class FrameView:
         del self.pixels
 
     def check(self) -> None:
-        """Confirm that all that was read from this view was this frame. Raises: FrameGone when it was overwritten."""
+        """Confirm that all data read from this view was this frame. Raises: FrameGone when it was overwritten."""
         if not self._ring.holds(self._slot):
             raise FrameGone(f"frame {self.frame} was overwritten")
 
@@ -93,7 +93,7 @@ class RingReader:
         self.close()
 
     def close(self) -> None:
-        """Let go of the ring; arrays that a view handed out keep their memory."""
+        """Close the ring; arrays from its views keep their memory."""
         self._ring.close()
 
     def newest(self, min_frame: int = 0, max_frame: int | None = None) -> FrameView:

@@ -1,7 +1,7 @@
 """A ring's file: created, opened, mapped, validated, unlinked. Needs no numpy: the supervisor uses it.
 
-Only the supervisor creates and unlinks rings. A ring holds its mapping until `close`; memory that was handed out
-(`pixels`, arrays made from it) stays valid until its last holder lets go.
+Only the supervisor creates and unlinks rings. A ring holds its mapping until `close`; its memory (`pixels`, arrays made
+from it) stays valid until its last holder frees it.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from acud.types import MAX_NUMBER, Rect
 
 _MAX_NS = 2**63 - 1
 _SCANS = 16
-"""How often `newest` looks again when every slot moved under its eyes; at 240 fps one scan is 1/800 of a frame."""
+"""How often `newest` repeats a scan in which every slot changed; at 240 fps one scan is 1/800 of a frame."""
 
 
 class FrameGone(AcudError):
-    """The frame was overwritten, or no frame new enough is there; an expected answer: take the newest."""
+    """The frame was overwritten, or none is new enough; an expected answer: take the newest."""
 
     code: ClassVar[str] = "frame_gone"
 
 
 class Slot(Struct, frozen=True):
-    """What a slot's head said while `sequence` stood in it.
+    """The content of a slot's head while its sequence was `sequence`.
 
     `mono_ns`: CLOCK_MONOTONIC at the start of the grab. `box`: around the changed tiles (None: nothing changed).
     `cursor`: the pointer's (x, y, shape serial).
@@ -94,7 +94,7 @@ class Ring:
         path = Path(path)
         fd = _open_file(path, writable=writable)
         with _closed_on_error(fd):
-            layout, epoch = _described(fd, path)
+            layout, epoch = _read_layout(fd, path)
             return cls(path, fd, layout, epoch, writable=writable)
 
     def __enter__(self) -> Self:
@@ -104,11 +104,11 @@ class Ring:
         self.close()
 
     def fileno(self) -> int:
-        """Return the file's descriptor, as MIT-SHM's AttachFd wants it; the ring keeps owning it."""
+        """Return the file's descriptor, as MIT-SHM's AttachFd takes it; the ring still owns it."""
         return self._fd
 
     def close(self) -> None:
-        """Let go of mapping and descriptor; the file stays."""
+        """Close mapping and descriptor; the file stays."""
         if self._fd < 0:
             return
         os.close(self._fd)
@@ -133,7 +133,7 @@ class Ring:
         return memoryview(self.map)[start : start + self.layout.pixel_bytes]
 
     def sequence(self, slot: int) -> int:
-        """Return the sequence of `slot` as it stands now; 0 on a closed ring."""
+        """Return the present sequence of `slot`; 0 on a closed ring."""
         return self.words[self._slot_words[slot]] if self._fd >= 0 else 0
 
     def newest(self, min_frame: int = 0, max_frame: int | None = None) -> Slot | None:
@@ -148,14 +148,14 @@ class Ring:
         return None
 
     def valid(self) -> list[Slot]:
-        """Return every slot with a whole frame, in the order of the file. A head that no writer makes (a number, a time
-        or a box that cannot be) is no frame's: whoever shares the memory may have written it.
+        """Return every slot with a whole frame, in the order of the file. A head with an impossible number, time or box
+        is not a frame: another holder of the memory may have written it.
         """
         found = map(self._read_slot, range(self.layout.slots))
         return [slot for slot in found if slot is not None]
 
     def holds(self, slot: Slot) -> bool:
-        """Tell whether the frame read as `slot` still stands there, whole."""
+        """Return whether the slot still has the whole frame read as `slot`."""
         return self.sequence(slot.index) == slot.sequence
 
     def tile_changes(self, slot: Slot) -> array[int]:
@@ -201,11 +201,11 @@ def _parse(index: int, sequence: int, head: memoryview) -> Slot:
         if head[place.S_BOX_W]
         else None
     )
-    cursor = (_signed(head[place.S_CURSOR_X]), _signed(head[place.S_CURSOR_Y]), head[place.S_CURSOR_SERIAL])
+    cursor = (_to_signed(head[place.S_CURSOR_X]), _to_signed(head[place.S_CURSOR_Y]), head[place.S_CURSOR_SERIAL])
     return Slot(index, sequence, head[place.S_FRAME], head[place.S_MONO_NS], box, cursor)
 
 
-def _signed(word: int) -> int:
+def _to_signed(word: int) -> int:
     return word - (1 << 64) if word >> 63 else word
 
 
@@ -250,7 +250,7 @@ def _open_file(path: Path, *, writable: bool) -> int:
         raise ProtocolError(f"{path.name} is not a readable frame ring: {fault.strerror}") from fault
 
 
-def _described(fd: int, path: Path) -> tuple[Layout, int]:
+def _read_layout(fd: int, path: Path) -> tuple[Layout, int]:
     found = os.fstat(fd)
     if not stat.S_ISREG(found.st_mode):
         raise ProtocolError(f"{path.name} is not a frame ring but something else than a file")

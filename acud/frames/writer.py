@@ -1,4 +1,4 @@
-"""The one writer of a ring: begins a slot, and publishes or gives it up."""
+"""The one writer of a ring: begins a slot, and publishes it or gives it up."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class FrameWriter:
         changes: TileChanges,
         cursor: tuple[int, int, int] = NO_CURSOR,
     ) -> None:
-        """Make the begun `slot` valid. `changes`: per tile the frame that last changed it; `box`: around what changed.
+        """Make the begun `slot` valid. `changes`: per tile the frame that last changed it; `box`: around the changes.
 
         The sequence is the last store, so a writer killed anywhere in here leaves the slot invalid.
         """
@@ -73,7 +73,7 @@ class FrameWriter:
         self.newest = slot
 
     def close(self) -> None:
-        """Drop the arrays over the mapping; the ring itself is the caller's to close."""
+        """Drop the arrays over the mapping; the caller closes the ring."""
         self.arrays.clear()
         self._changes.clear()
 

@@ -19,7 +19,7 @@ from acud.config import (
     WakeSettings,
 )
 from acud.config.api_keys import ApiKey
-from acud.config.backends import AnyBackend, Price, predefined
+from acud.config.backends import AnyBackend, Price, predefined_backends
 from acud.config.fleet import FleetSettings
 from acud.config.http_listeners import ListenerSettings, WebSettings
 
@@ -57,7 +57,7 @@ class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fiel
     max_jobs: int
     diff_max_width: int
     prices: dict[str, Price] = {}
-    backends: dict[str, AnyBackend] = field(default_factory=predefined)
+    backends: dict[str, AnyBackend] = field(default_factory=predefined_backends)
     keys: dict[str, ApiKey] = {}
     call_share: float = 1.0
     redaction: RedactionSettings = RedactionSettings()

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from acud.base.clock import Clock
 from acud.base.errors import NotFound, Unavailable
-from acud.base.patterns import compiled
+from acud.base.patterns import compile_pattern
 from acud.base.rate_limits import TokenBucket
-from acud.base.untrusted_text import quoted
+from acud.base.untrusted_text import quote
 from acud.process.event_loop import EventLoop
 from acud.supervisor.displays.notification_server import CloseReason, NotificationServer
 from acud.supervisor.journal import Journal
@@ -104,8 +104,8 @@ class DisplayNotifications:
             raise NotFound(f"no notification {number} is open on {watched.name}", hint="acud display show lists them")
         keys = [key for key, _ in found.actions]
         if action and action not in keys:
-            offers = f"it offers {', '.join(map(quoted, keys))}" if keys else "it offers none; leave the action out"
-            raise NotFound(f"notification {number} has no action {quoted(action)}", hint=offers)
+            offers = f"it offers {', '.join(map(quote, keys))}" if keys else "it offers none; leave the action out"
+            raise NotFound(f"notification {number} has no action {quote(action)}", hint=offers)
         if action:
             display.server.invoke(number, action)
         else:
@@ -168,7 +168,7 @@ class DisplayNotifications:
 
     def _quote(self, one: DisplayNotification) -> str:
         safe = self._redact_notification(one)
-        return quoted(f"{safe.title}: {safe.body}"[:_SHOWN] if safe.body else safe.title[:_SHOWN])
+        return quote(f"{safe.title}: {safe.body}"[:_SHOWN] if safe.body else safe.title[:_SHOWN])
 
     # ---- events ------------------------------------------------------------------------------------------------------
 
@@ -215,6 +215,6 @@ def is_meant(leaf: NotificationText, one: DisplayNotification) -> bool:
     """Return whether the title or body of a notification has the text or pattern, with or without its markup."""
     texts = dict.fromkeys((f"{one.title}\n{one.body}", f"{one.title}\n{html.unescape(_MARKUP.sub('', one.body))}"))
     if leaf.regex:
-        pattern = compiled(leaf.text, ignore_case=True, lines=True)
+        pattern = compile_pattern(leaf.text, ignore_case=True, lines=True)
         return any(pattern.search(text) is not None for text in texts)
     return any(comparable(leaf.text) in comparable(text) for text in texts)

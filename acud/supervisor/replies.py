@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from acud.base.errors import AcudError, InvalidRequest, Refused
-from acud.base.paths import kept_secret
+from acud.base.paths import keep_secret
 from acud.protocol.envelope import ErrorBody, ReplyEnvelope
 from acud.supervisor.socket_server.connection import ServerConnection
 
@@ -28,7 +28,7 @@ class RequestDigest:
 
     def __init__(self, path: Path) -> None:
         """Read or make the key. Raises: Refused for a file without a key or that other users can read; OSError."""
-        text = kept_secret(path, lambda: secrets.token_hex(_KEY_BYTES).encode())
+        text = keep_secret(path, lambda: secrets.token_hex(_KEY_BYTES).encode())
         try:
             self._key = bytes.fromhex(text.decode("ascii"))
         except ValueError:

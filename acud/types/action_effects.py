@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from acud.base.untrusted_text import quoted
+from acud.base.untrusted_text import quote
 from acud.types.displays import XId
 
 MAX_WORDS = 200
@@ -102,21 +102,21 @@ def reading_line(field: FieldReading) -> str:
         return ""
     if field.outcome == "unreadable":
         return f"cannot be read back: {field.reason}"
-    return f"reads {quoted(field.text)}"
+    return f"reads {quote(field.text)}"
 
 
 def _window_line(one: WindowChange) -> str:
     kind = {"normal": "window", "dialog": "dialog", "popup": "popup"}[one.kind]
-    was = f" (it was {quoted(one.was)})" if one.was else ""
-    return f"{kind} {one.change}: {quoted(one.title) if one.title else 'without a title'}{was}"
+    was = f" (it was {quote(one.was)})" if one.was else ""
+    return f"{kind} {one.change}: {quote(one.title) if one.title else 'without a title'}{was}"
 
 
 def _dialog_line(one: OpenDialog) -> str:
-    words = [f"dialog {'open now' if one.is_new else 'still open'}: {quoted(one.title)}"]
+    words = [f"dialog {'open now' if one.is_new else 'still open'}: {quote(one.title)}"]
     if one.texts:
-        words.append(f"it says {', '.join(map(quoted, one.texts))}")
+        words.append(f"it says {', '.join(map(quote, one.texts))}")
     if one.buttons:
-        words.append(f"buttons {', '.join(map(quoted, one.buttons))}")
+        words.append(f"buttons {', '.join(map(quote, one.buttons))}")
     if one.unread:
         words.append(f"its words were not read: {one.unread}")
     return "; ".join(words)
@@ -124,6 +124,6 @@ def _dialog_line(one: OpenDialog) -> str:
 
 def _focus_line(focus: FocusNow) -> str:
     verb = "focus moved to" if focus.moved else "focus in"
-    where = f"window {quoted(focus.window)}" if focus.window_id else "no window"
-    widget = f", {focus.role} {quoted(focus.name)}" if focus.role else ""
+    where = f"window {quote(focus.window)}" if focus.window_id else "no window"
+    widget = f", {focus.role} {quote(focus.name)}" if focus.role else ""
     return f"{verb} {where}{widget}"

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.base.patterns import compiled
+from acud.base.patterns import compile_pattern
 from acud.types import (
     AllOf,
     Answer,
@@ -98,7 +98,7 @@ def _cut_around(leaf: TextLeaf, line: str) -> Iterator[tuple[str, str]]:
     if isinstance(leaf, ScreenNumber):
         spans: Iterable[tuple[int, int]] = places_of(comparable(leaf.label), text, whole_words=True)
     elif is_pattern:
-        spans = compiled(leaf.text, ignore_case=not leaf.match_case).spans(text)
+        spans = compile_pattern(leaf.text, ignore_case=not leaf.match_case).spans(text)
     else:
         wanted = normalise_text(leaf.text) if leaf.match_case else comparable(leaf.text)
         spans = places_of(wanted, text, whole_words=leaf.whole_words)

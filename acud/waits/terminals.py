@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.base.errors import InvalidRequest, NotFound
-from acud.base.patterns import compiled, count_matches
+from acud.base.patterns import compile_pattern, count_matches
 from acud.types import Answer, Echo, Leaf, ScreenNumber, Text, TextLeaf, Verdict, WindowInfo, no, unknown, yes
 from acud.waits.read_text import (
     BUT_TYPED,
@@ -302,7 +302,7 @@ def _count_new(leaf: Text, line: str, echoes: Sequence[Echo]) -> int:
     found = _count_in(leaf, line)
     if not (found and echoes):
         return found
-    text, pattern = normalise_text(line), compiled(leaf.text, ignore_case=not leaf.match_case)
+    text, pattern = normalise_text(line), compile_pattern(leaf.text, ignore_case=not leaf.match_case)
     return sum(not is_echo(echoes, text[:start], text[end:]) for start, end in pattern.spans(text))
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from acud.accessibility.roles import WORDS, roles_of
 from acud.base.errors import InvalidRequest, Refused, suggest
-from acud.base.patterns import MAX_PATTERN, MAX_SIZE, PatternFault, compiled
+from acud.base.patterns import MAX_PATTERN, MAX_SIZE, PatternFault, compile_pattern
 from acud.base.untrusted_text import is_visible
 from acud.types import (
     AllOf,
@@ -97,7 +97,7 @@ def _check_program(pattern: str, name: str, ways: Iterable[tuple[bool, bool]], m
     size = 0
     try:
         for ignore_case, lines in ways:
-            size = compiled(pattern, ignore_case=ignore_case, lines=lines).size
+            size = compile_pattern(pattern, ignore_case=ignore_case, lines=lines).size
     except PatternFault as fault:
         raise InvalidRequest(f"the {name} pattern {fault.message}", hint=fault.hint) from fault
     if size > most:

@@ -8,7 +8,7 @@ import shlex
 import click
 
 from acud.base.errors import NotFound
-from acud.base.untrusted_text import quoted
+from acud.base.untrusted_text import quote
 from acud.protocol.requests.displays import DisplayListReply, DisplayReply, TakeReply
 from acud.types import DisplayInfo, DisplayNotification, MonitorInfo, WindowInfo, display_name
 from acud_cli.formatting import FittedTable, count, duration, local_moment, plain, shortened
@@ -112,7 +112,7 @@ def _print_windows(one: DisplayInfo) -> None:
 def notification_line(one: DisplayNotification) -> str:
     """Return a notification for a person: its number, its words as data, and the keys of its actions."""
     keys = f" actions: {', '.join(plain(key) for key, _ in one.actions)}" if one.actions else ""
-    return f"{one.id} {quoted(one.app)} {quoted(one.title)} {quoted(one.body)} {one.urgency.value}{keys}"
+    return f"{one.id} {quote(one.app)} {quote(one.title)} {quote(one.body)} {one.urgency.value}{keys}"
 
 
 def window_table(windows: tuple[WindowInfo, ...], focused: int) -> FittedTable:

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.config import VisionSettings
-from acud.config.backends import PREDEFINED, predefined
+from acud.config.backends import PREDEFINED, predefined_backends
 from acud.evaluator.context import Counters
 from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeQuestion, JudgeReply
 from acud.evaluator.judges.picture_format import encode_for_judge
@@ -169,7 +169,7 @@ async def _points() -> list[dict[str, Any]]:
     for name, manner in MANNERS.items():
         for count in TOGETHER:
             async with Model(manner) as server:
-                backends = predefined() | {"ollama": replace(PREDEFINED["ollama"], url=server.url, tries=1)}
+                backends = predefined_backends() | {"ollama": replace(PREDEFINED["ollama"], url=server.url, tries=1)}
                 judge = make_models(backends, VisionSettings(), {}, {})["ollama"]
                 found.append(await _compared(name, judge, count))
                 await judge.close()

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from acud.base.errors import InvalidRequest, NotFound, Refused, Unavailable
-from acud.base.untrusted_text import quoted
+from acud.base.untrusted_text import quote
 from acud.protocol.requests.actions import LaunchStatusReply
 from acud.types import (
     AllOf,
@@ -310,7 +310,7 @@ def test_a_notification_is_a_condition_an_event_and_in_the_scene(
     by_pattern = armed(client, NotificationText(r"^\d+ files", regex=True), display=view.name)
     other = armed(client, NotificationText("failed"), display=view.name)
     number = notify(view, "-a", "Exporter", "Export finished", "12 files & <b>more</b>")
-    words = f"the notification {quoted('Export finished: 12 files & <b>more</b>')} was given"
+    words = f"the notification {quote('Export finished: 12 files & <b>more</b>')} was given"
     end = ended(client, wait.wait_id)
     assert (end.verdict.detail, ended(client, by_pattern.wait_id).verdict.detail) == (words, words)
     assert end.evidence is not None

@@ -10,7 +10,7 @@ import msgspec
 
 from acud.archive import restore
 from acud.base.errors import AcudError
-from acud.base.patterns import compiled
+from acud.base.patterns import compile_pattern
 from acud.protocol.archive import BackupManifest, FileInBackup
 from acud.protocol.events import Beat, Event
 from acud.store import backup
@@ -43,7 +43,7 @@ def _pattern(text: str) -> None:
     """Take a client's pattern as a wait does, then search titles for it."""
     check_leaf(Text(text, regex=True))
     for title in _TITLES:
-        compiled(text, ignore_case=True, lines=True).search(title)
+        compile_pattern(text, ignore_case=True, lines=True).search(title)
 
 
 def _live(text: str) -> None:

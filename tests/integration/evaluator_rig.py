@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from acud.base.ids import new_id
 from acud.config import PRICES, JobSettings, OcrSettings, RedactionSettings, VisionSettings
 from acud.config.api_keys import ApiKey
-from acud.config.backends import PREDEFINED, AnyBackend, predefined
+from acud.config.backends import PREDEFINED, AnyBackend, predefined_backends
 from acud.config.fleet import FleetSettings
 from acud.frames.layout import Layout
 from acud.frames.ring import Ring
@@ -113,7 +113,8 @@ class EvaluatorRig:
             str(self.spool),
             max_jobs,
             320,
-            backends=models or predefined() | {"ollama": replace(PREDEFINED["ollama"], url=ollama_url, tries=1)},
+            backends=models
+            or predefined_backends() | {"ollama": replace(PREDEFINED["ollama"], url=ollama_url, tries=1)},
             keys=keys or {},
             prices=PRICES,
             redaction=redaction or RedactionSettings(),

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from acud.config.backends import PREDEFINED, predefined
+from acud.config.backends import PREDEFINED, predefined_backends
 from acud.protocol.evaluation import JobResult, LeafAnswer
 from acud.protocol.questions import Ask
 from acud.types import AnyOf, Criteria, Rect
@@ -126,7 +126,7 @@ class Model:
 
 def test_what_a_models_shared_answer_lacks_is_asked_for_singly(tmp_path: Path, ring: PaintedRing) -> None:
     with Model("1 YES: one\n2 NO: two", "NO: alone") as model:
-        backends = predefined() | {"ollama": replace(PREDEFINED["ollama"], url=model.url, tries=1)}
+        backends = predefined_backends() | {"ollama": replace(PREDEFINED["ollama"], url=model.url, tries=1)}
         with EvaluatorRig(tmp_path, backend="ollama", models=backends, share_calls=True) as rig:
             rig.ready()
             result = rig.run(ring.job(*(sentence(f"is {n}", f"w{n}") for n in range(3))))
@@ -138,7 +138,7 @@ def test_what_a_models_shared_answer_lacks_is_asked_for_singly(tmp_path: Path, r
 
 def test_whom_a_minute_has_no_room_for_is_told_when_to_come_again(tmp_path: Path, ring: PaintedRing) -> None:
     with Model("", "NO: not yet") as model:
-        backends = predefined() | {
+        backends = predefined_backends() | {
             "ollama": replace(PREDEFINED["ollama"], url=model.url, tries=1, requests_per_minute=1)
         }
         with EvaluatorRig(tmp_path, backend="ollama", models=backends) as rig:

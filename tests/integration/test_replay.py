@@ -8,7 +8,7 @@ import pytest
 
 from acud.base.errors import Conflict, InvalidRequest, NotFound
 from acud.config import HiddenWindow, RedactionSettings
-from acud.config.backends import OpenRouterSettings, predefined
+from acud.config.backends import OpenRouterSettings, predefined_backends
 from acud.features.recording.replay import recording as tapes
 from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX
 from acud.types import (
@@ -251,7 +251,8 @@ def test_a_missing_segment_and_a_missing_video(tmp_path: Path) -> None:
 def test_nothing_leaves_where_it_cannot_be_hidden(tmp_path: Path) -> None:
     """The judge is elsewhere, and rules name windows: which no recording holds."""
     chosen = settings(
-        backends=predefined() | {"openrouter": OpenRouterSettings(url="http://192.0.2.1:9", api_key="k", model="m")},
+        backends=predefined_backends()
+        | {"openrouter": OpenRouterSettings(url="http://192.0.2.1:9", api_key="k", model="m")},
         redaction=RedactionSettings(windows=(HiddenWindow(title="KeePass"),)),
     )
     told = replay(lamps(tmp_path), IS_GREEN, chosen, judges=(JudgeName.OPENROUTER,))

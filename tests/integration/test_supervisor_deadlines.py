@@ -15,7 +15,7 @@ from acud.base.clock import Instant
 from acud.base.errors import Conflict, NoJudge
 from acud.base.ids import new_id
 from acud.config import EvaluatorSettings, Settings, VisionSettings, WakeSettings
-from acud.config.backends import PREDEFINED, predefined
+from acud.config.backends import PREDEFINED, predefined_backends
 from acud.config.fleet import FleetSettings
 from acud.config.limits import HostConditionSettings
 from acud.features.supervisors import FEATURES, redaction
@@ -330,7 +330,7 @@ def _vision(*chain: str) -> Settings:
 
 
 def _backend(name: str, **more: str) -> Settings:
-    return Settings(backends=predefined() | {name: replace(PREDEFINED[name], **more)})
+    return Settings(backends=predefined_backends() | {name: replace(PREDEFINED[name], **more)})
 
 
 @pytest.mark.parametrize(

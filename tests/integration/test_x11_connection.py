@@ -15,7 +15,7 @@ import pytest
 from acud.base.errors import DisplayDown, Refused
 from acud.x11 import auth as xauth
 from acud.x11 import auth as xsockets
-from acud.x11.connection import Connection, translated
+from acud.x11.connection import Connection, translate_faults
 from tests.integration.xserver import XServer
 
 
@@ -71,7 +71,7 @@ def test_other_depths_are_refused_by_name(depth: int) -> None:
 def test_a_dead_server_becomes_one_error(xserver: XServer) -> None:
     connection = Connection(xserver.display, xserver.auth_file)
     xserver.kill()
-    with pytest.raises(DisplayDown, match="gone"), translated(xserver.display):
+    with pytest.raises(DisplayDown, match="gone"), translate_faults(xserver.display):
         connection.sync()
     connection.close()
 

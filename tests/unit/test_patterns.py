@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acud.base import patterns
-from acud.base.patterns import PatternFault, compiled
+from acud.base.patterns import PatternFault, compile_pattern
 
 ALPHABET = "aAbz_19 -\n\tßẞäÄöéÉИиЖжж日本語가٣५๓²½Ⅷⅷ\u00a0\u2003\x1f\u3000İıiIſsSKkKµμςσΣﬅﬆ\u0345ͅιΐΐǅǆǄ🙂①\u200b"
 TEXTS = st.text(ALPHABET, max_size=12) | st.text(max_size=8)
@@ -57,7 +57,7 @@ def test_a_match_is_where_python_finds_it(pattern: str, text: str, ignore_case: 
         found = re.search(pattern, text, flags)
     except re.error:
         return
-    ours = compiled(pattern, ignore_case=ignore_case, lines=lines).search(text)
+    ours = compile_pattern(pattern, ignore_case=ignore_case, lines=lines).search(text)
     # Before Python 3.14 nothing is no place between two letters of the same kind; to RE2 it is.
     assert ours == (found.span() if found else None) or (not text and r"\B" in pattern)
 
@@ -67,7 +67,7 @@ def test_a_match_is_where_python_finds_it(pattern: str, text: str, ignore_case: 
 def test_classes_and_boundaries_over_all_of_unicode(pattern: str, ignore_case: bool) -> None:
     """Each character between a letter and a blank, in texts of a few thousand."""
     flags = re.IGNORECASE if ignore_case else 0
-    engine = compiled(pattern, ignore_case=ignore_case)
+    engine = compile_pattern(pattern, ignore_case=ignore_case)
     for start in (0, 0x2000, 0x4000, 0xA000, 0xF000, 0x10000, 0x1D000, 0x1F000):
         text = "".join(f"a{chr(code)} " for code in range(start, start + 0x1000))
         assert list(engine.spans(text)) == expected(pattern, text, flags)
@@ -108,14 +108,14 @@ def test_case_is_ignored_as_python_ignores_it() -> None:
     ],
 )
 def test_what_else_python_says(pattern: str, text: str) -> None:
-    ours = list(compiled(pattern).spans(text))
+    ours = list(compile_pattern(pattern).spans(text))
     with warnings.catch_warnings(action="ignore"):
         assert ours == expected(pattern, text)
 
 
 def test_half_a_character_is_one_of_another_kind() -> None:
-    assert list(compiled(r"\W.").spans("a\ud800b\udfff")) == [(1, 3)]
-    assert compiled("\ud800x").search("\ud800") is None
+    assert list(compile_pattern(r"\W.").spans("a\ud800b\udfff")) == [(1, 3)]
+    assert compile_pattern("\ud800x").search("\ud800") is None
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_half_a_character_is_one_of_another_kind() -> None:
 )
 def test_what_cannot_be_said_is_refused_with_a_next_step(pattern: str, reason: str) -> None:
     with pytest.raises(PatternFault, match=reason) as caught:
-        compiled(pattern)
+        compile_pattern(pattern)
     assert caught.value.hint
 
 
@@ -151,6 +151,6 @@ def test_what_cannot_be_said_is_refused_with_a_next_step(pattern: str, reason: s
 )
 def test_no_pattern_takes_long(pattern: str) -> None:
     """Python's engine needs from minutes to the age of the universe for each."""
-    engine, started = compiled(pattern, ignore_case=True), time.process_time()
+    engine, started = compile_pattern(pattern, ignore_case=True), time.process_time()
     assert engine.search("a" * 3000 + " ") is None
     assert time.process_time() - started < 20

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from acud.base.untrusted_text import SEEN, own_words, quoted, with_seen
+from acud.base.untrusted_text import SEEN, own_words, quote, with_seen
 from acud.features.agent.supervisor.service import text as run_text
 from acud.features.notifications.notice import notice_of
 from acud.features.scene.prompt import prompt_text
@@ -287,7 +287,7 @@ def test_json_for_rest_and_streams_holds_them_as_one_string(words: str) -> None:
 
 @given(st.text())
 def test_no_words_leave_their_quotation(words: str) -> None:
-    said = quoted(words)
+    said = quote(words)
     assert json.loads(said) == words
     assert said.isprintable()
     assert not set("<>`") & set(said)

@@ -28,7 +28,7 @@ from typing import Any
 import msgspec
 
 from acud.base.typed_values import decode_json
-from acud.base.untrusted_text import fenced
+from acud.base.untrusted_text import fence
 from acud.evaluator.judges.judge import JudgeQuestion
 from acud.types import Answer, Verdict, unknown
 
@@ -138,13 +138,13 @@ def system_prompt(own_instructions: str) -> str:
 
 def user_prompt(question: JudgeQuestion) -> str:
     """Return the user message for `question`."""
-    return _USER.format(condition=fenced("condition", question.criteria), time=_time_line(question))
+    return _USER.format(condition=fence("condition", question.criteria), time=_time_line(question))
 
 
 def shared_prompt(questions: Sequence[JudgeQuestion]) -> str:
     """Return the user message for several questions about one picture, numbered from 1."""
     conditions = (
-        f"{fenced(f'condition {number}', one.criteria, 'condition')}\n{_time_line(one)}"
+        f"{fence(f'condition {number}', one.criteria, 'condition')}\n{_time_line(one)}"
         for number, one in enumerate(questions, 1)
     )
     return _SHARED.format(conditions="\n".join(conditions), count=len(questions))

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from acud.base.patterns import PatternFault, compiled
+from acud.base.patterns import PatternFault, compile_pattern
 from acud.base.quotation_marks import plain_marks
 from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
@@ -215,7 +215,7 @@ def _boxes(hits: Sequence[TextHit]) -> tuple[Rect, ...]:
 def _found(lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo] = ()) -> list[TextHit]:
     """Return where the text shows and is no echo."""
     if leaf.regex:
-        pattern = compiled(leaf.text, ignore_case=not leaf.match_case, lines=True)
+        pattern = compile_pattern(leaf.text, ignore_case=not leaf.match_case, lines=True)
         pages = (make_page(rows(lines), read_as, row_end="\n") for read_as in (normalise_text, _spelt))
         found = ([hit for span in pattern.spans(page.text) if (hit := _hit(page, *span)) is not None] for page in pages)
         return max((_without_echoes(hits, echoes) for hits in found), key=len)

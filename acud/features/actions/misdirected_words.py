@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from acud.base.errors import Refused
-from acud.base.untrusted_text import quoted
+from acud.base.untrusted_text import quote
 from acud.features.actions.field_text import CARET
 from acud.protocol.capture import Misdirection
 from acud.types import WindowInfo, screen_cover
@@ -121,9 +121,9 @@ def _name(window_id: int, windows: Sequence[WindowInfo]) -> str:
 
 def _title(window_id: int, windows: Sequence[WindowInfo]) -> str:
     title = next((one.title for one in windows if one.window_id == window_id), "")
-    return quoted(title) if title else f"{window_id:#x}" if window_id else "the bare screen"
+    return quote(title) if title else f"{window_id:#x}" if window_id else "the bare screen"
 
 
 def _plain(name: str) -> str:
     """Return the name of a button, in quotes where it is more than words."""
-    return name if name.replace(" ", "").isalnum() else quoted(name)
+    return name if name.replace(" ", "").isalnum() else quote(name)

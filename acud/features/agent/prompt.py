@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 
 from acud.base.errors import InvalidRequest
 from acud.base.typed_values import decode_json
-from acud.base.untrusted_text import fenced
+from acud.base.untrusted_text import fence
 from acud.base.value_errors import describe_decode_fault
 from acud.types.agent_runs import RunSpec, RunStep
 from acud.types.chat import ChatCall, ChatMessage, ChatTool
@@ -34,16 +34,16 @@ _SEEN = "seen"
 
 def opening(spec: RunSpec, older: tuple[RunStep, ...]) -> tuple[ChatMessage, ...]:
     """Return what opens the conversation: the instruction, and older steps in a line each."""
-    told = (ChatMessage("user", fenced("instruction", spec.instruction, _SEEN)),)
+    told = (ChatMessage("user", fence("instruction", spec.instruction, _SEEN)),)
     if not older:
         return told
-    lines = fenced(_SEEN, "\n".join(map(line, older)), "instruction")
+    lines = fence(_SEEN, "\n".join(map(line, older)), "instruction")
     return (*told, ChatMessage("user", f"Steps taken before:\n{lines}", quotes=True))
 
 
 def outcome(how: str, reason: str) -> str:
     """Return what answers a tool call: `how` in our words, then `reason`, which may quote the screen."""
-    return f"{how}\n{fenced(_SEEN, reason, 'instruction')}" if reason else how
+    return f"{how}\n{fence(_SEEN, reason, 'instruction')}" if reason else how
 
 
 def line(step: RunStep) -> str:

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
-from acud.base.untrusted_text import fenced
+from acud.base.untrusted_text import fence
 from acud.types.commentary import AudioChunk, ContextWindow, FeedItem, ScreenMoment, SenseEvent
 
 AUDIO_KEPT = 5
@@ -146,7 +146,7 @@ def user_prompt(window: ContextWindow) -> str:
 
 
 def _fenced(mark: str, words: str) -> str:
-    return fenced(mark, words, *_MARKS)
+    return fence(mark, words, *_MARKS)
 
 
 def analysis_of(answer: str) -> str:

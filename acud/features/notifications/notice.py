@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from acud.base.rate_limits import RollingWindow
-from acud.base.untrusted_text import quoted
+from acud.base.untrusted_text import quote
 from acud.config.notify import NoticeKind
 
 _TITLE = 100
@@ -54,7 +54,7 @@ def _resolved(data: Data, screen_text: Callable[[str], str] | None) -> Notificat
     body = str(data.get("label") or data.get("condition") or "")
     seen = str(data.get("detail") or "")
     if screen_text is not None and seen:
-        body = f"{_line(body, _CONDITION)} → {quoted(_line(screen_text(seen), _SEEN))}"
+        body = f"{_line(body, _CONDITION)} → {quote(_line(screen_text(seen), _SEEN))}"
     return Notification("wait_resolved", "Wait resolved", body)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from acud.base.patterns import Pattern, compiled
+from acud.base.patterns import Pattern, compile_pattern
 from acud.features.redaction.spans import Rule
 from acud.types import HiddenBox, Rect, WindowInfo
 
@@ -42,7 +42,7 @@ class PlaceRules(NamedTuple):
 
 def window_rule(title: str, wm_class: str) -> WindowRule:
     """Return the rule of two patterns, "" for any. Raises: PatternFault."""
-    return WindowRule(*(compiled(words, ignore_case=True) if words else None for words in (title, wm_class)))
+    return WindowRule(*(compile_pattern(words, ignore_case=True) if words else None for words in (title, wm_class)))
 
 
 def _fits(pattern: Pattern | None, text: str) -> bool:

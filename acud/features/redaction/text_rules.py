@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from acud.base.patterns import Pattern, compiled
+from acud.base.patterns import Pattern, compile_pattern
 from acud.features.redaction.answers import find_answers
 from acud.features.redaction.command_lines import find_in_commands
 from acud.features.redaction.identity_numbers import find_emails, find_ibans, find_ids, find_phones
@@ -37,7 +37,7 @@ ALL = TextRules()
 
 def text_rules(names: tuple[str, ...], patterns: tuple[str, ...]) -> TextRules:
     """Return the rules of settings: names of text rules and regular expressions. Raises: ValueError, PatternFault."""
-    return TextRules(frozenset(Rule(name) for name in names), tuple(map(compiled, patterns)))
+    return TextRules(frozenset(Rule(name) for name in names), tuple(map(compile_pattern, patterns)))
 
 
 def find(text: str, rules: TextRules = ALL, *, read: bool = False) -> list[RedactedSpan]:

@@ -111,7 +111,7 @@ def quoted(words: str) -> str:
     """Return words from a screen as a JSON string, clipped; no control characters but those between its lines."""
     lines = ("".join(c if c.isprintable() else " " for c in line).split() for line in words.split("\n"))
     folded = "\n".join(" ".join(line) for line in lines)
-    return untrusted_text.quoted(folded[:MAX_WORDS] + ("…" if len(folded) > MAX_WORDS else ""))
+    return untrusted_text.quote(folded[:MAX_WORDS] + ("…" if len(folded) > MAX_WORDS else ""))
 
 
 def plain(words: str) -> str:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from acud.base.errors import Unavailable
 from acud.base.typed_values import decode_json
-from acud.base.untrusted_text import fenced
+from acud.base.untrusted_text import fence
 from acud.config import ClaudeTool, GroundingSettings
 from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.picture_format import Size, Spot, encode_sized, holds, rescale, resized
@@ -198,7 +198,7 @@ async def locate_by_claude(
 def request(description: str, picture: JudgePicture, model: str, tool: ClaudeTool) -> ChatRequest:
     """Return the first turn: the tool with the picture's size as its display, the picture, the description."""
     entry, betas = declaration(tool, Size(picture.width, picture.height))
-    text = _ASK.format(described=fenced("description", description))
+    text = _ASK.format(described=fence("description", description))
     return ChatRequest(
         (ChatMessage("user", text),),
         _SYSTEM,

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from acud.base.errors import Unavailable
-from acud.base.untrusted_text import fenced
+from acud.base.untrusted_text import fence
 from acud.config import GroundingSettings
 from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.picture_format import encode_for_judge
@@ -352,9 +352,7 @@ def add_captions(parts: Sequence[ScreenPart], pixels: NDArray[np.uint8], models:
 def request(description: str, parsed: Parsed, model: str) -> ChatRequest:
     """Return the one turn that asks for a number."""
     listed = "\n".join(f"{number}: {_describe_part(part)}" for number, part in enumerate(parsed.parts, 1))
-    text = _ASK.format(
-        described=fenced("description", description, "list"), listed=fenced("list", listed, "description")
-    )
+    text = _ASK.format(described=fence("description", description, "list"), listed=fence("list", listed, "description"))
     messages = (ChatMessage("user", text),)
     return ChatRequest(messages, _SYSTEM, (parsed.picture,), model=model, max_tokens=_MAX_TOKENS)
 

@@ -9,7 +9,7 @@ import msgspec
 from acud.base import log
 from acud.base.errors import Conflict, InvalidRequest, NotEnabled, NotFound, Refused, StoreUnavailable
 from acud.base.ids import new_id
-from acud.base.paths import Paths, kept_secret
+from acud.base.paths import Paths, keep_secret
 from acud.config import NotifySettings
 from acud.features.notifications.notice import Notification, Rate, notice_of
 from acud.features.notifications.supervisor.push_queue import PushQueue
@@ -45,7 +45,7 @@ def key_pair(settings: NotifySettings, paths: Paths) -> tuple[str, str, str]:
             vapid,  # an extra of the installation, which is not loaded where it is off
         )
 
-        private = kept_secret(paths.push_key, vapid.new_key)
+        private = keep_secret(paths.push_key, vapid.new_key)
         return private.decode("ascii"), vapid.public_key(private), ""
     except ImportError as fault:
         return "", "", f"the extra is not installed ({fault.name}): pip install 'acud[push]'"
