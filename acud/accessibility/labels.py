@@ -39,14 +39,14 @@ _MOST_INDENT_PX = 40
 _MOST_LETTERS = 60
 
 
-def implied_names(nodes: Sequence[Node]) -> Mapping[str, str]:
+def derive_names(nodes: Sequence[Node]) -> Mapping[str, str]:
     """Return names for nameless widgets by handle: of fields the nearest label on the left, else the one above, each
     label for one field; of items and buttons the labels inside them.
     """
-    return {**_by_labels_behind(nodes), **_by_labels_beside(nodes), **_by_labels_inside(nodes)}
+    return {**_name_by_labels_behind(nodes), **_name_by_labels_beside(nodes), **_name_by_labels_inside(nodes)}
 
 
-def _by_labels_behind(nodes: Sequence[Node]) -> dict[str, str]:
+def _name_by_labels_behind(nodes: Sequence[Node]) -> dict[str, str]:
     """Return the labels right behind nameless check boxes, radio buttons and switches."""
     labels = [node for node in nodes if node.box is not None and _is_label(node)]
     found = {}
@@ -64,14 +64,14 @@ def _by_labels_behind(nodes: Sequence[Node]) -> dict[str, str]:
     return found
 
 
-def _by_labels_beside(nodes: Sequence[Node]) -> dict[str, str]:
+def _name_by_labels_beside(nodes: Sequence[Node]) -> dict[str, str]:
     labels = [node for node in nodes if node.box is not None and _is_label(node)]
     nearest: dict[str, tuple[int, Node, Node]] = {}
-    shared = _shared_names(nodes)
+    shared = _find_shared_names(nodes)
     for node in nodes:
         if node.box is None or not (_wants_a_label(node) or (node.role in _FIELDS and node.name in shared)):
             continue
-        found = _nearest(node.box, [other for other in labels if _are_together(node, other)])
+        found = _find_nearest(node.box, [other for other in labels if _are_together(node, other)])
         if found is not None:
             gap, label = found
             known = nearest.get(label.ref)
@@ -80,7 +80,7 @@ def _by_labels_beside(nodes: Sequence[Node]) -> dict[str, str]:
     return {node.ref: label.name for _, node, label in nearest.values()}
 
 
-def _shared_names(nodes: Sequence[Node]) -> frozenset[str]:
+def _find_shared_names(nodes: Sequence[Node]) -> frozenset[str]:
     """Return the names that several fields have: some toolkits name fields after their group."""
     names = [node.name for node in nodes if node.role in _FIELDS and node.name]
     return frozenset(name for name in names if names.count(name) > 1)
@@ -90,7 +90,7 @@ def _wants_a_label(node: Node) -> bool:
     return node.role in _FIELDS and (not node.name or node.role in _SHOW_A_VALUE)
 
 
-def _by_labels_inside(nodes: Sequence[Node]) -> dict[str, str]:
+def _name_by_labels_inside(nodes: Sequence[Node]) -> dict[str, str]:
     """Return the joined labels of nameless items; `nodes` are in document order."""
     inside: dict[str, list[str]] = {}
     holder: Node | None = None
@@ -117,7 +117,7 @@ def _are_together(node: Node, other: Node) -> bool:
     return (node.app, node.window) == (other.app, other.window)
 
 
-def _nearest(box: Rect, labels: Iterable[Node]) -> tuple[int, Node] | None:
+def _find_nearest(box: Rect, labels: Iterable[Node]) -> tuple[int, Node] | None:
     """Return the distance in pixels and the nearest label; one above counts as farther than any on the left."""
     placed = [(label, label.box) for label in labels if label.box is not None]
     left = [(box.x - at.right, label) for label, at in placed if in_one_row(box, at) and box.x - at.right >= -4]

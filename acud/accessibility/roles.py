@@ -76,12 +76,12 @@ _WIDER = {
 @cache
 def roles_of(word: str) -> frozenset[str]:
     """Return AT-SPI's roles that `word` means, empty for none. `-`, `_` and case do not matter."""
-    wanted = _plain(word)
-    shown = {shown for shown, others in _ALSO.items() if wanted in map(_plain, (shown, *others))} | {wanted}
-    found = {role for role in ROLE_NAMES if _plain(role) == wanted or _plain(WORDS.get(role, role)) in shown}
+    wanted = _fold_word(word)
+    shown = {shown for shown, others in _ALSO.items() if wanted in map(_fold_word, (shown, *others))} | {wanted}
+    found = {role for role in ROLE_NAMES if _fold_word(role) == wanted or _fold_word(WORDS.get(role, role)) in shown}
     found.update(role for name in shown for role in _WIDER.get(name, ()))
     return frozenset(found)
 
 
-def _plain(word: str) -> str:
+def _fold_word(word: str) -> str:
     return word.casefold().replace("-", " ").replace("_", " ").replace(" ", "")

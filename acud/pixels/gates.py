@@ -51,7 +51,7 @@ def luma(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
 def grid(pixels: Pixels) -> Grid:
     """Return the grid of `pixels` (height x width x 4 uint8 BGRX); blocks smaller than a pixel share one."""
     height, width = pixels.shape[:2]
-    (top, bottom), (left, right) = _ends(height), _ends(width)
+    (top, bottom), (left, right) = _find_block_ends(height), _find_block_ends(width)
     corners = luma(pixels[np.concatenate((top, bottom))[:, None], np.concatenate((left, right))[None, :]])
     packed = corners.astype(np.uint32)
     upper, lower = packed[:_BLOCKS], packed[_BLOCKS:]
@@ -83,7 +83,7 @@ def compare(
     if kind not in DEFAULTS:
         raise ValueError(f"{kind} is not a lossy gate")
     limit = DEFAULTS[kind] if threshold is None else threshold
-    score = _score(kind, before, after, max_width_px)
+    score = _measure_difference(kind, before, after, max_width_px)
     return Compared(score < limit if kind is GateKind.SSIM else score >= limit and score > 0, score)
 
 
@@ -145,21 +145,21 @@ def ssim(before: Pixels, after: Pixels, box: Rect | None = None) -> float:
     """
     height, width = -(-before.shape[0] // 2), -(-before.shape[1] // 2)
     if min(height, width) < SSIM_WINDOW:
-        return 1.0 if np.array_equal(_half_grey(before), _half_grey(after)) else 0.0
+        return 1.0 if np.array_equal(_shrink_to_grey(before), _shrink_to_grey(after)) else 0.0
     rows, columns = (slice(0, height), slice(0, width)) if box is None else _span_windows(box, height, width)
     inside = (slice(2 * rows.start, 2 * rows.stop), slice(2 * columns.start, 2 * columns.stop))
-    unlike = 1.0 - _similarities(_half_grey(before[inside]), _half_grey(after[inside]))
+    unlike = 1.0 - _measure_similarities(_shrink_to_grey(before[inside]), _shrink_to_grey(after[inside]))
     windows: int = (height - SSIM_WINDOW + 1) * (width - SSIM_WINDOW + 1)
     return 1.0 - float(np.sum(unlike)) / windows
 
 
-def _ends(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _find_block_ends(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the first and the last pixel of each block along `size`."""
     cuts = np.arange(_BLOCKS + 1) * size // _BLOCKS
     return cuts[:-1], np.maximum(cuts[:-1], cuts[1:] - 1)
 
 
-def _score(kind: GateKind, before: Pixels, after: Pixels, max_width_px: int) -> float:
+def _measure_difference(kind: GateKind, before: Pixels, after: Pixels, max_width_px: int) -> float:
     if kind is GateKind.RATIO:
         return ratio(before, after, max_width_px)
     if kind is GateKind.TILE_MAX:
@@ -177,23 +177,23 @@ def _span_windows(box: Rect, height: int, width: int) -> tuple[slice, slice]:
     return slice(min(top, height - SSIM_WINDOW), bottom), slice(min(left, width - SSIM_WINDOW), right)
 
 
-def _similarities(a: Grey, b: Grey) -> Grey:
+def _measure_similarities(a: Grey, b: Grey) -> Grey:
     """Return the similarity of each whole window."""
-    mean_a, mean_b = _means(a), _means(b)
+    mean_a, mean_b = _average_windows(a), _average_windows(b)
     sample = SSIM_WINDOW**2 / (SSIM_WINDOW**2 - 1)
-    var_a, var_b = (_means(a * a) - mean_a**2) * sample, (_means(b * b) - mean_b**2) * sample
-    both = (_means(a * b) - mean_a * mean_b) * sample
+    var_a, var_b = (_average_windows(a * a) - mean_a**2) * sample, (_average_windows(b * b) - mean_b**2) * sample
+    both = (_average_windows(a * b) - mean_a * mean_b) * sample
     top = (2 * mean_a * mean_b + _C1) * (2 * both + _C2)
     bottom = (mean_a**2 + mean_b**2 + _C1) * (var_a + var_b + _C2)
     return np.asarray(top / bottom)
 
 
-def _half_grey(pixels: Pixels) -> Grey:
+def _shrink_to_grey(pixels: Pixels) -> Grey:
     colours = shrink(pixels, 2).astype(np.float64)
     return np.asarray(colours @ np.array([0.114, 0.587, 0.299]))
 
 
-def _means(values: Grey) -> Grey:
+def _average_windows(values: Grey) -> Grey:
     """Return the mean of each whole window, by sums of sums."""
     sums = np.zeros((values.shape[0] + 1, values.shape[1] + 1))
     np.cumsum(np.cumsum(values, axis=0), axis=1, out=sums[1:, 1:])

@@ -15,7 +15,7 @@ from acud.protocol.requests.waits import Evaluation, WaitFacets
 from acud.store.connection import IdQueries, Table
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list, load, load_of_features
 from acud.types import Budget, Evidence, Rearmed, Spent, Stage, Verdict, WaitFilter, WaitSpec, WaitState, unknown
-from acud.types.waits import searched_words, words_of_wait
+from acud.types.waits import fold_search_words, words_of_wait
 from acud.waits.machine import StoredBaseline
 from acud.waits.model import Places
 
@@ -153,9 +153,9 @@ class WaitTable(Table):
         return WaitPage(tuple(map(_WAIT.read, rows)), len(found))
 
     def _wanted_words(self, text: str) -> str:
-        words = searched_words(text).split()
+        words = fold_search_words(text).split()
         tasks = self._database.read(_TASK_SQL["names"]) if words else []
-        names = {str(task["task_id"]): searched_words(str(task["name"])) for task in tasks}
+        names = {str(task["task_id"]): fold_search_words(str(task["name"])) for task in tasks}
         wanted = [{"word": one, "tasks": [key for key, name in names.items() if f" {one}" in name]} for one in words]
         return msgspec.json.encode(wanted).decode()
 

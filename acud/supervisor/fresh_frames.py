@@ -21,7 +21,7 @@ from acud.supervisor.terminal_sessions import Sessions
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import DisplayState, Rect, Target, Verdict
 from acud.waits.targets import TargetLocation, locate, parse_target
-from acud.waits.terminals import SessionSurvey, find_window, session_name, unknown_session
+from acud.waits.terminals import SessionSurvey, find_window, parse_session_name, unknown_session
 
 _GRAB_DEADLINE_S = 5.0
 _HANGS = "acud doctor; the X server may hang"
@@ -185,7 +185,7 @@ class FreshFrameResolver:
         return locate(target, watched.name, *size, watched.windows, monitors=watched.monitors, shown_in=terminal)
 
     def _find_terminal(self, ask: _Ask, watched: WatchedDisplay) -> None:
-        name = session_name(ask.target.pty)
+        name = parse_session_name(ask.target.pty)
 
         def on_survey(survey: SessionSurvey) -> None:
             where = find_window(name, survey, watched.windows)
@@ -204,7 +204,7 @@ class FreshFrameResolver:
 
     def is_detached(self, pty: str, done: Callable[[bool], None]) -> None:
         """Call `done` with whether `pty` is an existing tmux session without an attached client."""
-        name = session_name(pty)
+        name = parse_session_name(pty)
 
         def on_survey(survey: SessionSurvey) -> None:
             found = survey.session(name.name) if name.kind == "tmux" else None
@@ -217,7 +217,7 @@ class FreshFrameResolver:
         if not target.pty:
             done(None)
             return
-        name = session_name(target.pty)
+        name = parse_session_name(target.pty)
 
         def on_survey(survey: SessionSurvey) -> None:
             where = find_window(name, survey, watched.windows)

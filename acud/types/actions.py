@@ -249,7 +249,7 @@ def parse_chord(text: str) -> tuple[str, ...]:
     """
     if text == "+":
         return ("plus",)
-    text = _joined_by_plus(text)
+    text = _join_by_plus(text)
     body, last = (text[:-2], ("plus",)) if text.endswith("++") else (text, ())
     parts = body.split("+")
     if not all(parts):
@@ -260,7 +260,7 @@ def parse_chord(text: str) -> tuple[str, ...]:
     return (*keys, *last)
 
 
-def _joined_by_plus(text: str) -> str:
+def _join_by_plus(text: str) -> str:
     """Return a chord of GTK (`<Control>a`), Emacs (`C-a`) or Windows (`ctrl-a`) joined by +."""
     marked = _GTK.fullmatch(text)
     if marked is not None:

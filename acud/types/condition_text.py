@@ -47,25 +47,25 @@ def condition_text(until: Until, wording: ConditionWords = ConditionWords.SENTEN
     """Return the condition in words."""
     match until:
         case AllOf():
-            return " and ".join(_part_text(part, wording) for part in until.parts)
+            return " and ".join(_write_part(part, wording) for part in until.parts)
         case AnyOf():
-            return " or ".join(_part_text(part, wording) for part in until.parts)
+            return " or ".join(_write_part(part, wording) for part in until.parts)
         case NotOf():
             if wording is ConditionWords.SENTENCE:
-                return f"not {_part_text(until.part, wording)}"
+                return f"not {_write_part(until.part, wording)}"
             return f"not ({condition_text(until.part, wording)})"
         case Then():
             if until == appears_then_goes(until.parts[0]):
-                return f"{_part_text(until.parts[0], wording)}, then no longer"
-            return ", then ".join(_part_text(part, wording) for part in until.parts)
+                return f"{_write_part(until.parts[0], wording)}, then no longer"
+            return ", then ".join(_write_part(part, wording) for part in until.parts)
     return (
-        _sentence(until)
+        _write_sentence(until)
         if wording is ConditionWords.SENTENCE
-        else _phrase(until, detailed=wording is ConditionWords.DETAILED)
+        else _write_phrase(until, detailed=wording is ConditionWords.DETAILED)
     )
 
 
-def _part_text(until: Until, wording: ConditionWords) -> str:
+def _write_part(until: Until, wording: ConditionWords) -> str:
     text = condition_text(until, wording)
     if not isinstance(until, AllOf | AnyOf) or wording is ConditionWords.BRIEF:
         return text
@@ -73,7 +73,7 @@ def _part_text(until: Until, wording: ConditionWords) -> str:
     return text if bare else f"({text})"
 
 
-def _sentence(leaf: Leaf) -> str:
+def _write_sentence(leaf: Leaf) -> str:
     match leaf:
         case Criteria(criteria=criteria):
             return criteria
@@ -82,17 +82,17 @@ def _sentence(leaf: Leaf) -> str:
             return f'the {noun} "{text}" {"are" if leaf.whole_words else "is"} {_visibility_text(leaf)}'
         case ScreenNumber(label=label):
             after = f' after "{label}"' if label else ""
-            return f"the number{after} is {_COMPARED[leaf.compare]} {_with_unit(leaf)}"
+            return f"the number{after} is {_COMPARED[leaf.compare]} {_value_text(leaf)}"
         case ScreenImage(gone=gone):
-            return f"the image ({_image_size(leaf)}) is {'gone' if gone else 'visible'}"
+            return f"the image ({_image_size_text(leaf)}) is {'gone' if gone else 'visible'}"
         case WindowTitle(title=title, gone=gone):
             return f'a window titled "{title}" is {"gone" if gone else "there"}'
         case Widget():
             return widget_sentence(leaf)
         case Change(settle_s=settle_s):
-            return "the target changed" + (f" and settled for {settle_s:g} s{_besides(leaf)}" if settle_s else "")
+            return "the target changed" + (f" and settled for {settle_s:g} s{_blinking_text(leaf)}" if settle_s else "")
         case Stable(stable_s=stable_s):
-            return f"the target is unchanged for {stable_s:g} s{_besides(leaf)}"
+            return f"the target is unchanged for {stable_s:g} s{_blinking_text(leaf)}"
         case FileState(path=path, gone=gone):
             new = "new " if leaf.newer and not gone else ""
             return f'the {new}file "{path}" is {"gone" if gone else "there and complete"}'
@@ -102,7 +102,7 @@ def _sentence(leaf: Leaf) -> str:
             return f'a notification with "{text}" was given'
 
 
-def _phrase(leaf: Leaf, *, detailed: bool) -> str:
+def _write_phrase(leaf: Leaf, *, detailed: bool) -> str:
     match leaf:
         case Criteria(criteria=criteria):
             return criteria
@@ -110,10 +110,10 @@ def _phrase(leaf: Leaf, *, detailed: bool) -> str:
             noun = "words" if leaf.whole_words else "text"
             return f"{noun} {_quote(text, regex=regex and detailed)}{_times_text(leaf)}"
         case ScreenNumber(label=label):
-            return f"number{f' {_quote(label, regex=False)}' if label else ''} {leaf.compare} {_with_unit(leaf)}"
+            return f"number{f' {_quote(label, regex=False)}' if label else ''} {leaf.compare} {_value_text(leaf)}"
         case ScreenImage(gone=gone, similarity=similarity):
             alike = f" at {similarity:g}" if detailed and similarity != ScreenImage().similarity else ""
-            return f"image {_image_size(leaf)}{alike}{' gone' if gone else ''}"
+            return f"image {_image_size_text(leaf)}{alike}{' gone' if gone else ''}"
         case WindowTitle(title=title, regex=regex, gone=gone):
             return f"window {_quote(title, regex=regex and detailed)}{' gone' if gone else ''}"
         case Widget():
@@ -122,7 +122,7 @@ def _phrase(leaf: Leaf, *, detailed: bool) -> str:
             part = f" of {share:.0%}" if share and detailed else ""
             return f"a change{part}" + (f", then {settle_s:g} s without one" if settle_s and detailed else "")
         case Stable(stable_s=stable_s):
-            return f"no change for {stable_s:g} s{_besides(leaf)}"
+            return f"no change for {stable_s:g} s{_blinking_text(leaf)}"
         case FileState(path=path, gone=gone):
             new = "new " if leaf.newer and not gone else ""
             still = f", unchanged for {leaf.still_s:g} s" if detailed and leaf.still_s and not gone else ""
@@ -133,7 +133,7 @@ def _phrase(leaf: Leaf, *, detailed: bool) -> str:
             return f"notification {_quote(text, regex=regex and detailed)}"
 
 
-def _besides(leaf: Change | Stable) -> str:
+def _blinking_text(leaf: Change | Stable) -> str:
     return " but for blinking" if leaf.ignore_blinking else ""
 
 
@@ -151,11 +151,11 @@ def _times_text(leaf: Text) -> str:
     return " gone" if leaf.gone else f" at least {leaf.count} times" if leaf.count > 1 else ""
 
 
-def _with_unit(leaf: ScreenNumber) -> str:
+def _value_text(leaf: ScreenNumber) -> str:
     return f"{leaf.value:.12g}{f' {leaf.unit}' if leaf.unit else ''}"
 
 
-def _image_size(leaf: ScreenImage) -> str:
+def _image_size_text(leaf: ScreenImage) -> str:
     return f"{leaf.width}x{leaf.height}" if leaf.width else "of unknown size"
 
 
@@ -179,7 +179,7 @@ def number_condition(text: str) -> ScreenNumber:
             f"a comparison has no sign +: {amount!r} may mean a number or a change by it",
             hint=f'write the number that is to be reached without it: ">= {amount.replace("+", "").strip()}"',
         )
-    value, unit = _amount(amount)
+    value, unit = _parse_amount(amount)
     if found is None or value is None:
         raise InvalidRequest(
             f"{text!r} is no comparison of a number",
@@ -190,7 +190,7 @@ def number_condition(text: str) -> ScreenNumber:
     return ScreenNumber(compare, value, label[:200], unit[:20])
 
 
-def _amount(text: str) -> tuple[float | None, str]:
+def _parse_amount(text: str) -> tuple[float | None, str]:
     """Return the number and the unit in a comparison; its decimal sign is a point."""
     plain = _OTHER_UNIT.fullmatch(text)
     seen = next(numbers_in(text), None)

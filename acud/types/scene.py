@@ -275,9 +275,9 @@ def diff(before: Scene, now: Scene) -> SceneDiff:
         scene_id=now.scene_id,
         since=before.scene_id,
         timestamp=now.timestamp,
-        ocr=_elements(before.ocr, now.ocr),
-        ax=_elements(before.ax, now.ax),
-        displays=now.displays if _lasting(before) != _lasting(now) else None,
+        ocr=_diff_elements(before.ocr, now.ocr),
+        ax=_diff_elements(before.ax, now.ax),
+        displays=now.displays if _pick_lasting(before) != _pick_lasting(now) else None,
         focused_window=now.focused_window if focus_moved else None,
         focus_lost=focus_moved and now.focused_window is None,
         apps=now.apps if before.apps != now.apps else None,
@@ -295,7 +295,7 @@ def is_same(before: Scene, now: Scene) -> bool:
     return (found.ocr, found.ax) == empty and quiet and same_focus and before.redactions == now.redactions
 
 
-def _lasting(scene: Scene) -> list[tuple[object, ...]]:
+def _pick_lasting(scene: Scene) -> list[tuple[object, ...]]:
     return [
         (
             *(d.id, d.bounds, d.scale_factor, d.name, d.state, d.reason),
@@ -305,7 +305,7 @@ def _lasting(scene: Scene) -> list[tuple[object, ...]]:
     ]
 
 
-def _elements(before: Sequence[Element], now: Sequence[Element]) -> ElementDiff[Element]:
+def _diff_elements(before: Sequence[Element], now: Sequence[Element]) -> ElementDiff[Element]:
     earlier: Mapping[str, Element] = {one.id: one for one in before}
     present = {one.id for one in now}
     return ElementDiff(

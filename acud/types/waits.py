@@ -257,7 +257,7 @@ class WaitFilter(Struct, frozen=True, forbid_unknown_fields=True):
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
 
 
-def searched_words(*texts: str) -> str:
+def fold_search_words(*texts: str) -> str:
     """Return `texts` in the form for a search: lower case, a space before each word."""
     words = _BETWEEN_WORDS.sub(" ", " ".join(texts).lower()).strip()
     return f" {words}" if words else ""
@@ -266,4 +266,4 @@ def searched_words(*texts: str) -> str:
 def words_of_wait(wait_id: str, spec: WaitSpec, display: str, verdict: Verdict) -> str:
     """Return the searched words of a wait, without the name of its task."""
     said = condition_text(spec.until)
-    return searched_words(spec.label, said, display, spec.judge, verdict.answer, verdict.detail, wait_id)
+    return fold_search_words(spec.label, said, display, spec.judge, verdict.answer, verdict.detail, wait_id)

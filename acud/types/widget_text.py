@@ -64,13 +64,13 @@ class _Parser:
             self._read_token()
         self._end_words()
         if self._found == Widget():
-            raise self._fault("it names no widget")
+            raise self._make_fault("it names no widget")
         return self._found
 
     def _read_token(self) -> None:
         token = _TOKEN.match(self._text, self._at)
         if token is None:
-            raise self._fault(f"{self._text[self._at :]!r} is not understood")
+            raise self._make_fault(f"{self._text[self._at :]!r} is not understood")
         self._at = token.end()
         if token["name"]:
             self._read_name(token["name"])
@@ -83,7 +83,7 @@ class _Parser:
 
     def _read_name(self, written: str) -> None:
         if self._named:
-            raise self._fault("it has two names")
+            raise self._make_fault("it has two names")
         self._end_words()
         self._named = True
         if written.startswith("/"):
@@ -92,7 +92,7 @@ class _Parser:
             name = _unquote(written.lstrip("~ ").strip())
             match = NameMatch.CONTAINS if written.startswith("~") else NameMatch.EXACT
         if not name.strip():
-            raise self._fault("its name is blank")
+            raise self._make_fault("its name is blank")
         self._found = replace(self._found, name=name, match=match)
 
     def _read_value(self, compare: str) -> None:
@@ -100,7 +100,7 @@ class _Parser:
         rest, self._at = self._text[self._at :].strip(), len(self._text)
         found = _VALUE.fullmatch(rest)
         if found is None:
-            raise self._fault(f"{rest!r} is no value: end with a number, or a text in quotation marks")
+            raise self._make_fault(f"{rest!r} is no value: end with a number, or a text in quotation marks")
         value = _unquote(found["text"]) if found["text"] else found["number"] or found["bare"].strip()
         percent = bool(found["percent"])
         self._found = replace(self._found, value=value, compare=ValueComparison(compare), percent=percent)
@@ -118,7 +118,7 @@ class _Parser:
                     role.pop()
         role = [word for word in role if word.lower() not in (*_FILLERS, "widget")]
         if role and (self._named or self._found.role):
-            raise self._fault(f"{' '.join(role)!r} is no state ({', '.join(_STATES)}, gone)")
+            raise self._make_fault(f"{' '.join(role)!r} is no state ({', '.join(_STATES)}, gone)")
         self._found = replace(
             self._found,
             role=" ".join(role) or self._found.role,
@@ -129,10 +129,10 @@ class _Parser:
     def _find_state(self, word: str, *, is_negated: bool) -> WidgetState:
         state = _STATES[word]
         if is_negated and state not in _NOT:
-            raise self._fault(f"nothing is the opposite of {word}")
+            raise self._make_fault(f"nothing is the opposite of {word}")
         return _NOT[state] if is_negated else state
 
-    def _fault(self, words: str) -> InvalidRequest:
+    def _make_fault(self, words: str) -> InvalidRequest:
         return InvalidRequest(f"{self._text!r} is no condition on a widget: {words}", hint=_HINT)
 
 

@@ -41,8 +41,8 @@ from acud.types import (
 )
 from acud.waits.conditions import leaves
 from acud.waits.model import Standing, Wait
-from acud.waits.presence import NEVER_THERE, NOT_IN_STAGE, find_absences, is_there, negations
-from acud.waits.read_text import ECHO_LETTERS, comparable, normalise_text, places_of, plain_letters
+from acud.waits.presence import NEVER_THERE, NOT_IN_STAGE, find_absences, is_there, list_negations
+from acud.waits.read_text import ECHO_LETTERS, comparable, find_places, normalise_text, reduce_letters
 
 WAS_THERE = "it was there when the wait began to look"
 WAS_IN_STAGE = "it was there when this stage began"
@@ -71,7 +71,7 @@ def add_typed(lines: tuple[str, ...], text: str) -> tuple[str, ...]:
     return (*lines, *(piece[-MOST_CHARACTERS:] for piece in pieces))[-MOST_LINES:]
 
 
-def own_input(leaf: Leaf, lines: Sequence[str]) -> OwnInput:
+def find_typed(leaf: Leaf, lines: Sequence[str]) -> OwnInput:
     """Return what in the typed `lines` matches `leaf`; nothing for a leaf that reads no text, or asks for absence."""
     if not lines or not isinstance(leaf, TextLeaf) or (isinstance(leaf, Text) and leaf.gone):
         return OwnInput()
@@ -87,8 +87,8 @@ def _make_echo(before: str, after: str) -> Echo:
     unquoted = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), before)
     begins = max((end.end() for end in _COMMAND_END.finditer(unquoted)), default=0)
     _, _, arguments = before[begins:].lstrip().partition(" ")
-    counts = (min(len(plain_letters(part)), ECHO_LETTERS) for part in (before[begins:], arguments))
-    return Echo(plain_letters(before)[-ECHO_LETTERS:], plain_letters(after)[:ECHO_LETTERS], *counts)
+    counts = (min(len(reduce_letters(part)), ECHO_LETTERS) for part in (before[begins:], arguments))
+    return Echo(reduce_letters(before)[-ECHO_LETTERS:], reduce_letters(after)[:ECHO_LETTERS], *counts)
 
 
 def _cut_around(leaf: TextLeaf, line: str) -> Iterator[tuple[str, str]]:
@@ -96,18 +96,18 @@ def _cut_around(leaf: TextLeaf, line: str) -> Iterator[tuple[str, str]]:
     is_pattern = isinstance(leaf, Text) and leaf.regex
     text = normalise_text(line) if isinstance(leaf, Text) and (leaf.regex or leaf.match_case) else comparable(line)
     if isinstance(leaf, ScreenNumber):
-        spans: Iterable[tuple[int, int]] = places_of(comparable(leaf.label), text, whole_words=True)
+        spans: Iterable[tuple[int, int]] = find_places(comparable(leaf.label), text, whole_words=True)
     elif is_pattern:
         spans = compile_pattern(leaf.text, ignore_case=not leaf.match_case).spans(text)
     else:
         wanted = normalise_text(leaf.text) if leaf.match_case else comparable(leaf.text)
-        spans = places_of(wanted, text, whole_words=leaf.whole_words)
+        spans = find_places(wanted, text, whole_words=leaf.whole_words)
     return ((text[:start], text[end:]) for start, end in spans)
 
 
-def echoes_of(until: Until, lines: Sequence[str]) -> tuple[Echo, ...]:
+def find_echoes(until: Until, lines: Sequence[str]) -> tuple[Echo, ...]:
     """Return the echoes of commands among the `lines`, for every text and number that `until` asks for."""
-    found = (echo for leaf in leaves(until) for echo in own_input(leaf, lines).echoes) if lines else ()
+    found = (echo for leaf in leaves(until) for echo in find_typed(leaf, lines).echoes) if lines else ()
     return tuple(dict.fromkeys(found))
 
 
@@ -116,7 +116,7 @@ def echoes_of(until: Until, lines: Sequence[str]) -> tuple[Echo, ...]:
 
 def describe_presence(wait: Wait, verdicts: Mapping[int, Verdict]) -> dict[int, Verdict]:
     """Return the verdicts with a remark on what was never there, and on what was there before the wait began."""
-    signs = tuple(negations(wait.until))
+    signs = tuple(list_negations(wait.until))
     return {index: _explain_presence(wait, index, verdict, signs[index]) for index, verdict in verdicts.items()}
 
 
@@ -139,7 +139,7 @@ def note_look(wait: Wait, verdicts: Mapping[int, Verdict], *, is_of_arming: bool
     """Return the wait after a look with these `verdicts`. `is_of_arming`: the first look shows what was there at
     arming.
     """
-    signs = tuple(negations(wait.until))
+    signs = tuple(list_negations(wait.until))
     found = dict(wait.standing)
     for index, verdict in verdicts.items():
         if verdict.answer is Answer.UNKNOWN or isinstance(wait.leaves[index], Change | Stable | ProcessExit):
@@ -150,7 +150,7 @@ def note_look(wait: Wait, verdicts: Mapping[int, Verdict], *, is_of_arming: bool
             now = Standing(times if wait.spec.policy.fresh else 0, 0, was_away=not (holds and is_of_arming))
         elif times < now.there or not holds:
             now = replace(now, there=min(now.there, times), was_away=now.was_away or not holds)
-        typed = own_input(wait.leaves[index], wait.typed).once - now.echoed if wait.typed and not signs[index] else 0
+        typed = find_typed(wait.leaves[index], wait.typed).once - now.echoed if wait.typed and not signs[index] else 0
         taken = max(min(times - now.there, typed), 0)
         found[index] = replace(now, there=now.there + taken, echoed=now.echoed + taken) if taken else now
     return wait if found == wait.standing else replace(wait, standing=found)
@@ -166,7 +166,7 @@ def count_anew(wait: Wait, verdicts: Mapping[int, Verdict]) -> dict[int, Verdict
     found = dict(verdicts)
     if not any(standing.there for standing in wait.standing.values()):
         return found
-    signs = tuple(negations(wait.until))
+    signs = tuple(list_negations(wait.until))
     old = {index for index, verdict in found.items() if _is_old(wait, index, verdict, signs[index])}
     own = {index for index in old if wait.standing[index].there <= wait.standing[index].echoed}
     settled = {index for index, leaf in enumerate(wait.leaves) if isinstance(leaf, Stable)}

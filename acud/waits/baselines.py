@@ -81,7 +81,7 @@ def parse_token(token: str) -> BaselineToken:
     return BaselineToken(found["source"], found["server"], width, height, frame, found["identity"] or "", box)
 
 
-def why_apart(base: BaselineToken, now: BaselineToken) -> str:
+def explain_mismatch(base: BaselineToken, now: BaselineToken) -> str:
     """Return why the tiles changed since `base` cannot be compared with the target of `now`; "" where they can."""
     run, _, x_server = base.server.partition(".")
     run_now, _, x_server_now = now.server.partition(".")
@@ -97,7 +97,7 @@ def why_apart(base: BaselineToken, now: BaselineToken) -> str:
     return "the target is at another place since" if moved else ""
 
 
-def token_at(token: str, frame: int) -> str:
+def move_token(token: str, frame: int) -> str:
     """Return the token for another frame of the same source. Raises: InvalidRequest when `token` is not one."""
     return encode_token(replace(parse_token(token), frame=frame))
 
@@ -116,12 +116,12 @@ def with_token(until: Until, token: str) -> Until:
     return until
 
 
-def tokens_of(until: Until) -> frozenset[str]:
+def collect_tokens(until: Until) -> frozenset[str]:
     """Return the baseline tokens that a condition names."""
     if isinstance(until, AllOf | AnyOf | Then):
-        return frozenset().union(*(tokens_of(part) for part in until.parts))
+        return frozenset().union(*(collect_tokens(part) for part in until.parts))
     if isinstance(until, NotOf):
-        return tokens_of(until.part)
+        return collect_tokens(until.part)
     return frozenset({until.baseline} if isinstance(until, Change) and until.baseline else ())
 
 
@@ -180,7 +180,7 @@ def _take_baseline(view_state: ViewState, change: ChangeState, frame: int) -> Ch
     """
     token = change.stored.token if change.stored else change.leaf.baseline
     if not token:
-        return replace(change, taken=StoredBaseline(token_of_view(view_state.view, frame)))
+        return replace(change, taken=StoredBaseline(make_token(view_state.view, frame)))
     based = replace(change, taken=change.stored or StoredBaseline(token))
     hit, doubt = _find_changed_tiles(view_state, token)
     if not doubt:
@@ -193,7 +193,7 @@ def _take_baseline(view_state: ViewState, change: ChangeState, frame: int) -> Ch
 
 def _find_changed_tiles(view_state: ViewState, token: str) -> tuple[int | None, str]:
     """Return the target's tiles changed since a baseline (None: not known), and why they do not suffice, or ""."""
-    apart = why_apart(parse_token(token), parse_token(token_of_view(view_state.view, 0)))
+    apart = explain_mismatch(parse_token(token), parse_token(make_token(view_state.view, 0)))
     since = view_state.touched.get(token)
     if apart or since is None:
         return None, apart or MISSED
@@ -214,7 +214,7 @@ def _find_identity(view_state: ViewState, change: ChangeState, token: str, hit: 
     return base.identity if own else ""
 
 
-def token_of_view(view: TargetView, frame: int) -> str:
+def make_token(view: TargetView, frame: int) -> str:
     """Return the token of a frame that shows the target in this view."""
     return encode_token(BaselineToken(view.source, view.server, *view.size, frame, box=view.crop))
 

@@ -52,7 +52,7 @@ class BlinkWatch(Struct, frozen=True):
         """Return the watch after the tiles `hit` changed. `looks`: their present looks by tile, where known."""
         known = {index: looks[index] for index in bits(hit) if index in looks} if looks else {}
         kept = {index: told for index, told in self.tiles.items() if not hit >> index & 1}
-        shown = {index: _next_looks(self.tiles.get(index), look, at) for index, look in known.items()}
+        shown = {index: _update_looks(self.tiles.get(index), look, at) for index, look in known.items()}
         since = self.since if len(known) == hit.bit_count() else at
         return BlinkWatch(kept | shown, since)
 
@@ -61,7 +61,7 @@ class BlinkWatch(Struct, frozen=True):
         return BlinkWatch(self.tiles, at)
 
 
-def _next_looks(told: TileLooks | None, look: int, at: float) -> TileLooks:
+def _update_looks(told: TileLooks | None, look: int, at: float) -> TileLooks:
     if told is None or at - told.at < LEAST_LOOK_S:
         return TileLooks(look, 0, 0, at)
     if told.before and look == told.before:

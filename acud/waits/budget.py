@@ -56,7 +56,7 @@ def with_costs(spent: Spent, costs: Iterable[float | None]) -> Spent:
     return with_cost(spent, sum(known), unpriced=len(known) < len(worked))
 
 
-def exhausted_limit(account: BudgetAccount) -> str:
+def find_exhausted_limit(account: BudgetAccount) -> str:
     """Return which limit is reached, "" while none is."""
     budget, spent = account.budget, account.spent
     if budget.max_evaluations is not None and spent.evaluations >= budget.max_evaluations:
@@ -66,7 +66,7 @@ def exhausted_limit(account: BudgetAccount) -> str:
     return ""
 
 
-def limit_in_flight(account: BudgetAccount, in_flight: int) -> str:
+def find_limit_in_flight(account: BudgetAccount, in_flight: int) -> str:
     """Return which limit is reached once the `in_flight` evaluations are paid for, "" while one more fits.
 
     Each is taken to cost the average of the earlier ones; before the first one it costs nothing.
@@ -76,16 +76,16 @@ def limit_in_flight(account: BudgetAccount, in_flight: int) -> str:
     spent = account.spent
     mean = spent.cost_usd / spent.evaluations if spent.evaluations else 0.0
     ahead = Spent(spent.cost_usd + in_flight * mean, spent.evaluations + in_flight, spent.unpriced)
-    return "what is left is under way" if exhausted_limit(BudgetAccount(account.budget, ahead)) else ""
+    return "what is left is under way" if find_exhausted_limit(BudgetAccount(account.budget, ahead)) else ""
 
 
-def budget_status(wait: BudgetAccount, task: BudgetAccount) -> BudgetStatus:
+def check_budgets(wait: BudgetAccount, task: BudgetAccount) -> BudgetStatus:
     """Return the joint state of the budgets of a wait and of its task."""
     accounts = {"budget": wait, "budget of the task": task}
-    reached = {name: account for name, account in accounts.items() if exhausted_limit(account)}
+    reached = {name: account for name, account in accounts.items() if find_exhausted_limit(account)}
     if not reached:
         return BudgetStatus(note=_warn_unpriced(accounts))
-    said = "; ".join(f"{name}: {exhausted_limit(account)}" for name, account in reached.items())
+    said = "; ".join(f"{name}: {find_exhausted_limit(account)}" for name, account in reached.items())
     fail = any(account.budget.on_budget is OnBudget.FAIL for account in reached.values())
     return BudgetStatus(said, fail, f"{said}; from now on judged locally where that is possible")
 

@@ -55,13 +55,13 @@ def leaves(until: Until) -> tuple[Leaf, ...]:
     return leaves(until.part) if isinstance(until, NotOf) else (until,)
 
 
-def deeper_than(until: Until, levels: int) -> bool:
+def is_deeper_than(until: Until, levels: int) -> bool:
     """Return whether the condition is nested deeper than `levels` (a leaf is one); looks no deeper than that."""
     if levels == 0:
         return True
     if isinstance(until, AllOf | AnyOf | Then):
-        return any(deeper_than(part, levels - 1) for part in until.parts)
-    return isinstance(until, NotOf) and deeper_than(until.part, levels - 1)
+        return any(is_deeper_than(part, levels - 1) for part in until.parts)
+    return isinstance(until, NotOf) and is_deeper_than(until.part, levels - 1)
 
 
 def is_local(leaf: Leaf) -> bool:
@@ -87,7 +87,7 @@ def map_leaves(until: Until, change: Callable[[Leaf], Until]) -> Until:
     return NotOf(map_leaves(until.part, change)) if isinstance(until, NotOf) else change(until)
 
 
-def sentences(found: Sequence[Leaf]) -> frozenset[int]:
+def find_sentences(found: Sequence[Leaf]) -> frozenset[int]:
     """Return the indexes of the leaves that only a vision judge can answer."""
     return frozenset(index for index, leaf in enumerate(found) if isinstance(leaf, Criteria))
 

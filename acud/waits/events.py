@@ -17,8 +17,9 @@ class TargetLocated(Struct, frozen=True):
 
     `width` x `height`: the source's frame. `crop`, `ignore`: from `acud.waits.targets.locate`. `server` names this run
     of the X server, within which frame numbers never go back. `touched`: per baseline token of the condition
-    (`acud.waits.baselines.tokens_of`), the tiles that changed after that frame (`acud.waits.tiles.TileHistory.since`),
-    None when that is no longer known. `awaited_baselines`: the tokens that get a `BaselineIdentified` later.
+    (`acud.waits.baselines.collect_tokens`), the tiles that changed after that frame
+    (`acud.waits.tiles.TileHistory.since`), None when that is no longer known. `awaited_baselines`: the tokens that get
+    a `BaselineIdentified` later.
     """
 
     at: float

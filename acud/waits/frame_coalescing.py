@@ -16,9 +16,9 @@ from acud.types import Change, GateKind, Stable
 from acud.waits.effects import JobKind
 from acud.waits.events import FrameSeen
 from acud.waits.lifecycle import has_ended
-from acud.waits.local_answers import quiet_spans
+from acud.waits.local_answers import list_quiet_spans
 from acud.waits.model import Wait
-from acud.waits.planner import basis_of, open_turns
+from acud.waits.planner import make_basis, open_turns
 from acud.waits.view_state import MARKS, ChangeMark, ViewState
 from acud.waits.view_updates import apply_frame
 
@@ -86,13 +86,13 @@ def _lacks_quiet(wait: Wait, view_state: ViewState) -> bool:
     return (
         certain
         and not view_state.needs_identity
-        and all(view_state.grabbed_at < view_state.quiet_from + span for _, span in quiet_spans(wait))
+        and all(view_state.grabbed_at < view_state.quiet_from + span for _, span in list_quiet_spans(wait))
     )
 
 
 def _has_turn(wait: Wait, view_state: ViewState) -> bool:
     """Return whether the pixels seen so far will be judged anyway, or no judge may be asked now."""
-    now = basis_of(wait, view_state.grabbed_at)
+    now = make_basis(wait, view_state.grabbed_at)
     if not now.asked or JobKind.JUDGE in wait.requests.jobs:
         return True
     if wait.gate is GateKind.NONE:

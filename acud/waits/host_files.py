@@ -53,7 +53,7 @@ class FileUse(Struct, frozen=True):
     unknown: str = ""
 
 
-def host_path(path: str, home: str) -> HostPath:
+def parse_path(path: str, home: str) -> HostPath:
     """Return the parts of `path`, with `home` for `~`. Raises: InvalidRequest naming what cannot be watched."""
     whole = home.rstrip("/") + path[1:] if path == "~" or path.startswith("~/") else path
     if not whole.startswith("/") or "\0" in whole:

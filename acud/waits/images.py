@@ -56,10 +56,10 @@ def normalise_image(leaf: ScreenImage) -> ScreenImage:
             f"the image has {len(leaf.png)} bytes, more than {MAX_PNG_BYTES}", hint="cut out less of the screen"
         )
     header = _check_png(leaf.png)
-    return replace(leaf, digest=_digest(leaf.png), width=header.width, height=header.height)
+    return replace(leaf, digest=_compute_digest(leaf.png), width=header.width, height=header.height)
 
 
-def without_bytes(until: Until) -> tuple[Until, dict[str, bytes]]:
+def strip_pictures(until: Until) -> tuple[Until, dict[str, bytes]]:
     """Return the condition with digests for its pictures, and the pictures by digest.
 
     Raises: InvalidRequest as `normalise_image` does.
@@ -77,12 +77,12 @@ def without_bytes(until: Until) -> tuple[Until, dict[str, bytes]]:
     return map_leaves(until, shorten), found
 
 
-def image_digests(until: Until) -> Iterator[str]:
+def list_digests(until: Until) -> Iterator[str]:
     """Yield the digest of each picture that the condition names in its short form."""
     return (leaf.digest for leaf in leaves(until) if isinstance(leaf, ScreenImage))
 
 
-def _digest(png: bytes) -> str:
+def _compute_digest(png: bytes) -> str:
     return hashlib.sha256(png).hexdigest()[:32]
 
 

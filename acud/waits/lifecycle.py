@@ -21,7 +21,7 @@ from acud.waits.effects import (
 )
 from acud.waits.model import JobInFlight, JudgeState, OpenRequests, PendingYes, Wait
 from acud.waits.presence import find_shown
-from acud.waits.stages import is_last_stage, next_stage
+from acud.waits.stages import begin_stage, is_last_stage
 from acud.waits.view_state import ChangeMark
 
 _MOST_NAMED = 5
@@ -150,7 +150,7 @@ Outcome = tuple[Wait, tuple[WaitEffect, ...]]
 def resolve(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -> Outcome:
     """End with a yes and its picture, or begin the next stage. `evidence` may give a reason why there is no picture."""
     if not is_last_stage(wait):
-        return next_stage(wait, pending, evidence, at)
+        return begin_stage(wait, pending, evidence, at)
     epoch = evidence.epoch or (wait.view_state.view.epoch if wait.view_state else 0)
     effect = WaitResolved(at, pending.verdict, evidence, pending.frame, epoch, pending.changed_at)
     return _end_wait(wait, WaitMove.RESOLVE, pending.verdict, effect)

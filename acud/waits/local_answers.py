@@ -31,13 +31,13 @@ from acud.types import (
     unknown,
     yes,
 )
-from acud.waits.anew import count_anew, describe_presence, note_look, own_input
+from acud.waits.anew import count_anew, describe_presence, find_typed, note_look
 from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED, evaluate, is_local
 from acud.waits.events import FrameSeen
 from acud.waits.model import NO_DISPLAY, JobInFlight, PendingYes, TextSnapshot, Wait
-from acud.waits.presence import doubt_absences, negations, seen_there
+from acud.waits.presence import collect_seen, doubt_absences, list_negations
 from acud.waits.read_text import comparable
-from acud.waits.restless_area import describe_area, place_box, place_text
+from acud.waits.restless_area import describe_area, describe_tiles, locate_tiles
 from acud.waits.terminals import judge_pane, judge_written
 from acud.waits.view_state import TargetView, ViewState
 from acud.waits.widgets import NOT_READ
@@ -51,7 +51,7 @@ _MOST_NAMED_TILES = 256
 """A larger moving area is not named: most of the target changes."""
 
 
-def title_matches(leaf: WindowTitle, title: str) -> bool:
+def matches_title(leaf: WindowTitle, title: str) -> bool:
     """Return whether a title contains the words (case ignored) or matches the pattern."""
     if leaf.regex:
         return is_found(leaf.title, title[:TITLE_CHARS])
@@ -63,23 +63,23 @@ def judge_titles(leaf: WindowTitle, windows: tuple[WindowInfo, ...], view: Targe
 
     With the `view` of a display, it has the box of the window where that is in view.
     """
-    found = [w for w in windows if w.kind != "popup" and title_matches(leaf, w.title)]
+    found = [w for w in windows if w.kind != "popup" and matches_title(leaf, w.title)]
     if found:
         words = f'the window "{found[0].title}" is there'
-        boxes = _window_boxes(found[0], view)
+        boxes = _find_window_boxes(found[0], view)
         return no(words, boxes) if leaf.gone else yes(words, boxes, len(found))
     words = f'no window titled "{leaf.title}" is there'
     return yes(words) if leaf.gone else no(words)
 
 
-def _window_boxes(window: WindowInfo, view: TargetView | None) -> tuple[Rect, ...]:
+def _find_window_boxes(window: WindowInfo, view: TargetView | None) -> tuple[Rect, ...]:
     if view is None or view.is_window or window.visibility == "unmapped":
         return ()
     inside = window.bounds.intersect(view.box)
     return (inside.shift(-view.box.x, -view.box.y),) if inside is not None else ()
 
 
-def known_now(wait: Wait) -> dict[int, Verdict]:
+def judge_now(wait: Wait) -> dict[int, Verdict]:
     """Return the verdicts known now without a judge: on local leaves, and on every leaf while the target is missing."""
     return describe_presence(wait, count_anew(wait, _look_now(wait)))
 
@@ -104,24 +104,24 @@ def _judge_now(wait: Wait, index: int, leaf: Leaf) -> Verdict | None:
     if isinstance(leaf, HostLeaf):
         return wait.host_answers.get(index, NOT_JUDGED)
     if isinstance(leaf, TextLeaf) and wait.terminal_text is not None:
-        return wait.scrolled_off.get(index) or judge_pane(leaf, wait.terminal_text, own_input(leaf, wait.typed).echoes)
+        return wait.scrolled_off.get(index) or judge_pane(leaf, wait.terminal_text, find_typed(leaf, wait.typed).echoes)
     if view_state is None:
         return wait.missing or NOT_LOCATED
     if index in wait.unaffordable:
         return unknown("budget", wait.budget_status.spent)
-    if isinstance(leaf, Change | Stable) and quiet_span(leaf) and wait.is_acting:
+    if isinstance(leaf, Change | Stable) and quiet_span_s(leaf) and wait.is_acting:
         return no("the action goes on")
     if isinstance(leaf, Change):
         return judge_change(view_state, index, leaf)
     if not isinstance(leaf, Stable):
         return None
-    begun, besides = wait.acted_from, blinking_tiles(view_state, leaf)
+    begun, besides = wait.acted_from, find_ignored_tiles(view_state, leaf)
     if begun is not None and not view_state.touched_within(begun, view_state.frame, besides):
         return no("nothing has changed yet since the action began")
     return judge_stable(view_state, leaf)
 
 
-def quiet_span(leaf: Change | Stable) -> float:
+def quiet_span_s(leaf: Change | Stable) -> float:
     """Return for how many seconds a leaf asks for quiet, 0 for none."""
     return leaf.stable_s if isinstance(leaf, Stable) else leaf.settle_s
 
@@ -135,14 +135,14 @@ def judge_change(view_state: ViewState, index: int, leaf: Change) -> Verdict:
     if change.holds_from is None:
         return no(_describe_too_little(view_state, index, leaf), boxes)
     words = _describe_change(view_state, index)
-    if leaf.settle_s and not quiet_for(view_state, leaf, leaf.settle_s):
+    if leaf.settle_s and not is_quiet_for(view_state, leaf, leaf.settle_s):
         return no(f"{words}, but it has not settled for {leaf.settle_s:g} s yet", boxes)
-    return yes(words + ignored_text(view_state, leaf), boxes)
+    return yes(words + describe_ignored(view_state, leaf), boxes)
 
 
 def _locate_tiles(view_state: ViewState, tiles: int) -> tuple[Rect, ...]:
     """Return the box around the tiles in the target's pixels; none if it is the whole target."""
-    box = place_box(view_state.view, tiles)
+    box = locate_tiles(view_state.view, tiles)
     return () if box is None or (box.w, box.h) == (view_state.view.box.w, view_state.view.box.h) else (box,)
 
 
@@ -161,27 +161,27 @@ def _describe_too_little(view_state: ViewState, index: int, leaf: Change) -> str
 
 def judge_stable(view_state: ViewState, leaf: Stable) -> Verdict:
     """Return whether nothing changed for `stable_s`, up to the newest compared grab."""
-    stable_s, besides = leaf.stable_s, ignored_text(view_state, leaf)
-    if quiet_for(view_state, leaf, stable_s):
+    stable_s, besides = leaf.stable_s, describe_ignored(view_state, leaf)
+    if is_quiet_for(view_state, leaf, stable_s):
         return yes(f"nothing in the target changed for {stable_s:g} s{besides}")
-    moves = _find_moving_tiles(view_state, stable_s, blinking_tiles(view_state, leaf))
-    place = place_text(view_state.view, moves)
+    moves = _find_moving_tiles(view_state, stable_s, find_ignored_tiles(view_state, leaf))
+    place = describe_tiles(view_state.view, moves)
     where = f": {place} keep changing" if place else ""
     words = f"the target has not been unchanged for {stable_s:g} s yet{where}{besides}"
     return no(words, _locate_tiles(view_state, moves))
 
 
-def blinking_tiles(view_state: ViewState, leaf: Leaf) -> int:
+def find_ignored_tiles(view_state: ViewState, leaf: Leaf) -> int:
     """Return the blinking tiles that a leaf asking for quiet ignores."""
     asked = isinstance(leaf, Change | Stable) and leaf.ignore_blinking
     return view_state.blinks.blinking if asked and view_state.blinks is not None else 0
 
 
-def ignored_text(view_state: ViewState, leaf: Change | Stable) -> str:
+def describe_ignored(view_state: ViewState, leaf: Change | Stable) -> str:
     """Return in words which blinking areas were left out, "" for none."""
     view = view_state.view
-    spots = view.grid.spots(blinking_tiles(view_state, leaf))
-    places = [place for spot in spots if (place := place_text(view, spot))]
+    spots = view.grid.spots(find_ignored_tiles(view_state, leaf))
+    places = [place for spot in spots if (place := describe_tiles(view, spot))]
     more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
     areas = "a blinking area" if len(places) == 1 else "blinking areas"
     return f", ignoring {areas}: {', '.join(places[:_MOST_PLACES])}{more}" if places else ""
@@ -197,24 +197,24 @@ def _find_moving_tiles(view_state: ViewState, within_s: float, besides: int) -> 
     return 0 if is_all or None in moved or known.bit_count() > _MOST_NAMED_TILES else known
 
 
-def quiet_from(view_state: ViewState, leaf: Leaf) -> float:
+def find_quiet_start(view_state: ViewState, leaf: Leaf) -> float:
     """Return since when the target is quiet in the sense of a leaf."""
     asked = isinstance(leaf, Change | Stable) and leaf.ignore_blinking
     since = view_state.blinks.quiet_from if asked and view_state.blinks is not None else view_state.quiet_from
     return max(since, view_state.acted_at)
 
 
-def quiet_for(view_state: ViewState, leaf: Change | Stable, seconds: float) -> bool:
+def is_quiet_for(view_state: ViewState, leaf: Change | Stable, seconds: float) -> bool:
     """Return whether the newest grab found the target as it was `seconds` before.
 
     With blinking ignored, a change in tiles partly outside the target counts: there is no identity without the blinking
     tiles.
     """
     settled = leaf.ignore_blinking or view_state.uncertain is None
-    return settled and view_state.grabbed_at >= quiet_from(view_state, leaf) + seconds
+    return settled and view_state.grabbed_at >= find_quiet_start(view_state, leaf) + seconds
 
 
-def quiet_spans(wait: Wait) -> Iterator[tuple[int, float]]:
+def list_quiet_spans(wait: Wait) -> Iterator[tuple[int, float]]:
     """Yield the leaves that ask for quiet with its length in seconds; a change not yet seen asks for none."""
     for index, leaf in enumerate(wait.leaves):
         if isinstance(leaf, Stable):
@@ -228,7 +228,7 @@ def quiet_spans(wait: Wait) -> Iterator[tuple[int, float]]:
             yield index, leaf.settle_s
 
 
-def known_on(wait: Wait, flight: JobInFlight, frame: int) -> dict[int, Verdict]:
+def judge_locally_on(wait: Wait, flight: JobInFlight, frame: int) -> dict[int, Verdict]:
     """Return the local verdicts on the frame that a job judged: those at its dispatch, corrected by later frames.
 
     A change is known frame by frame. Quiet seen at the dispatch is void when the judged frame changed the target again.
@@ -242,7 +242,7 @@ def _judge_on(wait: Wait, index: int, verdict: Verdict, flight: JobInFlight, fra
         return verdict
     quiet = isinstance(leaf, Stable) or (isinstance(leaf, Change) and leaf.settle_s > 0)
     if quiet:
-        besides = blinking_tiles(view_state, leaf)
+        besides = find_ignored_tiles(view_state, leaf)
         moved = verdict.answer is Answer.YES and view_state.touched_within(flight.frame, frame, besides)
         return no("the target changed again") if moved else verdict
     held = view_state.changes[index].holds_from
@@ -277,10 +277,10 @@ def find_scrolled_off(wait: Wait, screen: str, written: str) -> dict[int, Verdic
     It stays a yes: output is an event. Leaves that ask for absence are judged by the screen alone.
     """
     found = dict(wait.scrolled_off)
-    for index, (leaf, negated) in enumerate(zip(wait.leaves, negations(wait.until), strict=True)):
+    for index, (leaf, negated) in enumerate(zip(wait.leaves, list_negations(wait.until), strict=True)):
         if negated or index in found or not isinstance(leaf, TextLeaf) or (isinstance(leaf, Text) and leaf.gone):
             continue
-        echoes = own_input(leaf, wait.typed).echoes
+        echoes = find_typed(leaf, wait.typed).echoes
         verdict = (
             judge_written(leaf, written, echoes) if judge_pane(leaf, screen, echoes).answer is not Answer.YES else None
         )
@@ -298,9 +298,9 @@ def is_text_leaf(wait: Wait, leaf: Leaf) -> bool:
 def apply_texts(wait: Wait, at: float) -> Wait:
     """Return the wait after windows, terminal or widgets were read; a yes that they deny holds on earlier frames."""
     look = _look_now(wait)
-    wait = replace(wait, leaves_seen=seen_there(wait, look))
+    wait = replace(wait, leaves_seen=collect_seen(wait, look))
     wait = note_look(wait, {index: look[index] for index, leaf in enumerate(wait.leaves) if is_text_leaf(wait, leaf)})
-    now = known_now(wait)
+    now = judge_now(wait)
     answers = {index: now[index].answer for index, leaf in enumerate(wait.leaves) if is_text_leaf(wait, leaf)}
     before = wait.texts
     if answers == before.answers:
@@ -317,7 +317,7 @@ def _is_denied(wait: Wait, pending: PendingYes, now: dict[int, Verdict]) -> bool
     return evaluate(wait.until, {**pending.verdicts, **told}).answer is Answer.NO
 
 
-def texts_after_frame(wait: Wait, event: FrameSeen) -> TextSnapshot:
+def update_texts(wait: Wait, event: FrameSeen) -> TextSnapshot:
     """Return the texts after a notice of the aimed source."""
     texts = wait.texts
     if not texts.answers or wait.view_state is None or event.epoch != wait.view_state.view.epoch:
@@ -345,7 +345,7 @@ def read_at(wait: Wait, texts: TextSnapshot) -> float:
     return min(of_leaves, default=float("inf"))
 
 
-def texts_for_new_view(texts: TextSnapshot) -> TextSnapshot:
+def reset_texts(texts: TextSnapshot) -> TextSnapshot:
     """Return the texts for another view, which has frames of its own."""
     return replace(texts, first=None, last=-1, newest=-1, newest_at=float("-inf"))
 
@@ -364,7 +364,7 @@ def is_of_moment(wait: Wait, pending: PendingYes, frame: int) -> bool | None:
     return True if frame <= texts.last else None
 
 
-def held_on(wait: Wait, pending: PendingYes, frame: int, identity: str) -> Verdict:
+def judge_again_on(wait: Wait, pending: PendingYes, frame: int, identity: str) -> Verdict:
     """Return the verdict of `pending` on a later frame of its moment that has the picture and this `identity`.
 
     A judgement, or quiet, holds there if nothing touched the target in between, or it looks the same.
@@ -373,10 +373,10 @@ def held_on(wait: Wait, pending: PendingYes, frame: int, identity: str) -> Verdi
     same_look = bool(identity) and identity == pending.identity
 
     def has_moved(leaf: Leaf) -> bool:
-        besides = blinking_tiles(view_state, leaf) if view_state is not None else 0
+        besides = find_ignored_tiles(view_state, leaf) if view_state is not None else 0
         return view_state is not None and not same_look and view_state.touched_within(pending.frame, frame, besides)
 
-    now = known_now(wait) if pending.frames is None else {}
+    now = judge_now(wait) if pending.frames is None else {}
     verdicts: dict[int, Verdict] = {}
     for index, leaf in enumerate(wait.leaves):
         if is_text_leaf(wait, leaf) and index in now and (index not in pending.verdicts or _is_known(now[index])):

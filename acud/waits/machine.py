@@ -21,7 +21,7 @@ from acud.waits.anew import add_typed, note_absent_target
 from acud.waits.baselines import apply_baseline_identity
 from acud.waits.blinks import BlinkWatch
 from acud.waits.budget import BudgetStatus
-from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED, leaves, sentences
+from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED, find_sentences, leaves
 from acud.waits.effects import JobWithdrawal, WaitEffect
 from acud.waits.events import (
     Acting,
@@ -62,16 +62,16 @@ from acud.waits.lifecycle import (
     note_windows,
     time_out,
 )
-from acud.waits.local_answers import apply_texts, find_scrolled_off, texts_after_frame, texts_for_new_view
+from acud.waits.local_answers import apply_texts, find_scrolled_off, reset_texts, update_texts
 from acud.waits.model import JudgeState, Places, VerdictCache, Wait
 from acud.waits.planner import plan
-from acud.waits.presence import cover_changed, note_places
+from acud.waits.presence import has_cover_changed, note_places
 from acud.waits.restless_area import LONGEST_PAUSE_S, RestlessArea
-from acud.waits.results import apply_dispatch, apply_loss, apply_result, new_baselines
+from acud.waits.results import apply_dispatch, apply_loss, apply_result, list_new_baselines
 from acud.waits.schedule import JUDGE_FPS, ignores_blinking
-from acud.waits.stages import stage_condition
-from acud.waits.terminals import session_name
-from acud.waits.view_state import ChangeState, StoredBaseline, view_of
+from acud.waits.stages import get_stage
+from acud.waits.terminals import parse_session_name
+from acud.waits.view_state import ChangeState, StoredBaseline, make_view
 
 _NOT_THERE = frozenset({"window_missing", "session_missing", "monitor_missing"})
 __all__ = ["StoredBaseline", "Wait", "WaitStep", "arm", "step"]
@@ -97,10 +97,10 @@ def arm(
     """Return a new wait, or one resumed after a restart in `stage`, with its `stored` baselines and the `places` where
     it saw things.
     """
-    found = leaves(stage_condition(spec.until, stage))
+    found = leaves(get_stage(spec.until, stage))
     wait = Wait(spec, at, found, dict(stored or {}), is_new, longest_pause_s=longest_pause_s, stage=stage)
     wait = replace(wait, places=dict(places))
-    if spec.target.pty and session_name(spec.target.pty).since is not None:
+    if spec.target.pty and parse_session_name(spec.target.pty).since is not None:
         wait = note_absent_target(wait)  # only what comes after a mark is looked at
     return WaitStep(*plan(wait, at))
 
@@ -178,7 +178,7 @@ def _apply_event(wait: Wait, event: WaitEvent) -> Outcome:
 def _apply_windows(wait: Wait, event: WindowsSeen) -> Wait:
     """Note the windows; if they hide a place, or no longer hide it, judge it again."""
     judge_state = wait.judge_state
-    if wait.verdict.code == "covered" and cover_changed(wait, event.windows):
+    if wait.verdict.code == "covered" and has_cover_changed(wait, event.windows):
         judge_state = replace(judge_state, retry_at=event.at, backoff_s=0.0)
     return apply_texts(note_windows(replace(wait, judge_state=judge_state), event.windows), event.at)
 
@@ -206,7 +206,7 @@ def _apply_widgets(wait: Wait, event: WidgetsRead) -> Wait:
 
 def _show_target(wait: Wait, event: TargetLocated) -> Outcome:
     before = wait.view_state
-    if before is not None and wait.missing is None and before.view == view_of(event):
+    if before is not None and wait.missing is None and before.view == make_view(event):
         return wait, ()
     after = view_updates.show_view(before, _make_change_states(wait), event)
     if ignores_blinking(wait.leaves) and after.blinks is None:
@@ -222,7 +222,7 @@ def _apply_baseline(wait: Wait, event: BaselineIdentified) -> Outcome:
     if wait.view_state is None:
         return wait, ()
     view_state = apply_baseline_identity(wait.view_state, event)
-    return replace(wait, view_state=view_state), new_baselines(wait.view_state, view_state)
+    return replace(wait, view_state=view_state), list_new_baselines(wait.view_state, view_state)
 
 
 def _make_change_states(wait: Wait) -> dict[int, ChangeState]:
@@ -235,9 +235,9 @@ def _start_generation(wait: Wait) -> Outcome:
     effects = tuple(JobWithdrawal(kind) for kind in wait.requests.jobs)
     wanted = replace(wait.requests, jobs={}, grab_asked=None)
     judge_state = replace(wait.judge_state, cover=None, yeses=0, yes_turn=-1, confirm_at=None, restless=RestlessArea())
-    judge_state = judge_state.without_absences()
+    judge_state = judge_state.clear_absences()
     after = replace(wait, generation=wait.generation + 1, requests=wanted, judge_state=judge_state)
-    return replace(after, texts=texts_for_new_view(wait.texts)), effects
+    return replace(after, texts=reset_texts(wait.texts)), effects
 
 
 def _lose_target(wait: Wait, verdict: Verdict, *, was_hidden: bool, coming: bool = False) -> Outcome:
@@ -265,8 +265,8 @@ def _apply_frame(wait: Wait, event: FrameSeen) -> Outcome:
     asked = wait.requests.grab_asked
     answered = asked is not None and after.grabbed_at >= asked
     wanted = replace(wait.requests, grab_asked=None) if answered else wait.requests
-    texts = texts_after_frame(wait, event)
-    return replace(wait, view_state=after, requests=wanted, texts=texts), new_baselines(before, after)
+    texts = update_texts(wait, event)
+    return replace(wait, view_state=after, requests=wanted, texts=texts), list_new_baselines(before, after)
 
 
 def _apply_held_frames(wait: Wait, frames: tuple[FrameSeen, ...]) -> Outcome:
@@ -275,8 +275,8 @@ def _apply_held_frames(wait: Wait, frames: tuple[FrameSeen, ...]) -> Outcome:
     if before is None or wait.missing is not None:
         return wait, ()
     after = apply_frames(before, frames, every_tile=wait.gate == "none", hidden_s=1 / JUDGE_FPS)
-    texts = texts_after_frame(wait, frames[-1]) if frames else wait.texts
-    return replace(wait, view_state=after, texts=texts), new_baselines(before, after)
+    texts = update_texts(wait, frames[-1]) if frames else wait.texts
+    return replace(wait, view_state=after, texts=texts), list_new_baselines(before, after)
 
 
 def _apply_spec(wait: Wait, event: SpecUpdated) -> Outcome:
@@ -289,7 +289,7 @@ def _apply_spec(wait: Wait, event: SpecUpdated) -> Outcome:
         judge_state = replace(wait.judge_state, yeses=yeses, gap_s=0.0, retry_at=None)
         later = replace(wait, is_near_end=False, last_picture=None)
         return replace(later, state=state, spec=event.spec, judge_state=judge_state), ()
-    found = leaves(stage_condition(event.spec.until, 0))
+    found = leaves(get_stage(event.spec.until, 0))
     anew = replace(wait, state=state, spec=event.spec, leaves=found, stored={}, view_state=None, stage=0)
     clean = replace(
         anew,
@@ -332,7 +332,7 @@ def _apply_budget(wait: Wait, event: BudgetChecked) -> Outcome:
     failing = (wait.failing or unknown("budget", word.spent)) if fails else None
     since = wait.failing_since if wait.failing else event.at
     wait = replace(wait, failing=failing, failing_since=since)
-    told = replace(wait, budget_status=word, unaffordable=sentences(wait.leaves) if word.spent else frozenset())
+    told = replace(wait, budget_status=word, unaffordable=find_sentences(wait.leaves) if word.spent else frozenset())
     if word.spent or not wait.budget_status.spent:
         return told, ()
     # There is money again: ask anew about what OCR answered no.

@@ -201,7 +201,7 @@ class JudgeState(Struct, frozen=True):
     absences: int = 0
     unreadable: int = 0
 
-    def without_absences(self) -> JudgeState:
+    def clear_absences(self) -> JudgeState:
         """Return the state without its run of absences."""
         return self if self.absent_since is None else replace(self, absent_since=None, absences=0)
 

@@ -42,13 +42,13 @@ from acud.waits.effects import (
 )
 from acud.waits.lifecycle import Outcome, fail, resolve, resolve_without_picture, time_out
 from acud.waits.local_answers import (
-    held_on,
+    find_quiet_start,
     is_of_moment,
     is_text_leaf,
-    known_now,
+    judge_again_on,
+    judge_now,
+    list_quiet_spans,
     note_of,
-    quiet_from,
-    quiet_spans,
     read_at,
 )
 from acud.waits.model import Coverage, JudgeState, PendingPicture, PendingYes, Wait
@@ -58,8 +58,8 @@ from acud.waits.schedule import (
     LookTurn,
     fps_wanted,
     judgement_priority,
+    list_turns,
     next_gap,
-    turns,
 )
 from acud.waits.stages import read_ahead
 from acud.waits.view_state import ViewState
@@ -102,7 +102,7 @@ class PlanBasis(Struct):
 def plan(wait: Wait, at: float) -> Outcome:
     """Return the wait after asking for everything that it wants now, and the effects."""
     effects: list[WaitEffect] = []
-    now = basis_of(wait, at)
+    now = make_basis(wait, at)
     state, number = wait.state, wait.stage
     for stage in _STAGES:
         wait, more = stage(wait, now)
@@ -117,10 +117,10 @@ def plan(wait: Wait, at: float) -> Outcome:
     return wait, tuple(effects)
 
 
-def basis_of(wait: Wait, at: float) -> PlanBasis:
+def make_basis(wait: Wait, at: float) -> PlanBasis:
     """Return what is known of the wait's condition at `at`."""
-    verdicts = known_now(wait)
-    return PlanBasis(at, verdicts, open_leaves(wait.until, verdicts), tuple(quiet_spans(wait)))
+    verdicts = judge_now(wait)
+    return PlanBasis(at, verdicts, open_leaves(wait.until, verdicts), tuple(list_quiet_spans(wait)))
 
 
 def _update_note(wait: Wait, now: PlanBasis) -> Outcome:
@@ -159,12 +159,12 @@ def _grab_for_quiet(wait: Wait, now: PlanBasis) -> Outcome:
     view_state = wait.in_view
     if not now.quiet or view_state is None or wait.pending is not None:
         return wait, ()
-    over = [since for since in _quiet_ends(wait, view_state, now) if view_state.grabbed_at < since <= now.at]
+    over = [since for since in _list_quiet_ends(wait, view_state, now) if view_state.grabbed_at < since <= now.at]
     return _grab(wait, max(over), now.at) if over else (wait, ())
 
 
-def _quiet_ends(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[float]:
-    return [quiet_from(view_state, wait.leaves[index]) + span for index, span in now.quiet]
+def _list_quiet_ends(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[float]:
+    return [find_quiet_start(view_state, wait.leaves[index]) + span for index, span in now.quiet]
 
 
 # ---- a yes without a judge, and its picture ------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def _note_unjudged(wait: Wait, now: PlanBasis) -> Wait:
 
 
 def _reset_confirmation(wait: Wait) -> Wait:
-    return replace(wait, judge_state=replace(wait.judge_state.without_absences(), yeses=0, confirm_at=None))
+    return replace(wait, judge_state=replace(wait.judge_state.clear_absences(), yeses=0, confirm_at=None))
 
 
 def _take_local_yes(wait: Wait, whole: Verdict, now: PlanBasis) -> Outcome:
@@ -231,15 +231,15 @@ def _resolve_on_picture(wait: Wait, now: PlanBasis) -> Outcome:
     picture = pending.picture
     if picture is None:
         coming = bool(wait.in_flight(JobKind.EVIDENCE)) and now.at < pending.since + EVIDENCE_PATIENCE_S
-        return (wait, ()) if pending.frames is None or coming else _look_again(wait)
+        return (wait, ()) if pending.frames is None or coming else _drop_yes(wait)
     match is_of_moment(wait, pending, picture.frame):
         case None:
             return wait, ()
         case False:
-            return _look_again(wait)
-    whole = held_on(wait, pending, picture.frame, picture.identity)
+            return _drop_yes(wait)
+    whole = judge_again_on(wait, pending, picture.frame, picture.identity)
     if whole.answer is not Answer.YES:
-        return _look_again(wait)
+        return _drop_yes(wait)
     return resolve(wait, replace(pending, verdict=whole), picture.evidence, now.at)
 
 
@@ -256,7 +256,7 @@ def _hold_back(wait: Wait, pending: PendingYes, now: PlanBasis) -> Outcome | Non
     else:
         holds = view_state is not None and not view_state.touched_within(pending.frame, view_state.frame)
     if not holds:
-        return _look_again(wait)
+        return _drop_yes(wait)
     if pending.is_held_back(now.at):
         return wait, ()
     if view_state is None or view_state.grabbed_at >= pending.hold_until:
@@ -264,7 +264,7 @@ def _hold_back(wait: Wait, pending: PendingYes, now: PlanBasis) -> Outcome | Non
     return _grab(wait, pending.hold_until, now.at)
 
 
-def _look_again(wait: Wait) -> Outcome:
+def _drop_yes(wait: Wait) -> Outcome:
     """Drop the yes: it no longer holds, or its picture is of another moment."""
     judge_state = replace(wait.judge_state, yeses=0, yes_turn=-1, confirm_at=None, cover=None)
     return _withdraw_job(replace(wait, pending=None, judge_state=judge_state), JobKind.EVIDENCE)
@@ -370,20 +370,20 @@ def _note_look(wait: Wait, changing: bool, at: float) -> Wait:
 def open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookTurn]:
     """Return the turns that may be taken; none judges while enough judgements, or a confirming one, are in flight."""
     if now.judge_state is not wait.judge_state:
-        now.judge_state, now.turns = wait.judge_state, _open_turns(wait, view_state, now)
+        now.judge_state, now.turns = wait.judge_state, _list_open_turns(wait, view_state, now)
     return now.turns
 
 
-def _open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookTurn]:
+def _list_open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookTurn]:
     in_flight = wait.in_flight(JobKind.JUDGE)
     # Before its deadline a wait must know the newest frame, which evaluators read before older ones.
     most = MOST_READINGS + wait.is_near_end if _is_read(wait, now.asked) else MOST_FLIGHTS
     full = len(in_flight) >= most
     confirm_at = wait.judge_state.confirm_at
     confirming = confirm_at is not None and any(flight.at >= confirm_at for flight in in_flight)
-    since = None if full else _unjudged_since(wait, view_state, now)
-    pause_end = None if since is None else _pause_end(wait, view_state)
-    found = turns(wait, view_state.grabbed_at, since, pause_end=pause_end)
+    since = None if full else _find_unjudged_since(wait, view_state, now)
+    pause_end = None if since is None else _find_pause_end(wait, view_state)
+    found = list_turns(wait, view_state.grabbed_at, since, pause_end=pause_end)
     return [turn for turn in found if not ((turn.judge or turn.hard) and (full or confirming))]
 
 
@@ -393,7 +393,7 @@ def _is_read(wait: Wait, asked: frozenset[int]) -> bool:
     return wait.spec.judge == JudgeName.OCR or all(isinstance(o, PixelLeaf) and not may_ask_model(o) for o in found)
 
 
-def _unjudged_since(wait: Wait, view_state: ViewState, now: PlanBasis) -> float | None:
+def _find_unjudged_since(wait: Wait, view_state: ViewState, now: PlanBasis) -> float | None:
     """Return since when there may be pixels unjudged for the asked leaves; None when there are none.
 
     A local answer that turned asks anew about the same pixels: then return the start of the last judgement.
@@ -410,28 +410,28 @@ def _unjudged_since(wait: Wait, view_state: ViewState, now: PlanBasis) -> float 
 
 def has_unjudged(wait: Wait, at: float, shown_at: float) -> bool:
     """Return whether, at `at`, pixels that the target may have shown at `shown_at` are still to be judged."""
-    view_state, now = wait.in_view, basis_of(wait, at)
+    view_state, now = wait.in_view, make_basis(wait, at)
     if view_state is None or wait.pending is not None or wait.failing is not None or not now.asked:
         return False
-    since = _unjudged_since(wait, view_state, now)
+    since = _find_unjudged_since(wait, view_state, now)
     return since is not None and since <= shown_at
 
 
 def _list_covers(wait: Wait) -> list[Coverage | None]:
-    return [wait.judge_state.cover, *(coverage_of(f.request, f.frame) for f in wait.in_flight(JobKind.JUDGE))]
+    return [wait.judge_state.cover, *(make_coverage(f.request, f.frame) for f in wait.in_flight(JobKind.JUDGE))]
 
 
-def _pause_end(wait: Wait, view_state: ViewState) -> float | None:
+def _find_pause_end(wait: Wait, view_state: ViewState) -> float | None:
     """Return until when the changes after the newest judged frame may wait; None where they may not."""
     if not wait.judge_state.restless.is_known:
         return None
     judged = max((cover.frame for cover in _list_covers(wait) if cover is not None), default=-1)
     if not wait.paces_restless or judged >= view_state.touched_frame:
         return None
-    return wait.judge_state.restless.pause_end(view_state, judged, wait.last_start)
+    return wait.judge_state.restless.find_pause_end(view_state, judged, wait.last_start)
 
 
-def coverage_of(due: JobRequest, frame: int) -> Coverage:
+def make_coverage(due: JobRequest, frame: int) -> Coverage:
     """Return what a job on `frame` covers."""
     answers = {index: verdict.answer for index, verdict in due.known.items()}
     return Coverage(frame, frozenset(want.index for want in due.asks), answers)
@@ -580,7 +580,7 @@ def _list_wake_times(wait: Wait, now: PlanBasis) -> Iterator[float]:
     view_state = wait.in_view
     if view_state is None or wait.pending is not None:
         return
-    yield from _quiet_ends(wait, view_state, now)
+    yield from _list_quiet_ends(wait, view_state, now)
     if now.asked and JobKind.JUDGE not in wait.requests.jobs:
         yield from (turn.at for turn in open_turns(wait, view_state, now))
 

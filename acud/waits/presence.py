@@ -46,13 +46,13 @@ NOT_IN_STAGE = "it was not there when this stage began"
 Windows = tuple[WindowInfo, ...]
 
 
-def seen_there(wait: Wait, verdicts: Mapping[int, Verdict]) -> frozenset[int]:
+def collect_seen(wait: Wait, verdicts: Mapping[int, Verdict]) -> frozenset[int]:
     """Return the leaves that were seen there (text, image or window), including those of `verdicts`."""
     there = {index for index, verdict in verdicts.items() if is_there(wait.leaves[index], verdict) is True}
     return wait.leaves_seen | there
 
 
-def named_leaf(leaf: Leaf) -> NamedLeaf | None:
+def ask_presence(leaf: Leaf) -> NamedLeaf | None:
     """Return a leaf that asks for the text, image, window, widget or file to be there; None for other leaves."""
     return replace(leaf, gone=False) if _can_be_there(leaf) else None
 
@@ -74,17 +74,17 @@ def _can_be_there(leaf: Leaf) -> TypeGuard[NamedLeaf]:
 
 def find_absences(wait: Wait) -> set[int]:
     """Return the leaves that hold while something is absent; a negated leaf counts by its opposite."""
-    signed = zip(wait.leaves, negations(wait.until), strict=True)
+    signed = zip(wait.leaves, list_negations(wait.until), strict=True)
     return {at for at, (leaf, negated) in enumerate(signed) if _can_be_there(leaf) and leaf.gone is not negated}
 
 
-def negations(until: Until, *, negated: bool = False) -> Iterator[bool]:
+def list_negations(until: Until, *, negated: bool = False) -> Iterator[bool]:
     """Yield for each leaf whether it is negated."""
     if isinstance(until, AllOf | AnyOf | Then):
         for part in until.parts:
-            yield from negations(part, negated=negated)
+            yield from list_negations(part, negated=negated)
     elif isinstance(until, NotOf):
-        yield from negations(until.part, negated=not negated)
+        yield from list_negations(until.part, negated=not negated)
     else:
         yield negated
 
@@ -98,7 +98,7 @@ def note_places(wait: Wait, verdicts: Mapping[int, Verdict], windows: Windows | 
     if not windows or view_state is None or view_state.view.is_window:
         return wait
     for index, verdict in verdicts.items():
-        leaf = named_leaf(wait.leaves[index])
+        leaf = ask_presence(wait.leaves[index])
         if isinstance(leaf, Text | ScreenImage | Widget) and verdict.boxes and is_there(wait.leaves[index], verdict):
             x, y = view_state.view.box.x, view_state.view.box.y
             known = wait.places.get(leaf, ())
@@ -126,7 +126,7 @@ def doubt_absences(wait: Wait, verdicts: Mapping[int, Verdict], *moments: Window
 
 
 def _doubt_absence(wait: Wait, index: int, verdict: Verdict, windows: Windows | None) -> Verdict | None:
-    leaf, named = wait.leaves[index], named_leaf(wait.leaves[index])
+    leaf, named = wait.leaves[index], ask_presence(wait.leaves[index])
     if windows is None or (wait.view_state is not None and wait.view_state.view.is_window):
         return None
     if isinstance(leaf, Criteria):
@@ -137,15 +137,15 @@ def _doubt_absence(wait: Wait, index: int, verdict: Verdict, windows: Windows | 
     if not is_absent:
         return None
     if places is None:
-        why = _why_unseen(wait, windows, index)
+        why = _explain_unseen(wait, windows, index)
         hint = "it may be there; a window as the target is judged covered too"
         return unknown("covered", f"{why}: {hint}") if why else None
     is_reported = isinstance(leaf, Widget)
-    why = next((why for one in places if (why := _why_hidden(wait, one, windows, is_reported=is_reported))), "")
+    why = next((why for one in places if (why := _explain_hidden(wait, one, windows, is_reported=is_reported))), "")
     return unknown("covered", f"the place where it was last seen {why}") if why else None
 
 
-def _why_unseen(wait: Wait, windows: Windows, index: int) -> str:
+def _explain_unseen(wait: Wait, windows: Windows, index: int) -> str:
     """Return which window of the target is hidden and may hold leaf `index`; "" for none.
 
     Where the condition also asks for what is there, only that counts.
@@ -162,7 +162,7 @@ def _why_unseen(wait: Wait, windows: Windows, index: int) -> str:
             if was_shown:
                 return f"{_describe_window(own)} is minimised or unmapped"
             continue
-        above = covers_of(part, windows[:at])
+        above = find_covers(part, windows[:at])
         if above and (was_shown or (not is_sentence and any(one.outside.contains(box) for one in above))):
             return f"{_describe_window(own)} is covered by {_describe_window(above[0])}"
     return ""
@@ -170,7 +170,7 @@ def _why_unseen(wait: Wait, windows: Windows, index: int) -> str:
 
 def _find_lacking(wait: Wait) -> set[int]:
     """Return the texts, pictures and sentences that hold while something is absent."""
-    signed = enumerate(zip(wait.leaves, negations(wait.until), strict=True))
+    signed = enumerate(zip(wait.leaves, list_negations(wait.until), strict=True))
     sentences = {at for at, (leaf, neg) in signed if isinstance(leaf, Criteria) and asks_absence(leaf) is not neg}
     return sentences | {at for at in find_absences(wait) if isinstance(wait.leaves[at], PixelLeaf)}
 
@@ -179,13 +179,13 @@ def _is_looked_for(leaf: Leaf) -> bool:
     return isinstance(leaf, PixelLeaf | Criteria)
 
 
-def covers_of(part: Rect, above: Windows) -> Windows:
+def find_covers(part: Rect, above: Windows) -> Windows:
     """Return the windows of `above` over a part of the display, if together they hide all of it; else none."""
     over = tuple(one for one in above if one.visibility != "unmapped" and one.outside.intersect(part))
     return () if subtract(part, (one.outside.shift(-part.x, -part.y) for one in over)) else over
 
 
-def hidden_region(wait: Wait, windows: Windows, region: Rect | None) -> Verdict | None:
+def judge_hidden_region(wait: Wait, windows: Windows, region: Rect | None) -> Verdict | None:
     """Return why changes and quiet of a region are unknown: other programs' windows hide all that showed there when the
     wait began. None where the wait asks for something else, or the region is not hidden so.
     """
@@ -193,20 +193,20 @@ def hidden_region(wait: Wait, windows: Windows, region: Rect | None) -> Verdict 
     if region is None or not pixels or not all(isinstance(leaf, Change | Stable) for leaf in pixels):
         return None
     own = [one for one in windows if one.window_id in wait.first_shown and one.bounds.intersect(region)]
-    programs, covers = set(map(_program_of, own)), list[WindowInfo]()
+    programs, covers = set(map(_identify_program, own)), list[WindowInfo]()
     for one in own:
         part, above = one.bounds.intersect(region), windows[: windows.index(one)]
-        over = covers_of(part, above) if part is not None and one.visibility != "unmapped" else ()
+        over = find_covers(part, above) if part is not None and one.visibility != "unmapped" else ()
         if one.visibility != "unmapped" and not over:
             return None
         covers += over
-    if not own or any(_program_of(one) in programs for one in covers):
+    if not own or any(_identify_program(one) in programs for one in covers):
         return None
     how = f"is covered by {_describe_window(covers[0])}" if covers else "is minimised or unmapped"
     return unknown("covered", f"what showed in the region when the wait began, {_describe_window(own[0])}, {how}")
 
 
-def _program_of(window: WindowInfo) -> int:
+def _identify_program(window: WindowInfo) -> int:
     """Return the process of a window or, if unknown, its X client: the high bits of an X id."""
     return window.pid or -(window.window_id >> 21)
 
@@ -214,10 +214,10 @@ def _program_of(window: WindowInfo) -> int:
 def find_shown(windows: Windows) -> frozenset[int]:
     """Return the windows that are at least partly in sight, without the desktop background."""
     shown = ((at, own) for at, own in enumerate(windows) if own.visibility != "unmapped" and not own.is_desktop)
-    return frozenset(own.window_id for at, own in shown if not covers_of(own.bounds, windows[:at]))
+    return frozenset(own.window_id for at, own in shown if not find_covers(own.bounds, windows[:at]))
 
 
-def _why_hidden(wait: Wait, place: SeenPlace, windows: Windows, *, is_reported: bool) -> str:
+def _explain_hidden(wait: Wait, place: SeenPlace, windows: Windows, *, is_reported: bool) -> str:
     """Return what hides a place, "" for nothing. `is_reported`: the program reports what is there, covered or not."""
     own = next((one for one in windows if one.window_id == place.window), None)
     if place.window and own is None:
@@ -242,15 +242,15 @@ def _describe_window(window: WindowInfo) -> str:
     return f'"{words}" (window:{window.window_id:#x})' if words else f"window:{window.window_id:#x}"
 
 
-def cover_changed(wait: Wait, windows: Windows) -> bool:
+def has_cover_changed(wait: Wait, windows: Windows) -> bool:
     """Return whether other windows hide a place in `windows` than in the list that the wait knows."""
     before = wait.windows or ()
     places = [one for some in wait.places.values() for one in some]
     lacking = _find_lacking(wait)
     hiding = (
         [
-            *(_why_hidden(wait, one, now, is_reported=False) for one in places),
-            *(_why_unseen(wait, now, at) for at in lacking),
+            *(_explain_hidden(wait, one, now, is_reported=False) for one in places),
+            *(_explain_unseen(wait, now, at) for at in lacking),
         ]
         for now in (before, windows)
     )

@@ -56,7 +56,7 @@ def comparable(text: str) -> str:
     return unicodedata.normalize("NFKC", normalise_text(plain_marks(text)).casefold())
 
 
-def places_of(wanted: str, text: str, *, whole_words: bool) -> Iterator[tuple[int, int]]:
+def find_places(wanted: str, text: str, *, whole_words: bool) -> Iterator[tuple[int, int]]:
     """Yield the (start, end) of each place of `wanted` in `text`, without overlaps; none when it is empty."""
     start = text.find(wanted) if wanted else -1
     while start >= 0:
@@ -85,7 +85,7 @@ def is_echo(echoes: Sequence[Echo], before: str, after: str) -> bool:
     """Return whether words between `before` and `after`, from their row and the rows it continues, are one of the
     echoes. An echo may go on, be misread a little, and begin out of sight.
     """
-    read, rest = plain_letters(before), plain_letters(after)
+    read, rest = reduce_letters(before), reduce_letters(after)
     return any(_is_before(echo, before, read) and _is_after(echo.after, rest) for echo in echoes)
 
 
@@ -95,7 +95,7 @@ def _is_before(echo: Echo, before: str, read: str) -> bool:
     """
     command = echo.before[-echo.command :]
     if len(read) < len(command):
-        return len(read) > echo.arguments and _likeness(read, command[-len(read) :]) >= _LEAST_LIKENESS
+        return len(read) > echo.arguments and _measure_likeness(read, command[-len(read) :]) >= _LEAST_LIKENESS
     if len(command) < _HEAD and not re.search(rf"(?<![^\W_])(?:[\W_]*[^\W_]){{{len(command)}}}[\W_]*$", before):
         return False  # the end of a longer word
     return any(_ends_with(read, wanted) for wanted in (command, echo.before))
@@ -106,11 +106,11 @@ def _ends_with(read: str, wanted: str) -> bool:
     found = SequenceMatcher(None, head, near[: len(head) + 2 * _SHIFT], autojunk=False).find_longest_match()
     is_begun = found.size >= min(len(head), _HEAD - 1)
     tail = min(_TAIL, len(wanted))
-    is_right_before = _likeness(read[-tail:], wanted[-tail:]) >= _LEAST_TAIL
-    return is_begun and is_right_before and _likeness(read[-len(wanted) :], wanted) >= _LEAST_LIKENESS
+    is_right_before = _measure_likeness(read[-tail:], wanted[-tail:]) >= _LEAST_TAIL
+    return is_begun and is_right_before and _measure_likeness(read[-len(wanted) :], wanted) >= _LEAST_LIKENESS
 
 
-def first_continued(row: int, right_edges: Sequence[float], slack: float = 0.0) -> int:
+def find_line_start(row: int, right_edges: Sequence[float], slack: float = 0.0) -> int:
     """Return the first row of the line that a row belongs to: a row is wrapped only if it reaches as far to the right
     as any.
     """
@@ -123,14 +123,14 @@ def first_continued(row: int, right_edges: Sequence[float], slack: float = 0.0) 
 def _is_after(wanted: str, read: str) -> bool:
     if not (wanted and read):
         return len(read) <= 1
-    return _likeness(read[: len(wanted)], wanted[: len(read)]) >= _LEAST_LIKENESS
+    return _measure_likeness(read[: len(wanted)], wanted[: len(read)]) >= _LEAST_LIKENESS
 
 
-def _likeness(read: str, wanted: str) -> float:
+def _measure_likeness(read: str, wanted: str) -> float:
     return SequenceMatcher(None, read, wanted, autojunk=False).ratio()
 
 
-def plain_letters(text: str) -> str:
+def reduce_letters(text: str) -> str:
     """Return the letters and digits of `text`, with those that OCR confuses made the same."""
     return "".join(filter(str.isalnum, comparable(text))).translate(_LOOKS_LIKE)
 
@@ -154,16 +154,16 @@ class LabelPlace(Struct, frozen=True):
     box: Rect | None = None
 
 
-def label_places(leaf: ScreenNumber, text: str, alike: Callable[[str], str] = str.lower) -> Iterator[LabelPlace]:
+def find_label_places(leaf: ScreenNumber, text: str, alike: Callable[[str], str] = str.lower) -> Iterator[LabelPlace]:
     """Yield the places of the label in `text`. `alike` makes texts comparable, letter by letter."""
     label = " ".join(leaf.label.split()).rstrip(" :=")
     wanted, read = alike(label), alike(text)
     if len(read) != len(text):
         wanted, read = label, text
-    for start, end in places_of(wanted, read, whole_words=True):
+    for start, end in find_places(wanted, read, whole_words=True):
         number = next((one for one in numbers_in(text, end) if one.values_in(leaf.unit)), None)
         between = text[end : number.start] if number is not None else ""
-        if number is not None and not _links(between, number, leaf.unit):
+        if number is not None and not _is_link(between, number, leaf.unit):
             number = None
         if number is None and is_number(text[:start]):
             number, between = next(one for one in numbers_in(text[:start])), ""  # "31 open incidents"
@@ -174,7 +174,7 @@ def label_places(leaf: ScreenNumber, text: str, alike: Callable[[str], str] = st
         yield LabelPlace(number, begins and (ends or is_alone), ends)
 
 
-def _links(between: str, number: NumberSeen, unit: str) -> bool:
+def _is_link(between: str, number: NumberSeen, unit: str) -> bool:
     """Return whether `between` links a label to its number: words that go on in lower case, or end with a colon. A
     number that counts something else ("errors in 3 files") is not linked.
     """
@@ -189,7 +189,7 @@ def _links(between: str, number: NumberSeen, unit: str) -> bool:
     )
 
 
-def begins_with_number(leaf: ScreenNumber, text: str) -> NumberSeen | None:
+def read_leading_number(leaf: ScreenNumber, text: str) -> NumberSeen | None:
     """Return the number that `text` begins with, if it has the wanted unit and does not count something else ("31 open
     incidents").
     """
@@ -200,7 +200,7 @@ def begins_with_number(leaf: ScreenNumber, text: str) -> NumberSeen | None:
     return None if seen.counts_else and not leaf.unit and _WORD.match(rest) and not rest[0].isdigit() else seen
 
 
-def begins_with_figure(text: str) -> bool:
+def has_leading_number(text: str) -> bool:
     """Return whether `text` begins with a number of any unit."""
     seen = next(numbers_in(text), None)
     return seen is not None and not _WORD.search(text[: seen.start])
@@ -241,7 +241,7 @@ def judge_places(leaf: ScreenNumber, places: Sequence[LabelPlace]) -> Verdict:
         return verdicts[0]
     each = dict.fromkeys(verdict.detail for verdict in verdicts)
     without = f", in {len(labels) - len(verdicts)} without a number" if len(labels) > len(verdicts) else ""
-    hint = _regions([one for one in labels if one.number is not None], "a target of one place settles it")
+    hint = _describe_regions([one for one in labels if one.number is not None], "a target of one place settles it")
     return ambiguous(f'"{leaf.label}" is there {len(labels)} times{without}: {"; ".join(each)[:300]}{hint}')
 
 
@@ -249,29 +249,29 @@ def _lacks_number(leaf: ScreenNumber, labels: Sequence[LabelPlace], places: Sequ
     """Return the verdict if no number belongs to the label."""
     if not places:
         return unreadable(f'the label "{leaf.label}" cannot be read there')
-    hint = _regions(labels, "without a label, the target of a number that may be meant settles it")
-    words = f'no number{_of_unit(leaf)} can be read after "{leaf.label}"'
+    hint = _describe_regions(labels, "without a label, the target of a number that may be meant settles it")
+    words = f'no number{_describe_unit(leaf)} can be read after "{leaf.label}"'
     if len(labels) > 1:
         return ambiguous(f"{words} in any of its {len(labels)} places{hint}")
     return unreadable(words + hint)
 
 
-def _regions(places: Sequence[LabelPlace], words: str) -> str:
+def _describe_regions(places: Sequence[LabelPlace], words: str) -> str:
     found = list(dict.fromkeys(one.region for one in places if one.region))[:_MOST_REGIONS]
     return f"; {words}: {', '.join(found)}" if found else ""
 
 
-def only_number(
+def judge_only_number(
     leaf: ScreenNumber, lines: Sequence[str], where: Callable[[int], str] = lambda _: "", boxes: Sequence[Rect] = ()
 ) -> Verdict:
     """Return the verdict on the only number of `lines` (with the wanted unit, if any); `boxes`: of the lines, or ()."""
     found = [(at, one) for at, line in enumerate(lines) for one in numbers_in(line) if one.values_in(leaf.unit)]
     if not found:
-        return unreadable(f"no number{_of_unit(leaf)} can be read there")
+        return unreadable(f"no number{_describe_unit(leaf)} can be read there")
     if len(found) > 1:
         some = ", ".join(f'"{one.text[:_MAX_QUOTE]}"' for _, one in found[:5])
         return unreadable(
-            f"{len(found)} numbers{_of_unit(leaf)} are there ({some}): give the label of one, or its region"
+            f"{len(found)} numbers{_describe_unit(leaf)} are there ({some}): give the label of one, or its region"
         )
     at, one = found[0]
     return compare_number(leaf, one, where(at), tuple(boxes[at : at + 1]))
@@ -287,5 +287,5 @@ def ambiguous(detail: str) -> Verdict:
     return unknown("ambiguous", detail)
 
 
-def _of_unit(leaf: ScreenNumber) -> str:
+def _describe_unit(leaf: ScreenNumber) -> str:
     return f' with the unit "{leaf.unit}"' if leaf.unit else ""

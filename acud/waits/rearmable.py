@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from acud.base.errors import InvalidRequest
 from acud.types import Change, FileState, ProcessExit, Rearmed, ScreenImage, Target, Then, Until
 from acud.waits.conditions import leaves
-from acud.waits.targets import window_number
+from acud.waits.targets import parse_window_id
 
 _HINT = "leave on_host_lost out; or wait for a text, number, window or widget"
 
@@ -28,7 +28,7 @@ def _bound_by(until: Until, target: Target) -> str:
         return "a terminal session is of this machine"
     if target.opened_by is not None:
         return "the window of a launch is of this display; name it by its title"
-    if window_number(target.window) is not None:
+    if parse_window_id(target.window) is not None:
         return "a window's id is of this display; name it by its title"
     if any(isinstance(leaf, Change) for leaf in leaves(first)):
         return "a change is counted from the pixels of this display"

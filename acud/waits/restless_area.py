@@ -61,7 +61,7 @@ class RestlessArea(Struct, frozen=True):
         """Whether there is such an area."""
         return bool(self.tiles | self.path)
 
-    def pause_end(self, view_state: ViewState, judged: int, last_start: float) -> float | None:
+    def find_pause_end(self, view_state: ViewState, judged: int, last_start: float) -> float | None:
         """Return until when the changes after frame `judged` may wait; None if they are not of the area alone.
 
         `last_start`: of the last judgement.
@@ -69,7 +69,7 @@ class RestlessArea(Struct, frozen=True):
         path = self._extend_path(view_state, judged, view_state.touched_frame)
         if path is None:
             return None
-        return min(last_start + self.pause_s, _still_at(view_state, judged))
+        return min(last_start + self.pause_s, _find_still_time(view_state, judged))
 
     def _extend_path(self, view_state: ViewState, after: int, until: int) -> int | None:
         """Return the path after the changes in frames (after, until]; None where something else changed too."""
@@ -86,7 +86,7 @@ class RestlessArea(Struct, frozen=True):
             path |= step
         return path if _is_small(path & ~self.path, view_state, _MOST_MOVED) else None
 
-    def after_no(self, view_state: ViewState, after: int, until: int, longest_s: float, *, moves: bool) -> RestlessArea:
+    def apply_no(self, view_state: ViewState, after: int, until: int, longest_s: float, *, moves: bool) -> RestlessArea:
         """Return the area after a no on frame `until`, if frame `after` was judged before.
 
         `moves`: look for an area that moves on too.
@@ -130,16 +130,16 @@ def _find_path(view_state: ViewState, steps: tuple[tuple[int, ...], ...], area: 
     return reduce(or_, (spot for spot in view_state.view.grid.spots(path) if spot & ~area), 0)
 
 
-def _still_at(view_state: ViewState, judged: int) -> float:
+def _find_still_time(view_state: ViewState, judged: int) -> float:
     """Return when the first spot that changed after frame `judged` will have stood still for longer than lately, if
     nothing more changes.
     """
     grid = view_state.view.grid
     fresh = view_state.tiles_within(judged, view_state.touched_frame) or 0
-    return min((_spot_still_at(view_state, grid.near(spot)) for spot in grid.spots(fresh)), default=NEVER)
+    return min((_find_spot_still_time(view_state, grid.near(spot)) for spot in grid.spots(fresh)), default=NEVER)
 
 
-def _spot_still_at(view_state: ViewState, spot: int) -> float:
+def _find_spot_still_time(view_state: ViewState, spot: int) -> float:
     times = [mark.at for mark in view_state.marks if mark.tiles is None or mark.tiles & spot]
     if len(times) <= REPEATS:
         return NEVER
@@ -168,22 +168,22 @@ def _bound_tiles(grid: Grid, tiles: int, crop: Rect) -> Rect | None:
     return grid.box(tiles, crop)
 
 
-def place_box(view: TargetView, tiles: int) -> Rect | None:
+def locate_tiles(view: TargetView, tiles: int) -> Rect | None:
     """Return the box around `tiles` in pixels of the target, None for no tiles."""
     box = _bound_tiles(view.grid, tiles, view.box)
     return box.shift(-view.box.x, -view.box.y) if box is not None else None
 
 
-def place_text(view: TargetView, tiles: int) -> str:
+def describe_tiles(view: TargetView, tiles: int) -> str:
     """Return in words where `tiles` are, in pixels of the target; "" for no tiles."""
-    box = place_box(view, tiles)
+    box = locate_tiles(view, tiles)
     return f"{box.w}x{box.h} pixels at {box.x},{box.y}" if box is not None else ""
 
 
 def describe_area(area: RestlessArea, view_state: ViewState, longest_s: float) -> str:
     """Return the client's note on the area, "" where there is none."""
     view = view_state.view
-    found = [f"a small area ({place}) changes on and on"] if (place := place_text(view, area.tiles)) else []
+    found = [f"a small area ({place}) changes on and on"] if (place := describe_tiles(view, area.tiles)) else []
     if area.path:
         found.append("something moves on in small steps (as typed text or a bar does)")
     if not found:

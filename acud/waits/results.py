@@ -6,15 +6,15 @@ from msgspec.structs import replace
 
 from acud.types import Answer, Criteria, Evidence, Text, Verdict, unknown
 from acud.waits.absence import hold
-from acud.waits.anew import count_anew, describe_presence, note_look, own_input
+from acud.waits.anew import count_anew, describe_presence, find_typed, note_look
 from acud.waits.conditions import evaluate
 from acud.waits.effects import BaselineTaken, EvaluationRecord, JobKind, WaitEffect
 from acud.waits.events import JobDispatched, JobDone, JobLost
 from acud.waits.lifecycle import Outcome, count_overtaken, resolve_without_picture
-from acud.waits.local_answers import known_on
+from acud.waits.local_answers import judge_locally_on
 from acud.waits.model import JobInFlight, JudgeState, LaterReading, PendingPicture, PendingYes, VerdictCache, Wait
-from acud.waits.planner import coverage_of
-from acud.waits.presence import doubt_absences, note_places, seen_there
+from acud.waits.planner import make_coverage
+from acud.waits.presence import collect_seen, doubt_absences, note_places
 from acud.waits.restless_area import RestlessArea
 from acud.waits.schedule import next_backoff
 from acud.waits.stages import note_later, take_later_yes
@@ -86,7 +86,7 @@ def _doubt_echoes(wait: Wait, event: JobDone, flight: JobInFlight) -> JobDone:
     """
 
     def doubt(index: int, verdict: Verdict) -> Verdict:
-        before, now = (own_input(wait.leaves[index], typed) for typed in (flight.typed, wait.typed))
+        before, now = (find_typed(wait.leaves[index], typed) for typed in (flight.typed, wait.typed))
         return TYPED_MEANWHILE if verdict.answer is Answer.YES and before != now else verdict
 
     is_of_stage = flight.request.stage == wait.stage
@@ -127,7 +127,7 @@ def _learn_identity(wait: Wait, event: JobDone) -> Outcome:
     if wait.view_state is None or not event.identity or event.epoch != wait.view_state.view.epoch:
         return wait, ()
     view_state = apply_identity(wait.view_state, event.frame, event.identity, event.heard)
-    return replace(wait, view_state=view_state), new_baselines(wait.view_state, view_state)
+    return replace(wait, view_state=view_state), list_new_baselines(wait.view_state, view_state)
 
 
 def _pace_identity(wait: Wait, flight: JobInFlight, at: float) -> Wait:
@@ -142,7 +142,7 @@ def _pace_identity(wait: Wait, flight: JobInFlight, at: float) -> Wait:
     return replace(wait, requests=replace(wait.requests, compare_at=compare_at, gone=0))
 
 
-def new_baselines(before: ViewState | None, after: ViewState) -> tuple[WaitEffect, ...]:
+def list_new_baselines(before: ViewState | None, after: ViewState) -> tuple[WaitEffect, ...]:
     """Return the baselines to store: those newly taken or newly identified."""
     old = {} if before is None else {index: change.taken for index, change in before.changes.items()}
     new = {index: change.taken for index, change in after.changes.items() if change.holds_from is None}
@@ -176,7 +176,7 @@ def _apply_answer(wait: Wait, event: JobDone, flight: JobInFlight) -> Outcome:
         note_look(wait, _select_counts(wait, event), is_of_arming=_is_of_arming(wait, event.frame)) if newest else wait
     )
     covered = replace(covered, standing=looked.standing)
-    anew = count_anew(looked, {**known_on(wait, flight, event.frame), **event.verdicts})
+    anew = count_anew(looked, {**judge_locally_on(wait, flight, event.frame), **event.verdicts})
     answers = describe_presence(looked, {index: anew[index] for index in event.verdicts})
     verdicts = {**anew, **doubt_absences(wait, answers, flight.windows, wait.windows)}
     whole = evaluate(wait.until, verdicts)
@@ -186,7 +186,7 @@ def _apply_answer(wait: Wait, event: JobDone, flight: JobInFlight) -> Outcome:
         judged=wait.judged + 1,
         judge_calls=wait.judge_calls + sum(index not in event.memoed for index in event.verdicts),
         verdict_cache=_remember_noes(wait.verdict_cache, event),
-        leaves_seen=seen_there(wait, event.verdicts),
+        leaves_seen=collect_seen(wait, event.verdicts),
         verdict=whole if newest or whole.answer is Answer.YES else wait.verdict,
         judge_state=_note_judgement(judge_state, event, flight),
     )
@@ -205,7 +205,7 @@ def _update_restless(wait: Wait, event: JobDone, flight: JobInFlight, whole: Ver
     if not wait.paces_restless:
         return RestlessArea()
     frames = judge_state.cover.frame, event.frame
-    return judge_state.restless.after_no(view_state, *frames, wait.longest_pause_s, moves=_needs_sight(wait, flight))
+    return judge_state.restless.apply_no(view_state, *frames, wait.longest_pause_s, moves=_needs_sight(wait, flight))
 
 
 def _needs_sight(wait: Wait, flight: JobInFlight) -> bool:
@@ -229,7 +229,7 @@ def _is_of_arming(wait: Wait, frame: int) -> bool:
 
 
 def _update_cover(wait: Wait, event: JobDone, flight: JobInFlight) -> Wait:
-    cover = coverage_of(flight.request, event.frame)
+    cover = make_coverage(flight.request, event.frame)
     old = wait.judge_state.cover
     newer = old is None or flight.turn >= wait.judge_state.answered_turn
     return replace(wait, judge_state=replace(wait.judge_state, cover=cover, gone=0)) if newer else wait
@@ -291,14 +291,14 @@ def _make_pending_yes(wait: Wait, whole: Verdict, event: JobDone, verdicts: dict
 
 def _on_no(judge_state: JudgeState, flight: JobInFlight) -> JudgeState:
     """Start confirmation anew, unless the no is older than the newest yes that counted."""
-    calm = replace(judge_state.without_absences(), retry_at=None, backoff_s=0.0, unreadable=0)
+    calm = replace(judge_state.clear_absences(), retry_at=None, backoff_s=0.0, unreadable=0)
     return calm if flight.turn < judge_state.yes_turn else replace(calm, yeses=0, yes_turn=-1, confirm_at=None)
 
 
 def _on_unknown(judge_state: JudgeState, at: float, told_s: float = 0.0) -> JudgeState:
     # Keep the time that the backend named: later it gives the place away.
     pause = min(max(told_s, LEAST_TOLD_S), MOST_TOLD_S) if told_s > 0 else next_backoff(judge_state.backoff_s)
-    judge_state = judge_state.without_absences()
+    judge_state = judge_state.clear_absences()
     if judge_state.confirm_at is not None:
         return replace(judge_state, backoff_s=pause, confirm_at=at + pause)
     return replace(judge_state, backoff_s=pause, retry_at=at + pause)
@@ -347,6 +347,6 @@ def _lose_judgement(wait: Wait, event: JobLost, flight: JobInFlight) -> Outcome:
     if event.code == "frame_gone" and judge_state.gone < MOST_GONE:
         return replace(wait, judge_state=replace(judge_state, gone=judge_state.gone + 1, retry_at=event.at)), ()
     verdict = unknown(event.code, event.reason)
-    spent = replace(judge_state, cover=coverage_of(flight.request, flight.frame), gone=0, last_start=flight.at)
+    spent = replace(judge_state, cover=make_coverage(flight.request, flight.frame), gone=0, last_start=flight.at)
     after = replace(wait, verdict=verdict, judge_state=_on_unknown(spent, event.at))
     return after, (EvaluationRecord(event.at, event.job_id, flight.request.epoch, flight.frame, "", verdict),)

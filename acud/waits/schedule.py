@@ -63,7 +63,7 @@ def next_tick(armed_at: float, interval_s: float, after: float) -> float:
     return tick if tick > after else armed_at + (count + 1) * interval_s
 
 
-def turns(
+def list_turns(
     wait: Wait, grabbed_at: float, unjudged_since: float | None, *, pause_end: float | None = None
 ) -> list[LookTurn]:
     """Return the turns to come or overdue.

@@ -112,7 +112,7 @@ _TWO_WAY = ("switch", "toggle", "check box", "toggle button", "radio button", "m
 
 def _widget_reader(states: tuple[WidgetState, ...] = (), *, gone: bool = False) -> Read:
     def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
-        role, name = _role_of(found), _control_name(phrase, found)
+        role, name = _role_of(found), _find_control_name(phrase, found)
         if role == "dialog" and states:
             return None  # programs report no state of a dialog
         if role == "option" and states:
@@ -164,7 +164,7 @@ _FINITE = re.compile(
 """The beginning of a predicate that shows where an unquoted label ends."""
 
 
-def _control_name(phrase: Phrase, found: re.Match[str]) -> str:
+def _find_control_name(phrase: Phrase, found: re.Match[str]) -> str:
     """Return the control's name, "" if it has none or that is not certain."""
     given = found.groupdict().get("name") or ""
     is_after = bool(given) and found.start("role") < found.start("name")
@@ -187,7 +187,7 @@ def _role_of(found: re.Match[str]) -> str:
 
 def _value_reader(compare: ValueComparison) -> Read:
     def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
-        role, name = _role_of(found), _control_name(phrase, found)
+        role, name = _role_of(found), _find_control_name(phrase, found)
         held = phrase.quote(found["held"]) or ("" if "<" in found["held"] else found["held"])
         if not name or not held or role not in _HOLDING:
             return None
@@ -198,7 +198,7 @@ def _value_reader(compare: ValueComparison) -> Read:
 
 
 def _read_range(phrase: Phrase, found: re.Match[str]) -> Until | None:
-    role, name, unit = _role_of(found), _control_name(phrase, found), (found["unit"] or "").casefold()
+    role, name, unit = _role_of(found), _find_control_name(phrase, found), (found["unit"] or "").casefold()
     compare, percent = _find_comparison(found), unit in ("%", "percent", "per cent")
     is_named = bool(name) or "name" not in found.groupdict()
     if compare is None or not is_named or role not in _RANGES or (unit and not percent):

@@ -70,7 +70,7 @@ def read_joined(phrase: Phrase) -> Until | None:
     for pattern, full in _LEFT_OUT:
         phrase = phrase.with_text(pattern.sub(full, phrase.text))
     if (neither := _NEITHER.fullmatch(phrase.text)) is not None:
-        return _none_of(read_joined(phrase.with_text(f"{neither['first']} or {neither['last']}")))
+        return _negate_any(read_joined(phrase.with_text(f"{neither['first']} or {neither['last']}")))
     for pattern, join in _NESTED:
         if (nested := pattern.fullmatch(phrase.text)) is not None:
             first, rest = read_single(phrase.with_text(nested["first"])), read_joined(phrase.with_text(nested["rest"]))
@@ -93,7 +93,7 @@ def read_joined(phrase: Phrase) -> Until | None:
     return None
 
 
-def _none_of(any_of: Until | None) -> Until | None:
+def _negate_any(any_of: Until | None) -> Until | None:
     """Return the condition that none of the parts joined by `or` is there."""
     if not isinstance(any_of, AnyOf) or any(isinstance(part, NotOf) for part in map(invert_condition, any_of.parts)):
         return None

@@ -25,7 +25,7 @@ class Asked(NamedTuple):
     given: str = ""
 
 
-def _words(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
@@ -220,93 +220,93 @@ _GOING_ON = r"(?:continuing|going on|proceeding|moving on|carrying on|doing anyt
 
 # ---- openings ------------------------------------------------------------------------------------------------------
 
-_PIECE = _words(rf"(?:{_ASK}|{_ERRAND}|{_BACKGROUND}|{_GREETING}){_AND} ")
+_PIECE = _compile(rf"(?:{_ASK}|{_ERRAND}|{_BACKGROUND}|{_GREETING}){_AND} ")
 _THING = (
     r"for:?|on(?= (?:a|the|any) )|await|let(?! (?:me|us)\b)|(?:(?:all|what) )?(?:I|we) (?:want|need|(?:am"
     r"|are) (?:(?:only|just|still|all) )*(?:waiting (?:for|on)|hoping for|(?:waiting|hoping) to see)|wait for|expect"
     r"|would like)(?: to see)?"
     rf"(?: is)?(?! (?:to|you)\b| {_A_SIGN})"
 )
-_OPENED = _words(rf"(?:{_WHEN}|(?P<ends>(?:for )?as long as|while)|(?P<thing>{_THING})) ")
-_WANTED = _words(rf"{_WANTING} {_WHEN} ")
-_GREETINGS = _words(rf"\A(?:{_GREETING},? )+")
-_STATED = _words(rf"{_BREAK} (?:and |so )?(?:(?:{_GREETING},? )*{_ASK} )?{_WHEN} ")
-_NO_LONGER = _words(
+_OPENED = _compile(rf"(?:{_WHEN}|(?P<ends>(?:for )?as long as|while)|(?P<thing>{_THING})) ")
+_WANTED = _compile(rf"{_WANTING} {_WHEN} ")
+_GREETINGS = _compile(rf"\A(?:{_GREETING},? )+")
+_STATED = _compile(rf"{_BREAK} (?:and |so )?(?:(?:{_GREETING},? )*{_ASK} )?{_WHEN} ")
+_NO_LONGER = _compile(
     r"(?:it|that|this) (?:(?:does not|no longer) (?:says?|shows?) (?:that|it|so)(?: any more)?|(?:is|does|has) (?:not"
     r"|no longer)(?: any more)?|no longer (?:is|does|has)|stops)"
 )
-_GREETED = _words(rf"(?:{_GREETING}|{_ERRAND}|{_BACKGROUND}){_AND} ")
-_WAIT_THE = _words(r"(?<=\bwait )(?:the |a |<)")
-_NOT_BEFORE = _words(rf"{_DO_NOT} (?:(?P<ends>as long as|while)|before|until|till) ")
-_WATCHED = _words(rf"(?:{_MODAL} )?(?:{_PLEASE} )*(?:(?:watch|look|monitor|keep an eye) (?:out )?for|{_WATCH}) ")
-_ONE = _words(r"(?:there is (?:one|it)|(?:you|I|we) (?:can )?(?:see|find|spot) (?:it|one)|(?:it|one) is there)")
-_IT = _words(r"(?:it|that|this|one) ")
-_ASKED_WHEN = _words(rf"(?:(?:{_GREETING},? )*{_ASK} )?{_WHEN} ")
-_THAT = _words(r"(?:it|(?:that|this)(?: (?:text|message|notice|word|window|button|dialog))?) ")
+_GREETED = _compile(rf"(?:{_GREETING}|{_ERRAND}|{_BACKGROUND}){_AND} ")
+_WAIT_THE = _compile(r"(?<=\bwait )(?:the |a |<)")
+_NOT_BEFORE = _compile(rf"{_DO_NOT} (?:(?P<ends>as long as|while)|before|until|till) ")
+_WATCHED = _compile(rf"(?:{_MODAL} )?(?:{_PLEASE} )*(?:(?:watch|look|monitor|keep an eye) (?:out )?for|{_WATCH}) ")
+_ONE = _compile(r"(?:there is (?:one|it)|(?:you|I|we) (?:can )?(?:see|find|spot) (?:it|one)|(?:it|one) is there)")
+_IT = _compile(r"(?:it|that|this|one) ")
+_ASKED_WHEN = _compile(rf"(?:(?:{_GREETING},? )*{_ASK} )?{_WHEN} ")
+_THAT = _compile(r"(?:it|(?:that|this)(?: (?:text|message|notice|word|window|button|dialog))?) ")
 _NAMED = r"(?:the |an? |any )?(?:[a-z]+ ){0,3}<\d+>(?: (?!now\b|right\b|at\b|on\b)[a-z]+)?"
-_SAYS_NOW = _words(
+_SAYS_NOW = _compile(
     r"(?:is it still (?:saying|showing)|(?:it|the screen|the display|(?!(?:some|any|every)(?:one|body)\b)[a-z]{3,})"
     rf" (?:keeps (?:on )?(?:saying|showing)|(?:still |currently |now )?(?:says|shows))) (?P<it>{_NAMED})"
 )
-_NOW = _words(r" (?:still|currently|right now|now|at the moment|at present)\b")
-_LOADS = _words(r"(?P<it>.+) is (?:downloading|being downloaded)")
-_RUNS = _words(r"(?P<it>.+) (?:is (?:running|alive|active|going)|runs)")
-_ENDS = _words(
+_NOW = _compile(r" (?:still|currently|right now|now|at the moment|at present)\b")
+_LOADS = _compile(r"(?P<it>.+) is (?:downloading|being downloaded)")
+_RUNS = _compile(r"(?P<it>.+) (?:is (?:running|alive|active|going)|runs)")
+_ENDS = _compile(
     r"it (?:is (?:finished|done|over|through|not|gone)|has (?:ended|finished|exited|stopped)|ends|exits|stops|finishes"
     r"|(?:is|does) not(?: any more)?)"
 )
-_IS_SO_THEN = _words(r"it (?:is|has|does)(?: there)?")
-_NOT_YET = _words(r"(?:(?P<verb>\b(?:is|are|has|have)) not|\b(?:does|do) not(?= ))(?: yet)?|(?<=.) yet$")
-_THERE_IS = _words(r"(?:there is|(?:I|we) (?:can )?see) ")
+_IS_SO_THEN = _compile(r"it (?:is|has|does)(?: there)?")
+_NOT_YET = _compile(r"(?:(?P<verb>\b(?:is|are|has|have)) not|\b(?:does|do) not(?= ))(?: yet)?|(?<=.) yet$")
+_THERE_IS = _compile(r"(?:there is|(?:I|we) (?:can )?see) ")
 """Statements about now, before the request about what shall become of it."""
-_OF_THESE = _words(
+_OF_THESE = _compile(
     r"(?P<some>one|any|either|both|all)(?: one)? of (?:those|these|them|the)(?: (?:two|three|four))?"
     r"(?: (?P<kind>words|texts|messages|windows|notifications|phrases))? (?P<said>.+)"
 )
-_UNQUOTED = _words(r"(?<![<\d\w])(?!or\b|and\b)[a-z]")
-_TO_DO = _words(
+_UNQUOTED = _compile(r"(?<![<\d\w])(?!or\b|and\b)[a-z]")
+_TO_DO = _compile(
     r"(?:some(?:one|body)|my [a-z]+|he|she|they|I) (?:(?:still|only|just) )?(?:has to|have to|must|needs? to|wants? to"
     r"|will|should|(?:is|am|are) (?:going|supposed|meant|about) to)"
     r" (?P<does>open|close|shut|tick|untick|check|uncheck|pick|select|delete|remove|enable|disable|expand|collapse)"
     r" (?P<what>.+)"
 )
-_IS_DONE = _words(r"(?:it|that|this) (?:is (?:done|so|the case)|has happened|happens|has been done)")
-_STARTED = _words(
+_IS_DONE = _compile(r"(?:it|that|this) (?:is (?:done|so|the case)|has happened|happens|has been done)")
+_STARTED = _compile(
     r"(?:I|we) (?:have )?(?:just )?(?:clicked(?: on)?|double-clicked(?: on)?|started|opened|launched|fired up) "
     r"(?P<name>(?-i:[A-Z]\w*(?: [A-Z]\w*)*))(?: (?:just now|earlier|already|(?:ages|(?:some|a|\w+|a few|a couple of)"
     r" (?:time|while|minutes?|seconds?|moments?|hours?)) ago))?"
 )
-_EITHER = _words(r"either (?:(?! or ).)+ or (?:(?! or ).)+")
-_ONE_OF_IT = _words(
+_EITHER = _compile(r"either (?:(?! or ).)+ or (?:(?! or ).)+")
+_ONE_OF_IT = _compile(
     r"(?:one|either|any)(?: one)?(?: of (?:them|these|those|the two))? (?P<said>shows up|turns up|comes up|pops up"
     r"|appears"
     r"|is (?:there|visible|on (?:the )?screen))"
 )
-_RUNS_AS = _words(
+_RUNS_AS = _compile(
     r"(?:my|the) [a-z]+ (?:has|is|runs (?:as|under)|is running (?:as|under|with)) (?:the )?(?:pid|process(?: (?:id"
     r"|number))?)"
     r" (?P<pid>\d+)"
 )
-_STILL_NOW = _words(
+_STILL_NOW = _compile(
     r"(?:the|my) screen has not (?:changed|moved)(?: at all)?(?: yet| for (?:ages|a (?:long )?(?:time|while)))?"
 )
-_WILL_SAY = _words(
+_WILL_SAY = _compile(
     r"(?:it|the [a-z]+(?: (?:app|program|tool|site|page))?) (?:will|is going to|should|has to|is supposed to) (?:say"
     r"|show"
     r"|print|display) (?P<it><\d+>)"
 )
-_SAYS_LATER = _words(
+_SAYS_LATER = _compile(
     r"(?:the|my) [a-z]+(?: (?:app|program|tool|site))? (?:prints|says|shows|displays|will (?:say|print|show))"
     r" (?P<it><\d+>)"
     r" (?:when it (?:is|has) (?:through|done|finished|ready|complete)|at the (?:very )?end|once it is (?:done"
     r"|finished|through))"
 )
-_STOPS = _words(r"(?:it|that|this) (?:stops|has stopped) (?:saying|showing) (?:that|it|so)")
-_INVERTED = _words(
+_STOPS = _compile(r"(?:it|that|this) (?:stops|has stopped) (?:saying|showing) (?:that|it|so)")
+_INVERTED = _compile(
     r"(?P<verb>has|have|is|are|does|did|do|can) (?P<said>(?!.* (?:not|or) )(?!(?!both ).* and )(?:[^.?]"
     r"|\.(?=\w))+?)(?: yet| already| now)*"
 )
-_QUESTION = _words(
+_QUESTION = _compile(
     rf"(?:{_GREETING},? )*(?P<question>(?:has|have|is|are|does|did|do|can) (?:[^.?]|\.(?=\w))+?)"
     rf"(?:[?.,](?: (?:if (?:so|not),? )?{_ASK}(?: for it)?(?:,? {_WHEN}(?: (?:{_IS_SO}|{_HAPPENS}))?)?)?)?"
 )
@@ -443,7 +443,7 @@ _TOLD = (
     rf"(?:{_MODAL} )?(?:{_PLEASE} )*(?:{_TELL}|(?:inform|tell|alert|congratulate|warn|notify|call) (?:the )?[a-z]+"
     rf"|(?:[a-z]+ )?(?:reminder|alert|alarm|notification))(?: about (?:it|that|this))?{_HOW}"
 )
-_CLOSING = _words(
+_CLOSING = _compile(
     rf"(?: -> {_free(_NEVER_OF_A_REASON)}|(?:{_BREAK}| ->| =){{0,3}}(?: (?:and only then|only then|and then|and|then"
     r"|so|after that))? (?:"
     rf"{_THANKS}|{_REASON}|{_WANT_SIGN}|{_PLEASE}|ok|okay|go|done|bingo|:-?\)"
@@ -456,30 +456,30 @@ _CLOSING = _words(
     r"|not (?:before|earlier|sooner)(?: than that)?|(?:wait|watch) for (?:it|that|this|them|(?:those|these) [a-z]+)"
     r"))\??$"
 )
-_DENIED = _words(r"\b(?:not|no|never|nowhere)\b")
-_HEADED = _words(
+_DENIED = _compile(r"\b(?:not|no|never|nowhere)\b")
+_HEADED = _compile(
     rf"(?:{_free(_TELLING_MORE, _ON_SCREEN)} )?(?:(?:wait|waiting|looking) for|alarm|alert|wanted|(?:task"
     r"|job)(?: for you)?"
     r"|condition|trigger|request|wish|(?:warn|tell|wake) me): "
 )
 """Any words for: wait for what follows."""
 _MOST_CLOSINGS = 5
-_RESTATED = _words(r".+?[,;.]? (?:i\.e\.|in other words|meaning|that is to say),? ")
-_LASTS = _words(rf"(?:as long as|while) (?P<condition>.+?),? (?:{_PLEASE} )?{_WAIT}{_HOW}")
-_UNTIL = _words(rf"(?:until|till|til) (?P<condition>.+?),? (?:{_PLEASE} )?{_WAIT}{_HOW}")
-_SPEAKS_AFTER = _words(
+_RESTATED = _compile(r".+?[,;.]? (?:i\.e\.|in other words|meaning|that is to say),? ")
+_LASTS = _compile(rf"(?:as long as|while) (?P<condition>.+?),? (?:{_PLEASE} )?{_WAIT}{_HOW}")
+_UNTIL = _compile(rf"(?:until|till|til) (?P<condition>.+?),? (?:{_PLEASE} )?{_WAIT}{_HOW}")
+_SPEAKS_AFTER = _compile(
     rf"(?P<lasts>.*\b(?:as long as|while) .+?),? (?:and )?{_TOLD} {_WHEN} (?:it|that|this) (?:is|does|has) not"
 )
-_WATCHES_ALL = _words(rf"\b{_WATCH} {_SCREEN}\b")
-_BY_SOMEONE = _words(r"(?:some|any)(?:one|body) ")
-_DONE_BY = _words(
+_WATCHES_ALL = _compile(rf"\b{_WATCH} {_SCREEN}\b")
+_BY_SOMEONE = _compile(r"(?:some|any)(?:one|body) ")
+_DONE_BY = _compile(
     r"\bhas (?:some|any)(?:one|body) (?P<done>deleted|removed|closed|opened|ticked|unticked|selected|created)"
     r" (?P<what>[^?]+?)(?=\? \w)"
 )
 """A question whether somebody has done something, before the request to report it."""
-_IS_IT = _words(r"\A(?P<what>(?:the |<)[^,?;:]+?)(?:,| -|:) (?P<verb>is|has|can|does) it (?=[^?.]+\?)")
+_IS_IT = _compile(r"\A(?P<what>(?:the |<)[^,?;:]+?)(?:,| -|:) (?P<verb>is|has|can|does) it (?=[^?.]+\?)")
 """A question that names its subject first."""
-_ON_IT = _words(r" (?:on|in) it\b")
+_ON_IT = _compile(r" (?:on|in) it\b")
 
 
 def _strip_closings(text: str) -> Iterator[str]:

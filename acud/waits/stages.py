@@ -13,13 +13,13 @@ from msgspec.structs import replace
 
 from acud.types import Answer, Change, Evidence, Text, TextLeaf, Then, Until, Verdict, no, yes
 from acud.waits.anew import count_anew, describe_presence
-from acud.waits.baselines import token_of_view
+from acud.waits.baselines import make_token
 from acud.waits.blinks import BlinkWatch
-from acud.waits.conditions import NOT_LOCATED, evaluate, leaves, sentences
+from acud.waits.conditions import NOT_LOCATED, evaluate, find_sentences, leaves
 from acud.waits.effects import BaselineTaken, JobKind, JobWithdrawal, StageReached, WaitEffect
 from acud.waits.local_answers import apply_texts
 from acud.waits.model import JudgeState, LaterReading, PendingPicture, PendingYes, TextSnapshot, VerdictCache, Wait
-from acud.waits.presence import doubt_absences, named_leaf
+from acud.waits.presence import ask_presence, doubt_absences
 from acud.waits.schedule import ignores_blinking
 from acud.waits.view_state import ChangeState, StoredBaseline, ViewState
 
@@ -27,19 +27,19 @@ MOST_AHEAD = 8
 """Readings kept for later stages: as many as the engine holds frames."""
 
 
-def stage_condition(until: Until, stage: int) -> Until:
+def get_stage(until: Until, stage: int) -> Until:
     """Return stage `stage` (from 0) of a condition."""
     return until.parts[stage] if isinstance(until, Then) else until
 
 
-def stage_count(until: Until) -> int:
+def count_stages(until: Until) -> int:
     """Return how many stages a condition has."""
     return len(until.parts) if isinstance(until, Then) else 1
 
 
 def is_last_stage(wait: Wait) -> bool:
     """Return whether no stage comes after the present one."""
-    return wait.stage + 1 >= stage_count(wait.spec.until)
+    return wait.stage + 1 >= count_stages(wait.spec.until)
 
 
 # ---- reading ahead -------------------------------------------------------------------------------------------------
@@ -54,8 +54,8 @@ def read_ahead(wait: Wait) -> dict[int, bool]:
     if wait.spec.policy.confirm > 1:
         return {}
     ahead: dict[int, bool] = {}
-    for stage in range(wait.stage + 1, stage_count(wait.spec.until)):
-        if not _is_read_ahead(stage_condition(wait.spec.until, stage)):
+    for stage in range(wait.stage + 1, count_stages(wait.spec.until)):
+        if not _is_read_ahead(get_stage(wait.spec.until, stage)):
             break
         ahead[stage] = stage not in wait.holding_ahead
     return ahead
@@ -78,7 +78,7 @@ def note_later(wait: Wait, reading: LaterReading) -> Wait:
     holding = {
         stage
         for stage, verdicts in reading.verdicts.items()
-        if evaluate(stage_condition(wait.spec.until, stage), verdicts).answer is Answer.YES
+        if evaluate(get_stage(wait.spec.until, stage), verdicts).answer is Answer.YES
     }
     told = (wait.holding_ahead - reading.verdicts.keys()) | holding
     kept = (*wait.later, reading) if reading.evidence is not None else wait.later
@@ -108,7 +108,7 @@ def take_later_yes(wait: Wait, reading: LaterReading) -> Wait:
 # ---- the next stage ------------------------------------------------------------------------------------------------
 
 
-def next_stage(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -> tuple[Wait, tuple[WaitEffect, ...]]:
+def begin_stage(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -> tuple[Wait, tuple[WaitEffect, ...]]:
     """Return the wait as its next stage begins, and the record of the reached one.
 
     Spending, counts and the pace of judging go on. Readings in flight for the old stage may be of later frames: their
@@ -116,9 +116,7 @@ def next_stage(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -
     """
     stage = wait.stage + 1
     withdrawn = tuple(JobWithdrawal(kind) for kind in wait.requests.jobs)
-    begun = replace(
-        wait, stage=stage, stage_frame=pending.frame, leaves=leaves(stage_condition(wait.spec.until, stage))
-    )
+    begun = replace(wait, stage=stage, stage_frame=pending.frame, leaves=leaves(get_stage(wait.spec.until, stage)))
     stored = _make_baselines(begun, pending)
     judge_state = replace(
         JudgeState(),
@@ -128,7 +126,7 @@ def next_stage(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -
         answered_turn=wait.judge_state.turn - 1,
         last_real=at,
     )
-    named = (named_leaf(wait.leaves[index]) for index in wait.leaves_seen)
+    named = (ask_presence(wait.leaves[index]) for index in wait.leaves_seen)
     seen = wait.seen_before | {one for one in named if one is not None}
     after = replace(
         begun,
@@ -136,7 +134,7 @@ def next_stage(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -
         is_new=True,
         seen_before=seen,
         standing={},
-        leaves_seen=frozenset(index for index, leaf in enumerate(begun.leaves) if named_leaf(leaf) in seen),
+        leaves_seen=frozenset(index for index, leaf in enumerate(begun.leaves) if ask_presence(leaf) in seen),
         view_state=_begin_view(begun, pending.frame, stored, at),
         texts=TextSnapshot(read_at=wait.texts.read_at, widgets_at=wait.texts.widgets_at),
         scrolled_off={},
@@ -147,7 +145,7 @@ def next_stage(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -
         verdict_cache=VerdictCache(),
         judge_state=judge_state,
         pending=None,
-        unaffordable=sentences(begun.leaves) if wait.budget_status.spent else frozenset(),
+        unaffordable=find_sentences(begun.leaves) if wait.budget_status.spent else frozenset(),
         last_picture=None,
         requests=replace(wait.requests, jobs={}, grab_asked=None, compare_at=float("-inf"), gone=0, fps=-1.0),
     )
@@ -164,7 +162,7 @@ def _make_baselines(wait: Wait, pending: PendingYes) -> dict[int, StoredBaseline
     view_state = wait.view_state
     if view_state is None or wait.missing is not None or pending.frame < 0:
         return {}
-    taken = StoredBaseline(token_of_view(view_state.view, pending.frame), pending.identity)
+    taken = StoredBaseline(make_token(view_state.view, pending.frame), pending.identity)
     return {index: taken for index, leaf in enumerate(wait.leaves) if isinstance(leaf, Change)}
 
 

@@ -10,7 +10,7 @@ from acud.base.errors import InvalidRequest, suggest
 from acud.types import MAX_SIDE_PX, MonitorInfo, Rect, Target, Verdict, WindowInfo, display_name, screen_cover, unknown
 from acud.waits.conditions import NOT_LOCATED
 from acud.waits.read_text import comparable
-from acud.waits.terminals import session_name
+from acud.waits.terminals import parse_session_name
 
 TARGETS = "use screen, display:<name>, window:<title or id>, region:x,y,w,h, pty:<session> or monitor:<name or number>"
 
@@ -48,7 +48,7 @@ def locate(
     if target.pty or target.opened_by is not None:
         return _locate_known_window(target, display, screen, windows, shown_in)
     if target.window:
-        window = window_named(target.window, windows, held)
+        window = find_named_window(target.window, windows, held)
         return _locate_window(target, display, screen, window)
     if target.monitor:
         return _locate_monitor(target, display, screen, monitors)
@@ -57,23 +57,23 @@ def locate(
     return _locate_box(display, screen, target.region, target.ignore, 0)
 
 
-def window_named(wanted: str, windows: tuple[WindowInfo, ...], held: int = 0) -> WindowInfo | None:
+def find_named_window(wanted: str, windows: tuple[WindowInfo, ...], held: int = 0) -> WindowInfo | None:
     """Return the window that `wanted` names by id or a part of its title, as in `locate`; None if there is none."""
-    number = window_number(wanted)
+    number = parse_window_id(wanted)
     by_id = [w for w in windows if number is not None and w.window_id == number]
-    by_title = windows_titled(wanted, windows)
+    by_title = find_titled_windows(wanted, windows)
     before = [w for w in windows if w.window_id == held]
     candidates = by_id or [*before, *by_title]
     viewable = [w for w in candidates if w.visibility != "unmapped"]
     return next(iter(viewable or candidates), None)
 
 
-def windows_titled(wanted: str, windows: tuple[WindowInfo, ...]) -> list[WindowInfo]:
+def find_titled_windows(wanted: str, windows: tuple[WindowInfo, ...]) -> list[WindowInfo]:
     """Return the client windows with `wanted` in their title, topmost first."""
     return [w for w in windows if w.kind != "popup" and comparable(wanted) in comparable(w.title)]
 
 
-def window_number(text: str) -> int | None:
+def parse_window_id(text: str) -> int | None:
     """Return the X id that `text` spells (decimal, or `0x` and hexadecimal), or None when it is a title."""
     digits, base = (text[2:], 16) if text[:2].lower() == "0x" else (text, 10)
     allowed = "0123456789abcdef"[:base]
@@ -105,7 +105,7 @@ def _locate_known_window(
 
 
 def _locate_monitor(target: Target, display: str, screen: Rect, monitors: tuple[MonitorInfo, ...]) -> TargetLocation:
-    found = monitor_named(target.monitor, monitors)
+    found = find_monitor(target.monitor, monitors)
     if found is None:
         there = ", ".join(one.name for one in monitors) or "none"
         detail = f"display {display} has no monitor {target.monitor!r} now; monitors there: {there}"
@@ -113,7 +113,7 @@ def _locate_monitor(target: Target, display: str, screen: Rect, monitors: tuple[
     return _locate_box(display, screen, found.bounds, target.ignore, 0)
 
 
-def monitor_named(wanted: str, monitors: tuple[MonitorInfo, ...]) -> MonitorInfo | None:
+def find_monitor(wanted: str, monitors: tuple[MonitorInfo, ...]) -> MonitorInfo | None:
     """Return the monitor of this name, else of this number (counted from 0, as xrandr does)."""
     by_name = next((one for one in monitors if one.name.casefold() == wanted.casefold()), None)
     if by_name is not None or not (wanted.isascii() and wanted.isdecimal()):
@@ -122,7 +122,7 @@ def monitor_named(wanted: str, monitors: tuple[MonitorInfo, ...]) -> MonitorInfo
     return monitors[number] if number < len(monitors) else None
 
 
-def hidden_screen(windows: tuple[WindowInfo, ...], box: Rect | None) -> Verdict | None:
+def judge_hidden_screen(windows: tuple[WindowInfo, ...], box: Rect | None) -> Verdict | None:
     """Return the verdict if a lock screen or screen saver hides a part of a display (None: all of it), else None."""
     cover = screen_cover(windows, box)
     if cover is None:
@@ -167,7 +167,7 @@ def parse_target(text: str, display: str = "", ignore: tuple[Rect, ...] = ()) ->
         case "region" if rest:
             return Target(where, region=_parse_region(rest), ignore=ignore)
         case "pty" if rest:
-            return Target(where, pty=session_name(rest).text, ignore=ignore)
+            return Target(where, pty=parse_session_name(rest).text, ignore=ignore)
         case "monitor" if rest:
             return Target(where, monitor=rest, ignore=ignore)
     near = suggest(kind.strip(), ("screen", "display", "window", "region", "pty", "monitor"))

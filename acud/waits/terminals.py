@@ -19,15 +19,15 @@ from acud.waits.read_text import (
     BUT_TYPED,
     ECHO_LETTERS,
     LabelPlace,
-    begins_with_number,
     comparable,
-    first_continued,
+    find_label_places,
+    find_line_start,
+    find_places,
     is_echo,
+    judge_only_number,
     judge_places,
-    label_places,
     normalise_text,
-    only_number,
-    places_of,
+    read_leading_number,
 )
 
 NAMES = "name a terminal (pty:pts/3, pty:/dev/pts/3) or a tmux session (pty:build, pty:tmux:<socket>/build)"
@@ -55,7 +55,7 @@ class OutputMark(Struct, frozen=True):
         return f"{self.line}.{self.check}"
 
 
-def output_mark(text: str) -> OutputMark:
+def parse_output_mark(text: str) -> OutputMark:
     """Return the mark that `text` spells. Raises: InvalidRequest."""
     found = _MARK.fullmatch(text)
     if found is None:
@@ -64,7 +64,7 @@ def output_mark(text: str) -> OutputMark:
     return OutputMark(int(found[1]), found[2])
 
 
-def line_check(line: str) -> str:
+def checksum_line(line: str) -> str:
     """Return the checksum of a line for a mark."""
     return f"{crc32(line.rstrip().encode()) & 0xFFFF:04x}"
 
@@ -86,7 +86,7 @@ class SessionName(Struct, frozen=True):
         return f"tmux:{self.socket}/{self.name}{mark}" if self.socket else f"{self.name}{mark}"
 
 
-def session_name(text: str) -> SessionName:
+def parse_session_name(text: str) -> SessionName:
     """Return the session that `text` (what follows `pty:`) names. Raises: InvalidRequest."""
     tty = _TTY.fullmatch(text)
     if tty is not None:
@@ -104,7 +104,7 @@ def session_name(text: str) -> SessionName:
 def _split_mark(text: str) -> tuple[str, OutputMark | None]:
     """Split a mark from a session's name, which holds no colon."""
     name, colon, mark = text.partition(":")
-    return (name, output_mark(mark)) if colon and _MARK.fullmatch(mark) else (text, None)
+    return (name, parse_output_mark(mark)) if colon and _MARK.fullmatch(mark) else (text, None)
 
 
 def _is_plain_path(path: str) -> bool:
@@ -178,7 +178,7 @@ def find_window(name: SessionName, survey: SessionSurvey, windows: tuple[WindowI
         return unknown("session_missing", f"no tmux session {name.text!r} is there now")
     if not session.chains:
         return unknown("not_viewable", f"session {name.text} is detached: no window shows it")
-    found = {window for chain in session.chains for window in _windows_of(chain, windows)[:1]}
+    found = {window for chain in session.chains for window in _find_windows(chain, windows)[:1]}
     shown = [w for w in windows if w.window_id in found]
     viewable = [w for w in shown if w.visibility != "unmapped"]
     if not shown:
@@ -191,7 +191,7 @@ def _find_tty_window(name: SessionName, survey: SessionSurvey, windows: tuple[Wi
     tty = survey.tty(name.name)
     if tty is None:
         return unknown("session_missing", f"no session has the terminal {name.name} now")
-    found = _windows_of(tty.chain, windows)
+    found = _find_windows(tty.chain, windows)
     if len(found) > 1 and tty.window_hint in found:
         return tty.window_hint
     if len(found) > 1:
@@ -206,7 +206,7 @@ def _find_tty_window(name: SessionName, survey: SessionSurvey, windows: tuple[Wi
     return unknown("not_viewable", detail)
 
 
-def _windows_of(chain: tuple[int, ...], windows: tuple[WindowInfo, ...]) -> list[int]:
+def _find_windows(chain: tuple[int, ...], windows: tuple[WindowInfo, ...]) -> list[int]:
     """Return the client windows of the first process in `chain` that has any."""
     for pid in chain:
         own = [w.window_id for w in windows if w.pid == pid and w.kind == "normal"]
@@ -269,7 +269,7 @@ def judge_written(leaf: TextLeaf, written: str, echoes: Sequence[Echo] = ()) -> 
 def _judge_number(leaf: ScreenNumber, pane: str, echoes: Sequence[Echo]) -> Verdict:
     lines = [normalise_text(line) for line in pane.splitlines()]
     if not leaf.label:
-        return only_number(leaf, lines)
+        return judge_only_number(leaf, lines)
     places: list[LabelPlace] = []
     for line in pane.splitlines():
         if echoes and _count_places(Text(leaf.label), line) != _count_places(Text(leaf.label), line, echoes):
@@ -277,8 +277,8 @@ def _judge_number(leaf: ScreenNumber, pane: str, echoes: Sequence[Echo]) -> Verd
         cells = [normalise_text(cell) for cell in _CELL_END.split(line) if cell.strip()]
         for cell, beside in zip_longest(cells, cells[1:], fillvalue=""):
             places += [
-                replace(place, number=begins_with_number(leaf, beside)) if place.ends else place
-                for place in label_places(leaf, cell)
+                replace(place, number=read_leading_number(leaf, beside)) if place.ends else place
+                for place in find_label_places(leaf, cell)
             ]
     return judge_places(leaf, places)
 
@@ -317,13 +317,13 @@ def _count_places(leaf: Text, pane: str, echoes: Sequence[Echo] = ()) -> int:
     rows = [read_as(line) for line in lines]
     starts = list(accumulate((len(row) + 1 for row in rows), initial=0))
     text = " ".join(rows)
-    places = list(places_of(read_as(leaf.text), text, whole_words=leaf.whole_words))
+    places = list(find_places(read_as(leaf.text), text, whole_words=leaf.whole_words))
     return sum(not (echoes and is_echo(echoes, *_split_around(text, starts, edges, *place))) for place in places)
 
 
 def _split_around(text: str, starts: list[int], edges: list[int], start: int, end: int) -> tuple[str, str]:
     """Return the text before a place in its wrapped line, and after it in its row."""
-    begins = starts[first_continued(bisect_right(starts, start) - 1, edges, slack=1)]
+    begins = starts[find_line_start(bisect_right(starts, start) - 1, edges, slack=1)]
     return text[max(begins, start - 2 * ECHO_LETTERS) : start], text[end : starts[bisect_left(starts, end)]]
 
 

@@ -136,7 +136,7 @@ def to_bytes(tiles: int) -> bytes:
     return tiles.to_bytes((tiles.bit_length() + 7) // 8, "little")
 
 
-def looks_of(tiles: int, looks: bytes) -> dict[int, int]:
+def parse_looks(tiles: int, looks: bytes) -> dict[int, int]:
     """Return the looks of `tiles` by tile, from a notice's 8 little-endian bytes for each."""
     return {index: from_bytes(looks[at * 8 : at * 8 + 8]) for at, index in enumerate(bits(tiles))}
 

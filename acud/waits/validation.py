@@ -44,7 +44,7 @@ from acud.types import (
 from acud.types.widget_text import OPPOSITES, as_number, state_word
 from acud.waits import baselines, conditions
 from acud.waits.conditions import leaves
-from acud.waits.host_files import host_path
+from acud.waits.host_files import parse_path
 from acud.waits.images import normalise_image
 from acud.waits.widgets import ORDERED
 
@@ -75,7 +75,7 @@ def check_leaf(leaf: Leaf, *, most: float = math.inf) -> None:
         _check_program(leaf.name, "widget name", ways=((True, False),), most=MAX_SIZE)
 
 
-def unsearchable_reason(spec: WaitSpec) -> str:
+def explain_unsearchable(spec: WaitSpec) -> str:
     """Return why the condition of a wait from an older version cannot be searched for, "" when it can."""
     try:
         _check_patterns(spec.until, spec.target)
@@ -194,7 +194,7 @@ def check_budget(budget: Budget) -> Budget:
 
 def check_until(until: Until) -> Until:
     """Return the condition with its words stripped, or raise InvalidRequest naming the part at fault."""
-    if conditions.deeper_than(until, MAX_DEPTH):
+    if conditions.is_deeper_than(until, MAX_DEPTH):
         raise InvalidRequest(f"the condition is nested deeper than {MAX_DEPTH}", hint="flatten it")
     if len(conditions.leaves(until)) > MAX_LEAVES:
         raise InvalidRequest(f"the condition has more than {MAX_LEAVES} parts", hint="split it over several waits")
@@ -272,7 +272,7 @@ def _normalise_leaf(leaf: Leaf) -> Leaf:
             _check_finite(leaf.stable_s)
             return leaf
         case FileState():
-            host_path(leaf.path, "/")
+            parse_path(leaf.path, "/")
             _check_finite(leaf.still_s, leaf.since_utc_s)
             if leaf.gone and leaf.newer:
                 raise InvalidRequest("a file that is gone is not newer", hint="leave newer or gone out")

@@ -60,7 +60,7 @@ class TargetView(Struct, frozen=True):
         return size and self.server == other.server and self.ignore == other.ignore
 
 
-def view_of(event: TargetLocated) -> TargetView:
+def make_view(event: TargetLocated) -> TargetView:
     """Return the view that an event names."""
     grid = Grid(event.width, event.height)
     box = event.crop or Rect(0, 0, event.width, event.height)

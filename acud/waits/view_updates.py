@@ -20,9 +20,9 @@ from acud.waits.view_state import (
     add_tiles,
     count_change,
     lose_look,
+    make_view,
     map_changes,
     mark_change,
-    view_of,
 )
 
 _UNREAD = "before anybody had read how it looked"
@@ -35,7 +35,7 @@ def show_view(before: ViewState | None, changes: dict[int, ChangeState], event: 
 
     A capture that only restarted (another epoch of the same view) compares its first frame itself.
     """
-    view = view_of(event)
+    view = make_view(event)
     if before is None:
         return ViewState(view, event.at, changes, event.touched, event.awaited_baselines)
     if not before.was_hidden and replace(before.view, epoch=view.epoch) == view:
@@ -136,7 +136,7 @@ def apply_look(view_state: ViewState, event: FrameSeen) -> ViewState:
     if look is None or not view_state.looked or event.frame < view_state.frame:
         return view_state
     shares = [change for change in view_state.changes.values() if change.leaf.share and change.holds_from is None]
-    apart = _tiles_apart(view_state.view, first, look.tiles) if shares and view_state.before is not None else None
+    apart = _diff_tiles(view_state.view, first, look.tiles) if shares and view_state.before is not None else None
     if apart is not None:
         view_state = map_changes(view_state, lambda change: _measure_change(view_state, change, apart, event.frame))
         if view_state.uncertain is not None:
@@ -148,7 +148,7 @@ def apply_look(view_state: ViewState, event: FrameSeen) -> ViewState:
     return replace(after, wants_identity=view_state.wants_identity)
 
 
-def _tiles_apart(view: TargetView, before: bytes, now: bytes) -> int | None:
+def _diff_tiles(view: TargetView, before: bytes, now: bytes) -> int | None:
     """Return the tiles of the source in which the target looks different, None if not known."""
     if not before or len(before) != len(now):
         return None

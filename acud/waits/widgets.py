@@ -12,7 +12,7 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.accessibility.labels import implied_names
+from acud.accessibility.labels import derive_names
 from acud.accessibility.nodes import PASSWORD, TEXT_INPUT, Node, State, Tree
 from acud.accessibility.roles import WORDS, roles_of
 from acud.base.patterns import is_found
@@ -102,7 +102,7 @@ class WidgetsSeen:
 
     def find_named(self, leaf: Widget, place: WidgetPlace) -> list[Node]:
         """Return the widgets of the leaf's role and name in `place`; if there are none, those with that label."""
-        found = [node for node in self._candidates(leaf) if _is_in(node, place)]
+        found = [node for node in self._find_candidates(leaf) if _is_in(node, place)]
         if found or not leaf.name:
             return found
         roles = roles_of(leaf.role) if leaf.role else None
@@ -116,7 +116,7 @@ class WidgetsSeen:
     @cached_property
     def _by_label(self) -> Mapping[str, str]:
         """The names that labels give to nameless widgets, by handle."""
-        return implied_names(self.tree.nodes)
+        return derive_names(self.tree.nodes)
 
     def name(self, node: Node) -> str:
         """Return a widget's name, or that of its label; "" for neither."""
@@ -127,7 +127,7 @@ class WidgetsSeen:
         words = self._redacted(text[:_MAX_TEXT])
         return json.dumps(words[:_MAX_QUOTE] + ("…" if len(words) > _MAX_QUOTE else ""), ensure_ascii=False)
 
-    def _candidates(self, leaf: Widget) -> Iterable[Node]:
+    def _find_candidates(self, leaf: Widget) -> Iterable[Node]:
         roles = roles_of(leaf.role) if leaf.role else None
         if leaf.name and leaf.match is NameMatch.EXACT:
             return (node for node in self._by_name[_fold_text(leaf.name)] if roles is None or node.role in roles)
@@ -167,7 +167,7 @@ def judge_widget(leaf: Widget, seen: WidgetsSeen, place: WidgetPlace, *, was_the
     if not found:
         return _judge_absence(leaf, seen, place, was_there=was_there)
     if leaf.gone:
-        return no(f"{_describe_node(found[0], seen)}: it is still there", _boxes_of(found[0]))
+        return no(f"{_describe_node(found[0], seen)}: it is still there", _list_boxes(found[0]))
     verdicts = [_judge_node(leaf, node, seen) for node in found]
     for answer in (Answer.YES, Answer.UNKNOWN):
         fitting = [one for one in verdicts if one.answer is answer]
@@ -190,14 +190,14 @@ def _judge_node(leaf: Widget, node: Node, seen: WidgetsSeen) -> Verdict:
     words = _describe_node(node, seen)
     missing = [state_word(state) for state in leaf.states if not has_state(node, state)]
     if missing:
-        return no(f"{words}: not {' and not '.join(missing)}", _boxes_of(node))
+        return no(f"{words}: not {' and not '.join(missing)}", _list_boxes(node))
     if leaf.value is None:
-        return yes(words, _boxes_of(node))
+        return yes(words, _list_boxes(node))
     verdict = _compare_value(leaf, node, seen)
-    return Verdict(verdict.answer, f"{words}: {verdict.detail}", verdict.code, _boxes_of(node))
+    return Verdict(verdict.answer, f"{words}: {verdict.detail}", verdict.code, _list_boxes(node))
 
 
-def _boxes_of(node: Node) -> tuple[Rect, ...]:
+def _list_boxes(node: Node) -> tuple[Rect, ...]:
     return (node.box,) if node.box is not None else ()
 
 

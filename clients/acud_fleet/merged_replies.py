@@ -25,7 +25,7 @@ from acud.protocol.requests.waits import WaitFacets, WaitList, WaitListReply
 from acud.protocol.requests.wakes import WakeList, WakeListReply
 from acud.types import WaitFilter, WaitInfo, WaitState
 from acud.types.tasks import TaskStatus, TaskView
-from acud.types.waits import searched_words, words_of_wait
+from acud.types.waits import fold_search_words, words_of_wait
 from acud_fleet.envelopes import host_in, inward, outward
 from acud_fleet.host_client import HostClient
 from acud_fleet.places import missing
@@ -307,7 +307,7 @@ def _fits(wanted: WaitFilter, info: WaitInfo) -> bool:
         and wanted.task_id in ("", info.spec.task_id)
         and wanted.judge in ("", info.spec.judge)
         and wanted.since_utc_s <= (info.ended_utc_s or info.created_utc_s)
-        and all(f" {word}" in words for word in searched_words(wanted.text).split())
+        and all(f" {word}" in words for word in fold_search_words(wanted.text).split())
     )
 
 

@@ -175,7 +175,7 @@ def test_a_stored_wait_whose_pattern_cannot_be_searched_for_fails_and_wakes(
 ) -> None:
     with closing(_Host(tmp_path / "home", clock)) as first, monkeypatch.context() as before:
         before.setattr(
-            wait_runtime, "unsearchable_reason", lambda _: ""
+            wait_runtime, "explain_unsearchable", lambda _: ""
         )  # as stored by a version that had another engine
         slow = first.arm(100.0, WindowTitle("(?:A?){60}b", regex=True))
         refused = first.arm(100.0, AllOf((_NEVER, Text(r"(\w)\1", regex=True))))

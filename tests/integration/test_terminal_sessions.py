@@ -17,7 +17,7 @@ from acud.supervisor.observers import Order
 from acud.supervisor.terminal_sessions import Sessions
 from acud.supervisor.terminal_sessions.program_call import CallResult, ProgramCall
 from acud.types import Verdict
-from acud.waits.terminals import SessionSurvey, session_name
+from acud.waits.terminals import SessionSurvey, parse_session_name
 
 DEADLINE_S = 60
 NO_SOCKET = Path("/nowhere/tmux")
@@ -49,7 +49,7 @@ def turned(loop: EventLoop, found: Callable[[], bool]) -> None:
 def surveyed(loop: EventLoop, sessions: Sessions, name: str) -> SessionSurvey:
     """Return a survey."""
     found: list[SessionSurvey] = []
-    sessions.survey(session_name(name), found.append)
+    sessions.survey(parse_session_name(name), found.append)
     turned(loop, lambda: bool(found))
     return found[0]
 

@@ -30,10 +30,10 @@ from acud.waits.read_text import (
     BUT_TYPED,
     ECHO_LETTERS,
     are_of_a_word,
-    first_continued,
+    find_line_start,
+    find_places,
     is_echo,
     normalise_text,
-    places_of,
 )
 
 _MAX_QUOTE = 200
@@ -79,7 +79,7 @@ class JoinedLines(NamedTuple):
         mine = spans[row][0][2].box
         own = [at for at, some in enumerate(spans) if abs(some[0][2].box.x - mine.x) <= mine.h]
         edges = [max(one.box.right for *_, one in spans[at]) for at in own]
-        begins = spans[own[first_continued(own.index(row), edges, 0.75 * mine.h)]][0][0]
+        begins = spans[own[find_line_start(own.index(row), edges, 0.75 * mine.h)]][0][0]
         return self.text[begins : next(first for first, _, one in self.spans if one is line)]
 
 
@@ -297,7 +297,7 @@ def _found_as(lines: Sequence[Line], leaf: Text, read_as: ReadAs) -> list[TextHi
 
 def _hits(page: JoinedLines, wanted: str, *, whole_words: bool) -> Iterator[TextHit]:
     """Return where `wanted` stands in the page, each behind the one before."""
-    hits = (_hit(page, *place) for place in places_of(wanted, page.text, whole_words=whole_words))
+    hits = (_hit(page, *place) for place in find_places(wanted, page.text, whole_words=whole_words))
     return (hit for hit in hits if hit is not None)
 
 

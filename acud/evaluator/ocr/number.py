@@ -23,13 +23,13 @@ from acud.evaluator.ocr.text_layout import EDGE, are_beside, level_edges, steps
 from acud.types import NumberSeen, Rect, ScreenNumber, Verdict, WindowInfo, window_at
 from acud.waits.read_text import (
     LabelPlace,
-    begins_with_figure,
-    begins_with_number,
+    find_label_places,
+    has_leading_number,
     is_number,
+    judge_only_number,
     judge_places,
-    label_places,
     normalise_text,
-    only_number,
+    read_leading_number,
 )
 
 _MOST_BELOW, _MOST_ABOVE = 2.5, 1.0
@@ -73,14 +73,14 @@ def look_for_number(
     cells = [replace(line, text=normalise_text(line.text)) for line in lines if line.confidence >= min_confidence]
     if not leaf.label:
         boxes = [cell.box for cell in cells]
-        return only_number(leaf, [cell.text for cell in cells], lambda n: _place(boxes[n], at), boxes)
+        return judge_only_number(leaf, [cell.text for cell in cells], lambda n: _place(boxes[n], at), boxes)
     layout = _Layout(leaf, cells, pixels)
     return judge_places(leaf, [found for cell in cells for found in _places(leaf, cell, layout, at)])
 
 
 def _places(leaf: ScreenNumber, cell: Line, layout: _Layout, at: Rect) -> list[LabelPlace]:
     found: list[LabelPlace] = []
-    for place in label_places(leaf, cell.text, letters_close):
+    for place in find_label_places(leaf, cell.text, letters_close):
         if place.number is not None:
             found.append(_located(place, _NumberCell(place.number, cell.box), cell.box, at))
             continue
@@ -129,7 +129,7 @@ class _Layout:
 
     def __init__(self, leaf: ScreenNumber, cells: Sequence[Line], pixels: NDArray[np.uint8] | None) -> None:
         self._cells = cells
-        self._number = partial(begins_with_number, leaf)
+        self._number = partial(read_leading_number, leaf)
         self._edges = None if pixels is None else _Edges(pixels)
 
     def numbers_of(self, label: Line) -> list[_NumberCell]:
@@ -170,7 +170,7 @@ class _Layout:
             return [found, *(one for one in self._in_further_columns(cell) if one.seen.unit == seen.unit)]
         is_parted = self._edges is not None and self._edges.part_columns(label.box, cell.box)
         is_named = any(
-            not begins_with_figure(other.text) and self._gap_y(other, cell) <= cell.box.h
+            not has_leading_number(other.text) and self._gap_y(other, cell) <= cell.box.h
             for other in self._in_column(cell)
             if other is not label
         )
@@ -200,7 +200,7 @@ class _Layout:
             other = self._next_in_row(one)
             if other is None or not _is_aligned(other, number):
                 continue
-            if begins_with_figure(other.text) or one.box.bottom <= label.box.y + label.box.h // 2:
+            if has_leading_number(other.text) or one.box.bottom <= label.box.y + label.box.h // 2:
                 return True
         return False
 

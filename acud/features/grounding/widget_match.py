@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from acud.accessibility.labels import BUTTONS, implied_names
+from acud.accessibility.labels import BUTTONS, derive_names
 from acud.accessibility.nodes import Node, State, Tree
 from acud.features.grounding.description_parts import Parts, parts_of
 from acud.features.grounding.item_match import Explained, explain, find_icon_phrases
@@ -59,7 +59,7 @@ class _Matcher:
         parts = {node.ref: self._sight.visible_part(node) for node in tree.nodes}
         self._boxes = {ref: part for ref, part in parts.items() if part is not None}
         self._roles = OF_VERB.get(verb)
-        self._implied = implied_names([node for node in tree.nodes if node.ref in self._boxes])
+        self._implied = derive_names([node for node in tree.nodes if node.ref in self._boxes])
         self._nodes = {node.ref: node for node in tree.nodes}
 
     def _surroundings(self, description: str) -> TreeSurroundings:

@@ -15,7 +15,7 @@ from acud.process.event_loop import EventLoop
 from acud.supervisor.host_conditions.folders import Entry, FolderContent, FolderFollower, FollowedFolder
 from acud.supervisor.host_conditions.writers import FileWriters
 from acud.types import FileState, Verdict, unknown
-from acud.waits.host_files import FileSeen, FileUse, HostPath, host_path, is_relevant, judge_file
+from acud.waits.host_files import FileSeen, FileUse, HostPath, is_relevant, judge_file, parse_path
 
 OnVerdict = Callable[[Verdict], None]
 
@@ -87,7 +87,7 @@ class FileConditions:
 
     def watch(self, key: Hashable, leaf: FileState, on_verdict: OnVerdict) -> Verdict:
         """Return the present verdict; `on_verdict` gets each one that follows, until `unwatch`."""
-        wanted = host_path(leaf.path, self._allowed.home)
+        wanted = parse_path(leaf.path, self._allowed.home)
         folder = self._folders.get(wanted.folder)
         if folder is None:
             folder = self._folders[wanted.folder] = _Folder(wanted.folder, self._read)

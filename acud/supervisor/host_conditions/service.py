@@ -15,7 +15,7 @@ from acud.supervisor.host_conditions.processes import GONE, ProcessConditions, P
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import FileState, HostLeaf, Leaf, NotificationText, ProcessExit, Until, Verdict, unknown
 from acud.waits.conditions import leaves, map_leaves
-from acud.waits.host_files import host_path
+from acud.waits.host_files import parse_path
 
 OnVerdicts = Callable[[dict[int, Verdict]], None]
 
@@ -49,7 +49,7 @@ class HostConditions:
 
     def _pin_leaf(self, leaf: Leaf) -> Leaf:
         if isinstance(leaf, FileState):
-            self._allowed.check(host_path(leaf.path, self._allowed.home))
+            self._allowed.check(parse_path(leaf.path, self._allowed.home))
             return leaf if leaf.gone or leaf.since_utc_s else replace(leaf, since_utc_s=self._utc_s())
         if isinstance(leaf, NotificationText):
             return leaf if leaf.since_utc_s else replace(leaf, since_utc_s=self._utc_s())

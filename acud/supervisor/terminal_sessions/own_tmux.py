@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from acud.supervisor.terminal_sessions.tmux import history_place, lines_arguments
-from acud.waits.terminals import OutputMark, line_check
+from acud.waits.terminals import OutputMark, checksum_line
 
 HISTORY_LINES = 20_000
 _STATE = (
@@ -199,7 +199,7 @@ def read_since(output: str, since: OutputMark, mark: str) -> str | None:
     header, _, before = parts[1].partition("\n")
     drawn, height, at = header.split(" ")
     written, screen = parts[2].removeprefix("\n"), parts[3].removeprefix("\n")
-    is_another = since.check and line_check(before.split("\n")[0]) != since.check
+    is_another = since.check and checksum_line(before.split("\n")[0]) != since.check
     if drawn == "1" or is_another:
         return screen
     return "" if int(at) >= int(height) else written

@@ -28,7 +28,7 @@ from acud.supervisor.terminal_sessions.program_call import CallResult, ProgramCa
 from acud.supervisor.terminal_sessions.tmux import HistoryMark, PaneOutput
 from acud.types import Verdict, WindowInfo
 from acud.waits import terminals
-from acud.waits.terminals import OutputMark, SessionName, SessionSurvey, Tty, session_name
+from acud.waits.terminals import OutputMark, SessionName, SessionSurvey, Tty, parse_session_name
 
 _LOG = log.logger("sessions")
 _INHERITED = ("TMUX", "TMUX_PANE")
@@ -97,7 +97,7 @@ class Sessions:
 
     def watch(self, consumer: object, pty: str, *, text: bool) -> None:
         """Survey the session `pty` from now on, its text too with `text`, until `unwatch`."""
-        wanted = _Wanted(session_name(pty), text)
+        wanted = _Wanted(parse_session_name(pty), text)
         if self._wanted.get(consumer) != wanted:
             self._wanted[consumer] = wanted
             self._poll(pty)
@@ -112,7 +112,7 @@ class Sessions:
     def place(self, pty: str, windows: tuple[WindowInfo, ...]) -> Verdict | int | None:
         """Return the window that shows the session, or why none does; None before the first survey."""
         survey = self.newest.get(pty)
-        return None if survey is None else terminals.find_window(session_name(pty), survey, windows)
+        return None if survey is None else terminals.find_window(parse_session_name(pty), survey, windows)
 
     def read_text(self, pty: str, since_s: float) -> TerminalText:
         """Return the session's text from a survey begun at or after `since_s`; with what it wrote since the survey
@@ -121,7 +121,7 @@ class Sessions:
         survey = self.newest.get(pty)
         if survey is None or survey.begun_s < since_s:
             return TerminalText(None, "", since_s)
-        session = survey.session(session_name(pty).name)
+        session = survey.session(parse_session_name(pty).name)
         if session is None:
             return TerminalText(None, "", survey.begun_s)
         return TerminalText(session.pane, session.written if survey.since_s >= since_s else "", survey.begun_s)
@@ -181,7 +181,7 @@ class Sessions:
 
     def _expect_output(self, pty: str) -> None:
         """Request a notice of output in the session's panes, if its text is wanted and a survey has named them."""
-        session = self.newest[pty].session(session_name(pty).name) if pty in self.newest else None
+        session = self.newest[pty].session(parse_session_name(pty).name) if pty in self.newest else None
         if session is not None and any(one.text for one in self._find_wanted(pty)):
             self._notices.expect(pty, session.ttys)
 

@@ -82,7 +82,7 @@ class BaselineRecovery:
 
 def _find_unread(active: ActiveWait) -> set[str]:
     kept = {one.token: one.identity for one in active.baselines.values()}
-    return {token for token in baselines.tokens_of(active.spec.until) | set(kept) if not kept.get(token)}
+    return {token for token in baselines.collect_tokens(active.spec.until) | set(kept) if not kept.get(token)}
 
 
 def _is_same_screen(past: OrphanedRing, base: BaselineToken) -> bool:
@@ -95,7 +95,7 @@ def _is_doubtful(base: BaselineToken, found: TargetLocation, source: Source) -> 
     grid = Grid(source.width, source.height)
     now = BaselineToken(source.name, source.server, source.width, source.height, 0, box=found.crop)
     tiles = masks(grid, found.crop or Rect(0, 0, grid.width, grid.height), found.ignore)
-    return tiles.touching != tiles.whole or bool(baselines.why_apart(base, now))
+    return tiles.touching != tiles.whole or bool(baselines.explain_mismatch(base, now))
 
 
 def _find_target_box(base: BaselineToken, found: TargetLocation) -> Rect | None:

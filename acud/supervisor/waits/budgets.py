@@ -90,7 +90,7 @@ class Budgets:
 
     def budget_status(self, active: ActiveWait) -> BudgetStatus:
         """Return the status of the wait's budget and that of its task."""
-        return rules.budget_status(self.of_wait(active), self.of_task(active))
+        return rules.check_budgets(self.of_wait(active), self.of_task(active))
 
     def charge_answers(self, active: ActiveWait, answers: tuple[LeafAnswer, ...]) -> None:
         """Charge the wait for what judges did on one frame."""
@@ -152,13 +152,13 @@ class Admission:
         return found
 
     def _find_reason(self, active: ActiveWait, admitted: int) -> str:
-        own = rules.limit_in_flight(self._budgets.of_wait(active), _count_in_flight(active))
+        own = rules.find_limit_in_flight(self._budgets.of_wait(active), _count_in_flight(active))
         if own:
             return f"budget: {own}"
         if not self._budgets.is_shared(active):
             return ""  # and nothing is added up: there may be thousands of waits
         others = [one for one in self._active.values() if one.spec.task_id == active.spec.task_id]
-        task = rules.limit_in_flight(self._budgets.of_task(active), sum(map(_count_in_flight, others)) + admitted)
+        task = rules.find_limit_in_flight(self._budgets.of_task(active), sum(map(_count_in_flight, others)) + admitted)
         return f"budget of the task: {task}, for waits that were due before or end sooner" if task else ""
 
 

@@ -9,7 +9,7 @@ from acud.base import log
 from acud.base.errors import InvalidRequest, StoreUnavailable
 from acud.store.waits import ImageTable
 from acud.types import Until
-from acud.waits.images import image_digests, without_bytes
+from acud.waits.images import list_digests, strip_pictures
 
 _LOG = log.logger("images")
 _MAX_BYTES = 16 << 20
@@ -30,7 +30,7 @@ class WaitImages:
         Raises: InvalidRequest for bytes that are no picture, and for an unknown digest.
         """
         short = self.keep_brought(until)
-        missing = next((digest for digest in image_digests(short) if self.get(digest) is None), "")
+        missing = next((digest for digest in list_digests(short) if self.get(digest) is None), "")
         if missing:
             raise InvalidRequest(
                 f"no image with the digest {missing} is kept", hint="give the bytes of its PNG as `png`"
@@ -39,7 +39,7 @@ class WaitImages:
 
     def keep_brought(self, until: Until) -> Until:
         """Do the same as `keep`, without checking the digests that come without bytes."""
-        short, brought = without_bytes(until)
+        short, brought = strip_pictures(until)
         for digest, png in brought.items():
             self._table.keep(digest, png, self._utc_s())
             self._hold(digest, png)

@@ -19,12 +19,12 @@ from acud.supervisor.waits.budgets import Admission, Budgets, is_charged
 from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.types import JudgeChoice, JudgeName, Rect, ScreenImage, ScreenNumber, TextLeaf, WindowInfo
 from acud.waits import events as happened
-from acud.waits.anew import echoes_of
+from acud.waits.anew import find_echoes
 from acud.waits.conditions import leaves
 from acud.waits.effects import JobKind, JobRequest
-from acud.waits.images import image_digests
+from acud.waits.images import list_digests
 from acud.waits.schedule import BEHIND, UNWANTED_PRIORITY, job_priority
-from acud.waits.stages import stage_condition
+from acud.waits.stages import get_stage
 
 Step = Callable[[ActiveWait, happened.WaitEvent], None]
 
@@ -124,7 +124,7 @@ class JudgeBatches:
     def _choose_lane(self, active: ActiveWait, request: JobRequest) -> Lane:
         judge, searches = self.judge_of(active.spec.judge), False
         if request.kind is JobKind.JUDGE:
-            found = leaves(stage_condition(active.spec.until, request.stage))
+            found = leaves(get_stage(active.spec.until, request.stage))
             asked = [found[ask.index] for ask in request.asks]
             searches = bool(asked) and all(isinstance(leaf, ScreenImage) for leaf in asked)
             reads = any(isinstance(leaf, TextLeaf) for leaf in asked)
@@ -225,10 +225,10 @@ class _Batch:
         return any(not self._batches.is_local(active.spec.judge) for active in judged)
 
     def _build_ask(self, active: ActiveWait, request: JobRequest, source: Source) -> Ask:
-        images = {digest: self._batches.image_of(digest) for digest in image_digests(active.spec.until)}
+        images = {digest: self._batches.image_of(digest) for digest in list_digests(active.spec.until)}
         return Ask(
             wait_id=active.wait_id,
-            until=stage_condition(active.spec.until, request.stage),
+            until=get_stage(active.spec.until, request.stage),
             asks=tuple(LeafAsk(want.index, want.memo) for want in request.asks),
             known=request.known,
             judge=JudgeName.OCR if request.local else self._batches.judge_of(active.spec.judge),
@@ -241,14 +241,13 @@ class _Batch:
             images={digest: png for digest, png in images.items() if png is not None},
             origin=self._batches.targets.origin(source),
             windows=self._find_windows(active, source),
-            echoes=echoes_of(active.spec.until, active.machine.typed),
+            echoes=find_echoes(active.spec.until, active.machine.typed),
             is_typed=bool(active.machine.typed),
             is_last_look=request.is_last_look,
             party=self._batches.party_of(active),
             wants_picture=self._batches.keeps_pictures and active.transient is None and request.kind is JobKind.JUDGE,
             later=tuple(
-                LaterAsk(stage, stage_condition(active.spec.until, stage), keeps)
-                for stage, keeps in request.ahead.items()
+                LaterAsk(stage, get_stage(active.spec.until, stage), keeps) for stage, keeps in request.ahead.items()
             ),
         )
 

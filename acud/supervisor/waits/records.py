@@ -16,7 +16,7 @@ from acud.supervisor.waits.active_waits import ActiveWait
 from acud.types import ConditionWords, Evidence, Then, Verdict, WaitInfo, WaitState, condition_text
 from acud.waits import effects as out
 from acud.waits.rearmable import rearmed_text
-from acud.waits.stages import stage_condition, stage_count
+from acud.waits.stages import count_stages, get_stage
 from acud.waits.wake_text import job_text, not_seen_text
 
 
@@ -158,8 +158,8 @@ def stage_facts(stored: StoredWait) -> dict[str, Any]:
     stage, number, until = stored.stages[-1], len(stored.stages), stored.spec.until
     return {
         "stage": number,
-        "stages": stage_count(until),
-        "condition": condition_text(stage_condition(until, number - 1)),
+        "stages": count_stages(until),
+        "condition": condition_text(get_stage(until, number - 1)),
         "label": stored.spec.label,
         "detail": stage.verdict.detail,
         "display": stored.display,

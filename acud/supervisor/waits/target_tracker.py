@@ -41,11 +41,11 @@ from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.events import TargetLook
 from acud.waits.frame_coalescing import MOST_BEHIND, ChangeBuffer, can_coalesce, is_relevant
 from acud.waits.model import NO_DISPLAY
-from acud.waits.presence import hidden_region
+from acud.waits.presence import judge_hidden_region
 from acud.waits.schedule import asks_quiet, ignores_blinking
-from acud.waits.targets import TargetLocation, hidden_screen, locate, window_number, windows_titled
-from acud.waits.terminals import search_lines, session_name
-from acud.waits.tiles import TileHistory, from_bytes, looks_of, subtract
+from acud.waits.targets import TargetLocation, find_titled_windows, judge_hidden_screen, locate, parse_window_id
+from acud.waits.terminals import parse_session_name, search_lines
+from acud.waits.tiles import TileHistory, from_bytes, parse_looks, subtract
 
 _LOG = log.logger("aims")
 
@@ -160,7 +160,7 @@ class TargetTracker:
             if now_s - typed_s > _JUST_S:
                 self._typed.pop(place, None)
                 continue
-            is_after = place.startswith(_PTY) and session_name(active.spec.target.pty).since is not None
+            is_after = place.startswith(_PTY) and parse_session_name(active.spec.target.pty).since is not None
             found += [line for line in lines if line.endswith("\n") or not is_after]
         return found
 
@@ -265,8 +265,8 @@ class TargetTracker:
             shown_in = self.opened_windows.find(active, windows)
         size = display.width, display.height
         found = locate(target, active.display, *size, windows, active.window_id, watched.monitors, shown_in)
-        hidden = hidden_screen(windows, found.crop) if found.source and not found.window_id else None
-        hidden = hidden or hidden_region(active.machine, windows, target.region)
+        hidden = judge_hidden_screen(windows, found.crop) if found.source and not found.window_id else None
+        hidden = hidden or judge_hidden_region(active.machine, windows, target.region)
         return TargetLocation(missing=hidden) if hidden is not None else found
 
     def note_launch(self, active: ActiveWait) -> None:
@@ -307,12 +307,12 @@ class TargetTracker:
         if watched is None or not watched.windows_known:
             return unread
         named = active.spec.target.window
-        fitting = windows_titled(named, watched.windows) if named and window_number(named) is None else []
+        fitting = find_titled_windows(named, watched.windows) if named and parse_window_id(named) is None else []
         notes = [
             *unread,
             *([_describe_choice(named, fitting, self.find(active).window_id)] if len(fitting) > 1 else []),
         ]
-        others = self._displays_with(named) if named and not fitting and window_number(named) is None else []
+        others = self._displays_with(named) if named and not fitting and parse_window_id(named) is None else []
         notes += [f"a window of that name is on {', '.join(others[:_MOST_NAMED])}: give its display"] if others else []
         if watched.managed and not watched.is_used and active.spec.target.opened_by is None:
             elsewhere = self._describe_elsewhere(active.display)
@@ -323,14 +323,14 @@ class TargetTracker:
         """Return a target of a titled window with its display, if only one display has such a window; else as it is.
         Window ids do not identify the display.
         """
-        if target.display or not target.window or window_number(target.window) is not None:
+        if target.display or not target.window or parse_window_id(target.window) is not None:
             return target
         found = self._displays_with(target.window)
         return replace(target, display=found[0]) if len(found) == 1 else target
 
     def _displays_with(self, title: str) -> list[str]:
         shown = self._watched_displays.by_name.values()
-        return [one.name for one in shown if one.state is DisplayState.UP and windows_titled(title, one.windows)]
+        return [one.name for one in shown if one.state is DisplayState.UP and find_titled_windows(title, one.windows)]
 
     def _describe_elsewhere(self, display: str) -> str:
         others = [
@@ -383,7 +383,9 @@ class TargetTracker:
         _LOG.debug("wait.aimed", wait=active.wait_id, source=source.name, epoch=source.epoch, frame=source.frame)
         self.demand(active)
         kept = {one.token for one in active.baselines.values()}
-        touched = {token: self.changed_since(source, token) for token in baselines.tokens_of(active.spec.until) | kept}
+        touched = {
+            token: self.changed_since(source, token) for token in baselines.collect_tokens(active.spec.until) | kept
+        }
         self._step(
             active,
             happened.TargetLocated(
@@ -438,7 +440,7 @@ class TargetTracker:
             grabbed_at=notice.mono_ns / 1e9,
             damaged_at=notice.damage_ns / 1e9,
             unsure=from_bytes(notice.unsure),
-            looks=looks_of(tiles, notice.looks) if tiles and notice.looks else {},
+            looks=parse_looks(tiles, notice.looks) if tiles and notice.looks else {},
             took_s=notice.took_ns / 1e9,
         )
         self._pass_frame(source, seen, notice)
@@ -493,7 +495,7 @@ class TargetTracker:
         for active in self._find_watching(watched.name):
             missing = active.machine.missing
             target, was_hidden = active.spec.target, missing is not None and missing.code in ("locked", "covered")
-            is_covered = hidden_region(active.machine, watched.windows, target.region) is not None
+            is_covered = judge_hidden_region(active.machine, watched.windows, target.region) is not None
             if target.in_windows or is_hidden or is_covered or was_hidden:
                 self.point(active)
             if not active.ended and active.spec.task_id not in self._held:
@@ -541,7 +543,7 @@ def _explain_unread_notifications(active: ActiveWait, watched: WatchedDisplay) -
 def _typing_places(active: ActiveWait) -> tuple[str, ...]:
     """Return the display and the terminal where typing by acud concerns a wait."""
     pty = active.spec.target.pty
-    return tuple(filter(None, (active.display, f"{_PTY}{session_name(pty).name}" if pty else "")))
+    return tuple(filter(None, (active.display, f"{_PTY}{parse_session_name(pty).name}" if pty else "")))
 
 
 def _describe_choice(named: str, fitting: list[WindowInfo], watched: int) -> str:

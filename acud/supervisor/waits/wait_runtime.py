@@ -41,7 +41,7 @@ from acud.waits import machine
 from acud.waits.budget import BudgetStatus
 from acud.waits.conditions import NOT_JUDGED
 from acud.waits.frame_coalescing import is_relevant
-from acud.waits.validation import unsearchable_reason
+from acud.waits.validation import explain_unsearchable
 
 _LOG = log.logger("waits")
 _SUSPEND_CHECK_S = 1.0
@@ -268,7 +268,7 @@ class WaitRuntime:
             new=is_new,
             transient=bool(transient),
         )
-        fault = unsearchable_reason(stored.spec)
+        fault = explain_unsearchable(stored.spec)
         if fault:
             self.step(active, happened.WaitBroken(self._clock.monotonic_s(), fault))
             return

@@ -7,7 +7,7 @@ import pytest
 from acud.base.errors import InvalidRequest
 from acud.supervisor.terminal_sessions import own_tmux
 from acud.supervisor.terminal_sessions.key_names import tmux_key
-from acud.waits.terminals import OutputMark, line_check, output_mark, session_name
+from acud.waits.terminals import OutputMark, checksum_line, parse_output_mark, parse_session_name
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_session_that_runs_and_two_that_ended() -> None:
 
 
 def test_what_was_written_since_a_mark() -> None:
-    since = OutputMark(7, line_check("$ make"))
+    since = OutputMark(7, checksum_line("$ make"))
 
     def said(drawn: int, at: int, before: str) -> str:
         return f"M{drawn} 24 {at}\n{before}\nM\nnew\n\nM\nwhole\nscreen\n"
@@ -74,12 +74,12 @@ def test_a_word_that_ends_in_a_semicolon_parts_no_commands() -> None:
 
 
 def test_a_mark_in_a_target() -> None:
-    named = session_name("build:12.3fa0")
+    named = parse_session_name("build:12.3fa0")
     assert (named.name, named.since, named.text) == ("build", OutputMark(12, "3fa0"), "build:12.3fa0")
-    assert session_name("tmux:/run/x/build:0.").since == OutputMark(0)
-    assert output_mark("12.3fa0") == named.since
+    assert parse_session_name("tmux:/run/x/build:0.").since == OutputMark(0)
+    assert parse_output_mark("12.3fa0") == named.since
     for wrong in ("build:12", "build:x.3fa0", "build:12.3FA0"):
         with pytest.raises(InvalidRequest):
-            session_name(wrong)
+            parse_session_name(wrong)
     with pytest.raises(InvalidRequest, match="no mark"):
-        output_mark("12")
+        parse_output_mark("12")

@@ -22,7 +22,7 @@ from acud.types import (
 )
 from acud.waits import effects as out
 from acud.waits import events as happened
-from acud.waits.anew import WAS_THERE, add_typed, own_input
+from acud.waits.anew import WAS_THERE, add_typed, find_typed
 from acud.waits.read_text import is_echo
 from acud.waits.terminals import judge_pane
 from tests.unit.waits.rig import Rig, spec
@@ -76,7 +76,7 @@ def see(rig: Rig, times: int, tiles: int = 1) -> None:
     ],
 )
 def test_the_echo_of_a_command_is_no_evidence(typed: str, pane: str, answer: Answer) -> None:
-    verdict = judge_pane(READY, pane, own_input(READY, add_typed((), typed)).echoes)
+    verdict = judge_pane(READY, pane, find_typed(READY, add_typed((), typed)).echoes)
     assert verdict.answer is answer
     assert (answer is Answer.YES) or "typed" in verdict.detail
 
@@ -85,11 +85,11 @@ def test_typed_text_is_kept_in_lines() -> None:
     lines = add_typed(add_typed(add_typed((), "sleep 1; ec"), "ho READY\nda"), "te")
     assert lines == ("sleep 1; echo READY\n", "date")
     assert add_typed(add_typed(("Anna",), ""), "Bern") == ("Anna", "Bern")
-    found = own_input(READY, lines)
+    found = find_typed(READY, lines)
     assert (len(found.echoes), found.once) == (1, 0)
     assert is_echo(found.echoes, "$ sleep 1; echo ", "")
-    assert own_input(READY, ("READY\n", "echo READY")).once == 2
-    assert own_input(Text("READY", gone=True), lines).echoes == ()
+    assert find_typed(READY, ("READY\n", "echo READY")).once == 2
+    assert find_typed(Text("READY", gone=True), lines).echoes == ()
 
 
 def test_text_that_begins_a_line_or_stays_in_a_field_is_shown_once_for_nothing() -> None:

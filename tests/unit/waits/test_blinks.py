@@ -8,7 +8,7 @@ from acud.base.errors import InvalidRequest
 from acud.types import Answer, Change, Rect, Stable, Target
 from acud.waits import events as happened
 from acud.waits.blinks import LEAST_LOOK_S
-from acud.waits.tiles import looks_of, to_bytes
+from acud.waits.tiles import parse_looks, to_bytes
 from acud.waits.validation import validate
 from tests.unit.waits.rig import Rig, spec
 
@@ -128,5 +128,5 @@ def test_a_picture_of_a_blink_later_is_of_the_same_quiet() -> None:
 
 def test_looks_go_by_the_order_of_tiles() -> None:
     told = b"".join(look.to_bytes(8, "little") for look in (7, 8))
-    assert looks_of(1 << 3 | 1 << 40, told) == {3: 7, 40: 8}
+    assert parse_looks(1 << 3 | 1 << 40, told) == {3: 7, 40: 8}
     assert to_bytes(1 << 3)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from acud.types import AnyOf, Budget, Criteria, OnBudget, Policy, Spent, Text, WaitState, WindowTitle, no, unknown, yes
 from acud.waits import effects as out
 from acud.waits import events as happened
-from acud.waits.budget import BudgetAccount, BudgetStatus, budget_status, exhausted_limit, with_cost
+from acud.waits.budget import BudgetAccount, BudgetStatus, check_budgets, find_exhausted_limit, with_cost
 from acud.waits.effects import JobKind
 from acud.waits.planner import MOST_FLIGHTS
 from tests.unit.waits.rig import Rig, spec
@@ -40,26 +40,26 @@ def _tell(rig: Rig, said: BudgetStatus) -> None:
     ],
 )
 def test_what_is_spent(budget: Budget, spent: Spent, words: str) -> None:
-    assert exhausted_limit(BudgetAccount(budget, spent)) == words
+    assert find_exhausted_limit(BudgetAccount(budget, spent)) == words
 
 
 def test_a_cost_that_is_not_known_is_said_not_guessed() -> None:
     spent = with_cost(Spent(), 0.0, unpriced=True)
     assert spent == Spent(0.0, 1, 1)
-    said = budget_status(BudgetAccount(Budget(max_cost_usd=0.3), spent), BudgetAccount())
+    said = check_budgets(BudgetAccount(Budget(max_cost_usd=0.3), spent), BudgetAccount())
     assert (said.spent, said.fail) == ("", False)
     assert "not known" in said.note
-    assert budget_status(BudgetAccount(Budget(max_evaluations=3), spent), BudgetAccount()) == BudgetStatus()
+    assert check_budgets(BudgetAccount(Budget(max_evaluations=3), spent), BudgetAccount()) == BudgetStatus()
 
 
 def test_the_budget_of_the_task_binds_too_and_fail_wins() -> None:
     own = BudgetAccount(Budget(max_evaluations=1), Spent(0.0, 1))
     task = BudgetAccount(Budget(max_cost_usd=1.0, on_budget=OnBudget.FAIL), Spent(1.5, 3))
-    assert not budget_status(own, BudgetAccount()).fail
-    both = budget_status(own, task)
+    assert not check_budgets(own, BudgetAccount()).fail
+    both = check_budgets(own, task)
     assert both.fail
     assert both.spent == "budget: 1 of 1 evaluations are spent; budget of the task: $1.500000 of $1.000000 are spent"
-    assert budget_status(BudgetAccount(), task).spent == "budget of the task: $1.500000 of $1.000000 are spent"
+    assert check_budgets(BudgetAccount(), task).spent == "budget of the task: $1.500000 of $1.000000 are spent"
 
 
 # ---- the machine -----------------------------------------------------------------------------------------------------
@@ -155,8 +155,8 @@ def test_never_more_than_what_is_in_the_air(
     rig = Rig(spec(SEEN, EAGER)).start()
 
     def settle() -> None:
-        said = budget_status(account, BudgetAccount())
-        if said != rig.wait.budget_status:
+        said = check_budgets(account, BudgetAccount())
+        if said != rig.wait.check_budgets:
             _tell(rig, said)
 
     settle()
@@ -166,7 +166,7 @@ def test_never_more_than_what_is_in_the_air(
         elif step == "later":
             rig.later(0.2)
         elif step == "dispatch" and rig.wants(JobKind.JUDGE):
-            assert not exhausted_limit(account)
+            assert not find_exhausted_limit(account)
             air.append(rig.dispatch())
         elif step in ("oldest", "newest", "lose") and air:
             job = air.pop(0 if step == "oldest" else -1)

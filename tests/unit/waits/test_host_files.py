@@ -11,12 +11,12 @@ from acud.waits.host_files import (
     FileSeen,
     FileUse,
     HostPath,
-    host_path,
     is_partial,
     judge_file,
     matches,
+    parse_path,
 )
-from acud.waits.targets import windows_titled
+from acud.waits.targets import find_titled_windows
 
 HOME = "/home/ann"
 NOW_UTC_S, NOW_S = 1_000_000.0, 500.0
@@ -28,12 +28,12 @@ def seen(name: str, age_s: float = 60.0, size: int = 2_000_000, kind: str = "fil
 
 
 def judged(leaf: FileState, *found: FileSeen, use: FileUse = CLOSED) -> Verdict:
-    return judge_file(leaf, host_path(leaf.path, HOME), found, NOW_S, lambda _: use)[0]
+    return judge_file(leaf, parse_path(leaf.path, HOME), found, NOW_S, lambda _: use)[0]
 
 
 def test_a_path_is_of_one_folder() -> None:
-    assert host_path("~/Downloads/*.pdf", HOME) == HostPath("/home/ann/Downloads", "*.pdf", True)
-    assert host_path("/srv//a/./b", HOME) == HostPath("/srv/a", "b", False)
+    assert parse_path("~/Downloads/*.pdf", HOME) == HostPath("/home/ann/Downloads", "*.pdf", True)
+    assert parse_path("/srv//a/./b", HOME) == HostPath("/srv/a", "b", False)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_path_is_of_one_folder() -> None:
 )
 def test_a_path_that_cannot_be_watched_is_refused(path: str) -> None:
     with pytest.raises(InvalidRequest) as told:
-        host_path(path, HOME)
+        parse_path(path, HOME)
     assert told.value.hint
 
 
@@ -61,11 +61,11 @@ def test_a_path_that_cannot_be_watched_is_refused(path: str) -> None:
     ],
 )
 def test_names_are_compared_as_titles_are(name: str, path: str) -> None:
-    wanted = host_path(f"/d/{path}", HOME)
+    wanted = parse_path(f"/d/{path}", HOME)
     assert matches(name, wanted)
     assert judged(FileState(f"/d/{path}", newer=False), seen(name)).answer is Answer.YES
     assert judged(FileState(f"/d/{path}", newer=False), seen(f"{name}.part", 1)).answer is Answer.NO
-    assert bool(windows_titled(path, (WindowInfo(1, name, Rect(0, 0, 9, 9)),))) or wanted.is_pattern
+    assert bool(find_titled_windows(path, (WindowInfo(1, name, Rect(0, 0, 9, 9)),))) or wanted.is_pattern
     for other in ("r\u00e9sume.pdf", "strase.txt", "whatever.pdf", "d re\u0301.pdf"):
         assert not matches(other, wanted)
 
@@ -76,9 +76,9 @@ def test_the_end_of_an_unnamed_download_is_compared_so_too() -> None:
 
 
 def test_a_pattern_finds_no_hidden_file() -> None:
-    assert matches("a.pdf", host_path("/d/*.pdf", HOME))
-    assert not matches(".a.pdf", host_path("/d/*.pdf", HOME))
-    assert not matches("a.pdf.part", host_path("/d/*.pdf", HOME))
+    assert matches("a.pdf", parse_path("/d/*.pdf", HOME))
+    assert not matches(".a.pdf", parse_path("/d/*.pdf", HOME))
+    assert not matches("a.pdf.part", parse_path("/d/*.pdf", HOME))
 
 
 @pytest.mark.parametrize(
@@ -98,9 +98,9 @@ def test_a_pattern_finds_no_hidden_file() -> None:
     ],
 )
 def test_partial_downloads_of_browsers_are_known(name: str) -> None:
-    assert is_partial(name, host_path("/d/report.pdf", HOME))
-    assert is_partial(name, host_path("/d/*.pdf", HOME))
-    assert not is_partial(name, host_path("/d/other.pdf", HOME))
+    assert is_partial(name, parse_path("/d/report.pdf", HOME))
+    assert is_partial(name, parse_path("/d/*.pdf", HOME))
+    assert not is_partial(name, parse_path("/d/other.pdf", HOME))
 
 
 def test_a_file_beside_its_partial_download_is_not_complete() -> None:
@@ -124,7 +124,7 @@ def test_an_empty_file_beside_a_download_without_a_name_yet_is_not_complete(name
 def test_a_file_that_is_open_for_writing_is_not_complete_and_the_basis_is_named() -> None:
     leaf = FileState("/d/a.bin")
     open_to = FileUse(writer="wget (process 7)")
-    verdict, due_s = judge_file(leaf, host_path(leaf.path, HOME), [seen("a.bin")], NOW_S, lambda _: open_to)
+    verdict, due_s = judge_file(leaf, parse_path(leaf.path, HOME), [seen("a.bin")], NOW_S, lambda _: open_to)
     assert verdict.detail == '"a.bin" (2 MB) is there, but wget (process 7) has it open for writing'
     assert due_s == NOW_S + WRITER_AGAIN_S
     assert "in no program" in judged(leaf, seen("a.bin")).detail
@@ -142,7 +142,7 @@ def test_a_file_of_before_the_wait_is_named_as_such() -> None:
 
 def test_a_file_that_changes_is_not_complete_and_it_is_known_when_it_may_be() -> None:
     leaf = FileState("/d/a.bin", still_s=5.0)
-    verdict, due_s = judge_file(leaf, host_path(leaf.path, HOME), [seen("a.bin", age_s=2.0)], NOW_S, lambda _: CLOSED)
+    verdict, due_s = judge_file(leaf, parse_path(leaf.path, HOME), [seen("a.bin", age_s=2.0)], NOW_S, lambda _: CLOSED)
     assert (verdict.answer, due_s) == (Answer.NO, NOW_S + 3.0)
     complete = judged(leaf, seen("a.bin", age_s=5.0)).detail
     assert complete == 'the file "a.bin" (2 MB) is there, unchanged for 5 s, open for writing in no program'

@@ -15,7 +15,7 @@ from PIL import Image
 from acud.base.errors import InvalidRequest
 from acud.evaluator.image_match import templates
 from acud.types import AllOf, AnyOf, NotOf, ScreenImage, Text, Until
-from acud.waits.images import MAX_PNG_BYTES, image_digests, normalise_image, without_bytes
+from acud.waits.images import MAX_PNG_BYTES, list_digests, normalise_image, strip_pictures
 from acud.waits.validation import check_until
 
 NOISE = np.random.default_rng(2).integers(0, 255, (33, 47, 4), np.uint8)
@@ -107,10 +107,10 @@ def _parts(png: bytes) -> list[tuple[bytes, bytes]]:
 def test_a_condition_names_its_pictures_by_digest() -> None:
     one, two = saved("RGB"), saved("L")
     until: Until = AllOf((Text("a"), AnyOf((ScreenImage(one), NotOf(ScreenImage(two, gone=True, similarity=0.8))))))
-    short, brought = without_bytes(check_until(until))
+    short, brought = strip_pictures(check_until(until))
     assert sorted(brought.values()) == sorted((one, two))
-    assert list(image_digests(short)) == list(brought)
-    assert without_bytes(short) == (short, {})
+    assert list(list_digests(short)) == list(brought)
+    assert strip_pictures(short) == (short, {})
     assert isinstance(short, AllOf)
     assert isinstance(short.parts[1], AnyOf)
     assert short.parts[1].parts[0] == ScreenImage(digest=next(iter(brought)), width=47, height=33)

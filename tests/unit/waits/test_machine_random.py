@@ -35,7 +35,7 @@ from acud.waits.effects import JobKind
 from acud.waits.machine import step
 from acud.waits.model import JobInFlight
 from acud.waits.planner import MOST_FLIGHTS, MOST_READINGS
-from acud.waits.stages import stage_condition, stage_count
+from acud.waits.stages import count_stages, get_stage
 from tests.unit.waits.rig import GRID, Rig, spec
 
 UNTILS = [
@@ -131,9 +131,7 @@ class Machine(RuleBasedStateMachine):
         picture = flight.request.keep_evidence and data.draw(st.booleans())
         before = self.rig.wait
         later = {
-            stage: {
-                index: data.draw(answers) for index in range(len(leaves(stage_condition(before.spec.until, stage))))
-            }
+            stage: {index: data.draw(answers) for index in range(len(leaves(get_stage(before.spec.until, stage))))}
             for stage in flight.request.ahead
         }
         self.rig.answer(
@@ -235,7 +233,7 @@ class Machine(RuleBasedStateMachine):
             assert one.verdict.answer is Answer.YES
             assert bool(one.evidence.name) != bool(one.evidence.reason)
         if self.rig.wait.state is WaitState.RESOLVED:
-            assert self.rig.wait.stage + 1 == stage_count(self.rig.wait.spec.until)
+            assert self.rig.wait.stage + 1 == count_stages(self.rig.wait.spec.until)
 
     @invariant()
     def failure_is_not_absence(self) -> None:

@@ -23,7 +23,7 @@ from acud.types import (
 )
 from acud.waits import events as happened
 from acud.waits.effects import JobKind
-from acud.waits.presence import hidden_region, negations
+from acud.waits.presence import judge_hidden_region, list_negations
 from tests.unit.waits.rig import Rig, spec
 
 OWN = WindowInfo(7, "Uploader", Rect(10, 10, 30, 30))
@@ -130,7 +130,7 @@ def test_what_was_never_seen_is_unknown_while_it_may_be_hidden(
     _show(rig, *first)
     if later is not None:
         _show(rig, *later)
-    holds = {index: not negated for index, negated in enumerate(negations(until))}
+    holds = {index: not negated for index, negated in enumerate(list_negations(until))}
     rig.answer(rig.dispatch(), {index: yes("so it is", ()) if one else no("not there") for index, one in holds.items()})
     assert (rig.wait.verdict.answer, rig.wait.verdict.code) == (
         (Answer.UNKNOWN, "covered") if why else (Answer.YES, "")
@@ -162,5 +162,5 @@ def test_changes_and_quiet_of_a_region_are_unknown_while_other_programs_hide_it(
 ) -> None:
     rig = Rig(spec(until)).start()
     _show(rig, OWN)
-    hidden = hidden_region(rig.wait, windows, Rect(12, 12, 20, 20))
+    hidden = judge_hidden_region(rig.wait, windows, Rect(12, 12, 20, 20))
     assert (hidden.code if hidden else "") == why

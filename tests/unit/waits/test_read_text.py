@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from acud.base.errors import InvalidRequest
 from acud.types import Answer, ScreenNumber, number_condition, numbers_in
-from acud.waits.read_text import comparable, is_whole, judge_places, label_places, only_number
+from acud.waits.read_text import comparable, find_label_places, is_whole, judge_only_number, judge_places
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_any_text_can_be_read(text: str) -> None:
 
 def after(condition: str, line: str) -> str:
     leaf = number_condition(condition)
-    verdict = judge_places(leaf, list(label_places(leaf, line)))
+    verdict = judge_places(leaf, list(find_label_places(leaf, line)))
     return "none" if verdict.code == "unreadable" else verdict.answer.value
 
 
@@ -105,11 +105,11 @@ def test_a_number_after_its_label_compares(condition: str, line: str, answer: st
 
 def test_without_a_label_there_must_be_one_number() -> None:
     leaf = number_condition("= 0 errors")
-    assert only_number(leaf, ["Build 4711", "0 errors"]).answer is Answer.YES
-    two = only_number(leaf, ["1 error", "0 errors"])
+    assert judge_only_number(leaf, ["Build 4711", "0 errors"]).answer is Answer.YES
+    two = judge_only_number(leaf, ["1 error", "0 errors"])
     assert (two.answer, two.code) == (Answer.UNKNOWN, "unreadable")
     assert "give the label" in two.detail
-    assert only_number(leaf, ["all fine"]).answer is Answer.UNKNOWN
+    assert judge_only_number(leaf, ["all fine"]).answer is Answer.UNKNOWN
 
 
 @pytest.mark.parametrize(

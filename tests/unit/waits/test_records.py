@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from acud.base.errors import InvalidRequest
 from acud.types import AllOf, Change, NotOf, Stable
-from acud.waits.baselines import BaselineToken, encode_token, parse_token, tokens_of
+from acud.waits.baselines import BaselineToken, collect_tokens, encode_token, parse_token
 from acud.waits.model import CACHE_SIZE, VerdictCache
 from acud.waits.tiles import TileHistory
 
@@ -56,7 +56,7 @@ def test_no_tokens(token: str) -> None:
 
 def test_tokens_of_a_condition() -> None:
     until = AllOf((Change(baseline="a"), NotOf(Change(baseline="b")), Change(), Stable(1)))
-    assert tokens_of(until) == {"a", "b"}
+    assert collect_tokens(until) == {"a", "b"}
 
 
 def test_the_memo_keeps_the_newest_and_forgets() -> None:

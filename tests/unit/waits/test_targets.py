@@ -9,8 +9,8 @@ from acud.protocol.questions import display_of
 from acud.types import MonitorInfo, Rect, Target, WindowInfo, WindowTitle, unknown
 from acud.waits.events import TargetLocated
 from acud.waits.local_answers import judge_titles
-from acud.waits.targets import TargetLocation, locate, window_number
-from acud.waits.view_state import view_of
+from acud.waits.targets import TargetLocation, locate, parse_window_id
+from acud.waits.view_state import make_view
 
 EDITOR = WindowInfo(10, "Editor – notes.txt", Rect(100, 50, 300, 200))
 TERMINAL = WindowInfo(0x20, "Terminal", Rect(-50, 600, 200, 200))
@@ -101,7 +101,7 @@ def test_the_display_of_a_source() -> None:
 
 def test_numbers() -> None:
     texts = ("0x1f", "12", "2048 game", "0x", "", "1_0", "٣")
-    assert [window_number(text) for text in texts] == [31, 12, None, None, None, None, None]
+    assert [parse_window_id(text) for text in texts] == [31, 12, None, None, None, None, None]
 
 
 def test_titles() -> None:
@@ -114,8 +114,8 @@ def test_titles() -> None:
 
 
 def test_the_box_of_a_window_is_in_the_pixels_of_the_target() -> None:
-    display = view_of(TargetLocated(0.0, ":1", 1, "server", 800, 700, Rect(50, 0, 300, 400)))
-    own = view_of(TargetLocated(0.0, ":1.w10", 1, "server", 300, 200))
+    display = make_view(TargetLocated(0.0, ":1", 1, "server", 800, 700, Rect(50, 0, 300, 400)))
+    own = make_view(TargetLocated(0.0, ":1.w10", 1, "server", 300, 200))
     gone = WindowTitle("editor", gone=True)
     assert judge_titles(WindowTitle("editor"), ALL, display).boxes == (Rect(50, 50, 250, 200),)
     assert judge_titles(gone, ALL, display).boxes == (Rect(50, 50, 250, 200),)

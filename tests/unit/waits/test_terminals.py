@@ -14,7 +14,7 @@ from acud.waits.terminals import (
     Tty,
     find_window,
     judge_pane,
-    session_name,
+    parse_session_name,
     unknown_session,
 )
 from tests.unit.waits.rig import Rig, spec
@@ -25,8 +25,8 @@ def window(number: int, pid: int, visibility: str = "full", kind: str = "normal"
     return WindowInfo(number, f"window {number}", Rect(0, 0, 10, 10), visibility, pid, "", kind)  # type: ignore[arg-type]
 
 
-BUILD = session_name("build")
-TTY = session_name("/dev/pts/3")
+BUILD = parse_session_name("build")
+TTY = parse_session_name("/dev/pts/3")
 SHELL = Tty("pts/3", 50, "bash", (40, 30))
 
 
@@ -38,8 +38,8 @@ def code(found: Verdict | int) -> str:
 
 def test_a_name_is_written_one_way() -> None:
     assert SessionName("tty", "pts/3") == TTY
-    assert session_name("tmux:/a/b/c") == SessionName("tmux", "c", "/a/b")
-    assert [session_name(text).text for text in ("pts/3", "tmux:x", "tmux:s/x")] == ["pts/3", "x", "tmux:s/x"]
+    assert parse_session_name("tmux:/a/b/c") == SessionName("tmux", "c", "/a/b")
+    assert [parse_session_name(text).text for text in ("pts/3", "tmux:x", "tmux:s/x")] == ["pts/3", "x", "tmux:s/x"]
 
 
 def test_a_tty_is_shown_by_the_nearest_parent_with_a_window() -> None:

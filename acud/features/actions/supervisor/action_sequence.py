@@ -185,7 +185,7 @@ class ActionSequence:
             return
         if outcome.misdirected is not None:
             is_known = outcome.frame and outcome.epoch == self._epoch
-            before = baselines.token_at(self.progress.baseline, outcome.frame) if is_known else ""
+            before = baselines.move_token(self.progress.baseline, outcome.frame) if is_known else ""
             explain(self._feature, self._watched, action, outcome.misdirected, self._fail, before)
             return
         self._take_frame(outcome)
@@ -199,7 +199,7 @@ class ActionSequence:
 
     def _take_frame(self, acted: Acted) -> None:
         if not self._seen_frame and acted.frame and acted.epoch == self._epoch:
-            self.progress.baseline = baselines.token_at(self.progress.baseline, acted.frame)
+            self.progress.baseline = baselines.move_token(self.progress.baseline, acted.frame)
         self._seen_frame = True
 
     def _launched(self, fault: AcudError | None) -> None:

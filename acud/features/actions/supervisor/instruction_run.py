@@ -30,7 +30,7 @@ from acud.types import Change, Rect, Spent, Target, Verdict, WaitSpec, WindowInf
 from acud.types.action_effects import ActionEffects, FieldReading
 from acud.types.actions import Action, CursorPosition, Move, Point
 from acud.types.grounding import COVERED, Candidate, Found
-from acud.waits.targets import monitor_named
+from acud.waits.targets import find_monitor
 
 if TYPE_CHECKING:
     from acud.features.actions.supervisor.feature import ActionsFeature
@@ -202,7 +202,7 @@ class InstructionRun:
         if target.window:
             return target_area(screen, windows, named_window(self.watched, target.window))
         reached = effect_area(screen, windows, points, self.watched.focused)
-        monitor = monitor_named(target.monitor, self.watched.monitors) if target.monitor else None
+        monitor = find_monitor(target.monitor, self.watched.monitors) if target.monitor else None
         box = target.region or (monitor.bounds if monitor is not None else None)
         inside = box.intersect(screen) if box is not None else None
         return reached if inside is None else EffectArea(inside, family=reached.family)

@@ -12,7 +12,7 @@ from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Target, WindowInfo
 from acud.types.actions import Action, Click, Drag, InputAction, Move, Place, Point, Scroll, WindowDo, WindowVerb
 from acud.types.picture_views import ViewGeometry
-from acud.waits.targets import window_named
+from acud.waits.targets import find_named_window
 
 A = TypeVar("A", bound=Action)
 Spot = Callable[[Point], Point]
@@ -145,7 +145,7 @@ def named_window(watched: WatchedDisplay, name: str) -> WindowInfo:
     if name == ACTIVE:
         window = next((w for w in watched.windows if w.window_id == watched.focused), None)
     else:
-        window = window_named(name, watched.windows)
+        window = find_named_window(name, watched.windows)
     if window is None:
         told = "no window has the focus" if name == ACTIVE else f"no window matches {name!r}"
         titles = ", ".join(repr(w.title) for w in watched.windows[:8]) or "none"

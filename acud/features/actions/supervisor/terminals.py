@@ -39,7 +39,7 @@ from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import TextLeaf
 from acud.types.tasks import ActionType
 from acud.waits.conditions import leaves
-from acud.waits.terminals import OutputMark, line_check, output_mark
+from acud.waits.terminals import OutputMark, checksum_line, parse_output_mark
 
 if TYPE_CHECKING:
     from acud.features.actions.supervisor.feature import ActionsFeature
@@ -432,7 +432,7 @@ class _Typing(_TerminalCall):
 
     def on_mark(self, state: TerminalState, line: int, before: str) -> None:
         """Arm the wait, then press the keys."""
-        self.since = OutputMark(line, line_check(before)) if line else _START
+        self.since = OutputMark(line, checksum_line(before)) if line else _START
         self.before = state.cell if self.keys else self.first.cell
         self.arm(self.given.wait, self.task_id, lambda: self.press(state))
 
@@ -470,7 +470,7 @@ class _TerminalReading(_TerminalCall):
     def __init__(self, feature: ActionsFeature, request: TerminalRead, call: Call) -> None:
         super().__init__(feature, request, call, request.terminal)
         self.given = request
-        self.since = output_mark(request.since) if request.since else _START
+        self.since = parse_output_mark(request.since) if request.since else _START
 
     def begin(self) -> None:
         """Read it now, or at the moment that was asked for."""

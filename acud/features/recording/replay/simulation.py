@@ -30,8 +30,8 @@ from acud.waits import machine
 from acud.waits.budget import BudgetAccount, BudgetStatus
 from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED, leaves, may_ask_model
 from acud.waits.effects import EvaluationRecord
-from acud.waits.images import without_bytes
-from acud.waits.stages import stage_condition
+from acud.waits.images import strip_pictures
+from acud.waits.stages import get_stage
 from acud.waits.targets import locate
 from acud.waits.tiles import bits
 
@@ -120,7 +120,7 @@ class Simulation:
         tell: Callable[[ReplayRow], None],
         deadline_s: float,
     ) -> None:
-        until, self._images = without_bytes(spec.until)
+        until, self._images = strip_pictures(spec.until)
         self._spec = spec = replace(spec, until=until)
         self._recording, self._judge, self._ask = recording, judge, ask
         self._context, self._source, self._report, self._tell = context, frames, report, tell
@@ -272,7 +272,7 @@ class Simulation:
 
     def _fund(self) -> None:
         account = BudgetAccount(self._spec.budget, self._spent)
-        status = rules.budget_status(account, BudgetAccount()) if self._spends else BudgetStatus()
+        status = rules.check_budgets(account, BudgetAccount()) if self._spends else BudgetStatus()
         if status != self._wait.budget_status:
             self._step(happened.BudgetChecked(self._at, status))
 
@@ -296,7 +296,7 @@ class Simulation:
     def _job(self, due: out.JobRequest) -> Job:
         ask = Ask(
             self._wait_id,
-            stage_condition(self._spec.until, due.stage),
+            get_stage(self._spec.until, due.stage),
             tuple(LeafAsk(want.index, want.memo) for want in due.asks),
             due.known,
             "ocr" if due.local else self._judge,
@@ -307,9 +307,7 @@ class Simulation:
             due.force,
             due.keep_evidence,
             images=self._images,
-            later=tuple(
-                LaterAsk(stage, stage_condition(self._spec.until, stage), on) for stage, on in due.ahead.items()
-            ),
+            later=tuple(LaterAsk(stage, get_stage(self._spec.until, stage), on) for stage, on in due.ahead.items()),
         )
         identity = due.kind is out.JobKind.IDENTITY
         return Job(

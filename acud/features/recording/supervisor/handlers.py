@@ -24,7 +24,7 @@ from acud.supervisor.control import Call, handles
 from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, Target
-from acud.waits.targets import parse_target, window_named
+from acud.waits.targets import find_named_window, parse_target
 
 if TYPE_CHECKING:
     from acud.features.recording.supervisor.feature import RecordingFeature
@@ -52,7 +52,7 @@ def record_start(feature: RecordingFeature, request: RecordStart, call: Call) ->
         feature.recordings.when_begun(made, call.later(on_begun))
 
     def on_target(fresh: FreshTarget) -> None:
-        window = window_named(target.window, fresh.watched.windows) if target.window else None
+        window = find_named_window(target.window, fresh.watched.windows) if target.window else None
         start(fresh.watched, replace(target, window=hex(window.window_id)) if window is not None else target)
 
     if target.region is None and not target.in_windows:

@@ -14,7 +14,7 @@ from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.match import look_for
 from acud.evaluator.ocr.text_layout import blocks, rows
 from acud.types import Answer, Rect, Text, Verdict
-from acud.waits.anew import add_typed, own_input
+from acud.waits.anew import add_typed, find_typed
 
 AT = Rect(100, 50, 640, 480)
 
@@ -147,7 +147,7 @@ def test_no_word_is_found_in_the_end_of_one_and_the_beginning_of_the_next(read: 
 def test_the_echo_of_a_command_is_found_in_its_row_and_those_that_go_on(
     typed: str, read: str, answer: Answer, beside: list[Line]
 ) -> None:
-    echoes = own_input(Text("READY"), add_typed((), typed)).echoes
+    echoes = find_typed(Text("READY"), add_typed((), typed)).echoes
     shown = [line(text, 0, 18 * at) for at, text in enumerate(read.split("|"))]
     assert look_for([*shown, *beside], Text("READY"), 0.5, AT, echoes).answer is answer
 
