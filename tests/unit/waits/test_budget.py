@@ -156,7 +156,7 @@ def test_never_more_than_what_is_in_the_air(
 
     def settle() -> None:
         said = check_budgets(account, BudgetAccount())
-        if said != rig.wait.check_budgets:
+        if said != rig.wait.budget_status:
             _tell(rig, said)
 
     settle()
