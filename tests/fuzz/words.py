@@ -32,7 +32,7 @@ _SIZE = Size(640, 480)
 def _coordinates(text: str) -> None:
     uitars.parse(text)
     omniparser.pick(text, 9)
-    description.parse(text, _PICTURE, Rect(5, 5, 1280, 960))
+    description.parse_answer(text, _PICTURE, Rect(5, 5, 1280, 960))
 
 
 def _calls(text: str) -> None:

@@ -1,4 +1,4 @@
-"""The elements of a scene: what an id names, where to click it, what a gone id may be, and what a picture marks."""
+"""The elements of a scene: what an id names, where to click it, what a gone id may be, and which ones get marks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from difflib import SequenceMatcher
 from msgspec import Struct
 
 from acud.base.errors import Conflict, NotFound
-from acud.features.scene.element_ids import shared
+from acud.features.scene.element_ids import compute_overlap
+from acud.features.scene.widget_words import plain
 from acud.types import Rect, WindowInfo
 from acud.types.scene import AxElement, ElementHandle, ElementMark, OcrElement, Scene
 
@@ -18,7 +19,7 @@ _WORDS_TOLD = 60
 
 
 class NamedElement(Struct, frozen=True):
-    """What an id names: its words (text, label or description), its place, and whose process it is (0: unknown).
+    """What an id names: its words (text, label or description), its place and its process (0: unknown).
 
     `offscreen`: it is scrolled out of sight.
     """
@@ -31,7 +32,7 @@ class NamedElement(Struct, frozen=True):
     offscreen: bool = False
 
 
-def elements(scene: Scene, display_id: int) -> list[NamedElement]:
+def list_elements(scene: Scene, display_id: int) -> list[NamedElement]:
     """Return everything with an id on one display."""
     named = [NamedElement(one.id, one.text, one.bbox, "text") for one in scene.ocr if one.display_id == display_id]
     widgets = [one for one in scene.ax if one.display_id == display_id]
@@ -40,22 +41,21 @@ def elements(scene: Scene, display_id: int) -> list[NamedElement]:
     return named + [NamedElement(one.id, one.desc, one.bbox, one.kind) for one in seen if one.display_id == display_id]
 
 
-def named(scene: Scene, handle: ElementHandle) -> NamedElement | None:
-    """Return what the handle names in `scene`, or None when it is not there."""
-    return next((one for one in elements(scene, handle.display_id) if one.id == handle.id), None)
+def find_element(scene: Scene, handle: ElementHandle) -> NamedElement | None:
+    """Return the element of `scene` with the id of `handle`, or None."""
+    return next((one for one in list_elements(scene, handle.display_id) if one.id == handle.id), None)
 
 
-def gone(handle: ElementHandle, was: NamedElement | None, scene: Scene) -> NotFound:
-    """Return the error for an id that is not in `scene`; `was`: what it named when it was last seen (None: unknown).
+def make_gone_error(handle: ElementHandle, was: NamedElement | None, scene: Scene) -> NotFound:
+    """Return the error for an id that is not in `scene`. `was`: what it named when last seen (None: unknown).
 
-    It names what reads the same or alike now, nearest first; `facts["candidates"]` has their ids.
+    The error names elements with similar words, nearest first; `facts["candidates"]` has their ids.
     """
-    alike = _alike(was, elements(scene, handle.display_id)) if was is not None else []
-    told = f" (it was {_told(was)})" if was is not None else ""
-    names = "; ".join(f"{one.id} {_told(one)}" for one in alike)
+    alike = _find_alike(was, list_elements(scene, handle.display_id)) if was is not None else []
+    names = "; ".join(map(_describe_element, alike))
     hint = f"reads alike now: {names}" if names else "nothing there reads like it: take a new scene (acud scene)"
     return NotFound(
-        f"{handle.id} is not on its display any more{told}"
+        f"{handle.id} is not on its display any more (it was {_describe_place(was)})"
         if was is not None
         else f"{handle.id} names nothing that is there",
         hint=hint,
@@ -63,13 +63,17 @@ def gone(handle: ElementHandle, was: NamedElement | None, scene: Scene) -> NotFo
     )
 
 
-def _told(one: NamedElement) -> str:
+def _describe_element(one: NamedElement) -> str:
+    return f"{one.id} {_describe_place(one)}"
+
+
+def _describe_place(one: NamedElement) -> str:
     words = one.words if len(one.words) <= _WORDS_TOLD else one.words[: _WORDS_TOLD - 1] + "…"
     box = one.bbox
     return f"{words!r} at {box.x},{box.y}"
 
 
-def _alike(was: NamedElement, now: Sequence[NamedElement]) -> list[NamedElement]:
+def _find_alike(was: NamedElement, now: Sequence[NamedElement]) -> list[NamedElement]:
     def likeness(one: NamedElement) -> float:
         return SequenceMatcher(None, was.words.casefold(), one.words.casefold(), autojunk=False).ratio()
 
@@ -85,45 +89,42 @@ def _alike(was: NamedElement, now: Sequence[NamedElement]) -> list[NamedElement]
 
 
 def visible_part(one: NamedElement, width: int, height: int, windows: Sequence[WindowInfo]) -> Rect:
-    """Return the largest box of `one` that can be seen on a display of `width` x `height`; click its middle.
+    """Return the largest visible box of `one` on a display of `width` x `height` pixels; click its middle.
 
-    `windows`: topmost first. What a text or a picture showed was seen, so only widgets can be covered: by the windows
-    above the one of their process that they lie in. Raises: Conflict naming what is in the way.
+    `windows`: topmost first. Texts and elements of a model were seen in pixels, so only widgets can be covered: by the
+    windows above the one of their process that they lie in. Raises: Conflict naming what is in the way.
     """
+    name = _describe_element(one)
     if one.offscreen:
-        raise Conflict(
-            f"{one.id} {_told(one)} is scrolled out of sight", hint="scroll its page to it, then use the id again"
-        )
+        raise Conflict(f"{name} is scrolled out of sight", hint="scroll its page to it, then use the id again")
     shown = one.bbox.intersect(Rect(0, 0, width, height))
     if shown is None:
         raise Conflict(
-            f"{one.id} {_told(one)} lies outside the display, which is {width}x{height}",
+            f"{name} lies outside the display, which is {width}x{height}",
             hint="scroll it into view, or move its window",
         )
-    above = _above(one, shown, windows)
-    parts = uncovered(shown, [window.outside for window in above])
+    above = _find_windows_above(one, shown, windows)
+    parts = subtract_boxes(shown, [window.outside for window in above])
     if not parts:
         titles = ", ".join(repr(window.title) for window in above if window.outside.intersect(shown))
-        raise Conflict(
-            f"{one.id} {_told(one)} is covered by {titles}", hint="raise its window, or close what covers it"
-        )
+        raise Conflict(f"{name} is covered by {titles}", hint="raise its window, or close what covers it")
     return max(parts, key=lambda part: (part.area, -part.y, -part.x))
 
 
-def uncovered(box: Rect, above: Sequence[Rect]) -> list[Rect]:
-    """Return the parts of `box` that the boxes `above` it leave."""
+def subtract_boxes(box: Rect, above: Sequence[Rect]) -> list[Rect]:
+    """Return the parts of `box` outside of every box in `above`."""
     parts = [box]
     for hole in above:
-        parts = [rest for part in parts for rest in _without(part, hole)]
+        parts = [rest for part in parts for rest in _subtract_box(part, hole)]
     return parts
 
 
-def middle(box: Rect) -> tuple[int, int]:
+def find_middle(box: Rect) -> tuple[int, int]:
     """Return the pixel in the middle of `box`."""
     return box.x + box.w // 2, box.y + box.h // 2
 
 
-def _above(one: NamedElement, shown: Rect, windows: Sequence[WindowInfo]) -> list[WindowInfo]:
+def _find_windows_above(one: NamedElement, shown: Rect, windows: Sequence[WindowInfo]) -> list[WindowInfo]:
     mapped = [window for window in windows if window.visibility != "unmapped"]
     own = [n for n, window in enumerate(mapped) if one.pid and window.pid == one.pid]
     whole = [n for n in own if mapped[n].bounds.contains(shown)]
@@ -131,8 +132,8 @@ def _above(one: NamedElement, shown: Rect, windows: Sequence[WindowInfo]) -> lis
     return mapped[: holding[0]] if holding else []
 
 
-def _without(part: Rect, hole: Rect) -> list[Rect]:
-    """Return `part` without `hole`: the strips above, below, left and right of it, each as long as can be."""
+def _subtract_box(part: Rect, hole: Rect) -> list[Rect]:
+    """Return `part` without `hole`: the strips above, below, left and right of it."""
     cut = part.intersect(hole)
     if cut is None:
         return [part]
@@ -146,25 +147,24 @@ def _without(part: Rect, hole: Rect) -> list[Rect]:
 
 
 MAX_MARKS = 250
-"""More cannot be told apart on 1280x720."""
+"""With more, marks on 1280x720 hide each other."""
 _USABLE = frozenset({"focusable", "editable", "selectable", "checkable", "expandable"})
 _BACKGROUND = 0.5
-"""A widget that covers more of its display than this is what things stand on."""
+"""A widget that covers more of its display than this is background."""
 _SAME = 0.6
 
 
 class Marks(Struct, frozen=True):
-    """What is marked, and how many elements were left out for want of room."""
+    """The marks, and how many elements got none for want of room."""
 
     marks: tuple[ElementMark, ...]
     left_out: int
 
 
-def marks_of(scene: Scene, display_id: int, limit: int = MAX_MARKS) -> Marks:
-    """Return the marks of one display: widgets that can be acted on, then what a model saw, then texts, surest first.
+def choose_marks(scene: Scene, display_id: int, limit: int = MAX_MARKS) -> Marks:
+    """Return the marks of one display: controls, then elements of a model, then texts, surest first.
 
-    A text that only repeats the label of a marked widget it lies in, and an element a model saw where another is
-    marked, get none of their own.
+    A text in a marked widget that repeats its label gets none, nor does an element of a model where another is marked.
     """
     display = next((one for one in scene.displays if one.id == display_id), None)
     whole = Rect(0, 0, display.bounds.w, display.bounds.h) if display else Rect(0, 0, 0, 0)
@@ -172,7 +172,7 @@ def marks_of(scene: Scene, display_id: int, limit: int = MAX_MARKS) -> Marks:
     texts = [one for one in scene.ocr if one.display_id == display_id and whole.intersect(one.bbox)]
     texts = [one for one in texts if not any(_repeats(one, widget) for widget in widgets)]
     marks = [ElementMark(one.id, "widget", one.bbox) for one in widgets]
-    marks += _seen(scene, display_id, whole, [*(one.bbox for one in widgets), *(one.bbox for one in texts)])
+    marks += _list_seen_marks(scene, display_id, whole, [*(one.bbox for one in widgets), *(one.bbox for one in texts)])
     marks += [ElementMark(one.id, "text", one.bbox) for one in sorted(texts, key=lambda one: -one.conf)]
     return Marks(tuple(marks[:limit]), max(0, len(marks) - limit))
 
@@ -190,19 +190,15 @@ def _repeats(text: OcrElement, widget: AxElement) -> bool:
     inside = text.bbox.intersect(widget.bbox)
     if inside is None or inside.area * 2 < text.bbox.area:
         return False
-    words, label = _plain(text.text), _plain(widget.label)
+    words, label = plain(text.text), plain(widget.label)
     return bool(words) and bool(label) and (words in label or label in words)
 
 
-def _plain(words: str) -> str:
-    return "".join(character for character in words.casefold() if character.isalnum())
-
-
-def _seen(scene: Scene, display_id: int, whole: Rect, others: Sequence[Rect]) -> list[ElementMark]:
+def _list_seen_marks(scene: Scene, display_id: int, whole: Rect, others: Sequence[Rect]) -> list[ElementMark]:
     return [
         ElementMark(one.id, "seen", one.bbox)
         for one in scene.vlm_elements or ()
         if one.display_id == display_id
         and _fits(one.bbox, whole)
-        and not any(shared(one.bbox, box) >= _SAME for box in others)
+        and not any(compute_overlap(one.bbox, box) >= _SAME for box in others)
     ]

@@ -1,4 +1,4 @@
-"""Words that stand twice: texts that a widget tells too, and the labels that stand beside widgets without a name."""
+"""Words that occur twice: texts that a widget reports too, and the labels beside widgets without a name."""
 
 from __future__ import annotations
 
@@ -15,48 +15,48 @@ _BESIDE_PX = 240
 """How far left of a field its label may end; right of a check box it begins within a tenth of it."""
 _ABOVE_PX = 24
 _MOST_LETTERS = 60
-"""A label is short; a longer text says something else."""
+"""Letters of a label at most."""
 _EXPLAINED = 0.6
-"""Share of a line's letters that widgets must tell, so that the line says nothing of its own."""
+"""Share of a line's letters that widgets must report for the line to be a repetition."""
 _PICTURES = frozenset({"image", "icon", "canvas", "drawing area", "video", "terminal", "image map"})
-"""Roles whose name is not what is written in them."""
+"""Roles whose name is not the text that they show."""
 _LABELS = frozenset({"static", "label", "text", "paragraph", "caption"})
 _MARKS_AFTER = frozenset({"check box", "radio button", "switch"})
 _WITH_LABEL = _MARKS_AFTER | {
     *("entry", "text", "password text", "combo box", "spin button", "editbar", "date editor", "autocomplete"),
     *("slider", "dial", "list box"),
 }
-"""Labels stand beside these, and what is inside of them is what they hold. Other widgets hold their label."""
+"""Their labels stand beside them, and texts inside are their content. Other widgets hold their label."""
 
 
 def has_label_beside(widget: AxElement) -> bool:
-    """Tell whether a label of the widget stands beside it, not in it."""
+    """Return whether a label of the widget stands beside it, not in it."""
     return widget.role in _WITH_LABEL
 
 
 class Boxes:
-    """Boxes by the parts of the screen they touch, to ask for those around a point or beside a box.
+    """Boxes by the cells of the screen that they touch, to find those around a point or beside a box.
 
-    One that touches more than `_MOST_CELLS` is left out: neither a label nor a line of text is so large.
+    A box that touches more than `_MOST_CELLS` is left out: no label or line of text is so large.
     """
 
     def __init__(self, boxes: Iterable[tuple[Rect, str]]) -> None:
         self._cells: dict[tuple[int, int], list[tuple[Rect, str]]] = {}
         for box, name in boxes:
-            for cell in _cells(_around(box)):
+            for cell in _cells(_widen(box)):
                 self._cells.setdefault(cell, []).append((box, name))
 
     def holds(self, x: int, y: int) -> bool:
-        """Tell whether the point is in a box, or nearly."""
-        return any(_around(box).holds(x, y) for box, _ in self._cells.get((x // _COLUMN_PX, y // _ROW_PX), ()))
+        """Return whether the point is in a box, or within 3 px of one."""
+        return any(_widen(box).holds(x, y) for box, _ in self._cells.get((x // _COLUMN_PX, y // _ROW_PX), ()))
 
     def near(self, box: Rect) -> list[tuple[Rect, str]]:
-        """Return the boxes that touch `box` or the parts of the screen left, right and above of it."""
+        """Return the boxes that touch `box` or the area left, right and above of it."""
         around = Rect(box.x - _BESIDE_PX, box.y - _ABOVE_PX, box.w + 2 * _BESIDE_PX, box.h + _ABOVE_PX)
         return list(dict.fromkeys(one for cell in _cells(around) for one in self._cells.get(cell, ())))
 
 
-def _around(box: Rect) -> Rect:
+def _widen(box: Rect) -> Rect:
     return Rect(box.x - _SLACK_PX, box.y - _SLACK_PX, box.w + 2 * _SLACK_PX, box.h + 2 * _SLACK_PX)
 
 
@@ -67,11 +67,11 @@ def _cells(box: Rect) -> Iterator[tuple[int, int]]:
         yield from ((column, row) for column in columns for row in rows)
 
 
-class ToldWords:
-    """What the widgets of a window tell of the words in sight."""
+class ShownWords:
+    """The words in sight that the widgets of a window report."""
 
     def __init__(self, widgets: Iterable[AxElement]) -> None:
-        shown = [one for one in widgets if not one.offscreen and one.bbox.area and _tells_its_words(one)]
+        shown = [one for one in widgets if not one.offscreen and one.bbox.area and _shows_its_words(one)]
         self._inside = Boxes((one.bbox, "") for one in shown)
         self._rows: dict[int, set[str]] = {}
         for one in shown:
@@ -80,27 +80,27 @@ class ToldWords:
                     self._rows.setdefault(row, set()).update(map(plain, one.label.split()))
 
     def has(self, text: OcrElement) -> bool:
-        """Tell whether widgets tell what a line of text says: most of its letters are in sight inside of those that
-        have words, whose pictures a reader takes for letters too, or are words of a control in the same row.
+        """Return whether widgets report a line of text: most of its letters lie inside of widgets with words, or are
+        words of a control in the same row.
         """
         words = text.words or ((text.text, text.bbox),)
-        told = sum(len(word) for word, box in words if self._has_word(word, box))
-        return told >= _EXPLAINED * sum(len(word) for word, _ in words)
+        explained = sum(len(word) for word, box in words if self._has_word(word, box))
+        return explained >= _EXPLAINED * sum(len(word) for word, _ in words)
 
     def _has_word(self, word: str, box: Rect) -> bool:
         x, y = box.x + box.w // 2, box.y + box.h // 2
-        told = self._rows.get(y // _ROW_PX, set())
-        return self._inside.holds(x, y) or all(plain(part) in told for part in word.split() if plain(part))
+        in_row = self._rows.get(y // _ROW_PX, set())
+        return self._inside.holds(x, y) or all(plain(part) in in_row for part in word.split() if plain(part))
 
 
-def _tells_its_words(one: AxElement) -> bool:
-    """Tell whether the words that are seen in the widget are those that it tells, all of them."""
+def _shows_its_words(one: AxElement) -> bool:
+    """Return whether the widget reports all words that it shows."""
     longest = max(len(one.label), len(one.value))
     return 0 < longest < MAX_WORDS and one.role not in _PICTURES and not is_holder(one)
 
 
 class LabelsBeside:
-    """The labels of widgets without a name, taken from the texts beside them. `used`: the ids of those texts."""
+    """The labels of widgets without a name, taken from texts beside them. `used`: the ids of those texts."""
 
     def __init__(self, widgets: Sequence[AxElement], texts: Sequence[OcrElement]) -> None:
         self.used: set[str] = set()
@@ -125,7 +125,7 @@ class LabelsBeside:
         return self._words[id_].rstrip(" :*")
 
     def _distance(self, widget: AxElement, text: Rect) -> tuple[int, int] | None:
-        """Return how far a text is from where a label of the widget stands; None where it is none."""
+        """Return how far a text is from the usual place of the widget's label; None where it is no label."""
         box = widget.bbox
         if not has_label_beside(widget):
             return (0, 0) if box.contains(text) else None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from acud.base.errors import NotFound
-from acud.features.scene.elements import gone, named
+from acud.features.scene.elements import find_element, make_gone_error
 from acud.features.scene.outline import WindowContents, WindowLines
 from acud.types import Rect
 from acud.types.scene import AxElement, ElementHandle, OcrElement, Scene, SceneWindow, handle_of
@@ -15,23 +15,23 @@ from acud.types.scene import AxElement, ElementHandle, OcrElement, Scene, SceneW
 _MOST_TOLD = 12
 
 
-def narrowed(scene: Scene, target: str) -> Scene:
-    """Return what `scene` shows of `target`: an element's id, `window:TITLE`, a window's id, or words of a title or the
-    name of an application. "" and "screen": everything.
+def narrow_scene(scene: Scene, target: str) -> Scene:
+    """Return the part of `scene` for `target`: an element's id, `window:TITLE`, a window's id, words of a title or the
+    name of an application; the whole for "" and "screen".
 
     Raises: NotFound naming the windows that are there.
     """
     if target in ("", "screen"):
         return scene
     handle = handle_of(target)
-    return _of_element(scene, handle) if handle is not None else _of_windows(scene, target)
+    return _select_element(scene, handle) if handle is not None else _select_windows(scene, target)
 
 
-def _of_windows(scene: Scene, target: str) -> Scene:
+def _select_windows(scene: Scene, target: str) -> Scene:
     wanted = target.removeprefix("window:").strip().casefold()
     every = [(app.name, one) for app in scene.apps for one in app.windows]
     found: list[SceneWindow] = []
-    for fits in (_is_it, _holds_it):
+    for fits in (_is_named, _contains_words):
         found = found or [one for app, one in every if fits(app, one, wanted)]
     if not found or not wanted:
         titles = "; ".join(f"{one.id} {one.title!r} of {app}" for app, one in every[:_MOST_TOLD])
@@ -45,42 +45,44 @@ def _of_windows(scene: Scene, target: str) -> Scene:
                 inside = places.of(one.id)
                 widgets += inside[0]
                 texts += inside[1]
-    return _part(scene, found, widgets, texts)
+    return _keep_elements(scene, found, widgets, texts)
 
 
-def _is_it(app: str, window: SceneWindow, wanted: str) -> bool:
+def _is_named(app: str, window: SceneWindow, wanted: str) -> bool:
     return wanted in (window.title.casefold(), window.id, app.casefold())
 
 
-def _holds_it(app: str, window: SceneWindow, wanted: str) -> bool:
+def _contains_words(app: str, window: SceneWindow, wanted: str) -> bool:
     return wanted in window.title.casefold() or wanted in app.casefold()
 
 
-def _of_element(scene: Scene, handle: ElementHandle) -> Scene:
-    one = named(scene, handle)
+def _select_element(scene: Scene, handle: ElementHandle) -> Scene:
+    one = find_element(scene, handle)
     if one is None:
-        raise gone(handle, None, scene)
+        raise make_gone_error(handle, None, scene)
     inside = {one.id}
     for widget in scene.ax:  # parents come first
         if widget.parent in inside:
             inside.add(widget.id)
     places = WindowContents(scene, handle.display_id)
-    labels = _labels_around(scene, handle.display_id, places, inside)
+    labels = _find_labels_around(scene, handle.display_id, places, inside)
     widgets = [replace(w, label=labels.get(w.id, w.label)) for w in scene.ax if w.id in inside]
     shown = [text for text in scene.ocr if text.display_id == handle.display_id]
-    texts = [text for text in shown if text.id == one.id or (not one.offscreen and _lies_in(text.bbox, one.bbox))]
+    texts = [
+        text for text in shown if text.id == one.id or (not one.offscreen and _is_mostly_inside(text.bbox, one.bbox))
+    ]
     windows = [w for app in scene.apps for w in app.windows if w.display_id == handle.display_id]
-    around = [w for w in windows if _holds(places, w.id, inside)]
-    return _part(scene, around, widgets, texts)
+    around = [w for w in windows if _holds_any(places, w.id, inside)]
+    return _keep_elements(scene, around, widgets, texts)
 
 
-def _holds(places: WindowContents, window: str, inside: set[str]) -> bool:
+def _holds_any(places: WindowContents, window: str, inside: set[str]) -> bool:
     widgets, texts = places.of(window)
     return any(one.id in inside for one in widgets) or any(one.id in inside for one in texts)
 
 
-def _labels_around(scene: Scene, display_id: int, places: WindowContents, inside: set[str]) -> dict[str, str]:
-    """Return the labels of widgets that stand outside of what is kept, beside them."""
+def _find_labels_around(scene: Scene, display_id: int, places: WindowContents, inside: set[str]) -> dict[str, str]:
+    """Return the labels beside the widgets `inside`, by id, from texts that may not be selected themselves."""
     windows = [w.id for app in scene.apps for w in app.windows if w.display_id == display_id]
     lists = [places.of(window) for window in (*windows, "")]
     return {
@@ -91,12 +93,12 @@ def _labels_around(scene: Scene, display_id: int, places: WindowContents, inside
     }
 
 
-def _lies_in(box: Rect, outer: Rect) -> bool:
+def _is_mostly_inside(box: Rect, outer: Rect) -> bool:
     common = box.intersect(outer)
     return common is not None and 2 * common.area >= box.area
 
 
-def _part(
+def _keep_elements(
     scene: Scene, windows: Sequence[SceneWindow], widgets: Sequence[AxElement], texts: Sequence[OcrElement]
 ) -> Scene:
     ids = {(one.display_id, one.id) for one in windows}

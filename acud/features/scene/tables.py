@@ -1,5 +1,5 @@
-"""Numbers of scenes and elements that were given, and the elements that stand: no number is given twice, and what still
-stands after a restart keeps its own.
+"""The numbers given to scenes and elements, and the present elements: no number is given twice, and an element that is
+still present after a restart keeps its own.
 
 Numbers are reserved in the store a block at a time.
 """
@@ -23,37 +23,37 @@ from acud.supervisor.watched_displays import WatchedDisplay
 
 _SQL = load("tables", Path(__file__).parent)
 _ELEMENTS = ("t", "a", "v")
-"""The letters of a display's elements: texts, widgets, what a vision model said."""
+"""The letters of a display's elements: texts, widgets, annotations of a vision model."""
 _BLOCK = 1000
 """Numbers lost at most with each restart; a write for each thousand scenes or elements."""
 _KEEP_S = 5.0
-"""A display that keeps changing is written so often; a kill loses what came and went since."""
+"""Write interval of a display that keeps changing; a kill loses elements that came and went since."""
 
 
 class SceneNumbers(Table):
     """The table `scene_numbers`."""
 
     def reserve(self, name: str, upto: int) -> None:
-        """Keep that numbers of `name` below `upto` may have been given; a lower one than kept changes nothing."""
+        """Store that numbers of `name` below `upto` may have been given; a lower `upto` than stored changes nothing."""
         self._database.write(_SQL["reserve"], {"name": name, "reserved": upto})
 
     def forget(self, names: Iterable[str]) -> None:
-        """Drop what is known of `names`, for what will never be numbered again."""
+        """Delete the rows of `names` that will never be numbered again."""
         for name in names:
             self._database.write(_SQL["forget"], {"name": name})
             self._database.write(_SQL["forget_elements"], {"name": name})
 
     def first_free(self, name: str) -> int:
-        """Return the first number of `name` that was certainly not given yet: 1 for a new name."""
+        """Return the first number of `name` that was certainly never given: 1 for a new name."""
         rows = self._database.read(_SQL["reserved"], {"name": name})
         return int(rows[0]["reserved"] or 1) if rows else 1
 
     def keep_elements(self, name: str, elements: StoredElements) -> None:
-        """Keep the elements that stand."""
+        """Store the present elements."""
         self._database.write(_SQL["keep_elements"], {"name": name, "elements": msgspec.msgpack.encode(elements)})
 
     def elements(self, name: str) -> StoredElements | None:
-        """Return the elements that stood last, None when none were kept. Raises: StoreUnavailable."""
+        """Return the elements stored last, or None. Raises: StoreUnavailable."""
         rows = self._database.read(_SQL["elements"], {"name": name})
         stored = rows[0]["elements"] if rows else None
         if not isinstance(stored, bytes):
@@ -66,43 +66,43 @@ class SceneNumbers(Table):
 
 
 class StandingElements:
-    """The ids of each display's elements as they stand, kept in the turn that changed them, at most every 5 s."""
+    """The ids of each display's present elements, stored in the turn that changed them, at most every 5 s."""
 
     def __init__(self, journal: Journal, numbers: SceneNumbers, loop: EventLoop) -> None:
         self._journal = journal
         self._numbers = numbers
         self._loop = loop
         self._resting: dict[str, ElementIds | None] = {}
-        """Names that were written a moment ago, with what is to be written when the pause is over."""
+        """Names written less than 5 s ago, with the ids to write after the pause."""
 
     def ids(self, letter: str, display: int, first: int) -> ElementIds:
-        """Return the ids of a display's elements, those that stood before a restart known."""
+        """Return the ids of a display's elements, with those stored before a restart."""
         return ElementIds(letter, display, first, self._numbers.elements(f"{letter}{display}"))
 
-    def changed(self, ids: ElementIds) -> None:
-        """Keep what stands now."""
+    def keep(self, ids: ElementIds) -> None:
+        """Store the present elements, now or after the pause."""
         if ids.name in self._resting:
             self._resting[ids.name] = ids
             return
         self._resting[ids.name] = None
-        self._loop.call_later(_KEEP_S, partial(self._rested, ids.name))
-        stored = ids.stored(os.urandom(16))
+        self._loop.call_later(_KEEP_S, partial(self._end_pause, ids.name))
+        stored = ids.to_stored(os.urandom(16))
         self._journal.keep(lambda: self._numbers.keep_elements(ids.name, stored), droppable=True)
 
-    def _rested(self, name: str) -> None:
+    def _end_pause(self, name: str) -> None:
         ids = self._resting.pop(name, None)
         if ids is not None:
-            self.changed(ids)
+            self.keep(ids)
 
     def forget(self, screen: WatchedDisplay) -> None:
-        """Write no more of a display that is gone; `ReservedNumbers` drops what is stored of it."""
+        """Stop writing for a removed display; `ReservedNumbers` deletes its rows."""
         for letter in _ELEMENTS:
             if f"{letter}{screen.number}" in self._resting:
                 self._resting[f"{letter}{screen.number}"] = None
 
 
 class ReservedNumbers:
-    """What of each name was given. A block is kept in the turn that gives its first number, before any reply leaves."""
+    """The numbers given for each name. A block is stored in the turn of its first number, before any reply leaves."""
 
     def __init__(self, journal: Journal, numbers: SceneNumbers) -> None:
         self._journal = journal
@@ -110,23 +110,23 @@ class ReservedNumbers:
         self._reserved: dict[str, int] = {}
 
     @classmethod
-    def stored(cls, journal: Journal) -> ReservedNumbers:
-        """Return those that the store of `journal` keeps."""
+    def from_journal(cls, journal: Journal) -> ReservedNumbers:
+        """Return the numbers stored by `journal`."""
         return cls(journal, SceneNumbers(journal.store))
 
     def first(self, name: str) -> int:
         """Return the first number of `name` that was certainly never given."""
         return self._numbers.first_free(name)
 
-    def given(self, name: str, next_number: int) -> None:
-        """Take down that numbers below `next_number` are given."""
+    def record_given(self, name: str, next_number: int) -> None:
+        """Record that the numbers below `next_number` are given."""
         if next_number <= self._reserved.get(name, 0):
             return
         upto = self._reserved[name] = next_number + _BLOCK
         self._journal.keep(lambda: self._numbers.reserve(name, upto))
 
     def forget(self, screen: WatchedDisplay) -> None:
-        """Drop the numbers of a display's elements: its own number is given to no other display."""
+        """Drop the numbers of a removed display's elements: no other display gets its number."""
         names = [f"{letter}{screen.number}" for letter in _ELEMENTS]
         for name in names:
             self._reserved.pop(name, None)

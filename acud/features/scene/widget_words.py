@@ -1,4 +1,4 @@
-"""Widgets in words: which can be acted on, and what a line of text says of one: role, label, value, unusual states."""
+"""Widgets in words: which can be acted on, and the line of text for one: role, label, value, unusual states."""
 
 from __future__ import annotations
 
@@ -19,38 +19,27 @@ _CONTROLS = frozenset(
 )
 _HOLDERS = frozenset(
     {
-        *(
-            "frame",
-            "window",
-            "dialog",
-            "alert",
-            "panel",
-            "filler",
-            "section",
-            "grouping",
-            "form",
-            "article",
-            "landmark",
-        ),
+        *("frame", "window", "dialog", "alert", "panel", "filler", "section", "grouping", "form", "article"),
         *("document web", "document frame", "document text", "document spreadsheet", "application", "viewport"),
         *("scroll pane", "split pane", "layered pane", "root pane", "option pane", "internal frame", "glass pane"),
         *("tool bar", "menu bar", "page tab list", "status bar", "title bar", "list", "list box", "tree", "table"),
         *("tree table", "table row", "canvas", "notification", "info bar", "popup menu", "description list", "log"),
         *("header", "footer", "html container", "drawing area", "redundant object", "embedded", "unknown", "extended"),
+        "landmark",
     }
 )
-"""Roles of what holds other widgets: with a name they say what these belong to."""
+"""Roles of containers: a container's name is about its content."""
 ROWS = frozenset({"table row", "list item", "tree item", "article", "description term", "description value"})
-"""Roles whose texts belong together, beside what can be acted on in them."""
+"""Roles whose texts are joined to one line."""
 CELLS = frozenset({"table cell", "column header", "row header", "table column header", "table row header"})
-_ALWAYS_TOLD = frozenset({"dialog", "alert", *PAGES})
+_ALWAYS_LISTED = frozenset({"dialog", "alert", *PAGES})
 _SILENT = frozenset({"scroll bar", "separator", "ruler", "arrow", "redundant object"})
 _REACTS = frozenset({"focusable", "editable", "selectable", "checkable", "expandable"})
 _SHOWN_STATES = ("focused", "checked", "selected", "pressed", "expanded", "required", "modal")
 
 
 def can_act(widget: AxElement) -> bool:
-    """Tell whether the widget can be acted on, also while it is disabled."""
+    """Return whether the widget can be acted on, even if it is disabled now."""
     if widget.role in _CONTROLS:
         return True
     if widget.role in _SILENT or (widget.role in _HOLDERS and not (widget.label and widget.actions)):
@@ -59,30 +48,30 @@ def can_act(widget: AxElement) -> bool:
 
 
 def is_holder(widget: AxElement) -> bool:
-    """Tell whether the widget's name, if it has one, is about what is in it."""
+    """Return whether the widget is a container: its name, if any, is about its content."""
     return widget.role in _HOLDERS
 
 
 def is_silent(widget: AxElement) -> bool:
-    """Tell whether nothing is to be said of the widget or of what is in it."""
+    """Return whether the widget and its content are left out."""
     return widget.role in _SILENT
 
 
-def is_told_unnamed(widget: AxElement) -> bool:
-    """Tell whether a widget that holds others is told although it has no name."""
-    return widget.role in _ALWAYS_TOLD
+def is_listed_unnamed(widget: AxElement) -> bool:
+    """Return whether a container is listed even without a name."""
+    return widget.role in _ALWAYS_LISTED
 
 
-def line(widget: AxElement, label: str) -> str:
-    """Return what is said of the widget under `label`, without its id."""
-    value = f"= {quoted(widget.value)}" if widget.value and widget.value != label else ""
-    empty = f"placeholder {quoted(widget.placeholder)}" if widget.placeholder and not widget.value else ""
-    own = quoted(label) if label and not (empty and label == widget.placeholder) else ""
-    parts = [role(widget), own, value or empty, *states(widget)]
+def describe_widget(widget: AxElement, label: str) -> str:
+    """Return the line for the widget, named `label`, without its id."""
+    value = f"= {quote(widget.value)}" if widget.value and widget.value != label else ""
+    empty = f"placeholder {quote(widget.placeholder)}" if widget.placeholder and not widget.value else ""
+    own = quote(label) if label and not (empty and label == widget.placeholder) else ""
+    parts = [name_role(widget), own, value or empty, *list_states(widget)]
     return " ".join(part for part in parts if part)
 
 
-def role(widget: AxElement) -> str:
+def name_role(widget: AxElement) -> str:
     """Return the word for the widget's role."""
     if widget.role == "toggle button" and "checkable" in widget.states:
         return "switch"
@@ -91,11 +80,11 @@ def role(widget: AxElement) -> str:
     return WORDS.get(widget.role, widget.role)
 
 
-def states(widget: AxElement) -> list[str]:
-    """Return the states that are not what one would expect."""
+def list_states(widget: AxElement) -> list[str]:
+    """Return the unusual states."""
     has = set(widget.states)
     found = [state for state in _SHOWN_STATES if state in has and not (state == "focused" and widget.role in PAGES)]
-    is_readonly = "read_only" in has and role(widget) in ("textbox", "spinbutton")
+    is_readonly = "read_only" in has and name_role(widget) in ("textbox", "spinbutton")
     if can_act(widget) and has and not has & {"enabled", "sensitive"} and not (is_readonly and "focusable" in has):
         found.append("disabled")
     if "indeterminate" in has:
@@ -107,13 +96,13 @@ def states(widget: AxElement) -> list[str]:
     return found
 
 
-def quoted(words: str) -> str:
-    """Return words from a screen as a JSON string, clipped; no control characters but those between its lines."""
+def quote(words: str) -> str:
+    """Return words from a screen as a JSON string, clipped, without control characters except line breaks."""
     lines = ("".join(c if c.isprintable() else " " for c in line).split() for line in words.split("\n"))
     folded = "\n".join(" ".join(line) for line in lines)
     return untrusted_text.quote(folded[:MAX_WORDS] + ("…" if len(folded) > MAX_WORDS else ""))
 
 
 def plain(words: str) -> str:
-    """Return the letters and digits of `words`, to compare what two readers made of the same words."""
+    """Return the case-folded letters and digits of `words`, to compare two readings."""
     return "".join(character for character in words.casefold() if character.isalnum())

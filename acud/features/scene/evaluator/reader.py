@@ -40,16 +40,16 @@ _SECURE = "secure"
 
 
 class PreviousFrames:
-    """The last frame of each display whose widgets were read. Safe in threads."""
+    """The last frame of each display of which widgets were read. Thread-safe."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, ViewPixels] = OrderedDict()
         self._lock = threading.Lock()
 
-    def changed(self, shot: ViewPixels) -> tuple[Rect, ...] | None:
-        """Return where `shot` differs from the frame before, in display pixels, and keep it as the next one's.
+    def find_changes(self, shot: ViewPixels) -> tuple[Rect, ...] | None:
+        """Return the boxes where `shot` differs from the previous frame, in display pixels, and keep `shot`.
 
-        None when there is none to compare with, or it changed in too many places to tell them apart.
+        None without a comparable previous frame, or with more than `_MOST_BOXES` boxes.
         """
         with self._lock:
             before = self._kept.pop(shot.source, None)
@@ -63,7 +63,7 @@ class PreviousFrames:
 
 
 class SceneReader:
-    """Reads displays. Owns the providers that others brought, and the connections to the buses."""
+    """Reads displays. Owns the providers of other packages, and the connections to the buses."""
 
     def __init__(
         self, embedded: LineReader | None, others: FoundProviders, widgets: WidgetReader, redactor: Redactor
@@ -71,10 +71,10 @@ class SceneReader:
         self._others = others.providers
         self._widgets = widgets
         self._frames = PreviousFrames()
-        self._texts = TextChain(_in_order(embedded, others.providers), redactor, others.failed)
+        self._texts = TextChain(_order_by_priority(embedded, others.providers), redactor, others.failed)
 
     async def answer(self, ask: SceneAsk, shot: ViewPixels, context: EvaluatorContext) -> SceneParts:
-        """Answer a job's `scene`: what was read, and how much the display changed since the frame shown before."""
+        """Answer a job's `scene`: the elements, and how much the display changed since the frame shown before."""
         with context.counters.timed("scene"):
             parts = await self.read(ask, shot)
         place = shot.source, shot.epoch, shot.frame
@@ -82,27 +82,27 @@ class SceneReader:
             return replace(parts, change=await context.off_loop(lambda: context.shown.advance(*place, shot.pixels)))
 
     async def read(self, ask: SceneAsk, shot: ViewPixels) -> SceneParts:
-        """Return what `ask` wants of the shot's display; what could not be read says so. Never raises for that."""
-        texts, widgets = await asyncio.gather(self._text(ask, shot), self._nodes(ask, shot))
-        return _bounded(_joined(ask, texts, widgets))
+        """Return the parts of the display that `ask` names; a part that could not be read has the reason."""
+        texts, widgets = await asyncio.gather(self._read_text(ask, shot), self._read_widgets(ask, shot))
+        return _limit_size(_join_parts(ask, texts, widgets))
 
-    async def _text(self, ask: SceneAsk, shot: ViewPixels) -> tuple[SceneTexts, float] | None:
+    async def _read_text(self, ask: SceneAsk, shot: ViewPixels) -> tuple[SceneTexts, float] | None:
         if not ask.ocr:
             return None
         begun = time.perf_counter()
         return await self._texts.read(shot, fresh=ask.fresh), (time.perf_counter() - begun) * 1000
 
-    async def _nodes(self, ask: SceneAsk, shot: ViewPixels) -> tuple[SceneWidgets, float] | None:
+    async def _read_widgets(self, ask: SceneAsk, shot: ViewPixels) -> tuple[SceneWidgets, float] | None:
         if not ask.ax:
             return None
         begun = time.perf_counter()
         hide = tuple(HiddenBox(one.rule, one.box.shift(shot.crop.x, shot.crop.y)) for one in shot.hide)
-        changed = await asyncio.to_thread(self._frames.changed, shot)
+        changed = await asyncio.to_thread(self._frames.find_changes, shot)
         found = await self._widgets.read(ask, FrameFacts(display_of(shot.source), hide, shot.hide_fault, changed))
         return found, (time.perf_counter() - begun) * 1000
 
     async def close(self) -> None:
-        """Let go of threads and connections."""
+        """Close the threads and connections."""
         for other in self._others:
             other.close()
         await self._widgets.close()
@@ -111,18 +111,18 @@ class SceneReader:
 def make_reader(
     settings: AccessibilitySettings, text: TextReading | None, mirrors: AtSpiProvider, redactor: Redactor
 ) -> SceneReader:
-    """Return this process's reader. `text` is None where it owns no OCR engine; `mirrors`: as in `WidgetReader`."""
+    """Return this process's reader. `text`: its OCR engine, or None; `mirrors`: as in `WidgetReader`."""
     others = find_providers() if text is not None else FoundProviders((), ())
     return SceneReader(text, others, WidgetReader(settings, mirrors, redactor), redactor)
 
 
-def _in_order(embedded: LineReader | None, others: Sequence[ExternalProvider]) -> list[LineReader]:
+def _order_by_priority(embedded: LineReader | None, others: Sequence[ExternalProvider]) -> list[LineReader]:
     before = [one for one in others if one.priority > EMBEDDED_PRIORITY]
     after = [one for one in others if one.priority <= EMBEDDED_PRIORITY]
     return [*before, *([embedded] if embedded is not None else []), *after]
 
 
-def _joined(
+def _join_parts(
     ask: SceneAsk, texts: tuple[SceneTexts, float] | None, widgets: tuple[SceneWidgets, float] | None
 ) -> SceneParts:
     parts = SceneParts()
@@ -147,20 +147,20 @@ def _joined(
 
 
 def without_secure(lines: tuple[TextPart, ...], fields: Sequence[Rect]) -> tuple[TextPart, ...]:
-    """Return the lines without what stands in password fields: dots mostly, but a field may be told to show itself."""
-    return tuple(_masked(line) if _in_field(line.bbox, fields) else line for line in lines) if fields else lines
+    """Return the lines, with those in password fields masked: mostly dots, but a field may reveal its text."""
+    return tuple(_mask_line(line) if _is_in_field(line.bbox, fields) else line for line in lines) if fields else lines
 
 
-def _in_field(box: Rect, fields: Sequence[Rect]) -> bool:
+def _is_in_field(box: Rect, fields: Sequence[Rect]) -> bool:
     return any((common := box.intersect(field)) is not None and 2 * common.h >= box.h for field in fields)
 
 
-def _masked(line: TextPart) -> TextPart:
+def _mask_line(line: TextPart) -> TextPart:
     return TextPart(redaction_mark(_SECURE), line.bbox, line.conf, rule=_SECURE)
 
 
-def _bounded(parts: SceneParts) -> SceneParts:
-    """Return the parts within the limits of one message: without boxes of words first, then without the last ones."""
+def _limit_size(parts: SceneParts) -> SceneParts:
+    """Return the parts within the limits of one message: drop boxes of words first, then the last parts."""
     if len(parts.lines) > MAX_LINES or len(parts.nodes) > MAX_NODES:
         parts = _cut(parts, MAX_LINES, MAX_NODES, f"more than {MAX_LINES} lines or {MAX_NODES} widgets")
     if len(codec.encode(parts)) > MAX_PARTS_BYTES:
@@ -175,7 +175,7 @@ def _cut(parts: SceneParts, lines: int, nodes: int, reason: str) -> SceneParts:
 
 
 def first_nodes(nodes: Sequence[NodePart], most: int) -> tuple[NodePart, ...]:
-    """Return `most` of the widgets, in their order: those that are in sight before those that are scrolled away."""
+    """Return at most `most` of the widgets, in their order; those scrolled out of sight are dropped first."""
     if len(nodes) <= most:
         return tuple(nodes)
     kept = sorted(sorted(range(len(nodes)), key=lambda index: (nodes[index].offscreen, index))[:most])

@@ -32,12 +32,12 @@ from acud.types.scene import ProviderState
 
 OCR_GROUP = "acud.ocr_providers"
 EMBEDDED_PRIORITY = 0
-"""Of the embedded engine; providers with a higher priority are asked before it, the others after it."""
+"""The embedded engine's; providers with a higher priority are asked before it, the others after it."""
 
 
 @runtime_checkable
 class OcrProvider(Protocol):
-    """Reads text. `name` stands in the scene's `providers`; the highest `priority` is asked first."""
+    """Reads text. `name` appears in the scene's `providers`; the highest `priority` is asked first."""
 
     name: str
     priority: int
@@ -45,32 +45,32 @@ class OcrProvider(Protocol):
     def read(self, pixels: NDArray[np.uint8], fresh: bool) -> Sequence[Line]:
         """Return the lines in `pixels` (height x width x 4 uint8 BGRX, not to be written to), in their pixels.
 
-        Called in a thread of its own, one picture at a time; may take seconds. `fresh`: nothing that was remembered of
-        an earlier picture may be used. Whatever it raises is told as its reason, and the next provider is asked.
+        Called in a thread of its own, one picture at a time; may take seconds. `fresh`: use nothing remembered of an
+        earlier picture. Any exception becomes the provider's reason, and the next provider is asked.
         """
         ...
 
 
 class FoundProviders(NamedTuple):
-    """What the entry points gave: providers that could be made, and (name, reason) of those that could not."""
+    """The providers of the entry points, and (name, reason) of those that could not be made."""
 
     providers: tuple[ExternalProvider, ...]
     failed: tuple[tuple[str, str], ...]
 
 
 def find_providers(points: Iterable[EntryPoint] | None = None, timeout_s: float = 20.0) -> FoundProviders:
-    """Return the providers of `points` (None: of what is installed), the highest priority first."""
+    """Return the providers of `points` (None: all installed ones), the highest priority first."""
     made: list[ExternalProvider] = []
     failed: list[tuple[str, str]] = []
     for point in sorted(entry_points(group=OCR_GROUP) if points is None else points, key=lambda one: one.name):
         try:
-            made.append(ExternalProvider(_made(point), timeout_s))
+            made.append(ExternalProvider(_make_provider(point), timeout_s))
         except Unavailable as fault:
             failed.append((point.name, fault.message))
     return FoundProviders(tuple(sorted(made, key=lambda one: (-one.priority, one.name))), tuple(failed))
 
 
-def _made(point: EntryPoint) -> OcrProvider:
+def _make_provider(point: EntryPoint) -> OcrProvider:
     provider = call_foreign(lambda: point.load()(), f"the provider {point.name}")
     if not isinstance(provider, OcrProvider):
         raise Unavailable(f"the provider {point.name} has no name, priority and read: see docs/scene.md")
@@ -78,7 +78,7 @@ def _made(point: EntryPoint) -> OcrProvider:
 
 
 class ExternalProvider:
-    """One provider with its thread. After a picture that took too long it is left alone until that one is read."""
+    """One provider with its thread. After a timeout it gets no picture until it has finished the late one."""
 
     note = ""
 
@@ -102,18 +102,18 @@ class ExternalProvider:
         return self._running.result()
 
     def _read(self, shot: ViewPixels, fresh: bool) -> list[Line]:
-        pixels = shot.pixels.view()
+        pixels, read = shot.pixels.view(), self._provider.read
         pixels.flags.writeable = False
         inside = Rect(0, 0, shot.pixels.shape[1], shot.pixels.shape[0])
-        return call_foreign(lambda: [_checked(line, inside) for line in self._provider.read(pixels, fresh)], self.name)
+        return call_foreign(lambda: [_check_line(line, inside) for line in read(pixels, fresh)], self.name)
 
     def close(self) -> None:
-        """Start nothing more; a picture that is being read is not waited for."""
+        """Start no more readings, without waiting for one under way."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
-def _checked(line: Line, inside: Rect) -> Line:
-    """Return the line with plain values, inside the picture. Raises: ValueError for one that is none."""
+def _check_line(line: Line, inside: Rect) -> Line:
+    """Return the line with plain values, clipped to the picture. Raises: ValueError for one outside of it."""
     box = Rect(int(line.box.x), int(line.box.y), int(line.box.w), int(line.box.h)).intersect(inside)
     if box is None:
         raise ValueError(f"a line outside the picture: {line.box}")
@@ -127,7 +127,7 @@ Words = tuple[tuple[str, Rect], ...]
 
 
 class LineReader(Protocol):
-    """One provider of the chain. `note`: what it does not do now, told beside what it read ("": nothing)."""
+    """One provider of the chain. `note`: a present limitation, reported beside its lines ("": none)."""
 
     name: str
 
@@ -140,14 +140,14 @@ class LineReader(Protocol):
 
 
 class SceneTexts(NamedTuple):
-    """What was read; with `state` unavailable there is nothing, and why stands there."""
+    """The texts read; none with `state` unavailable, which has the reason."""
 
     state: ProviderState
     parts: tuple[TextPart, ...] = ()
 
 
 class TextChain:
-    """Reads with the first of `readings` that can. `failed`: providers that could not even be made, and why."""
+    """Reads with the first of `readings` that can. `failed`: (name, reason) of providers that could not be made."""
 
     def __init__(
         self, readings: Sequence[LineReader], redactor: Redactor, failed: Sequence[tuple[str, str]] = ()
@@ -156,15 +156,15 @@ class TextChain:
         self._redactor = redactor
         self._failed = [f"{name}: {reason}" for name, reason in failed]
         self._words: OrderedDict[tuple[str, Rect], dict[Line, Words]] = OrderedDict()
-        """Boxes of words by view: most lines of a view are those of before."""
+        """Boxes of words by view: most lines of a view are the same as before."""
 
     async def read(self, shot: ViewPixels, *, fresh: bool) -> SceneTexts:
-        """Return the shot's text as it may leave this process; never raises for what a provider does."""
+        """Return the shot's text, redacted; never raises for a provider's fault."""
         faults = list(self._failed)
         for reading in self._readings:
             try:
                 lines = await reading.lines(shot, fresh=fresh)
-                parts = self._parts(shot, lines)
+                parts = self._make_parts(shot, lines)
             except (Unavailable, TookTooLong) as fault:
                 faults.append(f"{reading.name}: {fault.message}")
             else:
@@ -174,22 +174,23 @@ class TextChain:
         reason = "; ".join(faults) or "this evaluator owns no OCR engine"
         return SceneTexts(ProviderState(name, "unavailable", reason[:1000]))
 
-    def _parts(self, shot: ViewPixels, lines: Sequence[Line]) -> tuple[TextPart, ...]:
+    def _make_parts(self, shot: ViewPixels, lines: Sequence[Line]) -> tuple[TextPart, ...]:
         if shot.hide_fault:
             raise Unavailable(shot.hide_fault)
         key = (shot.source, shot.crop)
         before, now = self._words.pop(key, {}), dict[Line, Words]()
-        parts = [self._part(shot, line, masked, before, now) for line, masked in self._redactor.redact_lines(lines)]
+        redacted = self._redactor.redact_lines(lines)
+        parts = [self._make_part(shot, line, masked, before, now) for line, masked in redacted]
         self._words[key] = now
         if len(self._words) > _MAX_VIEWS:
             self._words.popitem(last=False)
         return tuple(parts)
 
-    def _part(
+    def _make_part(
         self, shot: ViewPixels, line: Line, masked: RedactedText, before: dict[Line, Words], now: dict[Line, Words]
     ) -> TextPart:
         box = line.box.shift(shot.crop.x, shot.crop.y)
-        hidden = covering(line.box, shot.hide)
+        hidden = find_hiding_box(line.box, shot.hide)
         if hidden is not None:
             return TextPart(redaction_mark(hidden.rule), box, line.confidence, rule=hidden.rule)
         if masked.rule:
@@ -199,6 +200,6 @@ class TextChain:
         return TextPart(line.text[:_MAX_TEXT], box, round(line.confidence, 3), moved, reader=line.reader[:_MAX_READER])
 
 
-def covering(box: Rect, hidden: Sequence[HiddenBox]) -> HiddenBox | None:
-    """Return what hides (a part of) `box`, or None."""
+def find_hiding_box(box: Rect, hidden: Sequence[HiddenBox]) -> HiddenBox | None:
+    """Return the first hidden box that overlaps `box`, or None."""
     return next((one for one in hidden if one.box.intersect(box) is not None), None)

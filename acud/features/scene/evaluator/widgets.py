@@ -1,4 +1,4 @@
-"""The widgets of a display, as the first accessibility provider that can tells them, redacted."""
+"""The widgets of a display, redacted, from the first accessibility provider that can read them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from acud.evaluator.accessibility.provider import (
 )
 from acud.evaluator.expression_time_limit import TookTooLong
 from acud.evaluator.ports import Redactor
-from acud.features.scene.evaluator.texts import covering
+from acud.features.scene.evaluator.texts import find_hiding_box
 from acud.protocol.scene_parts import NodePart, SceneAsk
 from acud.types import HiddenBox, Rect, RedactedText, redaction_mark
 from acud.types.scene import ProviderState
@@ -34,8 +34,8 @@ _EMBEDDED = "\ufffc"
 
 
 class FrameFacts(NamedTuple):
-    """What a frame says to whoever reads widgets. `hide`: boxes of rules, in display pixels; `hide_fault`: why they are
-    not known. `changed`: where pixels changed since the widgets were read last, None where nobody knows.
+    """What the widget reader needs of a frame. `hide`: boxes of rules, in display pixels; `hide_fault`: why they are
+    unknown. `changed`: where pixels changed since the last reading, None when unknown.
     """
 
     display: str
@@ -45,7 +45,7 @@ class FrameFacts(NamedTuple):
 
 
 class SceneWidgets(NamedTuple):
-    """What was read; `cut` names the limit that left something out ("": nothing was), `left_out` how much at least."""
+    """The widgets read; `cut` names the limit that left some out ("": none), `left_out` how many at least."""
 
     state: ProviderState
     parts: tuple[NodePart, ...] = ()
@@ -54,9 +54,9 @@ class SceneWidgets(NamedTuple):
 
 
 class WidgetReader:
-    """Reads widgets through the chain of providers, which it makes when first needed; `close` ends them.
+    """Reads widgets through the chain of providers, made when first needed and closed by `close`.
 
-    `mirrors` is the provider that acud brings.
+    `mirrors` is acud's own provider.
     """
 
     def __init__(self, settings: AccessibilitySettings, mirrors: AtSpiProvider, redactor: Redactor) -> None:
@@ -67,19 +67,19 @@ class WidgetReader:
         self._making = asyncio.Lock()
 
     async def read(self, ask: SceneAsk, look: FrameFacts) -> SceneWidgets:
-        """Return the display's widgets as they may leave this process."""
+        """Return the display's widgets, redacted."""
         if look.hide_fault:
             return SceneWidgets(ProviderState(_NAME, "unavailable", look.hide_fault))
         try:
-            found = await (await self._made()).read(self._asked(ask, look))
-            parts = self._parts(found, look.hide)
+            found = await (await self._get_chain()).read(self._make_ask(ask, look))
+            parts = self._redact_widgets(found, look.hide)
         except (Unavailable, TookTooLong) as fault:
             return SceneWidgets(ProviderState(_NAME, "unavailable", fault.message[:1000]))
         tree = found.tree
-        state = ProviderState(found.provider, "incomplete" if tree.gaps() else "ready", _told(found))
+        state = ProviderState(found.provider, "incomplete" if tree.gaps() else "ready", _describe_gaps(found))
         return SceneWidgets(state, parts, tree.truncated, tree.left_out)
 
-    def _asked(self, ask: SceneAsk, look: FrameFacts) -> AccessibilityAsk:
+    def _make_ask(self, ask: SceneAsk, look: FrameFacts) -> AccessibilityAsk:
         return AccessibilityAsk(
             display=look.display,
             windows=ask.windows,
@@ -90,23 +90,21 @@ class WidgetReader:
             changed=look.changed,
         )
 
-    async def _made(self) -> AccessibilityChain:
+    async def _get_chain(self) -> AccessibilityChain:
         async with self._making:
             if self._chain is None:
                 others, broken = await installed()
                 self._chain = AccessibilityChain([self._mirrors, *others], broken)
             return self._chain
 
-    def _parts(self, provided: ProvidedTree, hide: Sequence[HiddenBox]) -> tuple[NodePart, ...]:
+    def _redact_widgets(self, provided: ProvidedTree, hide: Sequence[HiddenBox]) -> tuple[NodePart, ...]:
         tree = provided.tree
-        found = [_part(node, tree.apps[node.app]) for node in tree.nodes]
+        found = [_make_part(node, tree.apps[node.app]) for node in tree.nodes]
         words = [word for part in found for word in (part.label, part.value, part.placeholder)]
         masked = dict(zip(words, self._redactor.redact_texts(words), strict=True))
-        told = zip(found, self._redactor.in_widgets(tree.nodes), strict=True)
-        return tuple(
-            _redacted(replace(part, placeholder=masked[part.placeholder].text), *_said(part, masked, rule), hide)
-            for part, rule in told
-        )
+        rules = zip(found, self._redactor.in_widgets(tree.nodes), strict=True)
+        plain = ((replace(part, placeholder=masked[part.placeholder].text), part, rule) for part, rule in rules)
+        return tuple(_redact_part(new, *_mask_words(part, masked, rule), hide) for new, part, rule in plain)
 
     async def close(self) -> None:
         """Close every provider."""
@@ -114,7 +112,7 @@ class WidgetReader:
             await self._chain.close()
 
 
-def _part(node: Node, app: AccessibleApp) -> NodePart:
+def _make_part(node: Node, app: AccessibleApp) -> NodePart:
     return NodePart(
         role=node.role,
         bbox=node.box or _NOWHERE,
@@ -133,8 +131,8 @@ def _part(node: Node, app: AccessibleApp) -> NodePart:
     )
 
 
-def _said(part: NodePart, masked: Mapping[str, RedactedText], rule: str) -> tuple[RedactedText, RedactedText]:
-    """Return a widget's label and value as they may leave. `rule` hides what it shows: a field keeps its label."""
+def _mask_words(part: NodePart, masked: Mapping[str, RedactedText], rule: str) -> tuple[RedactedText, RedactedText]:
+    """Return a widget's label and value, redacted. `rule` hides its content: a field keeps its label."""
     label, value = masked[part.label], masked[part.value]
     if not rule:
         return label, value
@@ -144,23 +142,23 @@ def _said(part: NodePart, masked: Mapping[str, RedactedText], rule: str) -> tupl
     return mark, mark if part.value else value
 
 
-def _redacted(part: NodePart, label: RedactedText, value: RedactedText, hide: Sequence[HiddenBox]) -> NodePart:
-    hidden = None if part.offscreen else covering(part.bbox, hide)
-    if hidden is not None and _inside(part.bbox, hidden.box):
+def _redact_part(part: NodePart, label: RedactedText, value: RedactedText, hide: Sequence[HiddenBox]) -> NodePart:
+    hidden = None if part.offscreen else find_hiding_box(part.bbox, hide)
+    if hidden is not None and _is_mostly_inside(part.bbox, hidden.box):
         return replace(part, label=redaction_mark(hidden.rule), value="", placeholder="", rule=hidden.rule)
     if label.rule or value.rule:
         return replace(part, label=label.text, value=value.text, rule=label.rule or value.rule)
     return part
 
 
-def _inside(box: Rect, outer: Rect) -> bool:
-    """Tell whether most of `box` lies in `outer`: what only holds something hidden has a name of its own."""
+def _is_mostly_inside(box: Rect, outer: Rect) -> bool:
+    """Return whether most of `box` lies in `outer`: a container of something hidden keeps its name."""
     common = box.intersect(outer)
     return common is not None and 2 * common.area >= box.area
 
 
-def _told(found: ProvidedTree) -> str:
-    """Say what is missing: providers that were asked in vain, applications that did not answer, what a limit cut."""
+def _describe_gaps(found: ProvidedTree) -> str:
+    """Describe the gaps: providers that failed, applications that did not answer, limits that cut."""
     faults = [f"{fault.name}: {fault.reason}" for fault in found.faults]
     gaps = found.tree.gaps()
     silent = [] if found.tree.apps or gaps else ["no application tells of its widgets: see docs/accessibility.md"]

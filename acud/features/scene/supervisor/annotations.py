@@ -1,6 +1,6 @@
-"""What vision models said of displays: told by a client or asked for here, numbered, and dropped as pixels change.
+"""Vision models' descriptions of displays: sent by a client or asked for here, numbered, and dropped as pixels change.
 
-Only a request leads here. No look at a display ever asks a model.
+Only a request for one asks a model; a look at a display never does.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from acud.base.errors import AcudError, InvalidRequest, NotFound, Unavailable
 from acud.config import Settings
-from acud.features.scene.annotations import ChangedSince, DisplayAnnotation, numbered, standing
+from acud.features.scene.annotations import ChangedSince, DisplayAnnotation, drop_outdated, number_remarks
 from acud.features.scene.element_ids import ElementIds
 from acud.features.scene.tables import ReservedNumbers
 from acud.protocol.evaluation import Described, Job, JobResult
@@ -31,7 +31,7 @@ from acud.waits.tiles import Grid
 
 
 class Description(Struct, frozen=True):
-    """What a model said, and the number of the frame it was shown."""
+    """A model's description, and the number of the frame that it describes."""
 
     described: Described
     frame: int
@@ -41,14 +41,14 @@ Done = Callable[[Description | AcudError], None]
 
 
 class _Statement(Struct, frozen=True):
-    """Something said of the frame that `token` names."""
+    """Annotations of the frame that `token` names."""
 
     token: str
     what: DisplayAnnotation
 
 
 class _AnnotatedDisplay:
-    """What was said of one display, the sentence and the elements each of a frame of its own."""
+    """The annotations of one display; the sentence and the elements may be of different frames."""
 
     def __init__(self, ids: ElementIds) -> None:
         self.ids = ids
@@ -57,7 +57,7 @@ class _AnnotatedDisplay:
 
 
 class SceneAnnotations:
-    """Keeps what was said of each display, by its number."""
+    """Keeps the annotations of each display, by its number."""
 
     def __init__(
         self,
@@ -76,54 +76,56 @@ class SceneAnnotations:
         self._usage_log = usage_log
         self._displays: dict[int, _AnnotatedDisplay] = {}
 
-    def of(self, number: int, source: Source | None) -> DisplayAnnotation:
-        """Return what still holds of the display; nothing where it has no pixels now."""
+    def find_valid(self, number: int, source: Source | None) -> DisplayAnnotation:
+        """Return the valid annotations of the display; none while it has no pixels."""
         kept = self._displays.get(number)
         if kept is None:
             return DisplayAnnotation()
-        sentence, elements = (self._standing(said, source) for said in (kept.sentence, kept.elements))
+        sentence, elements = (self._drop_outdated(said, source) for said in (kept.sentence, kept.elements))
         return DisplayAnnotation(sentence.vlm_scene, elements.vlm_elements)
 
-    def _standing(self, said: _Statement | None, source: Source | None) -> DisplayAnnotation:
+    def _drop_outdated(self, said: _Statement | None, source: Source | None) -> DisplayAnnotation:
         if said is None or source is None or not source.live:
             return DisplayAnnotation()
         changed = self._targets.changed_since(source, said.token)
-        return standing(said.what, None if changed is None else _since(source, changed))
+        return drop_outdated(said.what, None if changed is None else _describe_change(source, changed))
 
     def forget(self, watched: WatchedDisplay) -> None:
-        """Drop what was said of a display that is not watched any more."""
+        """Drop the annotations of a display that is not watched any more."""
         self._displays.pop(watched.number, None)
 
-    # ---- said ------------------------------------------------------------------------------------------------------
+    # ---- recording -------------------------------------------------------------------------------------------------
 
-    def say(self, number: int, source: Source, frame: int, scene: str | None, remarks: Sequence[Remark] | None) -> None:
-        """Keep what was said of `frame` of the display; None leaves what was said before, "" takes the sentence back.
+    def record(
+        self, number: int, source: Source, frame: int, scene: str | None, remarks: Sequence[Remark] | None
+    ) -> None:
+        """Keep annotations of `frame` of the display; None keeps the earlier ones, "" removes the sentence.
 
-        Raises: InvalidRequest for a box outside the display; nothing is kept then.
+        Raises: InvalidRequest for a box outside the display, without a change.
         """
-        inside = None if remarks is None else [_inside(one, source) for one in remarks]
+        inside = None if remarks is None else [_clip_remark(one, source) for one in remarks]
         token = self._targets.token(source, frame)
-        kept = self._display(number)
+        kept = self._get_display(number)
         if scene is not None:
             kept.sentence = _Statement(token, DisplayAnnotation(" ".join(scene.split()) or None))
         if inside is not None:
-            # An element that fell is gone for good: what is said of its place now is another one.
-            left = self._standing(kept.elements, source).vlm_elements or ()
-            numbered([Remark(one.kind, one.desc, one.bbox) for one in left], kept.ids, number)
-            kept.elements = _Statement(token, DisplayAnnotation(None, numbered(inside, kept.ids, number)))
-            self._numbers.given(f"v{number}", kept.ids.next_number)
+            # Match with valid elements only: a new element in the place of a dropped one gets a new id.
+            left = self._drop_outdated(kept.elements, source).vlm_elements or ()
+            number_remarks([Remark(one.kind, one.desc, one.bbox) for one in left], kept.ids, number)
+            kept.elements = _Statement(token, DisplayAnnotation(None, number_remarks(inside, kept.ids, number)))
+            self._numbers.record_given(f"v{number}", kept.ids.next_number)
 
-    def _display(self, number: int) -> _AnnotatedDisplay:
+    def _get_display(self, number: int) -> _AnnotatedDisplay:
         if number not in self._displays:
             self._displays[number] = _AnnotatedDisplay(ElementIds("v", number, self._numbers.first(f"v{number}")))
         return self._displays[number]
 
-    # ---- asked -----------------------------------------------------------------------------------------------------
+    # ---- asking ----------------------------------------------------------------------------------------------------
 
-    def backend(self, asked: str) -> str:
+    def choose_backend(self, asked: str) -> str:
         """Return the name of the model to ask; "auto" is the first that `vision` names, else ollama.
 
-        Raises: NotFound for a name that no model has.
+        Raises: NotFound for an unknown name.
         """
         known = self._settings.backends
         chain = [name for name in self._settings.vision.chain() if name in known] or ["ollama"]
@@ -133,7 +135,7 @@ class SceneAnnotations:
         return name
 
     def ask(self, source: Source, backend: str, secure: tuple[Rect, ...], done: Done, task_id: str = "") -> None:
-        """Ask the model `backend` about the newest frame, for `task_id`; `done` gets what it said, or the fault."""
+        """Ask the model `backend` about the newest frame, for `task_id`; `done` gets its description, or the fault."""
         is_local = self._settings.backends[backend].is_local
         reads = self._redaction.reads(local=is_local, keeps_evidence=False)
         lane = Lane.REDACT if reads else Lane.JUDGE
@@ -143,30 +145,30 @@ class SceneAnnotations:
                 job, describe=DescribeAsk(backend, secure), hide=self._redaction.of(source, leaves=not is_local)
             )
 
-        def looked(outcome: JobResult | Unavailable) -> None:
+        def on_result(outcome: JobResult | Unavailable) -> None:
             said = outcome.described if isinstance(outcome, JobResult) and outcome.status == "done" else None
             if said is not None and isinstance(outcome, JobResult):
-                self._pay(backend, said, task_id)
-                done(_answer(Description(said, outcome.frame)))
+                self._record_cost(backend, said, task_id)
+                done(_to_outcome(Description(said, outcome.frame)))
                 return
             reason = outcome.message if isinstance(outcome, Unavailable) else outcome.reason or outcome.status
             done(Unavailable(f"nobody described {source.display}: {reason}", hint="acud status"))
 
-        self._pool.submit(FrameWork(self._pool.submit, lane, source, fill, looked))
+        self._pool.submit(FrameWork(self._pool.submit, lane, source, fill, on_result))
 
-    def _pay(self, backend: str, said: Described, task_id: str) -> None:
-        """Enter what asking cost, also where the answer was of no use."""
+    def _record_cost(self, backend: str, said: Described, task_id: str) -> None:
+        """Record the cost, even of an unusable answer."""
         tokens = (said.tokens_in, said.tokens_out)
         self._usage_log.enter(Purpose.ANNOTATE, backend, said.cost_usd, tokens, model=said.model, task_id=task_id)
 
 
-def _since(source: Source, changed: int) -> ChangedSince:
+def _describe_change(source: Source, changed: int) -> ChangedSince:
     grid = Grid(source.width, source.height)
     share = changed.bit_count() / max(1, grid.columns * grid.rows)
     return ChangedSince(share, lambda box: bool(grid.find_touching(box) & changed))
 
 
-def _inside(remark: Remark, source: Source) -> Remark:
+def _clip_remark(remark: Remark, source: Source) -> Remark:
     box = remark.bbox.intersect(Rect(0, 0, source.width, source.height))
     if box is None:
         x, y, w, h = remark.bbox.x, remark.bbox.y, remark.bbox.w, remark.bbox.h
@@ -178,7 +180,7 @@ def _inside(remark: Remark, source: Source) -> Remark:
     return Remark(remark.kind, remark.desc, box)
 
 
-def _answer(told: Description) -> Description | Unavailable:
+def _to_outcome(told: Description) -> Description | Unavailable:
     said = told.described
     if not said.code:
         return told

@@ -1,4 +1,4 @@
-"""One scene from what is known of each display (elements, windows, processes of /proc), and a part of a scene."""
+"""Assembles one scene from the elements, windows and processes of each display, and selects a part of a scene."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from acud.features.scene.annotations import DisplayAnnotation, sentences_of, together
+from acud.features.scene.annotations import DisplayAnnotation, join_annotations, select_sentences
 from acud.features.scene.supervisor.display_reader import DisplayElements
 from acud.supervisor.displays import processes
 from acud.supervisor.frame_sources import Source
@@ -29,13 +29,13 @@ from acud.types.scene import (
 NAMELESS = "unknown"
 
 Quote = Callable[[WatchedDisplay, WindowInfo], str]
-"""A window's title as it may be told."""
+"""Returns a window's title, redacted."""
 
 
 class DisplayPrograms:
-    """Which processes run on managed displays: all that carry a display's mark, looked for at most every `every_s`.
+    """The processes on managed displays: all that carry a display's mark, searched at most every `every_s` seconds.
 
-    A look through /proc takes tens of µs a process.
+    A search of /proc takes tens of µs a process.
     """
 
     def __init__(self, now_s: Callable[[], float], own: Callable[[], set[int]], every_s: float = 2.0) -> None:
@@ -45,15 +45,15 @@ class DisplayPrograms:
         self._at_s = float("-inf")
         self._found: dict[str, tuple[int, ...]] = {}
 
-    def of(self, folder: str) -> tuple[int, ...]:
-        """Return the processes of the display in `folder`, without those that make the display itself."""
+    def find_pids(self, folder: str) -> tuple[int, ...]:
+        """Return the processes of the display in `folder`, without those of the display itself."""
         if self._now() - self._at_s > self._every_s:
             self._at_s = self._now()
-            self._found = _by_folder(processes.find_marked(), self._own())
+            self._found = _group_by_folder(processes.find_marked(), self._own())
         return self._found.get(folder, ())
 
 
-def _by_folder(marked: Mapping[int, str], own: set[int]) -> dict[str, tuple[int, ...]]:
+def _group_by_folder(marked: Mapping[int, str], own: set[int]) -> dict[str, tuple[int, ...]]:
     found: dict[str, list[int]] = {}
     for pid, folder in marked.items():
         if pid not in own:
@@ -62,49 +62,54 @@ def _by_folder(marked: Mapping[int, str], own: set[int]) -> dict[str, tuple[int,
 
 
 class ShownDisplay(NamedTuple):
-    """A display's windows and the programs without any."""
+    """A display, and the ids of its processes."""
 
     watched: WatchedDisplay
     pids: Sequence[int] = ()
 
 
-def apps(shown: Iterable[ShownDisplay], quote: Quote) -> tuple[SceneApp, ...]:
-    """Return the processes of each display, those with windows first in the order of stacking; pid 0 gathers windows
-    that name no process. Nothing of one display is told with another's: some may see the one alone.
+def make_apps(shown: Iterable[ShownDisplay], quote: Quote) -> tuple[SceneApp, ...]:
+    """Return the processes of each display, those with windows first, topmost first; pid 0 has the windows that name no
+    process. No entry spans displays: a client may see only one of them.
     """
-    by_display = [(_windowed(one, quote), one) for one in shown]
+    by_display = [(_list_windowed_apps(one, quote), one) for one in shown]
     found = [app for windowed, _ in by_display for app in windowed]
-    return (*found, *(app for windowed, one in by_display for app in _windowless(one, {app.pid for app in windowed})))
+    return (
+        *found,
+        *(app for windowed, one in by_display for app in _list_windowless_apps(one, {app.pid for app in windowed})),
+    )
 
 
-def _windowed(one: ShownDisplay, quote: Quote) -> list[SceneApp]:
+def _list_windowed_apps(one: ShownDisplay, quote: Quote) -> list[SceneApp]:
     windows: dict[int, list[SceneWindow]] = {}
     names: dict[int, str] = {}
     for stacking, window in enumerate(one.watched.windows):
-        windows.setdefault(window.pid, []).append(_window(one.watched, window, stacking, quote))
+        windows.setdefault(window.pid, []).append(_make_window(one.watched, window, stacking, quote))
         names.setdefault(window.pid, window.wm_class)
-    return [SceneApp(_name(pid, names[pid]), pid, tuple(found), one.watched.number) for pid, found in windows.items()]
+    return [
+        SceneApp(_find_name(pid, names[pid]), pid, tuple(found), one.watched.number) for pid, found in windows.items()
+    ]
 
 
-def _windowless(one: ShownDisplay, shown: set[int]) -> Iterable[SceneApp]:
+def _list_windowless_apps(one: ShownDisplay, shown: set[int]) -> Iterable[SceneApp]:
     named = ((processes.comm(pid), pid) for pid in one.pids if pid not in shown)
     return (SceneApp(name, pid, (), one.watched.number) for name, pid in named if name)
 
 
-def focused(watched: WatchedDisplay, quote: Quote) -> FocusedWindow | None:
-    """Return the window that has the display's input focus, as the X server says; None when none has it."""
+def find_focused_window(watched: WatchedDisplay, quote: Quote) -> FocusedWindow | None:
+    """Return the window that has the display's input focus by the X server, or None."""
     window = next((one for one in watched.windows if one.window_id == watched.focused), None)
     if window is None or not watched.focused:
         return None
-    name = _name(window.pid, window.wm_class)
+    name = _find_name(window.pid, window.wm_class)
     return FocusedWindow(name, window.pid or None, window.bounds, quote(watched, window), watched.number)
 
 
-def _name(pid: int, wm_class: str) -> str:
+def _find_name(pid: int, wm_class: str) -> str:
     return (processes.comm(pid) if pid else "") or wm_class or NAMELESS
 
 
-def _window(watched: WatchedDisplay, window: WindowInfo, stacking: int, quote: Quote) -> SceneWindow:
+def _make_window(watched: WatchedDisplay, window: WindowInfo, stacking: int, quote: Quote) -> SceneWindow:
     return SceneWindow(
         id=f"{window.window_id:#x}",
         title=quote(watched, window),
@@ -121,7 +126,7 @@ _STARTING = "its first frame is to come"
 
 
 class Moment(NamedTuple):
-    """When a scene is made, and why. `now_s`: the monotonic clock; `utc_ms`: milliseconds since the epoch."""
+    """When and why a scene is made. `now_s`: monotonic clock; `utc_ms`: milliseconds since the epoch."""
 
     now_s: float
     utc_ms: int
@@ -129,9 +134,7 @@ class Moment(NamedTuple):
 
 
 class DisplayFacts(NamedTuple):
-    """One display. `focus`: the window that has its input focus. `titles`: titles that were redacted. `said`: what
-    models said of it that still holds.
-    """
+    """One display. `focus`: the focused window. `titles`: redacted titles. `said`: valid annotations."""
 
     watched: WatchedDisplay
     source: Source | None
@@ -143,9 +146,9 @@ class DisplayFacts(NamedTuple):
 
 
 def assemble_scene(scene_id: int, moment: Moment, known: Sequence[DisplayFacts], apps: tuple[SceneApp, ...]) -> Scene:
-    """Return the scene of all that is known."""
-    said = together([(one.watched.number, one.said) for one in known])
-    displays = tuple(_display(one, moment.now_s) for one in known)
+    """Return one scene of all the displays."""
+    said = join_annotations([(one.watched.number, one.said) for one in known])
+    displays = tuple(_make_display(one, moment.now_s) for one in known)
     texts = tuple(text for one in known for text in one.seen.texts)
     widgets = tuple(widget for one in known for widget in one.seen.widgets)
     return Scene(
@@ -153,7 +156,7 @@ def assemble_scene(scene_id: int, moment: Moment, known: Sequence[DisplayFacts],
         timestamp=moment.utc_ms,
         reason=moment.mode,
         displays=displays,
-        focused_window=_focus(displays),
+        focused_window=_choose_focus(displays),
         apps=apps,
         ocr=texts,
         ax=widgets,
@@ -161,17 +164,17 @@ def assemble_scene(scene_id: int, moment: Moment, known: Sequence[DisplayFacts],
         vlm_elements=said.vlm_elements,
         providers=tuple(one.seen.providers for one in known),
         redactions=tuple(found for one in known for found in (*one.titles, *one.seen.redactions)),
-        truncation=_truncation(displays, len(texts), len(widgets)),
+        truncation=_sum_truncation(displays, len(texts), len(widgets)),
     )
 
 
-def _focus(displays: Sequence[SceneDisplay]) -> FocusedWindow | None:
+def _choose_focus(displays: Sequence[SceneDisplay]) -> FocusedWindow | None:
     """Return the focused window of the default display, or of the first that has one: each X server has its own."""
     ordered = sorted(displays, key=lambda one: not one.primary)
     return next((one.focused_window for one in ordered if one.focused_window is not None), None)
 
 
-def _display(known: DisplayFacts, now_s: float) -> SceneDisplay:
+def _make_display(known: DisplayFacts, now_s: float) -> SceneDisplay:
     watched, source, seen = known.watched, known.source, known.seen
     is_up = watched.state is DisplayState.UP
     size = (source.width, source.height) if source is not None and is_up else (0, 0)
@@ -189,12 +192,12 @@ def _display(known: DisplayFacts, now_s: float) -> SceneDisplay:
         monitors=tuple((monitor.name, monitor.bounds) for monitor in watched.monitors),
         change=seen.change,
         focused_window=known.focus,
-        truncation=_cut(seen),
+        truncation=_count_cut(seen),
         notifications=watched.notifications,
     )
 
 
-def _cut(seen: DisplayElements) -> SceneTruncation | None:
+def _count_cut(seen: DisplayElements) -> SceneTruncation | None:
     ocr = seen.totals["ocr"], len(seen.texts)
     ax = seen.totals["ax"], len(seen.widgets)
     if ocr[0] <= ocr[1] and ax[0] <= ax[1] and not seen.cut:
@@ -202,8 +205,8 @@ def _cut(seen: DisplayElements) -> SceneTruncation | None:
     return SceneTruncation(ocr if ocr[0] > ocr[1] else None, ax if ax[0] > ax[1] or seen.cut else None, None, seen.cut)
 
 
-def _truncation(displays: Sequence[SceneDisplay], texts: int, widgets: int) -> SceneTruncation | None:
-    """Return what is left out of all of these displays, which show so many texts and widgets."""
+def _sum_truncation(displays: Sequence[SceneDisplay], texts: int, widgets: int) -> SceneTruncation | None:
+    """Return what is left out of these displays together, which show so many texts and widgets."""
     cuts = [one.truncation for one in displays if one.truncation is not None]
     if not cuts:
         return None
@@ -217,8 +220,8 @@ def _truncation(displays: Sequence[SceneDisplay], texts: int, widgets: int) -> S
     )
 
 
-def part_of(scene: Scene, ids: frozenset[int]) -> Scene:
-    """Return what `scene` shows of the displays `ids`."""
+def select_displays(scene: Scene, ids: frozenset[int]) -> Scene:
+    """Return the part of `scene` for the displays `ids`."""
     kept = frozenset(one.id for one in scene.displays) & ids
     displays = tuple(one for one in scene.displays if one.id in kept)
     apps = tuple(app for app in scene.apps if app.display_id in kept)
@@ -229,18 +232,18 @@ def part_of(scene: Scene, ids: frozenset[int]) -> Scene:
     return replace(
         scene,
         displays=displays,
-        focused_window=_focus(displays),
+        focused_window=_choose_focus(displays),
         apps=apps,
         ocr=texts,
         ax=widgets,
-        vlm_scene=sentences_of(scene.vlm_scene, [one.id for one in scene.displays], kept),
-        vlm_elements=_vlm_of(scene, kept),
+        vlm_scene=select_sentences(scene.vlm_scene, [one.id for one in scene.displays], kept),
+        vlm_elements=_select_vlm_elements(scene, kept),
         providers=tuple(one for one in scene.providers if one.display_id in kept),
         redactions=tuple(one for one in scene.redactions if one.where in elements | windows),
-        truncation=_truncation(displays, len(texts), len(widgets)),
+        truncation=_sum_truncation(displays, len(texts), len(widgets)),
     )
 
 
-def _vlm_of(scene: Scene, ids: frozenset[int]) -> tuple[VlmElement, ...] | None:
+def _select_vlm_elements(scene: Scene, ids: frozenset[int]) -> tuple[VlmElement, ...] | None:
     found = tuple(one for one in scene.vlm_elements or () if one.display_id in ids)
     return scene.vlm_elements if len(scene.displays) == len(ids) else found or None

@@ -1,11 +1,11 @@
-"""From an element's id to the pixel to click: by a look made now, never by an earlier place."""
+"""Finds the pixel to click for an element's id: by a look made now, never by an earlier place."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from acud.base.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
-from acud.features.scene.elements import NamedElement, gone, middle, named, visible_part
+from acud.features.scene.elements import NamedElement, find_element, find_middle, make_gone_error, visible_part
 from acud.features.scene.supervisor.service import Scenes
 from acud.supervisor.observers import Order
 from acud.supervisor.ports import LocatedElement, LocateDone
@@ -17,8 +17,8 @@ Follow = Callable[[WatchedDisplay], None]
 
 
 class ElementLocator:
-    """Finds elements by id. `numbered` finds a watched display by its number; after `follow` a display's frames never
-    precede the list of windows that they show: widgets are placed by that list.
+    """Finds elements by id. `numbered` returns a watched display by its number; after `follow` the list of windows, by
+    which widgets are placed, arrives before each frame that shows them.
     """
 
     def __init__(self, scenes: Scenes, numbered: Callable[[int], WatchedDisplay | None], follow: Follow) -> None:
@@ -27,7 +27,7 @@ class ElementLocator:
         self._follow = follow
 
     def display_of(self, *places: str) -> str:
-        """Return the name of the display that the ids among `places` are of; "" when none of them is an id.
+        """Return the name of the display of the ids among `places`; "" when none of them is an id.
 
         Raises: InvalidRequest for ids of several displays; NotFound for a display that is not watched.
         """
@@ -35,13 +35,13 @@ class ElementLocator:
         if len(found) > 1:
             ids = ", ".join(handle.id for handle in found.values())
             raise InvalidRequest(f"these ids are of several displays: {ids}", hint="one request acts on one display")
-        return "".join(self._watched(handle).name for handle in found.values())
+        return "".join(self._get_display(handle).name for handle in found.values())
 
     def on_scene(self, shown: Callable[[Scene], None]) -> None:
         """Call `shown` with each scene that differs from the one before, in the turn that made it."""
         self._scenes.shown.add(shown, Order.FEATURES)
 
-    def _watched(self, handle: ElementHandle) -> WatchedDisplay:
+    def _get_display(self, handle: ElementHandle) -> WatchedDisplay:
         watched = self._numbered(handle.display_id)
         if watched is None:
             raise NotFound(
@@ -51,10 +51,10 @@ class ElementLocator:
         return watched
 
     def locate(self, watched: WatchedDisplay, handle: ElementHandle, done: LocateDone) -> None:
-        """Look at `watched`, then call `done` with the element, or why it cannot be clicked.
+        """Look at `watched`, then call `done` with the element, or the fault.
 
-        The fault is NotFound naming candidates for one that is gone, Conflict for one that cannot be seen, Unavailable
-        when the kind of thing it is could not be looked for, InvalidRequest for one of another display.
+        The fault is NotFound with candidates for a gone element, Conflict for an invisible one, Unavailable when its
+        provider could not read, InvalidRequest for an id of another display.
         """
         if handle.display_id != watched.number:
             done(
@@ -64,28 +64,28 @@ class ElementLocator:
                 )
             )
             return
-        was = self._was(handle)
+        was = self._find_former(handle)
 
-        def looked() -> None:
-            done(_located(handle, was, self._scenes.newest((watched,)), watched))
+        def finish() -> None:
+            done(_locate_element(handle, was, self._scenes.newest((watched,)), watched))
 
         self._follow(watched)
-        self._scenes.look((watched,), SceneMode.ACTIVE, looked)
+        self._scenes.look((watched,), SceneMode.ACTIVE, finish)
 
-    def _was(self, handle: ElementHandle) -> NamedElement | None:
-        former = (named(scene, handle) for scene in self._scenes.remembered())
+    def _find_former(self, handle: ElementHandle) -> NamedElement | None:
+        former = (find_element(scene, handle) for scene in self._scenes.list_kept())
         return next((one for one in former if one is not None), None)
 
 
-def _located(
+def _locate_element(
     handle: ElementHandle, was: NamedElement | None, scene: Scene, watched: WatchedDisplay
 ) -> LocatedElement | AcudError:
     shown = next((one for one in scene.displays if one.id == handle.display_id), None)
     if shown is None or shown.state != "up":
         reason = shown.reason if shown is not None else "it is in no scene"
         return DisplayDown(f"display {watched.name} cannot be looked at: {reason}", hint="acud display list")
-    now, reader = named(scene, handle), _reader(scene, handle)
-    # What an incomplete reading shows is there; what it doesn't show may be in the gap.
+    now, reader = find_element(scene, handle), _find_provider(scene, handle)
+    # An element in an incomplete reading is present; one that is missing from it may be in the gap.
     sure = ("ready",) if now is None else ("ready", "incomplete")
     if reader is not None and reader.state not in sure:
         return Unavailable(
@@ -93,16 +93,16 @@ def _located(
             hint="describe it in words, or give coordinates",
         )
     if now is None:
-        return gone(handle, was, scene)
+        return make_gone_error(handle, was, scene)
     try:
         part = visible_part(now, shown.bounds.w, shown.bounds.h, watched.windows)
     except AcudError as fault:
         return fault
-    return LocatedElement(now.id, now.words, now.role, part, Point(*middle(part)))
+    return LocatedElement(now.id, now.words, now.role, part, Point(*find_middle(part)))
 
 
-def _reader(scene: Scene, handle: ElementHandle) -> ProviderState | None:
-    """Return who reads the handle's kind; None for annotations of a model, which are not read again."""
+def _find_provider(scene: Scene, handle: ElementHandle) -> ProviderState | None:
+    """Return the provider that reads the handle's kind; None for annotations of a model, which are not read again."""
     providers = next((one for one in scene.providers if one.display_id == handle.display_id), None)
     if providers is None or handle.id.startswith("v"):
         return None

@@ -1,4 +1,4 @@
-"""Scenes in the supervisor: started with the core, and their answers to requests."""
+"""Scenes in the supervisor: started with the core; answers to requests."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.base.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
-from acud.features.scene.elements import marks_of
+from acud.features.scene.elements import choose_marks
 from acud.features.scene.prompt import acted_text, difference_text, prompt_text
-from acud.features.scene.selection import narrowed
+from acud.features.scene.selection import narrow_scene
 from acud.features.scene.settings import SceneSettings
 from acud.features.scene.supervisor.annotations import Description, SceneAnnotations
 from acud.features.scene.supervisor.element_locator import ElementLocator
@@ -40,7 +40,7 @@ from acud.types.tasks import ActionType
 
 
 class SceneFeature(RunningFeature):
-    """What is on the displays, as structure."""
+    """The scenes of the displays."""
 
     def __init__(self, core: Core) -> None:
         self.displays = core.displays
@@ -49,7 +49,7 @@ class SceneFeature(RunningFeature):
         self.screenshots = core.screenshots
         self.fresh_frames = core.fresh_frames
         self.tasks = core.ports.tasks
-        numbers = ReservedNumbers.stored(core.journal)
+        numbers = ReservedNumbers.from_journal(core.journal)
         self.annotations = SceneAnnotations(
             core.waits.targets, numbers, core.pool, core.redaction, core.settings, core.usage_log
         )
@@ -98,7 +98,7 @@ def start(core: Core) -> SceneFeature:
 
 @handles(SceneGet)
 def answer_scene(feature: SceneFeature, request: SceneGet, call: Call) -> None:
-    """Look if requested, and answer with what is known then."""
+    """Look if requested, and answer with the newest scene."""
     place = feature.tasks.place(request.task_id, "screen", request.displays[0] if request.displays else "")
     names = request.displays or ((place.display,) if request.task_id and place.display else ())
     log = feature.tasks.begin_action(place.task_id, ActionType.VISION, "scene")
@@ -116,36 +116,36 @@ def answer_scene(feature: SceneFeature, request: SceneGet, call: Call) -> None:
             feature.scenes.look(displays, request.mode, lambda: later(displays), request.within_s)
 
     def answer(displays: list[WatchedDisplay]) -> None:
-        fault = _missing(feature, displays) if names else None
+        fault = _find_missing(feature, displays) if names else None
         if fault is not None:
             fail(fault)
             return
         try:
-            scene = narrowed(feature.scenes.newest(displays), request.target)
+            scene = narrow_scene(feature.scenes.newest(displays), request.target)
         except NotFound as missing:
             fail(missing)
             return
-        reply = _reply(feature, request, displays, scene)
+        reply = _make_reply(feature, request, displays, scene)
         if request.marks and displays:
-            drawn: Callable[[MarkedPicture | AcudError], None] = call.later(lambda outcome: marked(reply, outcome))
+            drawn: Callable[[MarkedPicture | AcudError], None] = call.later(lambda outcome: on_marked(reply, outcome))
             draw_marked(feature, displays[0], scene, request.max_side_px, drawn)
         else:
-            done(reply)
+            finish(reply)
 
-    def marked(reply: SceneReply, outcome: MarkedPicture | AcudError) -> None:
+    def on_marked(reply: SceneReply, outcome: MarkedPicture | AcudError) -> None:
         if isinstance(outcome, AcudError):
             fail(outcome)
             return
         picture, left_out = outcome.picture, outcome.left_out
-        done(replace(reply, marks=picture.image, marks_frame=picture.frame, marks_left_out=left_out))
+        finish(replace(reply, marks=picture.image, marks_frame=picture.frame, marks_left_out=left_out))
 
-    def done(reply: SceneReply) -> None:
+    def finish(reply: SceneReply) -> None:
         log(None, {"scene": feature.scenes.scene_id})
         call.reply(reply)
 
     later = call.later(answer)
 
-    def begun(outcome: WatchedDisplay | AcudError) -> None:
+    def on_display(outcome: WatchedDisplay | AcudError) -> None:
         if isinstance(outcome, AcudError):
             fail(outcome)
         else:
@@ -156,25 +156,23 @@ def answer_scene(feature: SceneFeature, request: SceneGet, call: Call) -> None:
     elif feature.watched_displays.by_name:
         look(list(feature.watched_displays.by_name.values()))
     else:
-        feature.displays.with_display("", call.later(begun))
+        feature.displays.with_display("", call.later(on_display))
 
 
 def _find_unknown_name(feature: SceneFeature, request: SceneGet, displays: list[WatchedDisplay]) -> NotFound | None:
-    """Return why the target of `request` cannot be found where it is a name that no window or program has: that costs
-    no reading.
-    """
+    """Return the error if the target of `request` is a name that no window or program has; this needs no look."""
     is_name = request.target and handle_of(request.target) is None
     if not is_name or not all(one.windows_known for one in displays):
         return None
     try:
-        narrowed(feature.scenes.newest(displays), request.target)
+        narrow_scene(feature.scenes.newest(displays), request.target)
     except NotFound as missing:
         return missing
     return None
 
 
-def _missing(feature: SceneFeature, displays: list[WatchedDisplay]) -> AcudError | None:
-    """Return why a display that was asked for is in no scene: it must not be left out without a word."""
+def _find_missing(feature: SceneFeature, displays: list[WatchedDisplay]) -> AcudError | None:
+    """Return why a requested display is in no scene, or None."""
     for watched in displays:
         if feature.watched_displays.by_name.get(watched.name) is not watched:
             return DisplayDown(f"display {watched.name} was removed while it was looked at", hint="acud display list")
@@ -183,26 +181,26 @@ def _missing(feature: SceneFeature, displays: list[WatchedDisplay]) -> AcudError
     return None
 
 
-def _reply(feature: SceneFeature, request: SceneGet, displays: list[WatchedDisplay], scene: Scene) -> SceneReply:
-    before = _before(feature, request, displays)
+def _make_reply(feature: SceneFeature, request: SceneGet, displays: list[WatchedDisplay], scene: Scene) -> SceneReply:
+    before = _find_former(feature, request, displays)
     if request.form == "json":
         changed = diff(before, scene) if before is not None else None
         return SceneReply(scene=scene, diff=changed, scene_id=scene.scene_id)
     if before is not None and request.acted is not None:
-        told = acted_text(before, scene, request.acted, request.max_tokens)
+        made = acted_text(before, scene, request.acted, request.max_tokens)
     elif before is not None:
-        told = difference_text(before, scene, request.max_tokens)
+        made = difference_text(before, scene, request.max_tokens)
     else:
         forgotten = f"whole: scene {request.since} is no longer kept" if request.since else ""
-        told = prompt_text(scene, request.max_tokens, forgotten)
-    return SceneReply(text=told.text, left_out=told.left_out, scene_id=scene.scene_id)
+        made = prompt_text(scene, request.max_tokens, forgotten)
+    return SceneReply(text=made.text, left_out=made.left_out, scene_id=scene.scene_id)
 
 
-def _before(feature: SceneFeature, request: SceneGet, displays: list[WatchedDisplay]) -> Scene | None:
-    """Return what the earlier scene showed of the target; None when it is forgotten, or did not have it yet."""
+def _find_former(feature: SceneFeature, request: SceneGet, displays: list[WatchedDisplay]) -> Scene | None:
+    """Return the earlier scene's part for the target; None when it is forgotten, or has no such target."""
     before = feature.scenes.former(request.since, displays) if request.since else None
     try:
-        return narrowed(before, request.target) if before is not None else None
+        return narrow_scene(before, request.target) if before is not None else None
     except NotFound:
         return None
 
@@ -215,14 +213,14 @@ def scene_subscribe(feature: SceneFeature, request: SceneSubscribe, call: Call) 
     return SceneSubscribed(subscription, feature.scenes.scene_id)
 
 
-class _Annotated:
-    """One request on its way."""
+class _Annotation:
+    """One `SceneAnnotate` request under way."""
 
     def __init__(self, feature: SceneFeature, request: SceneAnnotate, call: Call) -> None:
         self.feature = feature
         self.request = request
         self.call = call
-        self.backend = feature.annotations.backend(request.ask) if request.ask else ""
+        self.backend = feature.annotations.choose_backend(request.ask) if request.ask else ""
         place = feature.tasks.place(request.task_id, "screen", request.display)
         self.target = Target(place.display)
         self.task_id = place.task_id
@@ -231,12 +229,12 @@ class _Annotated:
         )
 
     def fail(self, fault: AcudError) -> None:
-        """Answer with the fault."""
+        """Answer the request with the fault."""
         self.log(fault, None)
         self.call.fail(fault)
 
     def on_target(self, outcome: FreshTarget | AcudError) -> None:
-        """A frame of now is there: ask about it, or take down what the client says."""
+        """Ask the model about the fresh frame, or record the client's words."""
         if isinstance(outcome, AcudError):
             self.fail(outcome)
             return
@@ -246,10 +244,10 @@ class _Annotated:
             described = self.call.later(self.on_described)
             self.feature.annotations.ask(self.source, self.backend, secure, described, self.task_id)
         else:
-            self.say(self.frame())
+            self.record_words(self.find_frame())
 
-    def frame(self) -> int:
-        """Return the frame that the client speaks of. Raises: NotFound for a scene that is forgotten."""
+    def find_frame(self) -> int:
+        """Return the frame that the client describes. Raises: NotFound for a forgotten scene."""
         if not self.request.scene_id:
             return self.source.frame
         scene = self.feature.scenes.former(self.request.scene_id, [self.watched])
@@ -260,24 +258,24 @@ class _Annotated:
             )
         return shown.frame
 
-    def say(self, frame: int) -> None:
-        """Take down what the client says of a frame."""
+    def record_words(self, frame: int) -> None:
+        """Record the client's words about a frame, and answer."""
         given = self.request.vlm_elements
         remarks = None if given is None else [Remark(one.kind, one.desc, one.bbox) for one in given]
-        self.feature.annotations.say(self.watched.number, self.source, frame, self.request.vlm_scene, remarks)
+        self.feature.annotations.record(self.watched.number, self.source, frame, self.request.vlm_scene, remarks)
         self.answer(Described(cost_usd=0.0))
 
     def on_described(self, outcome: Description | AcudError) -> None:
-        """The model answered; pixels that changed meanwhile are dropped at once."""
+        """Record the model's description; annotations of pixels that changed meanwhile are dropped at once."""
         if isinstance(outcome, AcudError):
             self.fail(outcome)
             return
         said = outcome.described
-        self.feature.annotations.say(self.watched.number, self.source, outcome.frame, said.scene, said.remarks)
+        self.feature.annotations.record(self.watched.number, self.source, outcome.frame, said.scene, said.remarks)
         self.answer(said)
 
     def answer(self, said: Described) -> None:
-        """Reply with what stands."""
+        """Reply with the valid annotations."""
         scene = self.feature.scenes.newest([self.watched])
         reply = SceneAnnotated(
             scene_id=scene.scene_id,
@@ -293,15 +291,15 @@ class _Annotated:
 
 @handles(SceneAnnotate)
 def scene_annotate(feature: SceneFeature, request: SceneAnnotate, call: Call) -> None:
-    """Say it of a frame grabbed after this call, or of the scene that the client names."""
+    """Annotate a frame grabbed after this call, or the scene that the client names."""
     if not request.ask and request.vlm_scene is None and request.vlm_elements is None:
         raise InvalidRequest("nothing is said and nobody is asked", hint="give vlm_scene, vlm_elements or ask")
-    annotated = _Annotated(feature, request, call)
+    annotated = _Annotation(feature, request, call)
     feature.fresh_frames.at(annotated.target, call.later(annotated.on_target))
 
 
 class MarkedPicture(Struct, frozen=True):
-    """The picture, and how many elements have no mark for want of room."""
+    """The picture, and how many elements got no mark for want of room."""
 
     picture: Picture
     left_out: int
@@ -321,7 +319,7 @@ def draw_marked(
         reason = watched.reason or "nobody has looked at it yet"
         done(DisplayDown(f"no picture of {watched.name}: {reason}", hint="ask with a mode that looks"))
         return
-    marks = marks_of(scene, watched.number)
+    marks = choose_marks(scene, watched.number)
     ask = PictureAsk(
         "png",
         max_side_px,
@@ -331,7 +329,7 @@ def draw_marked(
         of_scene=(shown.epoch, shown.frame),
     )
 
-    def taken(outcome: Picture | AcudError) -> None:
+    def on_picture(outcome: Picture | AcudError) -> None:
         done(outcome if isinstance(outcome, AcudError) else MarkedPicture(outcome, marks.left_out))
 
-    feature.screenshots.take(ScreenshotTarget(source, None, screen=(source.width, source.height)), ask, taken)
+    feature.screenshots.take(ScreenshotTarget(source, None, screen=(source.width, source.height)), ask, on_picture)

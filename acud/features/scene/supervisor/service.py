@@ -1,4 +1,4 @@
-"""Scenes of the displays: asked for, subscribed to, numbered; the last ones kept for differences."""
+"""Scenes of the displays: requested, subscribed to, numbered; the last ones are kept for differences."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from acud.features.scene.supervisor.assembly import (
     DisplayPrograms,
     Moment,
     ShownDisplay,
-    apps,
     assemble_scene,
-    focused,
-    part_of,
+    find_focused_window,
+    make_apps,
+    select_displays,
 )
 from acud.features.scene.supervisor.display_reader import DisplayElements, DisplayReader, ReaderPorts
 from acud.features.scene.supervisor.unpainted_windows import UnpaintedWindows
@@ -45,7 +45,7 @@ _NAME = "scene"
 
 
 class Scenes:
-    """Every display's newest reading, and the scene they make. It looks only when asked to: see `subscriptions`."""
+    """Every display's newest reading, and their scene. It looks only on request: see `SceneSubscriptions`."""
 
     def __init__(
         self,
@@ -95,14 +95,13 @@ class Scenes:
         watched_displays.removed.add(self._numbers.forget, Order.FEATURES)
         watched_displays.removed.add(self._drop, Order.FEATURES)
 
-    # ---- asked -----------------------------------------------------------------------------------------------------
+    # ---- requests --------------------------------------------------------------------------------------------------
 
     def look(
         self, displays: Sequence[WatchedDisplay], mode: SceneMode, done: Callable[[], None], within_s: float = 0.0
     ) -> None:
-        """Look at `displays`, at least as `mode` says; call `done` once, when every one was looked at or `within_s`
-        seconds have passed (0: no limit). What was not read by then is shown as it was read before, or as unknown, with
-        the reason.
+        """Look at `displays` in at least `mode`; call `done` once, after every look or after `within_s` seconds (0: no
+        limit). A display not read by then keeps its earlier elements, or is unknown, with the reason.
         """
         displays = [watched for watched in displays if watched.number]  # one that is being added has none yet
         left = {watched.name for watched in displays}
@@ -110,7 +109,7 @@ class Scenes:
             self.renew(mode)
             done()
 
-        def one_done(name: str) -> None:
+        def finish_one(name: str) -> None:
             if name in left:
                 left.discard(name)
                 if not left:
@@ -121,7 +120,7 @@ class Scenes:
                 return
             for watched in displays:
                 if watched.name in left:
-                    self.reader(watched).note_late(within_s)
+                    self.reader(watched).mark_late(within_s)
             left.clear()
             self.renew(mode)
             done()
@@ -129,23 +128,23 @@ class Scenes:
         if within_s:
             self._loop.call_later(within_s, give_up)
         for watched in displays:
-            self.reader(watched).ask(mode, partial(one_done, watched.name))
+            self.reader(watched).ask(mode, partial(finish_one, watched.name))
 
     def newest(self, displays: Sequence[WatchedDisplay]) -> Scene:
-        """Return the scene of `displays` as it is known now, without looking."""
-        return part_of(self.renew(None), frozenset(watched.number for watched in displays))
+        """Return the newest scene of `displays`, without looking."""
+        return select_displays(self.renew(None), frozenset(watched.number for watched in displays))
 
     def former(self, scene_id: int, displays: Sequence[WatchedDisplay]) -> Scene | None:
-        """Return what the scene `scene_id` showed of `displays`; None when it is no longer kept."""
+        """Return the part of scene `scene_id` for `displays`; None when it is no longer kept."""
         found = next((scene for scene in self._kept if scene.scene_id == scene_id), None)
-        return None if found is None else part_of(found, frozenset(watched.number for watched in displays))
+        return None if found is None else select_displays(found, frozenset(watched.number for watched in displays))
 
-    def remembered(self) -> Sequence[Scene]:
+    def list_kept(self) -> Sequence[Scene]:
         """Return the scenes that are still kept, newest first."""
         return tuple(reversed(self._kept))
 
     def secure(self, watched: WatchedDisplay) -> tuple[Rect, ...]:
-        """Return the boxes of the password fields that were seen on `watched`."""
+        """Return the boxes of the password fields seen on `watched`."""
         return self.reader(watched).seen.secure
 
     @property
@@ -154,93 +153,95 @@ class Scenes:
         return self._kept[-1].scene_id if self._kept else 0
 
     def reader(self, watched: WatchedDisplay) -> DisplayReader:
-        """Return the looks at `watched`."""
+        """Return the reader of `watched`, a new one if needed."""
         found = self._readers.get(watched.number)
         if found is None or found.watched is not watched:
             seen = found.seen if found is not None else DisplayElements(watched.number, self._numbers, self._standing)
             found = self._readers[watched.number] = DisplayReader(self._ports, watched, seen)
         return found
 
-    # ---- what is seen and lost -------------------------------------------------------------------------------------
+    # ---- frames ----------------------------------------------------------------------------------------------------
 
     def source_up(self, source: Source) -> None:
-        """A ring was attached; the next look reads it."""
+        """Do nothing: the next look reads the new ring."""
 
     def frame_seen(self, source: Source, notice: object) -> None:
         """Do nothing: a frame is read when a client asks; subscriptions watch for frames."""
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
-        """A display without pixels is shown without elements, at once."""
+        """Drop the elements of a display without pixels at once."""
         reader = next((one for one in self._readers.values() if one.watched.name == source.name), None)
         if reader is not None:
-            reader.lost(reason)
+            reader.mark_lost(reason)
 
     # ---- the scene -------------------------------------------------------------------------------------------------
 
     def renew(self, mode: SceneMode | None) -> Scene:
-        """Return the scene of every display as it is known now; one that shows something else has a new id."""
-        moment = Moment(self._clock.monotonic_s(), int(self._clock.instant().utc_s * 1000), mode or self._mode())
+        """Return the present scene of every display, with a new id if it differs from the one before."""
+        moment = Moment(self._clock.monotonic_s(), int(self._clock.instant().utc_s * 1000), mode or self._find_mode())
         displays = sorted((s for s in self._watched_displays.by_name.values() if s.number), key=lambda s: s.number)
         self._readers = {n: one for n, one in self._readers.items() if n in {s.number for s in displays}}
-        shown = [ShownDisplay(watched, self._pids(watched)) for watched in displays]
-        made = assemble_scene(self.scene_id, moment, [self._known(s) for s in displays], apps(shown, self._title))
+        shown = [ShownDisplay(watched, self._find_pids(watched)) for watched in displays]
+        made = assemble_scene(
+            self.scene_id, moment, [self._gather_facts(s) for s in displays], make_apps(shown, self._redact_title)
+        )
         if self._kept and is_same(self._kept[-1], made):
             self._kept[-1] = made
             return made
         made = replace(made, scene_id=self._next)
         self._next += 1
-        self._numbers.given(_NAME, self._next)
+        self._numbers.record_given(_NAME, self._next)
         self._kept.append(made)
-        for told in self.shown:
-            told(made)
+        for observer in self.shown:
+            observer(made)
         return made
 
-    def _mode(self) -> SceneMode:
+    def _find_mode(self) -> SceneMode:
         return self._kept[-1].reason if self._kept else SceneMode.IDLE
 
     def _drop(self, watched: WatchedDisplay) -> None:
         self._readers.pop(watched.number, None)
 
-    def _known(self, watched: WatchedDisplay) -> DisplayFacts:
+    def _gather_facts(self, watched: WatchedDisplay) -> DisplayFacts:
         source = self._sources.by_name.get(watched.name)
         return DisplayFacts(
             watched,
             source,
             self.reader(watched).seen,
             watched.name == self._displays.default,
-            focused(watched, self._title),
-            tuple(self._redacted(watched)),
-            self._annotations.of(watched.number, source),
+            find_focused_window(watched, self._redact_title),
+            tuple(self._list_redacted(watched)),
+            self._annotations.find_valid(watched.number, source),
         )
 
-    def _redacted(self, watched: WatchedDisplay) -> list[Redacted]:
+    def _list_redacted(self, watched: WatchedDisplay) -> list[Redacted]:
         found = [(window, self._redaction.title(watched, window)[1]) for window in watched.windows]
         return [Redacted(f"{window.window_id:#x}", rule) for window, rule in found if rule]
 
-    def _title(self, watched: WatchedDisplay, window: WindowInfo) -> str:
+    def _redact_title(self, watched: WatchedDisplay, window: WindowInfo) -> str:
         return self._redaction.title(watched, window)[0]
 
-    def _pids(self, watched: WatchedDisplay) -> tuple[int, ...]:
+    def _find_pids(self, watched: WatchedDisplay) -> tuple[int, ...]:
         display = self._displays.managed.living_by_name(watched.name)
-        return self._programs.of(str(display.places.folder)) if display is not None else ()
+        return self._programs.find_pids(str(display.places.folder)) if display is not None else ()
 
 
 _CONSUMER = "scene"
 
 
 class _Subscription(NamedTuple):
-    """`names`: displays, none for all."""
+    """`names`: names of displays; empty for all."""
 
     names: frozenset[str]
     until_s: float
 
     def wants(self, name: str) -> bool:
-        """Tell whether the display is one of its."""
+        """Return whether the subscription includes the display."""
         return not self.names or name in self.names
 
 
 class _Pace:
-    """When a display was last seen to change, and the look that is to come."""
+    """When a display last changed, and the timer of its next look."""
 
     def __init__(self) -> None:
         self.changed_s = float("-inf")
@@ -275,7 +276,7 @@ class SceneSubscriptions:
     def subscribe(self, names: frozenset[str], for_s: float, subscription: str = "") -> str:
         """Look at the displays `names` (none: all) for `for_s` from now on; return the subscription's id.
 
-        An id that is known goes on, or with `for_s` 0 ends; one that ran out is taken up again.
+        A known id is prolonged, or ended with `for_s` 0; an expired one begins anew.
         """
         key = subscription or new_id("sub")
         if for_s <= 0:
@@ -290,18 +291,18 @@ class SceneSubscriptions:
         self._live = {key: one for key, one in self._live.items() if one.until_s > self._now()}
         self._apply()
 
-    def _wanted(self, name: str) -> bool:
+    def _is_wanted(self, name: str) -> bool:
         return any(one.wants(name) for one in self._live.values())
 
     def _apply(self) -> None:
         for watched in self._watched_displays.by_name.values():
             source = self._sources.by_name.get(watched.name)
-            wanted = self._wanted(watched.name)
+            wanted = self._is_wanted(watched.name)
             if source is not None:
                 self._sources.want(source, _CONSUMER, self._settings.active_hz if wanted else 0.0)
             if wanted and watched.name not in self._paces:
                 self._paces[watched.name] = _Pace()
-                self._due(watched, changed=True)
+                self._schedule_look(watched, changed=True)
             elif not wanted:
                 self._drop(watched.name)
         for name in set(self._paces) - set(self._watched_displays.by_name):
@@ -314,7 +315,7 @@ class SceneSubscriptions:
 
     # ---- looks -----------------------------------------------------------------------------------------------------
 
-    def _due(self, watched: WatchedDisplay, *, changed: bool) -> None:
+    def _schedule_look(self, watched: WatchedDisplay, *, changed: bool) -> None:
         """Look as soon as the pace allows: at once after a rest, else a tick's length after the look before."""
         pace = self._paces.get(watched.name)
         if pace is None:
@@ -335,32 +336,32 @@ class SceneSubscriptions:
             return
         resting = self._now() - pace.changed_s > self._settings.idle_after_s
         mode = SceneMode.IDLE if resting else SceneMode.ACTIVE
-        self._scenes.look([watched], mode, lambda: self._due(watched, changed=False))
+        self._scenes.look([watched], mode, lambda: self._schedule_look(watched, changed=False))
 
     # ---- what moves ------------------------------------------------------------------------------------------------
 
     def source_up(self, source: Source) -> None:
-        """A display came, or has a new ring: tell its subscribers."""
+        """Look for subscribers: a display came, or has a new ring."""
         if self._live:
             self._apply()
             self._touch(source.name)
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
-        """Pixels changed."""
+        """Look for subscribers: pixels changed."""
         if self._live and (notice.tiles or notice.fresh):
             self._touch(source.name)
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
-        """A display has no pixels: that is news too."""
+        """Look for subscribers: a display lost its pixels."""
         if self._live:
             self._touch(source.name)
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
-        """Look again: windows came, went or moved, or notifications did."""
+        """Look for subscribers: windows came, went or moved, or notifications did."""
         if self._live:
             self._touch(watched.name)
 
     def _touch(self, name: str) -> None:
         watched = self._watched_displays.by_name.get(name)
         if watched is not None:
-            self._due(watched, changed=True)
+            self._schedule_look(watched, changed=True)

@@ -1,4 +1,4 @@
-"""Windows that are on the screen before their programs have painted them: they show the pixels of those beneath."""
+"""Windows that are on the screen before their programs have painted them: they show the pixels beneath."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from acud.types import WindowInfo
 from acud.waits.tiles import Grid
 
 _YET_S = 15.0
-"""A window that changes no pixel for longer has none of its own: it lets those beneath show through."""
+"""A window that changes no pixel for longer is transparent."""
 
 
 class UnpaintedWindows:
-    """Knows by display since which frame each window is new: capture sends the list of windows before a frame that
-    shows them. A window is painted once a pixel in it has changed since then.
+    """Knows the frame before each new window: capture sends the list of windows before a frame that shows them. A
+    window is painted once a pixel in it has changed since then.
     """
 
     def __init__(
@@ -28,9 +28,9 @@ class UnpaintedWindows:
         self._sources = sources
         self._targets = targets
         self._new: dict[int, dict[int, tuple[str, float]]] = {}
-        """By the display's number and window: the baseline of the newest frame before it, and when it came."""
+        """By display number and window: the token of the newest frame before it, and when it came."""
         self._listed: dict[int, frozenset[int]] = {}
-        """By the display's number: the windows of its newest list."""
+        """By display number: the windows of its newest list."""
         watched_displays.watchers.add(self, Order.FEATURES)
         watched_displays.removed.add(self._forget, Order.FEATURES)
 
@@ -64,8 +64,8 @@ class UnpaintedWindows:
 
 
 def is_beneath(text: TextPart, windows: tuple[WindowInfo, ...], unpainted: frozenset[int]) -> bool:
-    """Return whether a text stands where an unpainted window is topmost and another is beneath. With none beneath, the
-    window has painted the pixels that were there: it took the place of one like it.
+    """Return whether an unpainted window is topmost over another one at the text. With none beneath, the window has
+    painted those pixels: it replaced a similar window.
     """
     x, y = text.bbox.x + text.bbox.w // 2, text.bbox.y + text.bbox.h // 2
     there = [one.window_id for one in windows if one.visibility != "unmapped" and one.outside.holds(x, y)]

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from acud.features.scene.annotations import SCENE_SHARE, ChangedSince, DisplayAnnotation, numbered, standing, together
+from acud.features.scene.annotations import (
+    SCENE_SHARE,
+    ChangedSince,
+    DisplayAnnotation,
+    drop_outdated,
+    join_annotations,
+    number_remarks,
+)
 from acud.features.scene.element_ids import ElementIds
 from acud.types import Rect
 from acud.types.scene import Remark, VlmElement
@@ -25,55 +32,58 @@ def changed(*boxes: Rect) -> ChangedSince:
 
 
 def test_nothing_changed_and_all_stands() -> None:
-    assert standing(SAID, changed()) == SAID
+    assert drop_outdated(SAID, changed()) == SAID
 
 
 def test_an_element_falls_with_the_first_tile_under_it() -> None:
-    assert standing(SAID, changed(Rect(139, 139, 1, 1))) == DisplayAnnotation("an editor", (CHART,))
-    assert standing(SAID, changed(Rect(600, 300, 2, 14))) == DisplayAnnotation("an editor", (BIN,))
-    assert standing(SAID, changed(Rect(400, 500, 100, 100))) == SAID
+    assert drop_outdated(SAID, changed(Rect(139, 139, 1, 1))) == DisplayAnnotation("an editor", (CHART,))
+    assert drop_outdated(SAID, changed(Rect(600, 300, 2, 14))) == DisplayAnnotation("an editor", (BIN,))
+    assert drop_outdated(SAID, changed(Rect(400, 500, 100, 100))) == SAID
 
 
 def test_when_all_fell_there_is_no_list() -> None:
-    assert standing(SAID, changed(BIN.bbox, CHART.bbox)) == DisplayAnnotation("an editor", None)
+    assert drop_outdated(SAID, changed(BIN.bbox, CHART.bbox)) == DisplayAnnotation("an editor", None)
 
 
 def test_the_sentence_falls_when_more_than_a_fifth_changed() -> None:
     below, above = Rect(0, 0, 1280, 144), Rect(0, 0, 1280, 160)
     assert changed(below).share <= SCENE_SHARE < changed(above).share
-    assert standing(DisplayAnnotation("an editor"), changed(below)).vlm_scene == "an editor"
-    assert standing(DisplayAnnotation("an editor"), changed(above)).vlm_scene is None
+    assert drop_outdated(DisplayAnnotation("an editor"), changed(below)).vlm_scene == "an editor"
+    assert drop_outdated(DisplayAnnotation("an editor"), changed(above)).vlm_scene is None
 
 
 def test_that_a_model_saw_nothing_stands_as_long_as_the_sentence() -> None:
-    assert standing(DisplayAnnotation(None, ()), changed(BIN.bbox)) == DisplayAnnotation(None, ())
-    assert standing(DisplayAnnotation(None, ()), changed(Rect(0, 0, 1280, 400))) == DisplayAnnotation(None, None)
+    assert drop_outdated(DisplayAnnotation(None, ()), changed(BIN.bbox)) == DisplayAnnotation(None, ())
+    assert drop_outdated(DisplayAnnotation(None, ()), changed(Rect(0, 0, 1280, 400))) == DisplayAnnotation(None, None)
 
 
 def test_what_nobody_knows_of_does_not_stand() -> None:
-    assert standing(SAID, None) == DisplayAnnotation(None, None)
+    assert drop_outdated(SAID, None) == DisplayAnnotation(None, None)
 
 
 def test_the_same_remark_in_the_same_place_keeps_its_id_and_no_id_comes_again() -> None:
     ids = ElementIds("v", 3)
-    first = numbered([Remark("icon", "a bin", BIN.bbox), Remark("chart", "sales", CHART.bbox)], ids, 3)
+    first = number_remarks([Remark("icon", "a bin", BIN.bbox), Remark("chart", "sales", CHART.bbox)], ids, 3)
     assert [one.id for one in first] == ["v3-1", "v3-2"]
     moved = Rect(104, 100, 40, 40)
-    again = numbered([Remark("chart", "other", Rect(0, 0, 9, 9)), Remark("icon", "a bin", moved)], ids, 3)
+    again = number_remarks([Remark("chart", "other", Rect(0, 0, 9, 9)), Remark("icon", "a bin", moved)], ids, 3)
     assert [one.id for one in again] == ["v3-3", "v3-1"]
     assert again[1].bbox == moved
-    assert [one.id for one in numbered([Remark("chart", "sales", CHART.bbox)], ids, 3)] == ["v3-4"]
+    assert [one.id for one in number_remarks([Remark("chart", "sales", CHART.bbox)], ids, 3)] == ["v3-4"]
 
 
 def test_several_displays_make_one_scene() -> None:
     other = VlmElement("v4-1", "icon", "a star", Rect(1, 1, 9, 9), 4)
-    assert together([(3, SAID)]) == SAID
-    assert together([(3, SAID), (4, DisplayAnnotation(None, (other,)))]) == DisplayAnnotation(
+    assert join_annotations([(3, SAID)]) == SAID
+    assert join_annotations([(3, SAID), (4, DisplayAnnotation(None, (other,)))]) == DisplayAnnotation(
         "display 3: an editor", (BIN, CHART, other)
     )
     assert (
-        together([(3, SAID), (4, DisplayAnnotation("a game"))]).vlm_scene == "display 3: an editor\ndisplay 4: a game"
+        join_annotations([(3, SAID), (4, DisplayAnnotation("a game"))]).vlm_scene
+        == "display 3: an editor\ndisplay 4: a game"
     )
     assert (
-        together([]) == together([(3, DisplayAnnotation()), (4, DisplayAnnotation())]) == DisplayAnnotation(None, None)
+        join_annotations([])
+        == join_annotations([(3, DisplayAnnotation()), (4, DisplayAnnotation())])
+        == DisplayAnnotation(None, None)
     )

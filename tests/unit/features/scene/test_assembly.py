@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from acud.features.scene.supervisor.assembly import ShownDisplay, apps, part_of
+from acud.features.scene.supervisor.assembly import ShownDisplay, make_apps, select_displays
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect, WindowInfo
 from acud.types.scene import Scene, SceneApp
@@ -20,7 +20,7 @@ def screen(number: int, *windows: WindowInfo) -> WatchedDisplay:
 
 
 def shown(*displays: ShownDisplay) -> Scene:
-    found = apps(displays, lambda _, window: window.title)
+    found = make_apps(displays, lambda _, window: window.title)
     both = tuple(scene().displays[0].__class__(n, BOX, name=f":{100 + n}") for n in (1, 2))
     return scene(displays=both, apps=found, focused_window=None, ocr=(), ax=(), providers=())
 
@@ -31,7 +31,7 @@ def test_a_part_names_no_program_of_another_display() -> None:
     plain = WindowInfo(6, "notes", BOX, wm_class="Editor")
     whole = shown(ShownDisplay(screen(1, secret), (mine,)), ShownDisplay(screen(2, plain), (parent,)))
     assert {app.display_id for app in whole.apps} == {1, 2}
-    part = part_of(whole, frozenset({2}))
+    part = select_displays(whole, frozenset({2}))
     assert [(app.name, app.pid) for app in part.apps if app.windows] == [("Editor", 0)]
     assert [app.pid for app in part.apps if not app.windows] == [parent]
     assert "Secret" not in str(part)
@@ -42,4 +42,4 @@ def test_a_process_on_two_displays_is_told_with_each() -> None:
     pid = os.getpid()
     whole = shown(ShownDisplay(screen(1, WindowInfo(5, "one", BOX, pid=pid))), ShownDisplay(screen(2), (pid,)))
     assert [(app.pid, len(app.windows), app.display_id) for app in whole.apps] == [(pid, 1, 1), (pid, 0, 2)]
-    assert [type(app) for app in part_of(whole, frozenset({2})).apps] == [SceneApp]
+    assert [type(app) for app in select_displays(whole, frozenset({2})).apps] == [SceneApp]

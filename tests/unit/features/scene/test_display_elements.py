@@ -159,6 +159,6 @@ def test_the_numbers_of_a_removed_display_go_with_it() -> None:
     kept = Kept()
     numbers = reserved_numbers(kept)
     for name in ("scene", "t3", "t4", "v3"):
-        numbers.given(name, 5)
+        numbers.record_given(name, 5)
     numbers.forget(WatchedDisplay(":9", 3, managed=False, auth_file=""))
     assert set(kept.reserved) == set(numbers._reserved) == {"scene", "t4"}

@@ -13,10 +13,10 @@ from acud.features.scene.supervisor.assembly import (
     DisplayFacts,
     Moment,
     ShownDisplay,
-    apps,
     assemble_scene,
-    focused,
-    part_of,
+    find_focused_window,
+    make_apps,
+    select_displays,
 )
 from acud.features.scene.supervisor.display_reader import DisplayElements, DisplayReader
 from acud.protocol.evaluation import Job, JobResult
@@ -183,8 +183,8 @@ def _scene(*shown: ShownDisplay, totals: dict[int, int] | None = None) -> Scene:
         )
         seen.take(JobResult("job", "done", epoch=1, frame=1), parts, (100, 100), 1.0)
         is_default = one.watched.number == 1
-        known.append(DisplayFacts(one.watched, None, seen, is_default, focused(one.watched, _title)))
-    return assemble_scene(1, Moment(1.0, 1, SceneMode.ACTIVE), known, apps(shown, _title))
+        known.append(DisplayFacts(one.watched, None, seen, is_default, find_focused_window(one.watched, _title)))
+    return assemble_scene(1, Moment(1.0, 1, SceneMode.ACTIVE), known, make_apps(shown, _title))
 
 
 def test_each_display_tells_its_own_focus() -> None:
@@ -194,7 +194,7 @@ def test_each_display_tells_its_own_focus() -> None:
     assert whole.focused_window is not None
     assert whole.focused_window.title == "first"
     assert [d.focused_window.title for d in whole.displays if d.focused_window is not None] == ["first", "second"]
-    part = part_of(whole, frozenset({2}))
+    part = select_displays(whole, frozenset({2}))
     assert part.focused_window is not None
     assert part.focused_window.title == "second"
 
@@ -204,5 +204,5 @@ def test_a_scene_of_one_display_tells_what_was_left_out_of_it(number: int, cut: 
     whole = _scene(ShownDisplay(_screen(1)), ShownDisplay(_screen(2)), totals={2: 5000})
     assert whole.truncation is not None
     assert whole.truncation.ocr == (5001, 2)
-    part = part_of(whole, frozenset({number}))
+    part = select_displays(whole, frozenset({number}))
     assert (part.truncation.ocr if part.truncation is not None else None) == cut

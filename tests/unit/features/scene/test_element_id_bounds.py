@@ -7,7 +7,7 @@ import time
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from acud.features.scene.element_ids import SeenElement, matched
+from acud.features.scene.element_ids import SeenElement, match_elements
 from acud.types import Rect
 
 MANY = 2000
@@ -29,7 +29,7 @@ def grid(words: list[str], down: int = 0) -> list[SeenElement]:
 
 def spent_s(before: list[SeenElement], now: list[SeenElement]) -> tuple[float, list[int | None]]:
     started = time.process_time()
-    found = matched(before, now)
+    found = match_elements(before, now)
     return time.process_time() - started, found
 
 
@@ -60,4 +60,4 @@ def test_a_pile_of_long_texts_that_nearly_agree() -> None:
 def test_a_row_that_is_left_over_goes_where_its_neighbours_went() -> None:
     before = grid(["OK", "alpha", "OK", "beta", "OK"])
     now = [SeenElement(one.words, one.bbox.shift(300, 40)) for one in before]
-    assert matched(before, now) == [0, 1, 2, 3, 4]
+    assert match_elements(before, now) == [0, 1, 2, 3, 4]

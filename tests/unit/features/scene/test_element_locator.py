@@ -55,7 +55,7 @@ class FakeScenes:
     def newest(self, screens: Sequence[WatchedDisplay]) -> Scene:
         return self.kept[-1]
 
-    def remembered(self) -> Sequence[Scene]:
+    def list_kept(self) -> Sequence[Scene]:
         return self.kept[::-1]
 
 

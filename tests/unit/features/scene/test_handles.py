@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acud.base.errors import Conflict
-from acud.features.scene.elements import NamedElement, gone, middle, named, visible_part
+from acud.features.scene.elements import NamedElement, find_element, find_middle, make_gone_error, visible_part
 from acud.types import Rect, WindowInfo
 from acud.types.scene import AxElement, ElementHandle, OcrElement, Scene, SceneDisplay, SceneMode, VlmElement, handle_of
 
@@ -51,10 +51,10 @@ def test_it_names_texts_widgets_and_what_a_model_saw() -> None:
         AxElement("a3-1", "push button", BOX, 3, label="Save", pid=77),
         VlmElement("v3-1", "icon", "a bin", BOX, 3),
     )
-    assert named(found, ElementHandle("t3-1", 3)) == NamedElement("t3-1", "hello", BOX, "text")
-    assert named(found, ElementHandle("a3-1", 3)) == NamedElement("a3-1", "Save", BOX, "push button", 77)
-    assert named(found, ElementHandle("v3-1", 3)) == NamedElement("v3-1", "a bin", BOX, "icon")
-    assert named(found, ElementHandle("a3-2", 3)) is None
+    assert find_element(found, ElementHandle("t3-1", 3)) == NamedElement("t3-1", "hello", BOX, "text")
+    assert find_element(found, ElementHandle("a3-1", 3)) == NamedElement("a3-1", "Save", BOX, "push button", 77)
+    assert find_element(found, ElementHandle("v3-1", 3)) == NamedElement("v3-1", "a bin", BOX, "icon")
+    assert find_element(found, ElementHandle("a3-2", 3)) is None
 
 
 def test_one_that_is_gone_names_what_reads_the_same_or_alike_nearest_first() -> None:
@@ -64,14 +64,16 @@ def test_one_that_is_gone_names_what_reads_the_same_or_alike_nearest_first() -> 
         OcrElement("t3-7", "Download complete", Rect(10, 40, 90, 12), 0.9, 3),
         OcrElement("t3-6", "Quit", Rect(10, 60, 90, 12), 0.9, 3),
     )
-    fault = gone(ElementHandle("t3-2", 3), NamedElement("t3-2", "Download complete", Rect(10, 30, 90, 12)), now)
+    fault = make_gone_error(
+        ElementHandle("t3-2", 3), NamedElement("t3-2", "Download complete", Rect(10, 30, 90, 12)), now
+    )
     assert fault.facts["candidates"] == ["t3-7", "t3-9", "t3-8"]
     assert fault.message == "t3-2 is not on its display any more (it was 'Download complete' at 10,30)"
     assert "t3-7 'Download complete' at 10,40" in fault.hint
 
 
 def test_one_that_nobody_knows_says_so() -> None:
-    fault = gone(ElementHandle("t3-2", 3), None, scene())
+    fault = make_gone_error(ElementHandle("t3-2", 3), None, scene())
     assert (fault.message, fault.facts["candidates"]) == ("t3-2 names nothing that is there", [])
     assert "take a new scene" in fault.hint
 
@@ -88,7 +90,7 @@ def above(box: Rect, title: str = "above", pid: int = 99) -> WindowInfo:
 
 
 def test_what_nothing_covers_is_clicked_in_its_middle() -> None:
-    assert middle(visible_part(BUTTON, 1280, 720, (HOME,))) == (140, 110)
+    assert find_middle(visible_part(BUTTON, 1280, 720, (HOME,))) == (140, 110)
     assert visible_part(BUTTON, 1280, 720, (HOME, above(BOX))) == BOX  # below it
     assert visible_part(BUTTON, 1280, 720, ()) == BOX  # nobody knows the windows
 
@@ -142,4 +144,4 @@ def test_the_point_is_on_the_element_the_display_and_no_window_above(box: Rect, 
         with pytest.raises(Conflict):
             visible_part(one, 100, 100, windows)
         return
-    assert middle(visible_part(one, 100, 100, windows)) in seen
+    assert find_middle(visible_part(one, 100, 100, windows)) in seen

@@ -6,7 +6,7 @@ import pytest
 
 from acud.accessibility.nodes import AccessibleApp, Node, State, Tree
 from acud.base.errors import Conflict
-from acud.features.scene.elements import NamedElement, marks_of, visible_part
+from acud.features.scene.elements import NamedElement, choose_marks, visible_part
 from acud.features.scene.evaluator.reader import first_nodes
 from acud.protocol.scene_parts import NodePart
 from acud.types import Rect
@@ -48,4 +48,4 @@ def test_what_is_scrolled_away_is_neither_clicked_nor_marked() -> None:
     with pytest.raises(Conflict, match="a1-1 'Send' at 10,10 is scrolled out of sight"):
         visible_part(NamedElement("a1-1", "Send", BOX, "push button", offscreen=True), 1280, 720, ())
     away = AxElement("a1-1", "push button", BOX, 1, "Send", ("click",), offscreen=True)
-    assert not marks_of(scene(ax=(away,), ocr=()), 1).marks
+    assert not choose_marks(scene(ax=(away,), ocr=()), 1).marks

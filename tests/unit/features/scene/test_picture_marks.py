@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from acud.features.scene.elements import marks_of
+from acud.features.scene.elements import choose_marks
 from acud.types import Rect
 from acud.types.scene import AxElement, ElementMark, OcrElement, Scene, SceneDisplay, SceneMode, VlmElement
 
@@ -31,7 +31,7 @@ def widget(n: int, label: str, box: Rect, **more: Any) -> AxElement:
 
 def ids(found: Scene, limit: int = 250) -> list[str]:
     """Return the ids marked on display 3."""
-    return [mark.id for mark in marks_of(found, 3, limit).marks]
+    return [mark.id for mark in choose_marks(found, 3, limit).marks]
 
 
 def test_widgets_texts_and_what_a_model_saw_are_marked_on_their_own_display() -> None:
@@ -44,8 +44,8 @@ def test_widgets_texts_and_what_a_model_saw_are_marked_on_their_own_display() ->
         seen,
     )
     assert ids(found) == ["a3-1", "v3-1", "t3-2", "t3-1"]
-    assert marks_of(found, 3).marks[0] == ElementMark("a3-1", "widget", Rect(100, 100, 80, 30))
-    assert marks_of(found, 5).marks == ()
+    assert choose_marks(found, 3).marks[0] == ElementMark("a3-1", "widget", Rect(100, 100, 80, 30))
+    assert choose_marks(found, 5).marks == ()
 
 
 def test_a_text_that_repeats_its_widgets_label_is_not_marked_again() -> None:
@@ -75,4 +75,4 @@ def test_what_a_model_saw_where_a_widget_is_marked_is_the_widget() -> None:
 def test_what_is_left_out_is_counted() -> None:
     found = scene(*(text(n, f"row {n}", Rect(10, 20 * n, 50, 12)) for n in range(1, 31)))
     assert len(ids(found, 20)) == 20
-    assert marks_of(found, 3, 20).left_out == 10
+    assert choose_marks(found, 3, 20).left_out == 10

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from acud.features.scene.prompt import CHARACTERS_PER_TOKEN, acted_text, difference_text, prompt_text
-from acud.features.scene.widget_words import quoted
+from acud.features.scene.widget_words import quote
 from acud.types import Rect
 from acud.types.actions import Point
 from acud.types.scene import (
@@ -163,7 +163,7 @@ def test_what_differs_in_no_window_stands_below_these_words() -> None:
 
 
 def test_a_text_of_several_lines_keeps_them() -> None:
-    assert quoted("Apples:  12\nPears: 30") == '"Apples: 12\\nPears: 30"'
+    assert quote("Apples:  12\nPears: 30") == '"Apples: 12\\nPears: 30"'
 
 
 def test_one_of_several_equal_texts_that_goes_is_told() -> None:
@@ -202,7 +202,7 @@ def test_a_difference_is_never_longer_than_what_it_describes(old: list[int], new
 
 @given(st.text(max_size=400))
 def test_words_of_a_screen_stay_one_quoted_word(words: str) -> None:
-    said = quoted(words)
+    said = quote(words)
     assert "\n" not in said
     assert said.startswith('"')
     assert said.endswith('"')

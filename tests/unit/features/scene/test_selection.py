@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from acud.base.errors import NotFound
 from acud.features.scene.prompt import prompt_text
-from acud.features.scene.selection import narrowed
+from acud.features.scene.selection import narrow_scene
 from acud.types import Rect
 from acud.types.scene import AxElement, Redacted, Scene, SceneApp, SceneDisplay, SceneWindow
 from tests.unit.features.scene.scenes import scene, text
@@ -49,7 +49,7 @@ def ids(found: Scene) -> list[str]:
     ],
 )
 def test_a_target_keeps_its_windows_and_what_is_in_them(target: str, windows: list[str], elements: list[str]) -> None:
-    found = narrowed(whole(), target)
+    found = narrow_scene(whole(), target)
     assert [window.title for app in found.apps for window in app.windows] == windows
     assert ids(found) == elements
     assert {one.where for one in found.redactions} == {"t1-2"} & set(elements)
@@ -57,18 +57,18 @@ def test_a_target_keeps_its_windows_and_what_is_in_them(target: str, windows: li
 
 
 def test_no_target_is_everything() -> None:
-    assert narrowed(whole(), "") == narrowed(whole(), "screen") == whole()
+    assert narrow_scene(whole(), "") == narrow_scene(whole(), "screen") == whole()
 
 
 def test_an_element_keeps_the_label_that_stands_outside_of_it() -> None:
-    assert 'a1-3 textbox "City" = "Ulm"' in prompt_text(narrowed(whole(), "a1-3")).text
+    assert 'a1-3 textbox "City" = "Ulm"' in prompt_text(narrow_scene(whole(), "a1-3")).text
 
 
 def test_a_target_that_is_not_there_names_what_is() -> None:
     with pytest.raises(NotFound, match="no window or application 'window:Nothing'") as fault:
-        narrowed(whole(), "window:Nothing")
+        narrow_scene(whole(), "window:Nothing")
     assert "0x2 'report log' of xterm" in fault.value.hint
     with pytest.raises(NotFound, match="a1-99 names nothing"):
-        narrowed(whole(), "a1-99")
+        narrow_scene(whole(), "a1-99")
     with pytest.raises(NotFound):
-        narrowed(whole(), "window:")
+        narrow_scene(whole(), "window:")
