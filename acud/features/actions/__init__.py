@@ -1,1 +1,1 @@
-"""Actions on a display: exact steps, instructions in words, and who may act."""
+"""Actions on a display: exact steps, instructions in words, and permission to act."""

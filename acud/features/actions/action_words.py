@@ -1,5 +1,5 @@
-"""Actions in words, for logs and diaries. What is typed, copied or handed to a program may be a secret: it is counted,
-never quoted.
+"""Actions in words, for logs and diaries. Text that is typed, copied or passed to a program may be secret: its
+characters are counted, never quoted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MAX_CHARACTERS = 300
 
 
 def actions_text(actions: Iterable[Action]) -> str:
-    """Return what `actions` do as one line of at most 300 characters."""
+    """Return a description of `actions` in one line of at most 300 characters."""
     text = "; ".join(map(action_text, actions))
     return text if len(text) <= _MAX_CHARACTERS else text[: _MAX_CHARACTERS - 1] + "…"
 
@@ -39,18 +39,18 @@ def actions_text(actions: Iterable[Action]) -> str:
 def action_text(action: Action) -> str:
     match action:
         case Move(to=to):
-            return f"move to {_at(to)}"
+            return f"move to {_format_point(to)}"
         case Click():
-            return _click(action)
+            return _describe_click(action)
         case Drag(to=to, start=start, button=button, keys=keys):
-            origin = f" from {_at(start)}" if start else ""
-            return f"{_with(keys)}drag{_button(button)}{origin} to {_at(to)}"
+            origin = f" from {_format_point(start)}" if start else ""
+            return f"{_format_keys(keys)}drag{_format_button(button)}{origin} to {_format_point(to)}"
         case Scroll(direction=direction, amount=amount, at=at, keys=keys):
-            return f"{_with(keys)}scroll {direction} {amount}{_where(at)}"
+            return f"{_format_keys(keys)}scroll {direction} {amount}{_format_place(at)}"
         case Key(chord=chord):
             return f"key {chord}"
         case TypeText(text=text):
-            return f"type {_counted(text)}"
+            return f"type {_count_characters(text)}"
         case Hold(what=what):
             return f"hold {what}"
         case Release(what=what):
@@ -58,20 +58,20 @@ def action_text(action: Action) -> str:
         case CursorPosition():
             return "ask for the cursor"
         case _:
-            return _beside_input(action)
+            return _describe_other(action)
 
 
-def _beside_input(action: Action) -> str:
+def _describe_other(action: Action) -> str:
     match action:
         case WindowDo(window=window, do=verb, to=to, size=size):
-            place = f" to {_at(to)}" if to else f" to {size[0]}x{size[1]}" if size else ""
+            place = f" to {_format_point(to)}" if to else f" to {size[0]}x{size[1]}" if size else ""
             return f"{verb} window {window!r}{place}"
         case WindowList():
             return "list windows"
         case ClipboardGet(selection=selection):
             return f"read the {selection}"
         case ClipboardSet(text=text, selection=selection):
-            return f"set the {selection} to {_counted(text)}"
+            return f"set the {selection} to {_count_characters(text)}"
         case Launch(command=command):
             more = len(command) - 1
             return f"launch {command[0]}" + (f" with {more} argument{'s' * (more != 1)}" if more else "")
@@ -80,26 +80,26 @@ def _beside_input(action: Action) -> str:
     return type(action).__name__
 
 
-def _click(click: Click) -> str:
+def _describe_click(click: Click) -> str:
     times = ("", "double-", "triple-")[click.count - 1]
-    return f"{_with(click.keys)}{times}click{_button(click.button)}{_where(click.at)}"
+    return f"{_format_keys(click.keys)}{times}click{_format_button(click.button)}{_format_place(click.at)}"
 
 
-def _button(button: Button) -> str:
+def _format_button(button: Button) -> str:
     return "" if button is Button.LEFT else f" {button}"
 
 
-def _with(keys: str) -> str:
+def _format_keys(keys: str) -> str:
     return f"{keys}+" if keys else ""
 
 
-def _where(at: Place | None) -> str:
-    return f" at {_at(at)}" if at else ""
+def _format_place(at: Place | None) -> str:
+    return f" at {_format_point(at)}" if at else ""
 
 
-def _at(place: Place) -> str:
+def _format_point(place: Place) -> str:
     return place if isinstance(place, str) else f"{place.x},{place.y}"
 
 
-def _counted(text: str) -> str:
+def _count_characters(text: str) -> str:
     return f"{len(text)} character{'s' * (len(text) != 1)}"

@@ -1,8 +1,8 @@
 """Which window the next step of a list is for: pure rules.
 
-Where the request names a window, every step is for that one. Else text moves no focus, so what follows it is for the
-same window; keys and clicks may, within their program (`ctrl+s` opens its dialog), so what follows them is for its
-windows; and what can lead to any program leaves open which window comes next.
+If the request names a window, every step is for that one. Else text keeps the focus, so the next step is for the same
+window; keys and clicks may move it within their program (`ctrl+s` opens its dialog), so the next step is for any of its
+windows; after a step that can lead to any program, it is for any window.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from msgspec import Struct
 from acud.types.actions import Action, Click, ClipboardSet, Drag, Hold, Key, Launch, TypeText, WindowDo, parse_chords
 
 _LEADS_ANYWHERE = frozenset({"Alt_L", "Super_L", "Hyper_L"})
-"""Modifiers of the chords that window managers take for themselves."""
+"""Modifiers of chords that window managers intercept."""
 _ENTERS = frozenset({"Return", "KP_Enter"})
 _MOVES_FOCUS = ("\n", "\r", "\t")
 
 
 class InputAim(Struct, frozen=True):
-    """`window`: the X id (0: any); `with_program`: others of its program do, too. `is_named`: by the request."""
+    """`window`: the X id (0: any); `with_program`: other windows of its program too. `is_named`: by the request."""
 
     window: int = 0
     with_program: bool = False
     is_named: bool = False
 
     def next(self, action: Action) -> InputAim:
-        """Return what is asked of the window of `action`: a place says by itself which window it means."""
+        """Return the aim of `action`: a click or drag finds its window by its place."""
         if not self.is_named and isinstance(action, Click | Drag):
             return InputAim()
         return self
 
     def follow(self, action: Action, reached: int) -> InputAim:
-        """Return the aim of the step after `action`, whose input went to the window `reached` (0: to none)."""
+        """Return the aim of the step after `action`, of which the input went to the window `reached` (0: none)."""
         if self.is_named:
             return self
         match action:
@@ -48,8 +48,8 @@ class InputAim(Struct, frozen=True):
 
 
 def typed_by(action: Action) -> str | None:
-    """Return what `action` types, or puts where it is pasted from; "" where text is typed elsewhere after it; None: it
-    has to do with no text.
+    """Return the text that `action` types or puts into the clipboard; "" if later text goes elsewhere; None for an
+    action that has nothing to do with text.
     """
     match action:
         case TypeText(text=text) | ClipboardSet(text=text):

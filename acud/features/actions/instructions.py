@@ -1,8 +1,8 @@
-"""What an instruction asks for: one sentence ("click the Export button") or call ("click(847, 523)"), parsed.
+"""Parses an instruction: one sentence ("click the Export button") or call ("click(847, 523)").
 
-Nothing is guessed: a sentence that no form fits is refused with the forms there are. Words in quotation marks are taken
-verbatim, apostrophes included. Where something is (`at`, `start`, `to`) stays words, for grounding to find. A call has
-a name and arguments: whole numbers and quoted words alone.
+Nothing is guessed: a sentence that fits no form is refused with a list of the forms. Words in quotation marks are taken
+verbatim, apostrophes included. Places (`at`, `start`, `to`) stay words, for grounding to find. The arguments of a call
+are whole numbers and quoted words.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _MEANT = {"n": "\n", "t": "\t"}
 
 
-def call_of(text: str) -> tuple[str, tuple[Any, ...]] | None:
-    """Return (name in lower case, arguments as int or str), or None when `text` is no such call.
+def parse_call(text: str) -> tuple[str, tuple[Any, ...]] | None:
+    """Return (name in lower case, arguments as int or str), or None when `text` is no call.
 
     `\\n` and `\\t` in quotation marks are a line feed and a tab, any other escaped character is itself.
     """
     found = _CALL.fullmatch(text)
     if found is None:
         return None
-    given = _arguments(found["given"])
+    given = _parse_arguments(found["given"])
     return None if given is None else (found["name"].lower(), given)
 
 
-def _arguments(text: str) -> tuple[Any, ...] | None:
+def _parse_arguments(text: str) -> tuple[Any, ...] | None:
     if not text.strip():
         return ()
     given: list[Any] = []
@@ -47,7 +47,7 @@ def _arguments(text: str) -> tuple[Any, ...] | None:
         found = _ARGUMENT.match(text, place)
         if found is None:
             return None
-        given.append(_value(found))
+        given.append(_parse_value(found))
         place = found.end()
         if place == len(text):
             return tuple(given)
@@ -56,7 +56,7 @@ def _arguments(text: str) -> tuple[Any, ...] | None:
         place += 1
 
 
-def _value(found: re.Match[str]) -> int | str:
+def _parse_value(found: re.Match[str]) -> int | str:
     if found["number"] is not None:
         return int(found["number"])
     words = found["double"] if found["double"] is not None else found["single"]
@@ -72,7 +72,7 @@ class ClickOn(Struct, frozen=True):
 
 
 class TickBox(Struct, frozen=True):
-    """Have the check box, radio button or switch that `at` describes ticked, or not; click it only if it isn't so."""
+    """Tick or untick the check box, radio button or switch that `at` describes, with a click if needed."""
 
     at: str
     is_on: bool = True
@@ -85,8 +85,8 @@ class HoverOver(Struct, frozen=True):
 
 
 class TypeInto(Struct, frozen=True):
-    """Type `text` into what `at` describes ("": where the focus is). `replace`: what stands there goes first. `enter`:
-    Return follows.
+    """Type `text` into what `at` describes ("": where the focus is). `replace`: instead of the old text. `enter`: then
+    press Return.
     """
 
     text: str
@@ -96,14 +96,14 @@ class TypeInto(Struct, frozen=True):
 
 
 class SelectIn(Struct, frozen=True):
-    """Choose `option` in the list, menu or combo box that `at` describes ("": among what is on the screen)."""
+    """Choose `option` in the list, menu or combo box that `at` describes ("": anywhere on the screen)."""
 
     option: str
     at: str = ""
 
 
 class ScrollUntil(Struct, frozen=True):
-    """Scroll what `at` describes ("": whatever scrolls) until what `to` describes is in view."""
+    """Scroll what `at` describes ("": anything scrollable) until what `to` describes is in view."""
 
     to: str
     at: str = ""
@@ -148,7 +148,7 @@ EXAMPLES = (
     "drag the report to the Trash",
     "press ctrl+s",
 )
-"""One of each form, for the refusal of what fits none."""
+"""One of each form, for the hint of a refusal."""
 
 MAX_AMOUNT = 100
 
@@ -163,55 +163,56 @@ _BUTTONS = {
     "middle click": (Button.MIDDLE, 1),
 }
 _ENTER = re.compile(r"(?:press|hit)\s{1,9}(?:the\s{1,9})?(?:enter|return)(?:\s{1,9}key)?$", re.IGNORECASE)
-"""Bounded: runs of spaces tried at every place, each in every split, would take minutes."""
+"""Runs of spaces are bounded: matching unbounded ones would take minutes."""
 _JOINTS = ("and then", "then", "and")
 _FLAGS = re.IGNORECASE | re.DOTALL
 
 
 def parse(instruction: str) -> Instruction:
-    """Return what `instruction` asks for. Raises: InvalidRequest naming every form when it fits none."""
+    """Return the parsed `instruction`. Raises: InvalidRequest naming every form when it fits none."""
     sentence = instruction.strip()
-    called = call_of(sentence)
+    called = parse_call(sentence)
     found = _from_call(*called) if called is not None else _from_sentence(sentence.removesuffix(".").rstrip())
     if found is None:
-        raise InvalidRequest("the instruction fits no form that is known", hint=_meant(sentence) + "; ".join(EXAMPLES))
+        hint = _suggest_verb(sentence) + "; ".join(EXAMPLES)
+        raise InvalidRequest("the instruction fits no form that is known", hint=hint)
     return found
 
 
-def _meant(sentence: str) -> str:
-    """Return the sentence that was meant, if its first word is a misspelt verb, as a question."""
+def _suggest_verb(sentence: str) -> str:
+    """Return a question with the sentence corrected, if its first word is a misspelt verb; else ""."""
     first, _, rest = sentence.partition(" ")
     near = get_close_matches(first.lower(), _VERBS, 1)
     return f'did you mean "{near[0]} {rest}"? ' if rest and near and _from_sentence(f"{near[0]} {rest}") else ""
 
 
 def places(instruction: Instruction) -> tuple[str, ...]:
-    """Return the words for places in it, those that are there: what is typed or pressed is none."""
+    """Return the words for places in it; text and keys are none."""
     found = (getattr(instruction, name, "") for name in ("start", "at", "option", "to"))
     return tuple(words for words in found if words)
 
 
 def instruction_text(instruction: Instruction) -> str:
-    """Return the instruction in one line; typed text is shown by its length only, because it may be a password."""
+    """Return the instruction in one line; of typed text only the length, as it may be a password."""
     match instruction:
         case ClickOn(at, button, count):
-            return f"{_click_word(button, count)} {_short(at)}"
+            return f"{_click_word(button, count)} {_shorten(at)}"
         case TickBox(at, is_on):
-            return f"{'tick' if is_on else 'untick'} {_short(at)}"
+            return f"{'tick' if is_on else 'untick'} {_shorten(at)}"
         case HoverOver(at):
-            return f"hover over {_short(at)}"
+            return f"hover over {_shorten(at)}"
         case TypeInto(text, at, replace, enter):
             verb = "replace by" if replace else "type"
-            place = f" in {_short(at)}" if at else ""
+            place = f" in {_shorten(at)}" if at else ""
             return f"{verb} {len(text)} characters{place}{' and press Return' if enter else ''}"
         case SelectIn(option, at):
-            return f"select {_short(option)}" + (f" in {_short(at)}" if at else "")
+            return f"select {_shorten(option)}" + (f" in {_shorten(at)}" if at else "")
         case ScrollUntil(to, at):
-            return f"scroll to {_short(to)}" + (f" in {_short(at)}" if at else "")
+            return f"scroll to {_shorten(to)}" + (f" in {_shorten(at)}" if at else "")
         case ScrollBy(direction, amount, at):
-            return f"scroll {direction.value} {amount}" + (f" at {_short(at)}" if at else "")
+            return f"scroll {direction.value} {amount}" + (f" at {_shorten(at)}" if at else "")
         case DragTo(start, to):
-            return f"drag {_short(start)} to {_short(to)}"
+            return f"drag {_shorten(start)} to {_shorten(to)}"
         case PressKeys(chord):
             return f"press {chord}"
 
@@ -220,7 +221,7 @@ def _click_word(button: Button, count: int) -> str:
     return next(verb.replace(" ", "-") for verb, meant in _BUTTONS.items() if meant == (button, count))
 
 
-def _short(words: str) -> str:
+def _shorten(words: str) -> str:
     return words if len(words) <= 200 else words[:199] + "…"
 
 
@@ -237,27 +238,27 @@ def _from_sentence(sentence: str) -> Instruction | None:
     return None
 
 
-def _click(found: re.Match[str]) -> Instruction | None:
+def _make_click(found: re.Match[str]) -> Instruction | None:
     verb = re.sub(r"[\s_-]+", " ", found["verb"].lower())
     button, count = _BUTTONS["click" if verb in ("click", "press", "push", "hit", "tap", "toggle") else verb]
     return ClickOn(found["at"].strip(), button, count)
 
 
-def _tick(found: re.Match[str]) -> Instruction | None:
+def _make_tick(found: re.Match[str]) -> Instruction | None:
     verb = re.sub(r"[\s_-]+", " ", (found["verb"] or found["way"]).lower())
     return TickBox(found["at"].strip(), verb not in _OFF)
 
 
-def _type(found: re.Match[str]) -> Instruction | None:
-    rest, enter = _without_enter(found["rest"])
-    text, place = _quoted_first(rest) or _parted(rest, ("into", "in", "to", "on"))
+def _make_typing(found: re.Match[str]) -> Instruction | None:
+    rest, enter = _split_enter(found["rest"])
+    text, place = _split_quoted(rest) or _split_at_joint(rest, ("into", "in", "to", "on"))
     if text == "" or (place is not None and not place):
         return None
     return TypeInto(text, place or "", enter=enter)
 
 
-def _set(found: re.Match[str]) -> Instruction | None:
-    rest, enter = _without_enter(found["rest"])
+def _make_replacing(found: re.Match[str]) -> Instruction | None:
+    rest, enter = _split_enter(found["rest"])
     joint = "with|by" if found["verb"].lower() == "replace" else "to"
     quoted = re.fullmatch(rf"(?P<at>.+?)\s+(?:{joint})\s+(?P<text>{OPENING}.+)", rest, _FLAGS)
     plain = re.fullmatch(rf"(?P<at>.+)\s+(?:{joint})\s+(?P<text>.+)", rest, _FLAGS)
@@ -268,25 +269,25 @@ def _set(found: re.Match[str]) -> Instruction | None:
     return TypeInto(text, parts["at"].strip(), replace=True, enter=enter) if text else None
 
 
-def _select(found: re.Match[str]) -> Instruction | None:
-    option, place = _quoted_first(found["rest"]) or _parted(found["rest"], ("in", "from", "on"))
+def _make_select(found: re.Match[str]) -> Instruction | None:
+    option, place = _split_quoted(found["rest"]) or _split_at_joint(found["rest"], ("in", "from", "on"))
     return SelectIn(option, place or "") if option else None
 
 
-def _scroll_by(found: re.Match[str]) -> Instruction | None:
+def _make_scroll(found: re.Match[str]) -> Instruction | None:
     amount = int(found["amount"] or 5)
     if not 1 <= amount <= MAX_AMOUNT:
         return None
     return ScrollBy(Direction(found["way"].lower()), amount, (found["at"] or "").strip())
 
 
-def _drag(found: re.Match[str]) -> Instruction | None:
-    quoted = _quoted_first(found["rest"], ("to", "onto", "into", "on"), keep=True)
-    start, to = quoted or _parted(found["rest"], ("onto", "to", "into"), first=True)
+def _make_drag(found: re.Match[str]) -> Instruction | None:
+    quoted = _split_quoted(found["rest"], ("to", "onto", "into", "on"), keep=True)
+    start, to = quoted or _split_at_joint(found["rest"], ("onto", "to", "into"), first=True)
     return DragTo(start, to) if start and to else None
 
 
-def _press(found: re.Match[str]) -> Instruction | None:
+def _make_press(found: re.Match[str]) -> Instruction | None:
     chord = unquote(found["chord"].strip())
     return PressKeys(re.sub(r"\s*\+\s*", "+", chord))
 
@@ -299,7 +300,7 @@ _NAMED = (
 _Make = Callable[[re.Match[str]], Instruction | None]
 
 
-def _form(pattern: str, make: _Make) -> tuple[re.Pattern[str], _Make]:
+def _compile(pattern: str, make: _Make) -> tuple[re.Pattern[str], _Make]:
     return re.compile(pattern, _FLAGS), make
 
 
@@ -318,45 +319,47 @@ _OFF = (
 )
 _BOX = r"(?:(?:check|tick)[\s-]?box|radio(?:\s?button)?)"
 _SCROLLED = r"\b(?:list|list\s?box|table|tree|panel|pane|area|text\s?area|page|view|box)"
-"""The words for what scrolls: without one of them, "in …" is a part of what is looked for."""
+"""Words for something scrollable: without one of them, "in …" is a part of the description."""
 _VERBS = {one.split()[0] for one in EXAMPLES} | {"set", "choose", "check", "uncheck", "untick", "toggle"}
 _VERB = r"(?P<verb>(?:left|double|triple|right|middle)[\s_-]?click|click|tap)"
 _FORMS = (
-    _form(_VERB + r"(?:\s+(?:on|at|in|over))?\s+(?P<at>.+)", _click),
-    _form(r"(?P<verb>focus)(?:\s+on)?\s+(?P<at>.+)", _click),
-    _form(
+    _compile(_VERB + r"(?:\s+(?:on|at|in|over))?\s+(?P<at>.+)", _make_click),
+    _compile(r"(?P<verb>focus)(?:\s+on)?\s+(?P<at>.+)", _make_click),
+    _compile(
         r"(?P<verb>(?:un)?tick|(?:un)?check|(?:de)?activate|enable|disable|(?:turn|switch)[\s-]o(?:n|ff))"
         r"\s+(?!(?:whether|if|that|on|for)\b)(?P<at>.+)",
-        _tick,
+        _make_tick,
     ),
-    _form(rf"(?P<verb>(?:un|de)?select|clear|(?:un)?mark|choose|pick)\s+(?P<at>(?:.+\s)?{_BOX}(?:\s.+)?)", _tick),
-    _form(r"(?P<verb>)(?:turn|switch)\s+(?P<at>.+)\s+(?P<way>on|off)", _tick),
-    _form(r"(?P<verb>toggle)\s+(?P<at>.+)", _click),
-    _form(r"(?:type|enter|write|input)(?:\s+in(?=\s+" + OPENING + r"))?\s+(?P<rest>.+)", _type),
-    _form(r"(?P<verb>set|replace|overwrite)\s+(?P<rest>.+)", _set),
-    _form(r"(?:select|choose|pick)\s+(?P<rest>.+)", _select),
-    _form(
+    _compile(
+        rf"(?P<verb>(?:un|de)?select|clear|(?:un)?mark|choose|pick)\s+(?P<at>(?:.+\s)?{_BOX}(?:\s.+)?)", _make_tick
+    ),
+    _compile(r"(?P<verb>)(?:turn|switch)\s+(?P<at>.+)\s+(?P<way>on|off)", _make_tick),
+    _compile(r"(?P<verb>toggle)\s+(?P<at>.+)", _make_click),
+    _compile(r"(?:type|enter|write|input)(?:\s+in(?=\s+" + OPENING + r"))?\s+(?P<rest>.+)", _make_typing),
+    _compile(r"(?P<verb>set|replace|overwrite)\s+(?P<rest>.+)", _make_replacing),
+    _compile(r"(?:select|choose|pick)\s+(?P<rest>.+)", _make_select),
+    _compile(
         r"scroll\s+(?P<way>up|down|left|right)(?:\s+(?:by\s+)?(?P<amount>\d{1,4})(?:\s+(?:clicks?|steps?|times?|lines?))?)?"
         r"(?:\s+(?:in|on|at|over)\s+(?P<at>.+))?",
-        _scroll_by,
+        _make_scroll,
     ),
-    _form(
+    _compile(
         r"scroll\s+(?:(?:up|down)\s+)?(?:to|until|till)\s+(?P<to>.+?)(?:\s+(?:is|becomes)\s+visible)?"
         rf"(?:\s+(?:in|inside|within)\s+(?P<at>(?:(?!\s(?:in|inside|within)\s).)+?{_SCROLLED}))?",
         lambda found: ScrollUntil(found["to"].strip(), (found["at"] or "").strip()),
     ),
-    _form(
+    _compile(
         r"(?:hover\s+(?:over|on|at)|hover|move\s+(?:the\s+(?:mouse|pointer|cursor)\s+)?(?:to|over)|point\s+(?:at|to))\s+(?P<at>.+)",
         lambda found: HoverOver(found["at"].strip()),
     ),
-    _form(r"(?:drag(?:\s+and\s+drop)?)\s+(?P<rest>.+)", _drag),
-    _form(rf"(?:press|hit)\s+(?:the\s+)?(?P<chord>{_CHORD}|{_NAMED})(?:\s+keys?)?", _press),
-    _form(rf"(?:press|hit)\s+(?P<chord>{OPENING}[^{MARKS}']+[{MARKS}'])", _press),
-    _form(r"(?P<verb>press|push|hit)\s+(?:on\s+)?(?P<at>.+)", _click),
+    _compile(r"(?:drag(?:\s+and\s+drop)?)\s+(?P<rest>.+)", _make_drag),
+    _compile(rf"(?:press|hit)\s+(?:the\s+)?(?P<chord>{_CHORD}|{_NAMED})(?:\s+keys?)?", _make_press),
+    _compile(rf"(?:press|hit)\s+(?P<chord>{OPENING}[^{MARKS}']+[{MARKS}'])", _make_press),
+    _compile(r"(?P<verb>press|push|hit)\s+(?:on\s+)?(?P<at>.+)", _make_click),
 )
 
 
-def _without_enter(rest: str) -> tuple[str, bool]:
+def _split_enter(rest: str) -> tuple[str, bool]:
     found = _ENTER.search(rest)
     if found is None:
         return rest, False
@@ -366,10 +369,10 @@ def _without_enter(rest: str) -> tuple[str, bool]:
     return (head, True) if head else (rest, False)
 
 
-def _quoted_first(
+def _split_quoted(
     rest: str, joints: tuple[str, ...] = ("into", "in", "to", "on", "from"), *, keep: bool = False
 ) -> tuple[str, str | None] | None:
-    """Return (the quoted text that `rest` begins with, what follows a joint word or None); None for any other form."""
+    """Return (the quoted text at the start of `rest`, the words after a joint word or None); None for other forms."""
     closing = CLOSING.get(rest[:1])
     if closing is None:
         return None
@@ -382,8 +385,8 @@ def _quoted_first(
     return (quoted if keep else unquote(quoted)), place
 
 
-def _parted(rest: str, joints: tuple[str, ...], *, first: bool = False) -> tuple[str, str | None]:
-    """Return `rest` parted at a joint word: the most telling kind of joint, its last place (or its first)."""
+def _split_at_joint(rest: str, joints: tuple[str, ...], *, first: bool = False) -> tuple[str, str | None]:
+    """Return `rest` split at the last (or `first`) place of a joint word, the earliest in `joints` that occurs."""
     for joint in joints:
         head = r".+?" if first else r".+"
         found = re.fullmatch(rf"(?P<text>{head})\s+{joint}\s+(?P<at>.+)", rest, _FLAGS)
@@ -397,7 +400,7 @@ def _parted(rest: str, joints: tuple[str, ...], *, first: bool = False) -> tuple
 
 def _from_call(name: str, given: tuple[Any, ...]) -> Instruction | None:
     verb = name.replace("_", " ").replace("-", " ")
-    place, rest = _place(given)
+    place, rest = _split_place(given)
     match verb:
         case _ if verb in _BUTTONS and place and not rest:
             return ClickOn(place, *_BUTTONS[verb])
@@ -414,15 +417,15 @@ def _from_call(name: str, given: tuple[Any, ...]) -> Instruction | None:
         case "scroll to" if place and (not rest or (len(rest) == 1 and isinstance(rest[0], str))):
             return ScrollUntil(place, *rest)
         case "drag" | "drag to" if place:
-            to, none = _place(rest)
+            to, none = _split_place(rest)
             return DragTo(place, to) if to and not none else None
         case "scroll":
-            return _scroll_call(given)
+            return _make_scroll_call(given)
     return None
 
 
-def _place(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
-    """Return the place that the arguments begin with, in words, and the other arguments."""
+def _split_place(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """Return the place at the start of the arguments, in words, and the other arguments."""
     if len(given) >= 2 and isinstance(given[0], int) and isinstance(given[1], int):
         return f"{given[0]}, {given[1]}", given[2:]
     if given and isinstance(given[0], str):
@@ -430,8 +433,8 @@ def _place(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     return "", given
 
 
-def _scroll_call(given: tuple[Any, ...]) -> Instruction | None:
-    place, rest = _place(given) if given and isinstance(given[0], int) else ("", given)
+def _make_scroll_call(given: tuple[Any, ...]) -> Instruction | None:
+    place, rest = _split_place(given) if given and isinstance(given[0], int) else ("", given)
     way, amount = (*rest, 5)[:2] if rest else ("", 0)
     known = isinstance(way, str) and way in set(Direction)
     if not known or not isinstance(amount, int) or not 1 <= amount <= MAX_AMOUNT or len(rest) > 2:

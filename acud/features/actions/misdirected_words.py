@@ -1,4 +1,4 @@
-"""How input is reported that stopped because another window would have got it: pure rules."""
+"""The error for input that stopped because another window would have got it: pure rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BESIDE = (
 )
 _FOCUS = "give the window the focus first (window_focus, acud do window focus), then do the rest"
 _FEWEST = 3
-"""Letters: fewer stand in many a window anyway."""
+"""Letters that must match: fewer are in many windows by chance."""
 _LOCKED = "the screen is locked or hidden: it has to be unlocked first"
 _RAISE = "raise the window first (window_raise, acud do window raise), or act on the one that is there"
 
@@ -26,11 +26,9 @@ _RAISE = "raise the window first (window_raise, acud do window raise), or act on
 def describe_misdirection(
     action: InputAction | None, how: Misdirection, windows: Sequence[WindowInfo], dialog: OpenDialog | None
 ) -> Refused:
-    """Return the error for `action` (None: for none yet), which stopped as `how` tells. `dialog`: what is known of the
-    one in its way.
-    """
+    """Return the error for `action` (None: before any), stopped as `how` describes. `dialog`: the one in its way."""
     is_keyed = isinstance(action, Key | TypeText | Hold)
-    holder, target = _name(how.by, windows), _title(how.target, windows)
+    holder, target = _describe_window(how.by, windows), _quote_title(how.target, windows)
     if how.is_kept:
         why = f"{holder} has the focus and keeps {target} from it"
     elif is_keyed:
@@ -38,14 +36,13 @@ def describe_misdirection(
     else:
         why = f"{holder} is there, not {target}"
     if dialog is not None:
-        why += (
-            f"; buttons: {', '.join(map(_plain, dialog.buttons))}" if dialog.buttons else "; its buttons are not known"
-        )
+        names = ", ".join(map(_quote_button, dialog.buttons))
+        why += f"; buttons: {names}" if names else "; its buttons are not known"
     by_kind = _FOCUS if is_keyed else _RAISE
     if screen_cover(windows) is not None:
         by_kind = _LOCKED
     hint = _ANSWER if how.is_kept else _BESIDE if dialog is not None and is_keyed else by_kind
-    total = _count(action)
+    total = _count_units(action)
     return Refused(
         f"{why}; {_describe_done(action, how, total, target)}",
         hint=hint,
@@ -57,8 +54,8 @@ def describe_misdirection(
 
 
 def count_shown(typed: str, lines: Sequence[str]) -> int:
-    """Return how many letters of `typed`, from its first on, stand in `lines` of OCR up to the end of a line; 0 for a
-    few, which may stand there anyway. White space, case and a caret at the end do not count.
+    """Return how many letters of `typed`, from its first on, are in `lines` of OCR up to the end of a line; 0 for less
+    than `_FEWEST`. White space, case and a caret at the end do not count.
     """
     places = [n for n, letter in enumerate(typed, 1) if not letter.isspace()]
     wanted = _squash(typed)
@@ -103,27 +100,25 @@ def _describe_done(action: InputAction | None, how: Misdirection, total: int, ta
     return f"{how.done} of {total} {unit} went to {target}{unsure}, {rest}"
 
 
-def _count(action: InputAction | None) -> int:
-    """Return how many letters or chords an action sends."""
+def _count_units(action: InputAction | None) -> int:
     if isinstance(action, TypeText):
         return len(action.text.replace("\r\n", "\n"))
     return len(parse_chords(action.chord)) if isinstance(action, Key) else 1
 
 
-def _name(window_id: int, windows: Sequence[WindowInfo]) -> str:
-    """Return what kind of window it is, and its title."""
+def _describe_window(window_id: int, windows: Sequence[WindowInfo]) -> str:
     if not window_id:
         return "no window"
     window = next((one for one in windows if one.window_id == window_id), None)
     kind = "window" if window is None or window.kind == "normal" else window.kind
-    return f"{kind} {_title(window_id, windows)}"
+    return f"{kind} {_quote_title(window_id, windows)}"
 
 
-def _title(window_id: int, windows: Sequence[WindowInfo]) -> str:
+def _quote_title(window_id: int, windows: Sequence[WindowInfo]) -> str:
     title = next((one.title for one in windows if one.window_id == window_id), "")
     return quote(title) if title else f"{window_id:#x}" if window_id else "the bare screen"
 
 
-def _plain(name: str) -> str:
-    """Return the name of a button, in quotes where it is more than words."""
+def _quote_button(name: str) -> str:
+    """Return the name of a button, quoted unless it is plain words."""
     return name if name.replace(" ", "").isalnum() else quote(name)

@@ -1,7 +1,4 @@
-"""What an action meets among the widgets of a display: the field, the list, what scrolls, the dialogs. Pure rules.
-
-All of it follows from one tree; nothing is asked here.
-"""
+"""Finds the widgets of an action in one tree: the field, the list, the scrollable ones, the dialogs. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from acud.types.action_effects import MAX_TOLD, MAX_WORDS, OpenDialog
 from acud.types.actions import Point
 
 MULTI_LINE = 1 << 17
-"""AT-SPI's state of a text of several lines."""
+"""AT-SPI's state of a multi-line text."""
 
 CHOICES = frozenset({"combo box", "list box", "list", "table", "tree", "tree table", "menu"})
 _VALUES = frozenset({"spin button", "date editor"})
@@ -36,13 +33,13 @@ _TOPS = frozenset({"frame", "window", "filler", "panel"})
 _TEXTS = frozenset({"label", "static", "paragraph", "heading"})
 _BUTTONS = frozenset({"push button", "toggle button"})
 _SMALLEST_PX = 40
-"""What is lower or narrower than this is not worth turning a wheel over."""
+"""Least height and width of a scrollable area."""
 _OVERFLOW_PX = 2
 _MOST_SCROLLABLES = 12
 
 
 class WidgetTree:
-    """A tree with the ways down in it, which it does not hold itself."""
+    """A tree with its children by parent."""
 
     def __init__(self, tree: Tree) -> None:
         self.nodes, self.apps = tree.nodes, tree.apps
@@ -53,11 +50,10 @@ class WidgetTree:
             self._inside.setdefault(node.parent, []).append(node)
 
     def children(self, node: Node) -> Sequence[Node]:
-        """Return what is directly in `node`."""
         return self._inside.get(self.place[node.ref], ())
 
     def descendants(self, node: Node) -> Iterator[Node]:
-        """Return everything in `node`, in document order."""
+        """Yield everything in `node`, in document order."""
         for child in self.children(node):
             yield child
             yield from self.descendants(child)
@@ -66,8 +62,8 @@ class WidgetTree:
 # ---- at a point ------------------------------------------------------------------------------------------------------
 
 
-def at_point(tree: WidgetTree, point: Point, windows: Sequence[WindowInfo]) -> list[Node]:
-    """Return the widgets at a display pixel, innermost first, of the topmost window there if any is of it."""
+def find_at_point(tree: WidgetTree, point: Point, windows: Sequence[WindowInfo]) -> list[Node]:
+    """Return the widgets at a display pixel, innermost first; only those of the topmost window there, if it has any."""
     there = [node for node in tree.nodes if node.box is not None and node.box.holds(point.x, point.y)]
     top = window_at(windows, point.x, point.y)
     there = [node for node in there if node.window in (top.window_id if top is not None else 0, 0)] or there
@@ -75,27 +71,27 @@ def at_point(tree: WidgetTree, point: Point, windows: Sequence[WindowInfo]) -> l
 
 
 def control_at(tree: WidgetTree, point: Point, windows: Sequence[WindowInfo]) -> Node | None:
-    """Return the innermost widget at `point` that reacts, else the innermost: a click on its label reaches a box."""
-    found = at_point(tree, point, windows)
+    """Return the innermost control at `point`, else the innermost widget: a click on a label reaches its box."""
+    found = find_at_point(tree, point, windows)
     return next((node for node in found if node.role in _CONTROLS), found[0] if found else None)
 
 
 def field_at(tree: WidgetTree, point: Point, windows: Sequence[WindowInfo]) -> Node | None:
-    """Return the widget at `point` that takes text; of a date in parts, or a text in parts, the whole."""
-    found = next((node for node in at_point(tree, point, windows) if takes_text(node)), None)
-    return None if found is None else _whole(tree, found)
+    """Return the widget at `point` that takes text: the whole one of a date or text in parts."""
+    found = next((node for node in find_at_point(tree, point, windows) if takes_text(node)), None)
+    return None if found is None else _find_whole(tree, found)
 
 
 def choice_at(tree: WidgetTree, point: Point, windows: Sequence[WindowInfo]) -> Node | None:
     """Return the list or combo box at `point`."""
-    return next((node for node in at_point(tree, point, windows) if node.role in CHOICES), None)
+    return next((node for node in find_at_point(tree, point, windows) if node.role in CHOICES), None)
 
 
-def focused(tree: WidgetTree, window: int) -> Node | None:
-    """Return the innermost widget that has the focus, in the X window that has it (or in one that is not known)."""
+def find_focused(tree: WidgetTree, window: int) -> Node | None:
+    """Return the innermost focused widget in the focused X window `window` (or in an unknown one)."""
     found = [node for node in tree.nodes if node.has(State.FOCUSED)]
     own = [node for node in found if window and node.window == window] or [node for node in found if not node.window]
-    # Lists call their current item focused, whether or not the focus is in the list.
+    # Lists report their current item as focused, even without the focus.
     sure = [node for node in own if node.role not in _ITEMS or _has_focused_parent(tree, node)] or own
     return max(sure, key=lambda node: node.depth, default=None)
 
@@ -104,30 +100,30 @@ def _has_focused_parent(tree: WidgetTree, node: Node) -> bool:
     return any(around.has(State.FOCUSED) for around in tree.ancestors(node))
 
 
-def focused_field(tree: WidgetTree, window: int) -> Node | None:
+def find_focused_field(tree: WidgetTree, window: int) -> Node | None:
     """Return the field that has the focus."""
-    found = focused(tree, window)
-    return _whole(tree, found) if found is not None and takes_text(found) else None
+    found = find_focused(tree, window)
+    return _find_whole(tree, found) if found is not None and takes_text(found) else None
 
 
 def takes_text(node: Node) -> bool:
-    """Tell whether text can be typed into `node`."""
+    """Return whether text can be typed into `node`."""
     return node.role in TEXT_INPUT or node.has(State.EDITABLE)
 
 
-def parts_of(tree: WidgetTree, node: Node) -> list[Node]:
-    """Return the spin buttons that a date or time is made of, in its order; [] for a widget that is no such thing."""
+def find_parts(tree: WidgetTree, node: Node) -> list[Node]:
+    """Return the spin buttons of a date or time in parts, in order; [] for another widget."""
     parts = [one for one in tree.descendants(node) if one.role == "spin button"]
     return parts if len(parts) > 1 else []
 
 
 def is_value(node: Node) -> bool:
-    """Tell whether `node` holds one value, which typing replaces."""
+    """Return whether `node` holds one value, replaced by typing."""
     return node.role in _VALUES
 
 
-def _whole(tree: WidgetTree, node: Node) -> Node:
-    """Return the date that a part of it is in, or the outermost of nested editable widgets."""
+def _find_whole(tree: WidgetTree, node: Node) -> Node:
+    """Return the date around its part `node`, or the outermost of nested editable widgets."""
     whole = node
     for around in tree.ancestors(node):
         if around.role == "date editor" or (around.has(State.EDITABLE) and around.role != "combo box"):
@@ -138,20 +134,20 @@ def _whole(tree: WidgetTree, node: Node) -> Node:
 # ---- dialogs ---------------------------------------------------------------------------------------------------------
 
 
-def open_dialogs(tree: WidgetTree, windows: Sequence[WindowInfo]) -> tuple[OpenDialog, ...]:
-    """Return the dialogs that are open, topmost windows first, then those inside of windows.
+def find_open_dialogs(tree: WidgetTree, windows: Sequence[WindowInfo]) -> tuple[OpenDialog, ...]:
+    """Return the open dialogs, topmost windows first, then those inside of windows.
 
-    A window that its program calls a dialog, and that tells of no widgets, is one without words.
+    A window of the kind dialog without widgets is listed without words.
     """
     owned = {one.window_id: one for one in windows if one.kind == "dialog" and one.visibility != "unmapped"}
     found: list[OpenDialog] = []
     for node in tree.nodes:
-        window = _window_of(tree, node, owned) if node.parent < 0 else None
-        if window is None and (node.role not in _DIALOGS or _inside_dialog(tree, node)):
+        window = _find_window(tree, node, owned) if node.parent < 0 else None
+        if window is None and (node.role not in _DIALOGS or _is_inside_dialog(tree, node)):
             continue
         if window is not None:
             del owned[window.window_id]
-        dialog = _dialog(tree, node, window)
+        dialog = _make_dialog(tree, node, window)
         if window is not None or dialog.title or dialog.texts or dialog.buttons:  # Firefox has an empty alert always
             found.append(dialog)
     rest = [OpenDialog(one.title, window_id=one.window_id) for one in owned.values()]
@@ -160,33 +156,33 @@ def open_dialogs(tree: WidgetTree, windows: Sequence[WindowInfo]) -> tuple[OpenD
     return tuple(ordered[:MAX_TOLD])
 
 
-def _window_of(tree: WidgetTree, node: Node, owned: Mapping[int, WindowInfo]) -> WindowInfo | None:
-    """Return which of the dialogs' windows a top-level widget is; one without a title and place is its program's."""
+def _find_window(tree: WidgetTree, node: Node, owned: Mapping[int, WindowInfo]) -> WindowInfo | None:
+    """Return the dialog window of a top-level widget; for a widget without a window the first of its program."""
     if node.window or node.role not in _DIALOGS:
         return owned.get(node.window)
     pid = tree.apps[node.app].pid
     return next((one for one in owned.values() if pid and one.pid == pid), None)
 
 
-def _inside_dialog(tree: WidgetTree, node: Node) -> bool:
+def _is_inside_dialog(tree: WidgetTree, node: Node) -> bool:
     return any(around.role in _DIALOGS for around in tree.ancestors(node))
 
 
-def _dialog(tree: WidgetTree, node: Node, window: WindowInfo | None) -> OpenDialog:
+def _make_dialog(tree: WidgetTree, node: Node, window: WindowInfo | None) -> OpenDialog:
     inside = list(tree.descendants(node))
     texts = [one.name for one in inside if one.role in _TEXTS and one.name and not _names_control(tree, one)]
-    buttons = [_label(one.name) for one in inside if one.role in _BUTTONS and one.name]
+    buttons = [_clean_label(one.name) for one in inside if one.role in _BUTTONS and one.name]
     title = window.title if window is not None else node.name
     return OpenDialog(
         title=(title or node.name)[:MAX_WORDS],
-        texts=_few([one for one in texts if one != title]),
-        buttons=_few(buttons),
+        texts=_limit_words([one for one in texts if one != title]),
+        buttons=_limit_words(buttons),
         window_id=window.window_id if window is not None else 0,
     )
 
 
-def _label(name: str) -> str:
-    """Return a button's name once: GTK 4 tells its mnemonic and its label (`_OK OK`)."""
+def _clean_label(name: str) -> str:
+    """Return a button's name once: GTK 4 reports its mnemonic and its label (`_OK OK`)."""
     words = name.split()
     half = len(words) // 2
     first = " ".join(words[:half]).replace("_", "")
@@ -194,25 +190,26 @@ def _label(name: str) -> str:
 
 
 def _names_control(tree: WidgetTree, node: Node) -> bool:
-    """Tell whether a text is only what is written on a button."""
+    """Return whether a text is the label of a button."""
     return any(around.role in _BUTTONS for around in tree.ancestors(node))
 
 
-def _few(words: Sequence[str]) -> tuple[str, ...]:
+def _limit_words(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(one[:MAX_WORDS] for one in dict.fromkeys(words))[:MAX_TOLD]
 
 
-# ---- what scrolls ----------------------------------------------------------------------------------------------------
+# ---- scrollable widgets ----------------------------------------------------------------------------------------------
 
 
-def scrolling(tree: WidgetTree, screen: Rect) -> list[tuple[Node, Rect, Point]]:
-    """Return what scrolls, with what can be seen of it and where to turn the wheel: over nothing that the wheel
-    changes, and over none of the others that lie in it.
+def find_scrollable(tree: WidgetTree, screen: Rect) -> list[tuple[Node, Rect, Point]]:
+    """Return the scrollable widgets, each with its visible box and the point to turn the wheel at: over no widget that
+    the wheel changes, and over no other scrollable one.
 
-    A widget scrolls by its role, by a scroll bar in it, or because what is in it reaches past its end.
+    A widget is scrollable by its role, by a scroll bar in it, or because its content reaches past its end.
     """
-    nodes = [(node, seen) for node in tree.nodes if _scrolls(tree, node) and (seen := _seen(tree, node, screen))]
-    boxes = {seen: node for node, seen in nodes}  # of several with one box the innermost
+    nodes = [node for node in tree.nodes if _can_scroll(tree, node)]
+    # the innermost of several with the same box
+    boxes = {seen: node for node in nodes if (seen := _find_visible_box(tree, node, screen)) is not None}
     avoid = [one.box for one in tree.nodes if one.box is not None and one.role in _CHANGED_BY_WHEEL]
     found = []
     for seen, node in boxes.items():
@@ -224,7 +221,7 @@ def scrolling(tree: WidgetTree, screen: Rect) -> list[tuple[Node, Rect, Point]]:
     return found[:_MOST_SCROLLABLES]
 
 
-def _scrolls(tree: WidgetTree, node: Node) -> bool:
+def _can_scroll(tree: WidgetTree, node: Node) -> bool:
     if node.role in _SCROLLING or (node.states & MULTI_LINE and takes_text(node)):
         return True
     if node.role in ("frame", "window", "application", "menu bar", "tool bar"):
@@ -237,8 +234,8 @@ def _scrolls(tree: WidgetTree, node: Node) -> bool:
     return len(inside) > 2 and bool(over)
 
 
-def _seen(tree: WidgetTree, node: Node, screen: Rect) -> Rect | None:
-    """Return what can be seen of `node` between the boxes around it; None where that is too little to scroll."""
+def _find_visible_box(tree: WidgetTree, node: Node, screen: Rect) -> Rect | None:
+    """Return the part of `node` inside the boxes around it; None if it is too small to scroll."""
     box = node.box.intersect(screen) if node.box is not None else None
     for around in tree.ancestors(node):
         if box is not None and around.box is not None and around.role not in _TOPS:
@@ -247,7 +244,7 @@ def _seen(tree: WidgetTree, node: Node, screen: Rect) -> Rect | None:
 
 
 def _free_point(box: Rect, avoid: Sequence[Rect]) -> Point | None:
-    """Return a point of `box` outside of `avoid`, the nearest to its middle of a grid; None where there is none."""
+    """Return the point of a grid in `box` outside of `avoid`, nearest to the middle; None if there is none."""
     shares = (0.5, 0.35, 0.65, 0.2, 0.8, 0.08, 0.92)
     points = [Point(int(box.x + box.w * across), int(box.y + box.h * down)) for down in shares for across in shares]
     return next((one for one in points if not any(other.holds(one.x, one.y) for other in avoid)), None)

@@ -1,4 +1,4 @@
-"""Which changes of widgets are an effect of an action: pure rules over what was observed before and after it."""
+"""Which changes of widgets are an effect of an action: pure rules over observations before and after it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ _TOGGLED = State.CHECKED | State.PRESSED | State.SELECTED | State.EXPANDED
 
 
 def widget_effect(before: Observed, now: Observed, *, is_pointed: bool) -> str:
-    """Return the effect that widgets tell of ("": of none). `is_pointed`: it was done at a point, where `at` and
-    `field` are; else by the keyboard, and `field` has the focus.
+    """Return the effect that widgets show ("": none). `is_pointed`: the action was at a point, where `at` and `field`
+    are; else by the keyboard, and `field` has the focus.
 
-    A click that gives a button the focus has done nothing with it; one into a field has done what it is for.
+    Focusing a button is no effect of a click; focusing a field is.
     """
-    told = toggled(before.at, now.at)
-    if told or now.focus is None:
-        return told
+    toggle = toggled(before.at, now.at)
+    if toggle or now.focus is None:
+        return toggle
     if is_pointed:
         is_there = now.focus.role in TEXT_INPUT and is_same(now.focus, now.field)
         return f"the focus is in the {now.focus.role}" if is_there else ""
@@ -26,29 +26,29 @@ def widget_effect(before: Observed, now: Observed, *, is_pointed: bool) -> str:
         return ""
     if before.field.text is not None and now.field.text is not None and before.field.text != now.field.text:
         return f"the content of the {now.field.role} changed"
-    return f"the caret moved in the {now.field.role}" if _caret_moved(before.field, now.field) else ""
+    return f"the caret moved in the {now.field.role}" if _has_caret_moved(before.field, now.field) else ""
 
 
 def caret_stands(before: WidgetNow | None, now: WidgetNow | None) -> bool:
-    """Tell whether it is sure that the caret of a field has not moved."""
+    """Return whether the caret of a field certainly has not moved."""
     if before is None or now is None or not is_same(before, now):
         return False
     return before.text is not None and before.text == now.text and before.caret >= 0 and before.caret == now.caret
 
 
-def _caret_moved(before: WidgetNow, now: WidgetNow) -> bool:
+def _has_caret_moved(before: WidgetNow, now: WidgetNow) -> bool:
     return before.caret >= 0 and now.caret >= 0 and before.caret != now.caret
 
 
 def is_same(one: WidgetNow | None, other: WidgetNow | None) -> bool:
-    """Tell whether both are one widget in its place, or none."""
+    """Return whether both are the same widget in the same place, or both None."""
     if one is None or other is None:
         return one is other
     return (one.role, one.box) == (other.role, other.box)
 
 
 def toggled(before: WidgetNow | None, now: WidgetNow | None) -> str:
-    """Return how a widget stands now that stood otherwise before ("": nothing is known of such a change)."""
+    """Return how a widget was (un)checked, (un)pressed, (un)selected or expanded ("": it was not)."""
     if before is None or now is None or not is_same(before, now):
         return ""
     changed = (before.states ^ now.states) & _TOGGLED

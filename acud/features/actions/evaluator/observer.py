@@ -1,4 +1,4 @@
-"""Observing what an action meets and leaves: over the accessibility bus, by text where a dialog tells of no widgets."""
+"""Observes widgets before and after an action: over the accessibility bus, or by OCR for a dialog without widgets."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from acud.types.action_effects import MAX_TOLD, MAX_WORDS, OpenDialog
 from acud.types.actions import Point
 
 _WALK_S = 1.5
-"""An action waits for it twice; what is deeper is not looked at."""
+"""Limit of a walk over widgets: an action waits for two."""
 _EMBEDDED = "￼"
-"""Stands in a text for a widget in it."""
+"""Stands for a widget inside a text."""
 _MOST_ASKED = 2000
-"""Widgets out of sight that are asked for their names."""
+"""Hidden widgets that are asked for their names, at most."""
 _ASK_S = 1.0
 _HIDDEN_DEPTH = 4
 _SELECTED_DEPTH = 3
 
 
 class WidgetObserver:
-    """Answers `ObserveAsk`. Owns a connection for each bus; `close` ends them. `text` None: no OCR engine here."""
+    """Answers `ObserveAsk`. Owns a connection for each bus; `close` ends them. `text` None: no OCR engine."""
 
     def __init__(self, settings: AccessibilitySettings, text: TextReading | None, redactor: Redactor) -> None:
         walk_s = min(settings.walk_s, _WALK_S)
@@ -47,68 +47,70 @@ class WidgetObserver:
         self._redactor = redactor
 
     async def answer(self, ask: ObserveAsk, shot: ViewPixels, context: EvaluatorContext) -> Observed:
-        """Answer a job's `observe`."""
         with context.counters.timed("observe"):
             try:
-                return await (self._lines(shot) if ask.read_text else self._widgets(ask, shot))
+                return await (self._read_lines(shot) if ask.read_text else self._read_widgets(ask, shot))
             except (Unavailable, TookTooLong) as fault:
                 return Observed(unread=fault.message[:1000])
 
     async def close(self) -> None:
-        """Close every connection."""
         await self._buses.close()
 
-    async def _lines(self, shot: ViewPixels) -> Observed:
+    async def _read_lines(self, shot: ViewPixels) -> Observed:
         if self._text is None:
             raise Unavailable("this evaluator owns no OCR engine")
         lines = self._redactor.redact_lines(await self._text.lines(shot))
         return Observed(lines=tuple(text.text[:MAX_WORDS] for _, text in lines)[:MAX_TOLD])
 
-    async def _widgets(self, ask: ObserveAsk, shot: ViewPixels) -> Observed:
+    async def _read_widgets(self, ask: ObserveAsk, shot: ViewPixels) -> Observed:
         bus = await self._buses.of(ask.bus_address, ask.a11y_address)
         tree = await TreeReader(bus).read(ask.windows, self._limits, ask.pids or None)
         if not tree.apps:
-            return Observed(unread="no program there tells of them", dialogs=self._dialogs(ask, tree))
-        return await self._observed(ask, tree, await bus.connection(), shot)
+            return Observed(unread="no program there tells of them", dialogs=self._find_dialogs(ask, tree))
+        return await self._observe_tree(ask, tree, await bus.connection(), shot)
 
-    async def _observed(self, ask: ObserveAsk, tree: Tree, connection: BusConnection, shot: ViewPixels) -> Observed:
+    async def _observe_tree(self, ask: ObserveAsk, tree: Tree, connection: BusConnection, shot: ViewPixels) -> Observed:
         widgets = WidgetTree(tree)
         reader = _Reader(connection, widgets, self._redactor)
         point, windows = ask.point, ask.windows
         found = rules.control_at(widgets, point, windows) if point is not None else None
         field = (
-            rules.field_at(widgets, point, windows) if point is not None else rules.focused_field(widgets, ask.focused)
+            rules.field_at(widgets, point, windows)
+            if point is not None
+            else rules.find_focused_field(widgets, ask.focused)
         )
         choice = rules.choice_at(widgets, point, windows) if point is not None else None
-        focus = rules.focused(widgets, ask.focused)
+        focus = rules.find_focused(widgets, ask.focused)
         return Observed(
             unread="; ".join(tree.gaps())[:1000],
             is_late=tree.truncated == "time",
-            at=reader.plain(found) if found is not None else None,
-            field=await reader.field(field) if field is not None else None,
-            choice=await reader.choice(choice) if choice is not None else None,
-            focus=reader.plain(focus) if focus is not None else None,
-            dialogs=self._dialogs(ask, tree),
-            scrollables=await reader.scrollables(ask.hint, shot.crop) if ask.hint is not None else (),
+            at=reader.describe(found) if found is not None else None,
+            field=await reader.read_field(field) if field is not None else None,
+            choice=await reader.read_choice(choice) if choice is not None else None,
+            focus=reader.describe(focus) if focus is not None else None,
+            dialogs=self._find_dialogs(ask, tree),
+            scrollables=await reader.find_scrollables(ask.hint, shot.crop) if ask.hint is not None else (),
         )
 
-    def _dialogs(self, ask: ObserveAsk, tree: Tree) -> tuple[OpenDialog, ...]:
-        """Return the open dialogs with their words as they may be told."""
-        found = rules.open_dialogs(WidgetTree(tree), ask.windows)
+    def _find_dialogs(self, ask: ObserveAsk, tree: Tree) -> tuple[OpenDialog, ...]:
+        """Return the open dialogs, with their words redacted."""
+        found = rules.find_open_dialogs(WidgetTree(tree), ask.windows)
         return tuple(
-            replace(one, title=self._told(one.title), texts=self._all(one.texts), buttons=self._all(one.buttons))
+            replace(
+                one,
+                title=self._redact([one.title])[0],
+                texts=self._redact(one.texts),
+                buttons=self._redact(one.buttons),
+            )
             for one in found
         )
 
-    def _told(self, words: str) -> str:
-        return self._all((words,))[0]
-
-    def _all(self, words: Sequence[str]) -> tuple[str, ...]:
+    def _redact(self, words: Sequence[str]) -> tuple[str, ...]:
         return tuple(one.text for one in self._redactor.redact_texts(words))
 
 
 class _Reader:
-    """Reads more of some widgets of one tree than the tree holds."""
+    """Reads properties of widgets that their tree does not hold."""
 
     def __init__(self, connection: BusConnection, tree: WidgetTree, redactor: Redactor) -> None:
         self._connection = connection
@@ -117,36 +119,36 @@ class _Reader:
         self._redactor = redactor
         self._asked = 0
 
-    def plain(self, node: Node) -> WidgetNow:
+    def describe(self, node: Node) -> WidgetNow:
         """Return `node` without its text."""
         name = self._redactor.redact_texts([node.name or node.description])[0].text
         return WidgetNow(node.role, name, node.box, node.states, is_secure=node.secure)
 
-    async def field(self, node: Node) -> WidgetNow:
-        """Return a field with its whole text, or why that cannot be read."""
-        parts = rules.parts_of(self._tree, node)
-        text, unread = await self._text_of(node, parts)
+    async def read_field(self, node: Node) -> WidgetNow:
+        """Return a field with its whole text, or the reason why it cannot be read."""
+        parts = rules.find_parts(self._tree, node)
+        text, unread = await self._read_text(node, parts)
         first = parts[0].box if parts else None
         return replace(
-            self.plain(node),
+            self.describe(node),
             text=text,
             quoted=self._redactor.redact_texts([text[:MAX_WORDS]])[0].text if text else "",
             unread=unread,
-            caret=await self._caret(node) if text is not None and not parts else -1,
+            caret=await self._read_caret(node) if text is not None and not parts else -1,
             first=Point(first.x + first.w // 2, first.y + first.h // 2) if first is not None else None,
             is_value=rules.is_value(node) or bool(parts),
             is_date=bool(parts) or node.role == "date editor",
             is_multi_line=bool(node.states & rules.MULTI_LINE),
         )
 
-    async def _text_of(self, node: Node, parts: Sequence[Node]) -> tuple[str | None, str]:
+    async def _read_text(self, node: Node, parts: Sequence[Node]) -> tuple[str | None, str]:
         app = self._tree.apps[node.app]
         if node.secure:
             return None, "it is a password field"
         if app.is_gtk_4:
             return None, "GTK 4 does not tell which fields are password fields, so none is read"
         try:
-            return (await self._joined(node), "") if parts else await self._whole_text(node)
+            return (await self._join_date(node), "") if parts else await self._whole_text(node)
         except NoAnswer as fault:
             return None, f"its program does not tell its text ({fault.name.rpartition('.')[2]})"
 
@@ -160,26 +162,26 @@ class _Reader:
             return None, "it holds more than plain text"
         return str(text), ""
 
-    async def _caret(self, node: Node) -> int:
+    async def _read_caret(self, node: Node) -> int:
         try:
             return int(await self._connection.get(*_ref(node), (TEXT, "CaretOffset")))
         except NoAnswer as fault:
             fault.raise_if_gone()
             return -1
 
-    async def _joined(self, node: Node) -> str:
-        """Return what the parts of a date read, with what stands between them."""
+    async def _join_date(self, node: Node) -> str:
+        """Return the text of a date in parts, with the separators."""
         shown = [one for one in self._tree.descendants(node) if one.role in ("spin button", "static", "label")]
-        words = [await self._part(one) if one.role == "spin button" else one.name for one in shown]
+        words = [await self._read_date_part(one) if one.role == "spin button" else one.name for one in shown]
         return "".join(words)
 
-    async def _part(self, node: Node) -> str:
+    async def _read_date_part(self, node: Node) -> str:
         if node.text:
             return node.text
         try:
             (attributes,) = await self._connection.call(*_ref(node), (ACCESSIBLE, "GetAttributes"))
             words, empty = attributes.get("valuetext", ""), attributes.get("placeholder", "")
-            # Chromium tells an empty part of a date as 0, which shows as its placeholder.
+            # Chromium reports an empty part of a date as 0, and shows its placeholder.
             return str(words if words.strip("0") or not empty else empty)
         except NoAnswer as fault:
             fault.raise_if_gone()
@@ -187,19 +189,19 @@ class _Reader:
 
     # ---- lists -----------------------------------------------------------------------------------------------------
 
-    async def choice(self, node: Node) -> WidgetNow:
-        """Return a list or combo box with what is chosen in it."""
+    async def read_choice(self, node: Node) -> WidgetNow:
+        """Return a list or combo box with its chosen items."""
         shown = [one for one in self._tree.descendants(node) if one.has(State.SELECTED)]
         reads = [one.name for one in shown if one.name]
         if node.role == "combo box":
             texts = [one.text for one in self._tree.descendants(node) if rules.takes_text(one) and one.text]
             reads = [*texts, *(reads or await self._selected_names(_ref(node), _SELECTED_DEPTH)), node.text, node.name]
         kept = tuple(one for one in dict.fromkeys(reads) if one and _EMBEDDED not in one)
-        told = self._redactor.redact_texts([kept[0][:MAX_WORDS]])[0].text if kept else ""
-        return replace(self.plain(node), reads=kept, quoted=told)
+        quoted = self._redactor.redact_texts([kept[0][:MAX_WORDS]])[0].text if kept else ""
+        return replace(self.describe(node), reads=kept, quoted=quoted)
 
     async def _selected_names(self, ref: Ref, depth: int) -> list[str]:
-        """Return the names of what is selected in a widget, also of what is not shown, such as a closed list."""
+        """Return the names of the selected items of a widget, even of hidden ones, as in a closed list."""
         found: list[str] = []
         try:
             for child in await self._children(ref):
@@ -220,24 +222,24 @@ class _Reader:
 
     # ---- what scrolls ----------------------------------------------------------------------------------------------
 
-    async def scrollables(self, hint: str, screen: Rect) -> tuple[Scrollable, ...]:
-        """Return what scrolls, first what holds something out of sight that is called as `hint`, then the largest."""
+    async def find_scrollables(self, hint: str, screen: Rect) -> tuple[Scrollable, ...]:
+        """Return the scrollable widgets: first those with something named `hint` out of sight, then the largest."""
         found = []
-        for node, box, at in rules.scrolling(self._tree, screen):
+        for node, box, at in rules.find_scrollable(self._tree, screen):
             is_it = bool(hint) and await self._has_hidden(_ref(node), hint.casefold())
             found.append(Scrollable(box, at, has_hint=is_it))
-        # Around what holds it everything holds it too: the innermost is what must move first.
+        # Every widget around it has the hint too: the innermost must scroll first.
         return tuple(sorted(found, key=lambda one: (not one.has_hint, one.box.area if one.has_hint else -one.box.area)))
 
     async def _has_hidden(self, ref: Ref, hint: str) -> bool:
-        """Tell whether something in it is known to be called so. Not to know only changes what is tried first."""
+        """Return whether something in the widget is known to be named `hint`; False is safe: it is only tried later."""
         try:
             async with asyncio.timeout(_ASK_S):
-                return await self._any_called(ref, hint, _HIDDEN_DEPTH)
+                return await self._has_named(ref, hint, _HIDDEN_DEPTH)
         except (TimeoutError, NoAnswer):
             return False
 
-    async def _any_called(self, ref: Ref, hint: str, depth: int) -> bool:
+    async def _has_named(self, ref: Ref, hint: str, depth: int) -> bool:
         children = (await self._children(ref))[:_MOST_ASKED]
         names = await asyncio.gather(*map(self._client.name, children))
         self._asked += len(children)
@@ -247,7 +249,7 @@ class _Reader:
             for child in children:
                 if self._asked > _MOST_ASKED:
                     break
-                if await self._any_called(child, hint, depth - 1):
+                if await self._has_named(child, hint, depth - 1):
                     return True
         return False
 

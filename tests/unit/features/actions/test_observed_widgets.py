@@ -45,7 +45,7 @@ def test_a_date_in_parts_is_one_field() -> None:
     found = rules.field_at(FORM, Point(135, 60), (MAIN,))
     assert found is not None
     assert found.name == "Departure"
-    assert [part.name for part in rules.parts_of(FORM, found)] == ["Month", "Day"]
+    assert [part.name for part in rules.find_parts(FORM, found)] == ["Month", "Day"]
     assert rules.is_value(found)
 
 
@@ -64,10 +64,10 @@ def test_a_click_on_a_label_reaches_what_it_is_a_part_of() -> None:
 
 
 def test_the_current_item_of_a_list_without_the_focus_has_it_not() -> None:
-    found = rules.focused(FORM, 1)
+    found = rules.find_focused(FORM, 1)
     assert found is not None
     assert found.name == "Day"
-    field = rules.focused_field(FORM, 1)
+    field = rules.find_focused_field(FORM, 1)
     assert field is not None
     assert field.name == "Departure"
 
@@ -87,12 +87,12 @@ def test_dialogs_are_told_with_their_texts_and_buttons() -> None:
         (3, "label", "Delete", Rect(215, 262, 50, 18), 0),
         (2, "push button", "Keep", Rect(280, 260, 60, 20), 0),
     )
-    assert rules.open_dialogs(page, (MAIN,)) == (OpenDialog("", ("Delete the trip?",), ("Delete", "Keep")),)
+    assert rules.find_open_dialogs(page, (MAIN,)) == (OpenDialog("", ("Delete the trip?",), ("Delete", "Keep")),)
 
 
 def test_a_dialog_window_without_widgets_is_told_all_the_same() -> None:
     silent = WindowInfo(7, "Question", Rect(100, 100, 200, 80), pid=99, kind="dialog", owner=1)
-    assert rules.open_dialogs(FORM, (silent, MAIN)) == (OpenDialog("Question", window_id=7),)
+    assert rules.find_open_dialogs(FORM, (silent, MAIN)) == (OpenDialog("Question", window_id=7),)
 
 
 def test_a_dialog_that_names_no_window_is_its_programs() -> None:
@@ -103,7 +103,7 @@ def test_a_dialog_that_names_no_window_is_its_programs() -> None:
         )
     )
     window = WindowInfo(7, "", Rect(100, 100, 200, 80), pid=10, kind="dialog", owner=1)
-    assert rules.open_dialogs(found, (window, MAIN)) == (OpenDialog("", ("Sure?",), window_id=7),)
+    assert rules.find_open_dialogs(found, (window, MAIN)) == (OpenDialog("", ("Sure?",), window_id=7),)
 
 
 def test_what_scrolls_is_found_by_role_and_by_what_reaches_past_it() -> None:
@@ -116,7 +116,7 @@ def test_what_scrolls_is_found_by_role_and_by_what_reaches_past_it() -> None:
         (2, "section", "Short", Rect(500, 300, 100, 100), 0),
         (3, "static", "all of it shows", Rect(500, 300, 100, 30), 0),
     )
-    found = rules.scrolling(page, SCREEN)
+    found = rules.find_scrollable(page, SCREEN)
     assert [node.name for node, _, _ in found] == ["Trip", "Stations"], "the largest first"
     (_, _, on_page), (_, box, in_list) = found
     assert box == Rect(100, 300, 300, 100)
