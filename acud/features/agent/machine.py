@@ -1,8 +1,8 @@
-"""One run as a pure machine: events with their time in, the next effect out. No model, screen or clock in here.
+"""One run as a pure machine: events with their time in, the next effect out. It has no model, screen or clock.
 
     Began -> Think -> ModelAnswer -> RunInstruction | WaitUntil | Check -> Did | Checked -> Think … -> Ended
 
-It ends as `done` only when a check said yes; every other end names its reason.
+It ends as `done` only after a positive check; every other end names its reason.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from acud.types.chat import ChatCall, ChatMessage
 MAX_SILENT = 3
 """Answers in a row without a usable tool call."""
 MAX_CHECKS = 3
-"""Claims of being done that did not hold."""
+"""Claims of being done that failed their check."""
 MAX_FUTILE = 6
 """Actions in a row without a visible effect."""
 MAX_MODEL_FAULTS = 2
@@ -27,7 +27,7 @@ MAX_MODEL_FAULTS = 2
 
 
 class ModelAnswer(Struct, frozen=True):
-    """The model answered, or (`code` set) did not. `cost_usd` None: not known."""
+    """The model answered, or (`code` set) did not. `cost_usd` None: unknown."""
 
     at: float
     text: str = ""
@@ -38,7 +38,7 @@ class ModelAnswer(Struct, frozen=True):
 
 
 class Did(Struct, frozen=True):
-    """An action or a wait ended. `effective`: its effect was seen. `calls`, `cost_usd`: what models took for it."""
+    """An action or a wait ended. `effective`: its effect was seen. `calls`, `cost_usd`: of models asked for it."""
 
     at: float
     outcome: str
@@ -49,7 +49,7 @@ class Did(Struct, frozen=True):
 
 
 class Checked(Struct, frozen=True):
-    """The condition that shows the end was judged: `answer` is yes, no or unknown."""
+    """The condition that proves the end was judged: `answer` is yes, no or unknown."""
 
     at: float
     answer: str
@@ -59,7 +59,7 @@ class Checked(Struct, frozen=True):
 
 
 class Stopped(Struct, frozen=True):
-    """Somebody or something ends the run: cancelled, taken over, the display is gone, the daemon restarted."""
+    """The run was ended from outside: cancelled, taken over, the display is gone, the daemon restarted."""
 
     at: float
     state: RunState
@@ -79,7 +79,7 @@ class Think(Struct, frozen=True):
 
 
 class RunInstruction(Struct, frozen=True):
-    """Do one thing in words; `expect` "": any change will do."""
+    """Carry out one action in words; `expect` "": any change will do."""
 
     instruction: str
     expect: str
@@ -93,7 +93,7 @@ class Await(Struct, frozen=True):
 
 
 class Check(Struct, frozen=True):
-    """Judge on a fresh frame whether it is done; `words` is the model's condition, for a run without its own."""
+    """Judge on a fresh frame whether it is done; `words`: the model's condition, for a run without one."""
 
     words: str
 
@@ -110,7 +110,7 @@ Effect = Think | RunInstruction | Await | Check | End
 
 
 class Run:
-    """The state of one run. `begin` once, then `take` each event; each returns the one effect that follows."""
+    """The state of one run. Call `begin` once, then `take` with each event; each returns the next effect."""
 
     def __init__(self, spec: RunSpec, began: float) -> None:
         self.spec = spec
@@ -119,7 +119,7 @@ class Run:
         self.spent = RunSpent()
         self.ended: End | None = None
         self._turns: list[tuple[ChatMessage, ...]] = []
-        """What was said in each step, for the conversation; parallel to `steps`."""
+        """The messages of each step, for the conversation; parallel to `steps`."""
         self._pending: tuple[ChatCall, prompt.Decision] | None = None
         self._extra: tuple[ChatCall, ...] = ()
         self._silent = self._checks = self._futile = self._faults = 0
@@ -129,7 +129,7 @@ class Run:
         return self._think()
 
     def take(self, event: Event) -> Effect | None:
-        """Return what follows from `event`; None once the run has ended: late news change nothing."""
+        """Return the effect that follows `event`; None once the run has ended."""
         if self.ended is not None:
             return None
         if isinstance(event, Stopped):
@@ -140,17 +140,17 @@ class Run:
         effect = self._follow(event)
         if isinstance(effect, End):
             return effect
-        spent_out = self._over(event.at)
+        spent_out = self._find_spent_limit(event.at)
         return self._end(RunState.ESCALATED, spent_out) if spent_out else effect
 
     def _follow(self, event: ModelAnswer | Did | Checked) -> Effect:
         if isinstance(event, ModelAnswer):
-            return self._thought(event)
-        return self._did(event) if isinstance(event, Did) else self._checked(event)
+            return self._take_answer(event)
+        return self._take_outcome(event) if isinstance(event, Did) else self._take_check(event)
 
     # ---- limits ----------------------------------------------------------------------------------------------------
 
-    def _over(self, at: float) -> str:
+    def _find_spent_limit(self, at: float) -> str:
         limits, spent = self.spec.limits, self.spent
         if at - self.began >= limits.max_time_s:
             return f"the time limit of {limits.max_time_s:g} s is over"
@@ -176,9 +176,9 @@ class Run:
         older = tuple(self.steps[:-kept])
         said = [message for turn in self._turns[-kept:] for message in turn]
         now = prompt.now_message(len(self.steps) + 1, self.spec.limits.max_steps)
-        return Think((*prompt.opening(self.spec, older), *said, now))
+        return Think((*prompt.open_conversation(self.spec, older), *said, now))
 
-    def _thought(self, event: ModelAnswer) -> Effect:
+    def _take_answer(self, event: ModelAnswer) -> Effect:
         if event.code:
             self._faults += 1
             if self._faults >= MAX_MODEL_FAULTS:
@@ -186,19 +186,19 @@ class Run:
             return self._think()
         self._faults = 0
         if not event.calls:
-            return self._unusable(event, "", "no tool was called; call exactly one")
+            return self._reject_answer(event, "", "no tool was called; call exactly one")
         call, self._extra = event.calls[0], event.calls[1:]
         try:
             decision = prompt.parse_decision(call)
         except InvalidRequest as fault:
-            return self._unusable(event, call.name, str(fault))
+            return self._reject_answer(event, call.name, str(fault))
         self._silent = 0
         self._pending = (call, decision)
-        return self._decided(decision, event.at)
+        return self._follow_decision(decision, event.at)
 
-    def _unusable(self, event: ModelAnswer, name: str, fault: str) -> Effect:
+    def _reject_answer(self, event: ModelAnswer, name: str, fault: str) -> Effect:
         self._silent += 1
-        self._note("thought", (name or event.text)[:500], "unusable", fault, event.at)
+        self._add_step("thought", (name or event.text)[:500], "unusable", fault, event.at)
         said = ChatMessage("assistant", event.text, event.calls)
         answers = tuple(ChatMessage("tool", fault, call_id=call.call_id) for call in event.calls)
         self._turns.append((said, *(answers or (ChatMessage("user", fault),))))
@@ -206,7 +206,7 @@ class Run:
             return self._end(RunState.ESCALATED, f"the model gave no usable tool call {MAX_SILENT} times: {fault}")
         return self._think()
 
-    def _decided(self, decision: prompt.Decision, at: float) -> Effect:
+    def _follow_decision(self, decision: prompt.Decision, at: float) -> Effect:
         if isinstance(decision, prompt.Do):
             return RunInstruction(decision.instruction, decision.expect)
         if isinstance(decision, prompt.WaitUntil):
@@ -219,14 +219,14 @@ class Run:
 
     # ---- outcomes --------------------------------------------------------------------------------------------------
 
-    def _did(self, event: Did) -> Effect:
+    def _take_outcome(self, event: Did) -> Effect:
         self._close(event.outcome, event.reason, event.at)
         self._futile = 0 if event.effective else self._futile + 1
         if self._futile >= MAX_FUTILE:
             return self._end(RunState.ESCALATED, f"{MAX_FUTILE} actions in a row had no visible effect: {event.reason}")
         return self._think()
 
-    def _checked(self, event: Checked) -> Effect:
+    def _take_check(self, event: Checked) -> Effect:
         held = event.answer == "yes"
         self._close("verified" if held else f"not verified: {event.answer}", event.reason, event.at)
         if held:
@@ -240,13 +240,13 @@ class Run:
         assert self._pending is not None
         call, decision = self._pending
         self._pending = None
-        self._note(prompt.kind_of(decision), prompt.decision_text(decision), outcome, reason, at)
+        self._add_step(prompt.kind_of(decision), prompt.decision_text(decision), outcome, reason, at)
         said = ChatMessage("assistant", "", (call, *self._extra))
         answer = ChatMessage("tool", prompt.outcome(outcome, reason), call_id=call.call_id, quotes=True)
         others = tuple(ChatMessage("tool", "not done: one call at a time", call_id=c.call_id) for c in self._extra)
         self._turns.append((said, answer, *others))
         self._extra = ()
 
-    def _note(self, kind: str, said: str, outcome: str, reason: str, at: float) -> None:
+    def _add_step(self, kind: str, said: str, outcome: str, reason: str, at: float) -> None:
         number = len(self.steps) + 1
         self.steps.append(RunStep(number, kind, said, outcome, reason, round(at - self.began, 3)))

@@ -1,4 +1,4 @@
-"""One run: obeys its machine's effects (asks the model, carries out instructions, waits) and tells it the outcomes."""
+"""Drives one run: carries out its machine's effects (questions, instructions, waits) and returns the outcomes to it."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ _LOG = log.logger("agent")
 
 DoDone = Callable[[DoReply | AcudError], None]
 Drop = Callable[[], None]
-"""Gives up what was begun: its end is not told any more. Harmless when it has ended."""
+"""Gives up an instruction or wait: its end is not reported. Harmless when it has ended."""
 
 
 class Tools(Struct, frozen=True):
-    """What a driver works with; borrowed."""
+    """The parts of the core that a driver uses."""
 
     loop: EventLoop
     monotonic_s: Callable[[], float]
@@ -60,7 +60,7 @@ class Tools(Struct, frozen=True):
 
 
 class Driver:
-    """Drives one run on `watched`. `stepped` is called after each step and at the end, with the run as it is then."""
+    """Drives one run on `watched`. `stepped` is called after each step and at the end."""
 
     def __init__(self, run: RunInfo, watched: WatchedDisplay, tools_: Tools, stepped: Callable[[Driver], None]) -> None:
         self._run = run
@@ -74,7 +74,7 @@ class Driver:
 
     @property
     def info(self) -> RunInfo:
-        """Return the run as it is now."""
+        """The present state of the run."""
         end = self._machine.ended
         run = replace(self._run, steps=tuple(self._machine.steps), spent=self._machine.spent)
         return run if end is None else replace(run, state=end.state, reason=end.reason, evidence=end.evidence)
@@ -87,7 +87,7 @@ class Driver:
         self._obey(self._machine.begin())
 
     def stop(self, state: RunState, reason: str) -> None:
-        """End it from outside: what is under way goes no further, and what it still brings comes too late."""
+        """End it from outside: the current effect goes no further, and its outcome is ignored."""
         self._take(Stopped(self._with.monotonic_s(), state, reason))
 
     def _take(self, event: machine.Event) -> None:
@@ -96,11 +96,11 @@ class Driver:
             return
         self._stepped(self)
         if isinstance(effect, End):
-            self._ended()
+            self._finish()
         else:
             self._obey(effect)
 
-    def _ended(self) -> None:
+    def _finish(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
         if self._drop is not None:
@@ -113,10 +113,10 @@ class Driver:
         elif isinstance(effect, RunInstruction):
             self._act(effect)
         elif isinstance(effect, Await):
-            self._watch(Criteria(effect.until), effect.timeout_s, self._awaited)
+            self._watch(Criteria(effect.until), effect.timeout_s, self._on_awaited)
         elif isinstance(effect, Check):
             until = self._run.spec.expect or Criteria(effect.words)
-            self._watch(until, self._with.settings.of(GuiAgentSettings).check_timeout_s, self._checked)
+            self._watch(until, self._with.settings.of(GuiAgentSettings).check_timeout_s, self._on_checked)
 
     # ---- thinking --------------------------------------------------------------------------------------------------
 
@@ -142,13 +142,13 @@ class Driver:
             return replace(job, think=ask, hide=redaction.of(source, leaves=not local))
 
         view = View(source.name, target.crop, target.ignore)
-        said = partial(self._said, target)
+        said = partial(self._on_answer, target)
         # The priority of a wait's judgement: an agent waits for both.
         pool.submit(FrameWork(pool.submit, lane, source, fill, said, view=view, priority=NORMAL_PRIORITY))
 
-    def _said(self, target: ScreenshotTarget, outcome: JobResult | Unavailable) -> None:
+    def _on_answer(self, target: ScreenshotTarget, outcome: JobResult | Unavailable) -> None:
         said = None if isinstance(outcome, Unavailable) else outcome.thought
-        self._pay(said or Thought())
+        self._record_cost(said or Thought())
         if isinstance(outcome, Unavailable):
             fault = f"the model's answer was lost: {outcome.message}"
         elif said is None:
@@ -159,8 +159,8 @@ class Driver:
             return
         self._take(machine.ModelAnswer(self._now(), code=Unavailable.code, reason=fault, cost_usd=None))
 
-    def _pay(self, said: Thought) -> None:
-        """Enter what the turn cost, as the run counts it. The cost of a turn whose answer was lost is unknown."""
+    def _record_cost(self, said: Thought) -> None:
+        """Record the cost of the turn; it is unknown if the answer was lost."""
         spec, tokens = self._run.spec, (said.tokens_in, said.tokens_out)
         self._with.usage_log.enter(
             Purpose.AGENT, spec.backend, said.cost_usd, tokens, model=said.model or spec.model, task_id=spec.task_id
@@ -181,16 +181,16 @@ class Driver:
             judge=self._judge,
         )
         try:
-            caller = RunCaller(self._with.faults, self._did)
+            caller = RunCaller(self._with.faults, self._on_done)
             self._drop = partial(caller.drop, self._with.instructions.begin(request, caller))
         except AcudError as fault:
-            self._did(fault)
+            self._on_done(fault)
 
-    def _did(self, outcome: DoReply | AcudError) -> None:
+    def _on_done(self, outcome: DoReply | AcudError) -> None:
         if isinstance(outcome, AcudError):
             self._take(Did(self._now(), f"failed: {outcome.code}", str(outcome), effective=False))
             return
-        calls, cost = _paid(outcome)
+        calls, cost = _sum_cost(outcome)
         took = outcome.field is not None and outcome.field.outcome != "unchanged"
         effective = outcome.status == "verified" or took
         self._take(Did(self._now(), outcome.status, outcome.message, effective, calls, cost))
@@ -208,23 +208,23 @@ class Driver:
         judge = self._run.spec.judge
         return judge if judge != JudgeName.AUTO else self._run.spec.backend
 
-    def _awaited(self, active: ActiveWait) -> None:
+    def _on_awaited(self, active: ActiveWait) -> None:
         verdict = active.machine.verdict
         seen = verdict.answer is Answer.YES
-        calls, cost = _judged(active)
+        calls, cost = _get_cost(active)
         self._take(Did(self._now(), "seen" if seen else "not seen", verdict.detail, seen, calls, cost))
 
-    def _checked(self, active: ActiveWait) -> None:
+    def _on_checked(self, active: ActiveWait) -> None:
         verdict = active.machine.verdict
-        calls, cost = _judged(active)
+        calls, cost = _get_cost(active)
         self._take(Checked(self._now(), verdict.answer.value, verdict.detail, calls, cost))
 
     def _now(self) -> float:
         return self._with.monotonic_s()
 
 
-def _paid(done: DoReply) -> tuple[int, float | None]:
-    """Return how often models were asked to find things and to judge the effect, and what that cost."""
+def _sum_cost(done: DoReply) -> tuple[int, float | None]:
+    """Return the calls of models to find elements and to judge the effect, and their cost (None: unknown)."""
     tried = [one for found in (done.found, done.target_found) if found for one in found.tried]
     paid = [one for one in tried if one.is_paid]
     unknown = done.spent.unpriced or any(one.cost_usd is None for one in paid)
@@ -232,8 +232,8 @@ def _paid(done: DoReply) -> tuple[int, float | None]:
     return len(paid) + done.spent.evaluations, cost
 
 
-def _judged(active: ActiveWait) -> tuple[int, float | None]:
-    """Return how often a model was asked for the wait, and what that cost (None: not known)."""
+def _get_cost(active: ActiveWait) -> tuple[int, float | None]:
+    """Return the calls of a model for the wait, and their cost (None: unknown)."""
     spent = active.spent
     return spent.evaluations, None if spent.unpriced else spent.cost_usd
 
@@ -242,7 +242,7 @@ Thing = TypeVar("Thing")
 
 
 class RunCaller:
-    """Tells the run how its instruction ended, once."""
+    """Reports the outcome of an instruction to its run, once."""
 
     def __init__(self, faults: FaultGuard, done: DoDone) -> None:
         self._faults = faults
@@ -250,22 +250,22 @@ class RunCaller:
         self._over = False
 
     def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
-        """Return `step`; an exception in it ends the instruction only."""
+        """Return `step` so that an exception in it ends only the instruction."""
 
-        def guarded(outcome: Thing) -> None:
+        def run_guarded(outcome: Thing) -> None:
             if self._over:
                 return
             fault = self._faults.run_contained("gui_agent", lambda: step(outcome))
             if fault is not None:
                 self.fail(fault)
 
-        return guarded
+        return run_guarded
 
     def touch(self) -> None:
-        """A run is not repeated: nothing depends on whether it has begun to act."""
+        """Do nothing: a run is never repeated."""
 
     def reply(self, body: DoReply, *, kept: DoReply) -> None:
-        """Take the answer; a run stores nothing of it."""
+        """Take the answer; a run does not store `kept`."""
         self._end(body)
 
     def fail(self, fault: AcudError) -> None:
@@ -273,7 +273,7 @@ class RunCaller:
         self._end(fault)
 
     def drop(self, give_up: Callable[[str], None]) -> None:
-        """The run has ended: let no further step of its instruction be taken."""
+        """Give up the instruction, because the run has ended."""
         if not self._over:
             self._over = True
             give_up("the run of the agent ended before this did")

@@ -1,4 +1,4 @@
-"""The agent in the supervisor: started with the core, and its answers to requests."""
+"""The agent in the supervisor: started with the core; answers to requests."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ class AgentFeature(RunningFeature):
         )
         self.waits = core.waits
         self.agents = Agents(tools, core.journal, core.utc_s, self.tasks, core.wakes)
-        core.takeovers.taken.add(self.agents.taken, Order.FEATURES)
+        core.takeovers.taken.add(self.agents.on_takeover, Order.FEATURES)
         self.tasks.observers.stopped.add(self.agents.end_task, Order.FEATURES)
 
     def start(self) -> None:
-        """End what a former supervisor was doing."""
+        """End the runs of a former supervisor."""
         self.agents.resume()
 
     def at_work(self) -> int:
-        """Return how many runs go on."""
-        return self.agents.running()
+        """Return the number of runs under way."""
+        return self.agents.count_running()
 
 
 def start(core: Core) -> AgentFeature:
@@ -71,9 +71,9 @@ def start(core: Core) -> AgentFeature:
 
 @handles(GuiAgent)
 def answer_gui_agent(feature: AgentFeature, request: GuiAgent, call: Call) -> None:
-    """Begin a run; the reply waits until its display is there."""
+    """Begin a run; the reply waits for its display."""
     feature.instructions.check()
-    spec = _spec(feature, request)
+    spec = _make_spec(feature, request)
     place = feature.tasks.place(request.task_id, request.target, request.display)
 
     def on_target(fresh: FreshTarget) -> None:
@@ -83,7 +83,7 @@ def answer_gui_agent(feature: AgentFeature, request: GuiAgent, call: Call) -> No
     feature.fresh_frames.fresh(request.target, place.display, (), call.then(on_target))
 
 
-def _spec(feature: AgentFeature, request: GuiAgent) -> RunSpec:
+def _make_spec(feature: AgentFeature, request: GuiAgent) -> RunSpec:
     settings = feature.settings.of(GuiAgentSettings)
     backend = request.backend or settings.backend
     if not backend:
@@ -97,7 +97,7 @@ def _spec(feature: AgentFeature, request: GuiAgent) -> RunSpec:
     return RunSpec(
         instruction=request.instruction,
         target=request.target,
-        expect=_expected(feature, request.expect) if request.expect is not None else None,
+        expect=_check_expected(feature, request.expect) if request.expect is not None else None,
         backend=backend,
         model=request.model or (settings.model if backend == settings.backend else ""),
         judge=request.judge,
@@ -107,19 +107,19 @@ def _spec(feature: AgentFeature, request: GuiAgent) -> RunSpec:
     )
 
 
-def _expected(feature: AgentFeature, until: Until) -> Until:
+def _check_expected(feature: AgentFeature, until: Until) -> Until:
     return feature.waits.keep_images(feature.host_conditions.pin_to_now(check_until(until)))
 
 
 @handles(AgentResult)
 def agent_result(feature: AgentFeature, request: AgentResult, call: Call) -> None:
-    """Answer when the run has ended, or after `block_s` with its state so far; a returned end counts as seen."""
+    """Answer when the run has ended, or after `block_s` with its present state; a returned end counts as seen."""
 
-    def done(run: RunInfo, ended: bool) -> None:
+    def on_end(run: RunInfo, ended: bool) -> None:
         seen = ended and not request.peek
         call.reply(AgentResultReply(run, ended), (lambda: feature.wakes.mark_run_seen(run.run_id)) if seen else None)
 
-    feature.agents.when_ended(request.run_id, request.block_s, done)
+    feature.agents.when_ended(request.run_id, request.block_s, on_end)
 
 
 @handles(AgentList)

@@ -1,4 +1,4 @@
-"""Every run of this supervisor: begun, stored step by step, ended with a wake."""
+"""All runs: begun, stored step by step, ended with a wake."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ Polled = Callable[[RunInfo, bool], None]
 
 _KINDS = {RunState.DONE: WakeKind.AGENT_DONE, RunState.ESCALATED: WakeKind.AGENT_ESCALATED}
 """Ends that send a wake. A client that cancels a run needs none."""
-
-
 _ACTION_STATUS = {
     RunState.RUNNING: ActionStatus.STARTED,
     RunState.DONE: ActionStatus.COMPLETED,
@@ -46,7 +44,7 @@ class _Poll:
 
 
 class Agents:
-    """Runs by id. One display has one run at a time: two would undo each other's work."""
+    """The runs by id. A display has one run at a time: two would undo each other's work."""
 
     def __init__(
         self, tools: Tools, journal: Journal, utc_s: Callable[[], float], tasks: TaskMemory, wakes: Wakes
@@ -61,17 +59,17 @@ class Agents:
         self._polls: dict[str, list[_Poll]] = {}
 
     def resume(self) -> None:
-        """End the runs of a former supervisor: how far their last action came is unknown."""
+        """End the runs of a former supervisor: the outcome of their last action is unknown."""
         for run in self._runs.running():
             step = len(run.steps) + 1
             reason = f"the daemon was restarted during step {step}; look at the screen before going on"
             self._close(replace(run, state=RunState.ESCALATED, reason=reason))
 
-    # ---- asked -----------------------------------------------------------------------------------------------------
+    # ---- requests --------------------------------------------------------------------------------------------------
 
     def start(self, spec: RunSpec, watched: WatchedDisplay) -> RunInfo:
         """Store a new run in the savepoint of its call, and begin it after the commit. Raises: Conflict."""
-        # Of the store, not of the drivers: another request of this very turn may have begun one.
+        # The store, unlike the drivers, has runs begun by another request of this turn.
         running = self._runs.running()
         busy = next((one.run_id for one in running if one.display == watched.name), "")
         if busy:
@@ -79,7 +77,7 @@ class Agents:
         run = RunInfo(new_id("run"), RunState.RUNNING, spec, watched.name, self._utc_s())
         self._runs.insert(run)
         self._journal.event("agent.started", run.run_id, display=watched.name, task_id=spec.task_id)
-        driver = Driver(run, watched, self._tools, self._stepped)
+        driver = Driver(run, watched, self._tools, self._on_step)
         self._journal.after_commit(lambda: self._begin(run.run_id, driver))
         return run
 
@@ -88,23 +86,21 @@ class Agents:
         driver.begin()
 
     def find(self, run_id: str) -> RunInfo:
-        """Return a run as it is now. Raises: NotFound; InvalidRequest when several ids begin so."""
+        """Return the present state of a run. Raises: NotFound; InvalidRequest when several ids match."""
         stored = self._runs.find(run_id)
         driver = self._drivers.get(stored.run_id)
         return driver.info if driver is not None else stored
 
     def newest(self, limit: int, task_id: str, offset: int = 0) -> tuple[RunInfo, ...]:
-        """Return the newest runs as they are now (of a task alone, where its id is given), newest first, from the
-        `offset`th on.
-        """
+        """Return the newest runs (of `task_id` if given), newest first, from the `offset`th on."""
         return tuple(self.find(run.run_id) for run in self._runs.newest(limit, task_id, offset))
 
-    def running(self) -> int:
-        """Return how many runs go on."""
+    def count_running(self) -> int:
+        """Return the number of runs under way."""
         return len(self._runs.running())
 
     def cancel(self, run_id: str, reason: str) -> RunInfo:
-        """End a run. Raises: NotFound; Conflict when it has ended."""
+        """End a run. Raises: NotFound; Conflict if it has ended."""
         run = self.find(run_id)
         check_move(run.run_id, run.state, RunState.CANCELLED)
         driver = self._drivers.get(run.run_id)
@@ -114,11 +110,11 @@ class Agents:
         return replace(driver.info, ended_utc_s=self._utc_s())
 
     def end_task(self, task_id: str, reason: str) -> None:
-        """End the runs of a task that is paused, has ended or is gone."""
+        """End the runs of a paused, ended or deleted task."""
         self._stop_where(lambda run: run.spec.task_id == task_id, RunState.CANCELLED, reason)
 
-    def taken(self, display: str, reason: str) -> None:
-        """A person took the display: its run ends, and says so."""
+    def on_takeover(self, display: str, reason: str) -> None:
+        """End the run on a display that a person took over, with `reason`."""
         self._stop_where(lambda run: run.display == display, RunState.ESCALATED, reason)
 
     def _stop_where(self, wanted: Callable[[RunInfo], bool], state: RunState, reason: str) -> None:
@@ -126,7 +122,7 @@ class Agents:
             driver.stop(state, reason)
 
     def when_ended(self, run_id: str, block_s: float, done: Polled) -> None:
-        """Call `done` with the run at its end, or as it is after `block_s`. Raises: NotFound."""
+        """Call `done` with the run at its end, or after `block_s`. Raises: NotFound."""
         run = self.find(run_id)
         if run.state is not RunState.RUNNING:
             done(run, True)
@@ -139,9 +135,9 @@ class Agents:
         self._polls[run_id].remove(poll)
         poll.done(self.find(run_id), False)
 
-    # ---- driven ----------------------------------------------------------------------------------------------------
+    # ---- progress --------------------------------------------------------------------------------------------------
 
-    def _stepped(self, driver: Driver) -> None:
+    def _on_step(self, driver: Driver) -> None:
         run = driver.info
         if run.state is RunState.RUNNING:
             self._journal.keep(lambda: self._runs.update(run))
@@ -156,32 +152,32 @@ class Agents:
             self._runs.update(ended)
             self._journal.event("agent.ended", ended.run_id, state=ended.state.value, reason=ended.reason)
             if ended.spec.task_id:
-                self._tasks.log_action(ended.spec.task_id, _action(ended), _lines(ended))
+                self._tasks.log_action(ended.spec.task_id, _make_action(ended), _make_log(ended))
             kind = _KINDS.get(ended.state)
             if kind is not None:
-                self._wakes.send_run_ended(kind, ended, text(ended))
+                self._wakes.send_run_ended(kind, ended, wake_text(ended))
 
-        self._journal.keep(write, lambda: self._tell(ended))
+        self._journal.keep(write, lambda: self._answer_polls(ended))
 
-    def _tell(self, run: RunInfo) -> None:
+    def _answer_polls(self, run: RunInfo) -> None:
         for poll in self._polls.pop(run.run_id, []):
             if poll.timer is not None:
                 poll.timer.cancel()
             poll.done(run, True)
 
 
-def text(run: RunInfo) -> str:
-    """Return the wake's text: how it ended, and the next call."""
-    said = run.evidence if run.state is RunState.DONE else run.reason
+def wake_text(run: RunInfo) -> str:
+    """Return the wake's text: the run's outcome, and the next call."""
+    outcome = run.evidence if run.state is RunState.DONE else run.reason
     asked = " ".join(run.spec.instruction.split())[:300]
     steps = f"{len(run.steps)} steps, {run.spent.calls} model calls"
     return next_text(
-        f"[gui_agent {run.state.value}] {run.run_id}: {asked} ({steps})", "gui_agent with this run_id.", said
+        f"[gui_agent {run.state.value}] {run.run_id}: {asked} ({steps})", "gui_agent with this run_id.", outcome
     )
 
 
-def _action(run: RunInfo) -> Action:
-    """Return a run that has ended as an action of its task."""
+def _make_action(run: RunInfo) -> Action:
+    """Return an ended run as an action of its task."""
     return Action(
         action_id=new_id("action"),
         action_type=ActionType.GUI,
@@ -197,9 +193,9 @@ def _action(run: RunInfo) -> Action:
     )
 
 
-def _lines(run: RunInfo) -> list[ActionLog]:
+def _make_log(run: RunInfo) -> list[ActionLog]:
     """Return a log line for each step of a run."""
-    return [ActionLog("step", prompt.line(step), run.created_utc_s + step.at_s) for step in run.steps]
+    return [ActionLog("step", prompt.step_line(step), run.created_utc_s + step.at_s) for step in run.steps]
 
 
 _SQL = load("tables", Path(__file__).parents[1])
@@ -211,23 +207,23 @@ class AgentRunTable(Table):
     """The table `agent_runs`."""
 
     def insert(self, run: RunInfo) -> None:
-        """Keep a new run. Raises: Conflict when its id is there already."""
+        """Store a new run. Raises: Conflict if its id exists."""
         self._database.write(_SQL["insert"], _RUN.bind(run))
 
     def update(self, run: RunInfo) -> None:
-        """Replace what can change of a run; one that retention took is left alone."""
+        """Update a run; nothing happens if retention deleted it."""
         self._database.write(_SQL["update"], _RUN.bind(run))
 
     def find(self, part: str) -> RunInfo:
-        """Return the one run whose id is, or begins or ends with, `part`.
+        """Return the one run with an id that is, begins or ends with `part`.
 
-        Raises: NotFound; InvalidRequest if several are.
+        Raises: NotFound; InvalidRequest for several.
         """
         unknown = NotFound(f"no run {part}", hint="acud agent list shows the newest ones", run_id=part)
         return self._find_named(_RUN, _BY_ID, "several runs", part, unknown)
 
     def running(self) -> tuple[RunInfo, ...]:
-        """Return the runs that had not ended when they were written last, oldest first."""
+        """Return the runs stored as running, oldest first."""
         return self._all(_RUN, _SQL["running"])
 
     def newest(self, limit: int, task_id: str = "", offset: int = 0) -> tuple[RunInfo, ...]:
