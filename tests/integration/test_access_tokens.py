@@ -65,12 +65,12 @@ def test_subscriptions_end_with_their_passes_but_not_with_a_sessions_time(bureau
     for one, until in ((opened, 0.0), (token, token.expires_utc_s)):
         place = f"https://fcm.googleapis.com/{one.kind}"
         push.put(Subscription(f"push-{one.kind}", one.pass_id, one.kind, (), (), place, "p", "a", bureau.now, until))
-    assert [one.kind for one in push.good(bureau.now + 59)] == ["session", "token"]
+    assert [one.kind for one in push.valid(bureau.now + 59)] == ["session", "token"]
     bureau.now += 15 * DAY_S
     trim(bureau.store, StoreSettings(), bureau.now)
-    assert [one.kind for one in push.good(0.0)] == ["session"]
+    assert [one.kind for one in push.valid(0.0)] == ["session"]
     bureau.passes.revoke("", "session")
-    assert push.good(0.0) == ()
+    assert push.valid(0.0) == ()
 
 
 def test_a_code_is_good_for_two_minutes(bureau: Bureau) -> None:

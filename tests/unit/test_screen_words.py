@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from acud.base.untrusted_text import SEEN, own_words, quote, with_seen
-from acud.features.agent.supervisor.service import text as run_text
-from acud.features.notifications.notice import notice_of
+from acud.features.agent.supervisor.service import wake_text as run_text
+from acud.features.notifications.notice import describe_event
 from acud.features.scene.prompt import prompt_text
 from acud.protocol.events import Event
 from acud.protocol.requests.waits import WaitResultReply, WaitShowReply
@@ -249,7 +249,7 @@ def test_the_command_line_ends_with_them(words: str) -> None:
 @pytest.mark.parametrize("words", HOSTILE)
 def test_a_notification_ends_with_them(words: str) -> None:
     data = {"condition": "done", "detail": words}
-    told = notice_of("wait.resolved", "w", data, lambda seen: seen)
+    told = describe_event("wait.resolved", "w", data, lambda seen: seen)
     assert told is not None
     assert told.title == "Wait resolved"
     before, _, after = told.body.partition(" → ")

@@ -1,1 +1,1 @@
-"""Notifications to people: which events, in which words, how often, on the desktop and in browsers."""
+"""Notifications to people on the desktop and in browsers: which events, in which words, how often."""

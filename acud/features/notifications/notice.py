@@ -1,6 +1,6 @@
-"""Notifications: what one says of an event and how often a person gets one.
+"""Notifications: their text for an event, and how often a person gets one.
 
-Words of agents and people; of the screen only where that was asked for.
+They quote agents and people; the screen only if the settings ask for it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from acud.config.notify import NoticeKind
 _TITLE = 100
 _BODY = 300
 _CONDITION, _SEEN = 120, 120
-"""Characters; a notification is read at a glance, and servers cut longer ones anyhow."""
+"""Characters; a notification is read at a glance, and servers cut longer ones."""
 
 Data = Mapping[str, Any]
 
 
 class Notification(Struct, frozen=True):
-    """One notification: a line for its title, a line for its body. `urgent`: a person has to act."""
+    """One notification: a title and a body of one line each. `urgent`: a person has to act."""
 
     kind: NoticeKind
     title: str
@@ -31,69 +31,69 @@ class Notification(Struct, frozen=True):
     urgent: bool = False
 
 
-def notice_of(
+def describe_event(
     topic: str, subject: str, data: Data, screen_text: Callable[[str], str] | None = None
 ) -> Notification | None:
-    """Return what is said of an event; None for one of which nothing is said.
+    """Return the notification for an event; None for other events.
 
-    `screen_text` makes words that were read off a screen fit to be shown; None: there are to be none.
+    `screen_text` redacts words read from a screen; None: leave them out.
     """
     makers = {
-        "wait.resolved": lambda: _resolved(data, screen_text),
-        "wake.undelivered": lambda: _undelivered(data),
-        "task.stuck": lambda: _stuck(data),
-        "task.ended": lambda: _ended(data),
-        "display.down": lambda: _down(subject, data),
-        "display.released": lambda: _released(subject, data),
+        "wait.resolved": lambda: _describe_resolved(data, screen_text),
+        "wake.undelivered": lambda: _describe_undelivered(data),
+        "task.stuck": lambda: _describe_stuck(data),
+        "task.ended": lambda: _describe_ended(data),
+        "display.down": lambda: _describe_down(subject, data),
+        "display.released": lambda: _describe_released(subject, data),
     }
     maker = makers.get(topic)
-    return _bounded(maker()) if maker is not None else None
+    return _limit_length(maker()) if maker is not None else None
 
 
-def _resolved(data: Data, screen_text: Callable[[str], str] | None) -> Notification:
+def _describe_resolved(data: Data, screen_text: Callable[[str], str] | None) -> Notification:
     body = str(data.get("label") or data.get("condition") or "")
     seen = str(data.get("detail") or "")
     if screen_text is not None and seen:
-        body = f"{_line(body, _CONDITION)} → {quote(_line(screen_text(seen), _SEEN))}"
+        body = f"{_clip_line(body, _CONDITION)} → {quote(_clip_line(screen_text(seen), _SEEN))}"
     return Notification("wait_resolved", "Wait resolved", body)
 
 
-def _undelivered(data: Data) -> Notification:
+def _describe_undelivered(data: Data) -> Notification:
     return Notification(
         "wake_undelivered",
         "A wake reached nobody",
-        f"{_line(str(data.get('tells') or data.get('kind')), _CONDITION)}: {data.get('reason')}; acud wake list",
+        f"{_clip_line(str(data.get('tells') or data.get('kind')), _CONDITION)}: {data.get('reason')}; acud wake list",
         urgent=True,
     )
 
 
-def _stuck(data: Data) -> Notification:
+def _describe_stuck(data: Data) -> Notification:
     return Notification(
         "task_stuck", "Task stuck", f"{data.get('name')}: nothing for {data.get('idle_s', 0) / 60:.0f} min", urgent=True
     )
 
 
-def _ended(data: Data) -> Notification:
+def _describe_ended(data: Data) -> Notification:
     if data.get("status") == "failed":
         return Notification("task_failed", "Task failed", str(data.get("name")), urgent=True)
     return Notification("task_ended", f"Task {data.get('status')}", str(data.get("name")))
 
 
-def _down(subject: str, data: Data) -> Notification:
+def _describe_down(subject: str, data: Data) -> Notification:
     return Notification("display_down", f"Display {subject} is down", str(data.get("reason") or ""), urgent=True)
 
 
-def _released(subject: str, data: Data) -> Notification:
+def _describe_released(subject: str, data: Data) -> Notification:
     return Notification(
         "takeover_ended", f"Display {subject} is free again", f"{data.get('who')}: {data.get('reason')}"
     )
 
 
-def _bounded(notice: Notification) -> Notification:
-    return Notification(notice.kind, _line(notice.title, _TITLE), _line(notice.body, _BODY), notice.urgent)
+def _limit_length(notice: Notification) -> Notification:
+    return Notification(notice.kind, _clip_line(notice.title, _TITLE), _clip_line(notice.body, _BODY), notice.urgent)
 
 
-def _line(text: str, most: int) -> str:
+def _clip_line(text: str, most: int) -> str:
     """Return `text` as one printable line."""
     words = " ".join("".join(one if one.isprintable() else " " for one in text[: 4 * most]).split())
     return words if len(words) <= most else words[: most - 1] + "…"
@@ -107,7 +107,7 @@ class Rate:
         self._held = 0
 
     def take(self, now_s: float) -> int | None:
-        """Return how many were held back since the last that went through; None: this one is held back too."""
+        """Return how many were held back since the last one passed; None: this one is held back too."""
         if self._window.free_in_s(now_s) > 0:
             self._held += 1
             return None
@@ -116,5 +116,5 @@ class Rate:
         return held
 
     def hold(self) -> None:
-        """Count one that went through and then was not sent."""
+        """Count one that passed but was not sent as held back."""
         self._held += 1

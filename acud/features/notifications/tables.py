@@ -1,4 +1,4 @@
-"""Which browsers take notifications."""
+"""The browsers that get notifications."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SQL = load("tables", Path(__file__).parent)
 
 
 class Subscription(Struct, frozen=True):
-    """A browser, and what the access token that it was made with is limited to (both empty: to nothing)."""
+    """A browser, with the displays and tasks of its access token (both empty: all)."""
 
     push_id: str
     pass_id: str
@@ -29,17 +29,17 @@ class Subscription(Struct, frozen=True):
     expires_utc_s: float
 
     def sees(self, display: str, task_id: str) -> bool:
-        """Tell whether it may get what belongs to `display` or to `task_id`, as its access token might."""
+        """Return whether its access token permits `display` or `task_id`."""
         return not (self.displays or self.tasks) or display in self.displays or task_id in self.tasks
 
     @property
     def target(self) -> PushTarget:
-        """Where it takes notifications."""
+        """The address and keys to push to."""
         return PushTarget(self.endpoint, self.p256dh, self.auth)
 
     @property
     def info(self) -> PushInfo:
-        """What may be shown of it."""
+        """The subscription without its secrets."""
         return PushInfo(self.push_id, self.pass_id, urlsplit(self.endpoint).hostname or "", self.created_utc_s)
 
 
@@ -50,13 +50,13 @@ class PushSubscriptions(Table):
     """The table `push_subscriptions`."""
 
     def put(self, made: Subscription) -> None:
-        """Keep one, in the place of one with the same endpoint."""
+        """Store one, replacing one with the same endpoint."""
         self._database.write(_SQL["insert"], _SUBSCRIPTION.bind(made))
 
-    def good(self, utc_s: float) -> tuple[Subscription, ...]:
-        """Return those whose time is not over, oldest first."""
+    def valid(self, utc_s: float) -> tuple[Subscription, ...]:
+        """Return those that have not expired, oldest first."""
         return self._all(_SUBSCRIPTION, _SQL["good"], {"utc_s": utc_s})
 
     def delete(self, push_id: str) -> None:
-        """Forget one; harmless when it is not there."""
+        """Delete one, if it exists."""
         self._database.write(_SQL["delete"], {"push_id": push_id})

@@ -1,4 +1,4 @@
-"""The key pair by which push services know this daemon (RFC 8292)."""
+"""The key pair that identifies this daemon to push services (RFC 8292)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from py_vapid.utils import b64urlencode
 
 
 def new_key() -> bytes:
-    """Return a new private key: the number in base64url."""
+    """Return a new private key, its number in base64url."""
     made = Vapid02()
     made.generate_keys()
     number = made.private_key.private_numbers().private_value

@@ -1,4 +1,4 @@
-"""Notifications to a person: chosen from committed events, one at a time in the delivery process, never waited for."""
+"""Desktop notifications: chosen from committed events, sent one at a time by the delivery process, never waited for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from acud.base import log
 from acud.config import NotifySettings
-from acud.features.notifications.notice import Rate, notice_of
+from acud.features.notifications.notice import Rate, describe_event
 from acud.process.event_loop import EventLoop, Timer
 from acud.protocol.delivery import Notified, Notify
 from acud.protocol.events import Event
@@ -18,14 +18,14 @@ from acud.supervisor.delivery import DeliveryProcess, Undone
 
 _LOG = log.logger("notifying")
 _MOST = 8
-"""Notifications that wait for the delivery process; with more the oldest are left out, and the next says how many."""
+"""Notifications queued for the delivery process; of more, the oldest are dropped, and the next one counts them."""
 _LATE_S = 10.0
-"""What a notification may take beyond the server's time limit: a delivery process that hangs is not waited for."""
+"""Time beyond the server's limit after which the delivery process counts as hung."""
 
 Done = Callable[[Notified], None]
 
 
-def _logged(outcome: Notified) -> None:
+def _log_fault(outcome: Notified) -> None:
     if outcome.fault:
         _LOG.warning("notice.failed", fault=outcome.fault)
 
@@ -34,11 +34,11 @@ class _Waiting(Struct, frozen=True):
     notice: Notify
     done: Done
     again: bool = False
-    """The delivery process ended while it held it; shown twice is better than never, and a third time is too much."""
+    """Whether the delivery process ended while it held it: it is tried twice, as shown twice is better than never."""
 
 
 class DesktopNotifications:
-    """Hears every committed event. `fault` and `hint`: why the newest notification was not shown ("": it was)."""
+    """Gets every committed event. `fault` and `hint`: why the newest notification was not shown ("": it was)."""
 
     def __init__(
         self,
@@ -61,29 +61,29 @@ class DesktopNotifications:
         self.fault = ""
         self.hint = ""
         self.server = ""
-        """Who showed the newest one that was shown."""
+        """The server that showed the newest one."""
         self.shown = 0
-        delivery.on_notifications(self._pump, self._ended)
+        delivery.on_notifications(self._pump, self._on_outcome)
 
     @property
     def enabled(self) -> bool:
-        """Whether anybody is to be notified."""
+        """Whether the settings ask for notifications."""
         return self._settings.enabled
 
-    def heard(self, event: Event) -> None:
-        """Notify of `event`, if it is one that a person asked for and not one too many."""
+    def on_event(self, event: Event) -> None:
+        """Notify of `event`, if the settings ask for its kind and the rate allows it."""
         if not self._settings.enabled:
             return
-        notice = notice_of(event.topic, event.subject, event.data, self._screen_text)
+        notice = describe_event(event.topic, event.subject, event.data, self._screen_text)
         if notice is None or notice.kind not in self._settings.kinds:
             return
         held = self._rate.take(self._now())
         if held is not None:
             more = f" (and {held} more that were not shown)" if held else ""
-            self._submit(notice.title, notice.body + more, urgent=notice.urgent, done=_logged)
+            self._submit(notice.title, notice.body + more, urgent=notice.urgent, done=_log_fault)
 
     def test(self, done: Done) -> None:
-        """Show one by hand; `done` gets how it fared."""
+        """Show a test notification; `done` gets its outcome."""
         self._submit("acud", "Notifications arrive here.", urgent=False, done=done)
 
     def _submit(self, title: str, body: str, *, urgent: bool, done: Done) -> None:
@@ -100,9 +100,9 @@ class DesktopNotifications:
         if self._in_hand is None and self._queue and self._delivery.notify(self._queue[0].notice):
             self._in_hand = self._queue.popleft()
             gone = Undone("the delivery process lost the notification")
-            self._late = self._loop.call_later(self._settings.timeout_s + _LATE_S, lambda: self._ended(gone))
+            self._late = self._loop.call_later(self._settings.timeout_s + _LATE_S, lambda: self._on_outcome(gone))
 
-    def _ended(self, outcome: Notified | Undone) -> None:
+    def _on_outcome(self, outcome: Notified | Undone) -> None:
         waiting = self._in_hand
         if waiting is None or (isinstance(outcome, Notified) and outcome.number != waiting.notice.number):
             return

@@ -1,4 +1,4 @@
-"""Notifications in the supervisor: started with the core, what doctor tells of them, and their requests."""
+"""Notifications in the supervisor: started with the core; findings for doctor; answers to requests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from acud.base.errors import InvalidRequest, Unavailable
 from acud.features.notifications.supervisor.desktop_notifications import DesktopNotifications
-from acud.features.notifications.supervisor.web_push import WebPush, key_pair
+from acud.features.notifications.supervisor.web_push import WebPush, load_key_pair
 from acud.protocol.delivery import Notified
 from acud.protocol.requests.daemon import Finding
 from acud.protocol.requests.notifications import (
@@ -30,7 +30,7 @@ class NotificationsFeature(RunningFeature):
     def __init__(self, core: Core) -> None:
         self._settings = core.settings.notify
         self._delivery = core.delivery
-        keys = key_pair(self._settings, core.paths)
+        keys = load_key_pair(self._settings, core.paths)
         core.delivery.set_push_key(keys[0])
         written, monotonic_s = core.redaction.redact, core.clock.monotonic_s
         self.desktop_notifications = DesktopNotifications(
@@ -46,20 +46,20 @@ class NotificationsFeature(RunningFeature):
             core.ports.tasks,
             written,
         )
-        core.committed_events.add(self.desktop_notifications.heard, Order.FEATURES)
-        core.committed_events.add(self.web_push.heard, Order.FEATURES)
+        core.committed_events.add(self.desktop_notifications.on_event, Order.FEATURES)
+        core.committed_events.add(self.web_push.on_event, Order.FEATURES)
 
     def start(self) -> None:
-        """Start the process that shows and sends them, where the settings want any."""
+        """Start the delivery process, if the settings ask for notifications."""
         if self._settings.wanted:
             self._delivery.start()
 
     def findings(self) -> Iterator[Finding]:
-        """Yield how notifications fare."""
-        yield from self._desktop()
-        yield from self._push()
+        """Yield the state of notifications."""
+        yield from self._check_desktop()
+        yield from self._check_push()
 
-    def _desktop(self) -> Iterator[Finding]:
+    def _check_desktop(self) -> Iterator[Finding]:
         desktop = self.desktop_notifications
         if not desktop.enabled:
             return
@@ -70,7 +70,7 @@ class NotificationsFeature(RunningFeature):
         else:
             yield Finding("notify", "ok", "none was shown yet: acud notify test")
 
-    def _push(self) -> Iterator[Finding]:
+    def _check_push(self) -> Iterator[Finding]:
         push = self.web_push
         if not self._settings.push:
             return
@@ -80,7 +80,7 @@ class NotificationsFeature(RunningFeature):
             fix = "acud logs --level warning; docs/notifications.md"
             yield Finding("push", "warning", f"the newest push was not sent: {push.queue.fault}", fix)
         else:
-            yield Finding("push", "ok", f"{len(push.all(''))} browsers, {push.queue.sent} pushes sent")
+            yield Finding("push", "ok", f"{len(push.list_all(''))} browsers, {push.queue.sent} pushes sent")
 
 
 def start(core: Core) -> NotificationsFeature:
@@ -90,32 +90,32 @@ def start(core: Core) -> NotificationsFeature:
 
 @handles(NotifyTest)
 def notify_test(feature: NotificationsFeature, request: NotifyTest, call: Call) -> None:
-    """Show one; answer when the server took it, or with why it did not."""
+    """Show one; answer when the server took it, or with the fault."""
     if not feature.desktop_notifications.enabled:
         raise InvalidRequest("notifications are off", hint="set [notify] enabled = true, then acud daemon restart")
 
-    def shown(outcome: Notified) -> None:
+    def on_shown(outcome: Notified) -> None:
         if outcome.fault:
             raise Unavailable(f"the notification was not shown: {outcome.fault}", hint=outcome.hint)
         call.reply(NotifyTestReply(outcome.server))
 
-    feature.desktop_notifications.test(call.later(shown))
+    feature.desktop_notifications.test(call.later(on_shown))
 
 
 @handles(PushList)
 def push_list(feature: NotificationsFeature, request: PushList, call: Call) -> PushListReply:
-    """Return who takes notifications."""
+    """Return the subscribed browsers."""
     web_push = feature.web_push
-    return PushListReply(not web_push.off, web_push.public_key, web_push.all(request.pass_id), web_push.off)
+    return PushListReply(not web_push.off, web_push.public_key, web_push.list_all(request.pass_id), web_push.off)
 
 
 @handles(PushSubscribe)
 def push_subscribe(feature: NotificationsFeature, request: PushSubscribe, call: Call) -> PushReply:
-    """Keep it."""
+    """Add a browser."""
     return PushReply(feature.web_push.subscribe(request.pass_id, request.target))
 
 
 @handles(PushUnsubscribe)
 def push_unsubscribe(feature: NotificationsFeature, request: PushUnsubscribe, call: Call) -> PushReply:
-    """Forget it."""
+    """Remove a browser."""
     return PushReply(feature.web_push.unsubscribe(request.push_id, request.pass_id))

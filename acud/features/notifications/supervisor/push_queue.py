@@ -1,4 +1,4 @@
-"""Pushes on their way: a bounded queue, a few of them in the delivery process, few tries each, and services' pauses."""
+"""Pushes to send: a bounded queue, a few at once in the delivery process, few tries each, pauses set by services."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _AT_ONCE = 4
 _TRIES = 3
 _FIRST_S = 2.0
 _LONGEST_S = 3600.0
-"""What a service wants to have later than that is not news any more."""
+"""Longest pause of a service; a later push would be stale."""
 _UNKNOWN_S = 5.0
-"""Seconds until the store is asked again for subscriptions; a revoked one must get no push."""
+"""Seconds until the store is asked again for subscriptions: a revoked one must get no push."""
 _LATE_S = 10.0
 """What one may take beyond the time limit: a delivery process that hangs is not waited for."""
 
@@ -35,9 +35,8 @@ class _Going(Struct, frozen=True):
 
 
 class PushQueue:
-    """Sends by the delivery process. `fault`: why the newest was not sent ("": it was). `good` tells which
-    subscriptions there are (None: not known now); `gone` is called with one that its push service has dropped.
-    The owner sets both.
+    """Sends through the delivery process. `fault`: why the newest was not sent ("": it was). `list_valid` returns the
+    ids of subscriptions (None: unknown now); `forget` is called with one that its push service has dropped.
     """
 
     def __init__(
@@ -46,8 +45,8 @@ class PushQueue:
         loop: EventLoop,
         monotonic_s: Callable[[], float],
         settings: NotifySettings,
-        good: Callable[[], set[str] | None],
-        gone: Callable[[str], None],
+        list_valid: Callable[[], set[str] | None],
+        forget: Callable[[str], None],
     ) -> None:
         self._delivery = delivery
         self._loop = loop
@@ -56,16 +55,16 @@ class PushQueue:
         self._queue: list[_Going] = []
         self._in_hand: dict[int, tuple[_Going, Timer]] = {}
         self._shut: dict[str, float] = {}
-        """By a service's origin: until when it asked to be left alone."""
+        """By a service's origin: the end of the pause that it asked for."""
         self._alarm: Timer | None = None
         self._number = 0
         self.sent = 0
         self.fault = ""
-        self._good, self._gone = good, gone
-        delivery.on_pushes(self.pump, self._ended)
+        self._list_valid, self._forget = list_valid, forget
+        delivery.on_pushes(self.pump, self._on_outcome)
 
     def submit(self, push_id: str, target: PushTarget, body: str, *, urgent: bool) -> bool:
-        """Send one as soon as can be; False when too many are on their way."""
+        """Send one as soon as possible; return False if too many are queued."""
         if len(self._queue) + len(self._in_hand) >= _MOST:
             self.fault = "too many are on their way"
             return False
@@ -76,13 +75,13 @@ class PushQueue:
         return True
 
     def pump(self) -> None:
-        """Hand over what may go now."""
+        """Hand the pushes that are due to the delivery process."""
         now = self._now()
-        good = self._good() if self._queue else set()
-        if good is None:
+        valid = self._list_valid() if self._queue else set()
+        if valid is None:
             self._wake_at(now + _UNKNOWN_S, now)
             return
-        self._queue = [one for one in self._queue if one.push_id in good]
+        self._queue = [one for one in self._queue if one.push_id in valid]
         for one in list(self._queue):
             if len(self._in_hand) >= _AT_ONCE:
                 return
@@ -97,7 +96,7 @@ class PushQueue:
     def _take(self, one: _Going) -> None:
         number = one.push.number
         lost = Pushed(number, "retry", "the delivery process lost it")
-        self._in_hand[number] = (one, self._loop.call_later(self._limit_s, lambda: self._ended(lost)))
+        self._in_hand[number] = (one, self._loop.call_later(self._limit_s, lambda: self._on_outcome(lost)))
 
     def _wait(self, now: float) -> None:
         later = [due for one in self._queue if (due := self._due_s(one)) > now]
@@ -109,7 +108,7 @@ class PushQueue:
             self._alarm.cancel()
         self._alarm = self._loop.call_later(due_s - now, self.pump)
 
-    def _ended(self, outcome: Pushed | Undone) -> None:
+    def _on_outcome(self, outcome: Pushed | Undone) -> None:
         if isinstance(outcome, Undone):
             for number in list(self._in_hand):
                 self._settle(Pushed(number, "retry", outcome.reason))
@@ -127,11 +126,11 @@ class PushQueue:
             self.sent, self.fault = self.sent + 1, ""
         elif outcome.result == "gone":
             _LOG.info("push.gone", push=one.push_id, reason=outcome.reason)
-            self._gone(one.push_id)
+            self._forget(one.push_id)
         else:
-            self._failed(one, outcome)
+            self._retry_later(one, outcome)
 
-    def _failed(self, one: _Going, outcome: Pushed) -> None:
+    def _retry_later(self, one: _Going, outcome: Pushed) -> None:
         origin = origin_of(one.push.target.endpoint)
         self.fault = f"{origin}: {outcome.reason}"
         _LOG.warning("push.failed", push=one.push_id, result=outcome.result, reason=outcome.reason)

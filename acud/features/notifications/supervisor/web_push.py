@@ -1,4 +1,4 @@
-"""Notifications to browsers: chosen from committed events for who may see them, never waited for."""
+"""Notifications to browsers: chosen from committed events by their permissions, never waited for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from acud.base.errors import Conflict, InvalidRequest, NotEnabled, NotFound, Ref
 from acud.base.ids import new_id
 from acud.base.paths import Paths, keep_secret
 from acud.config import NotifySettings
-from acud.features.notifications.notice import Notification, Rate, notice_of
+from acud.features.notifications.notice import Notification, Rate, describe_event
 from acud.features.notifications.supervisor.push_queue import PushQueue
 from acud.features.notifications.tables import PushSubscriptions, Subscription
 from acud.process.event_loop import EventLoop
@@ -23,12 +23,12 @@ from acud.supervisor.ports import TaskMemory
 
 _LOG = log.logger("pushing")
 _MOST = 50
-"""Browsers in all, and of one pass a fifth: each event is encrypted for every one of them."""
+"""Browsers in all: each event is encrypted for every one of them."""
 _OF_ONE_PASS = 10
 
 
 class Body(msgspec.Struct, frozen=True):
-    """What the page's service worker gets, as JSON."""
+    """The content for the page's service worker, as JSON."""
 
     title: str
     body: str
@@ -36,14 +36,12 @@ class Body(msgspec.Struct, frozen=True):
     urgent: bool
 
 
-def key_pair(settings: NotifySettings, paths: Paths) -> tuple[str, str, str]:
-    """Return the private and the public key, made at first use, and "" or why there are none."""
+def load_key_pair(settings: NotifySettings, paths: Paths) -> tuple[str, str, str]:
+    """Return the private and the public key, made at first use, and "" or why they are missing."""
     if not settings.push:
         return "", "", "[notify] push is off"
     try:
-        from acud.features.notifications import (
-            vapid,  # an extra of the installation, which is not loaded where it is off
-        )
+        from acud.features.notifications import vapid  # an extra of the installation, loaded only if used
 
         private = keep_secret(paths.push_key, vapid.new_key)
         return private.decode("ascii"), vapid.public_key(private), ""
@@ -54,7 +52,7 @@ def key_pair(settings: NotifySettings, paths: Paths) -> tuple[str, str, str]:
 
 
 class WebPush:
-    """Hears every committed event. `off`: why nothing is sent to browsers ("": it is)."""
+    """Gets every committed event. `off`: why nothing is sent to browsers ("": it is)."""
 
     def __init__(
         self,
@@ -71,31 +69,31 @@ class WebPush:
         self._store = journal.store
         self._subscriptions = PushSubscriptions(journal.store)
         self._utc_s, self._now = clock
-        self.queue = PushQueue(delivery, loop, self._now, settings, self._good, self._forget)
+        self.queue = PushQueue(delivery, loop, self._now, settings, self._list_valid, self._forget)
         self._settings = settings
         self._tasks = tasks
         _, self.public_key, self.off = keys
         self._screen_text = hide if settings.screen_text else None
         self._rates: dict[str, Rate] = {}
 
-    # ---- who takes them --------------------------------------------------------------------------------------------
+    # ---- subscriptions ---------------------------------------------------------------------------------------------
 
     def subscribe(self, pass_id: str, target: PushTarget) -> PushInfo:
-        """Keep a browser. Raises: InvalidRequest; NotFound for an access token that is none; Conflict with too many;
+        """Add a browser. Raises: InvalidRequest; NotFound for an invalid access token; Conflict with too many;
         NotEnabled while it is off.
         """
         if self.off:
             raise NotEnabled(f"notifications to browsers are off: {self.off}", hint="set [notify] push = true")
         if not is_service(target.endpoint, self._settings.push_services):
             raise InvalidRequest("that is no push service that is known here", hint="[notify] push_services names them")
-        made = self._made(pass_id, target)
-        others = [one for one in self._subscriptions.good(self._utc_s()) if one.endpoint != target.endpoint]
+        made = self._make_subscription(pass_id, target)
+        others = [one for one in self._subscriptions.valid(self._utc_s()) if one.endpoint != target.endpoint]
         if len(others) >= _MOST or sum(one.pass_id == pass_id for one in others) >= _OF_ONE_PASS:
             raise Conflict("too many browsers take notifications", hint="end some: GET and DELETE /api/push")
         self._subscriptions.put(made)
         return made.info
 
-    def _made(self, pass_id: str, target: PushTarget) -> Subscription:
+    def _make_subscription(self, pass_id: str, target: PushTarget) -> Subscription:
         now, whose = self._utc_s(), self._store.web.find(pass_id)
         if whose.pass_id != pass_id or whose.expired(now):
             raise NotFound("no such token or session", hint="acud web token list")
@@ -113,21 +111,21 @@ class WebPush:
             until,
         )
 
-    def all(self, pass_id: str) -> tuple[PushInfo, ...]:
-        """Return every subscription, or those of an access token, oldest first."""
-        return tuple(one.info for one in self._subscriptions.good(self._utc_s()) if pass_id in ("", one.pass_id))
+    def list_all(self, pass_id: str) -> tuple[PushInfo, ...]:
+        """Return all subscriptions, or those of an access token, oldest first."""
+        return tuple(one.info for one in self._subscriptions.valid(self._utc_s()) if pass_id in ("", one.pass_id))
 
     def unsubscribe(self, push_id: str, pass_id: str) -> PushInfo:
-        """Forget one and return it. Raises: NotFound, also when it is of another access token than `pass_id`."""
-        found = [one for one in self.all(pass_id) if one.push_id == push_id]
+        """Remove one and return it. Raises: NotFound, even if it is of another access token than `pass_id`."""
+        found = [one for one in self.list_all(pass_id) if one.push_id == push_id]
         if not found:
             raise NotFound(f"no subscription {push_id[:80]}", hint="GET /api/push lists them")
         self._subscriptions.delete(push_id)
         return found[0]
 
-    def _good(self) -> set[str] | None:
+    def _list_valid(self) -> set[str] | None:
         try:
-            return {one.push_id for one in self._subscriptions.good(self._utc_s())}
+            return {one.push_id for one in self._subscriptions.valid(self._utc_s())}
         except StoreUnavailable as fault:
             self.queue.fault = f"nobody knows who takes it: {fault.message}"
             return None
@@ -135,13 +133,13 @@ class WebPush:
     def _forget(self, push_id: str) -> None:
         self._journal.keep(lambda: self._subscriptions.delete(push_id))
 
-    # ---- what they get ---------------------------------------------------------------------------------------------
+    # ---- sending ---------------------------------------------------------------------------------------------------
 
-    def heard(self, event: Event) -> None:
-        """Notify the browsers that may see `event`, if a person asked for its kind and the rate allows it."""
+    def on_event(self, event: Event) -> None:
+        """Notify the browsers that may see `event`, if the settings ask for its kind and the rate allows it."""
         if self.off:
             return
-        notice = notice_of(event.topic, event.subject, event.data, self._screen_text)
+        notice = describe_event(event.topic, event.subject, event.data, self._screen_text)
         if notice is None or notice.kind not in self._settings.kinds:
             return
         try:
@@ -151,14 +149,14 @@ class WebPush:
             _LOG.warning("push.unsent", fault=fault.message)
 
     def _send(self, event: Event, notice: Notification) -> None:
-        takers = self._subscriptions.good(self._utc_s())
-        self._rates = {one.push_id: self._rate(one.push_id) for one in takers}
+        takers = self._subscriptions.valid(self._utc_s())
+        self._rates = {one.push_id: self._get_rate(one.push_id) for one in takers}
         if not takers:
             return
-        display, task_id = self._owner(event)
+        display, task_id = self._find_owner(event)
         for one in takers:
             if one.sees(display, task_id):
-                self._queue(one, notice, _path(event))
+                self._queue(one, notice, _dashboard_path(event))
 
     def _queue(self, one: Subscription, notice: Notification, path: str) -> None:
         rate = self._rates[one.push_id]
@@ -170,11 +168,11 @@ class WebPush:
         if not self.queue.submit(one.push_id, one.target, body, urgent=notice.urgent):
             rate.hold()
 
-    def _rate(self, push_id: str) -> Rate:
+    def _get_rate(self, push_id: str) -> Rate:
         return self._rates.get(push_id) or Rate(self._settings.per_minute)
 
-    def _owner(self, event: Event) -> tuple[str, str]:
-        """Return whose it is: a display's name and a task's id; both empty for what is gone."""
+    def _find_owner(self, event: Event) -> tuple[str, str]:
+        """Return the display's name and the task's id of an event; both empty if they are gone."""
         kind = event.topic.partition(".")[0]
         task_id = str(event.data.get("task_id") or "")
         wait_id = event.subject if kind == "wait" else str(event.data.get("wait_id") or "")
@@ -191,8 +189,8 @@ class WebPush:
         return "", task_id
 
 
-def _path(event: Event) -> str:
-    """Return where the dashboard shows it."""
+def _dashboard_path(event: Event) -> str:
+    """Return the event's path in the dashboard."""
     kind = event.topic.partition(".")[0]
     if kind == "task":
         return f"#/tasks/{event.subject}"

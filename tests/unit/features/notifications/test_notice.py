@@ -3,7 +3,7 @@
 import pytest
 
 from acud.config.notify import KINDS
-from acud.features.notifications.notice import notice_of
+from acud.features.notifications.notice import describe_event
 
 EVENTS = {
     "wait_resolved": (
@@ -27,7 +27,7 @@ EVENTS = {
 def test_every_kind_has_an_event_and_a_line_of_each() -> None:
     assert set(EVENTS) == set(KINDS)
     for kind, event in EVENTS.items():
-        notice = notice_of(*event)
+        notice = describe_event(*event)
         assert notice is not None
         assert notice.kind == kind
         assert notice.title
@@ -38,23 +38,23 @@ def test_every_kind_has_an_event_and_a_line_of_each() -> None:
     "topic", ["wait.created", "wait.timeout", "task.updated", "display.up", "wake.sent", "beat", ""]
 )
 def test_other_events_are_not_told(topic: str) -> None:
-    assert notice_of(topic, "x", {"name": "x", "status": "failed"}) is None
+    assert describe_event(topic, "x", {"name": "x", "status": "failed"}) is None
 
 
 def test_words_of_the_screen_are_told_only_where_asked_for_and_then_redacted() -> None:
-    plain = notice_of(*EVENTS["wait_resolved"])
-    told = notice_of(*EVENTS["wait_resolved"], screen_text=lambda text: text.replace("Done", "***"))
+    plain = describe_event(*EVENTS["wait_resolved"])
+    told = describe_event(*EVENTS["wait_resolved"], screen_text=lambda text: text.replace("Done", "***"))
     assert plain is not None
     assert told is not None
     assert plain.body == '"Done" is visible'
     assert told.body == '"Done" is visible → "I see ***"'
-    stuck = notice_of(*EVENTS["task_stuck"])
+    stuck = describe_event(*EVENTS["task_stuck"])
     assert stuck is not None
     assert "secret" not in stuck.body
 
 
 def test_ids_and_seconds_are_not_for_people() -> None:
-    undelivered, stuck = notice_of(*EVENTS["wake_undelivered"]), notice_of(*EVENTS["task_stuck"])
+    undelivered, stuck = describe_event(*EVENTS["wake_undelivered"]), describe_event(*EVENTS["task_stuck"])
     assert undelivered is not None
     assert undelivered.body == "the text is visible: no route took it; acud wake list"
     assert stuck is not None
@@ -62,13 +62,13 @@ def test_ids_and_seconds_are_not_for_people() -> None:
 
 
 def test_a_label_stands_for_the_condition() -> None:
-    notice = notice_of("wait.resolved", "w", {"condition": "c", "label": "the build"})
+    notice = describe_event("wait.resolved", "w", {"condition": "c", "label": "the build"})
     assert notice is not None
     assert notice.body == "the build"
 
 
 def test_hostile_words_are_one_short_printable_line() -> None:
-    notice = notice_of("task.ended", "t", {"name": "a\x1b[31m\nb\u202ec" + "x" * 100_000, "status": "failed"})
+    notice = describe_event("task.ended", "t", {"name": "a\x1b[31m\nb\u202ec" + "x" * 100_000, "status": "failed"})
     assert notice is not None
     assert notice.body.isprintable()
     assert len(notice.body) == 300
