@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from acud.features.commentary.prompt import SYSTEM, context_window, user_prompt
+from acud.features.commentary.prompt import SYSTEM, make_window, user_prompt
 from acud.features.commentary.schedule import AnalysisSchedule
 from acud.types.commentary import FEED_KEPT, SENSE_KEPT, AnalysisConfig, FeedItem, SenseEvent, SenseMeta
 from tests.bench._working_day import DAY_S, Moment, day
@@ -67,19 +67,19 @@ class _Replay:
             kind: Literal["text", "context"] = "text" if moment.text else "context"
             self.sense.append(SenseEvent(0, kind, now_ms, now_ms, moment.text, SenseMeta(app=moment.app)))
         self.open.append(moment.at_s)
-        self.loop.news(moment.at_s)
+        self.loop.note_news(moment.at_s)
 
     def _analyse(self, version: int, now_s: float) -> None:
-        window = context_window(self.feed, self.sense, int(now_s * 1000), self.config.max_age_ms)
+        window = make_window(self.feed, self.sense, int(now_s * 1000), self.config.max_age_ms)
         if window.is_empty:
-            self.loop.nothing_to_say(version)
+            self.loop.skip(version)
             return
         self.found.calls += 1
         self.found.tokens += (len(SYSTEM) + len(user_prompt(window))) / _CHARACTERS_A_TOKEN + _ANSWER_TOKENS
         self.found.waited_s += [now_s - at_s for at_s in self.open]
         self.open.clear()
         # What comes during the call comes after it here: half a second later, and none of the figures is about that.
-        self.loop.answered(f"call {self.found.calls}", version, now_s + ANSWER_S)
+        self.loop.take_analysis(f"call {self.found.calls}", version, now_s + ANSWER_S)
 
 
 def run() -> dict[str, Any]:

@@ -69,11 +69,11 @@ class _Rig:
             self.loop.turn(0.0)
 
     def see(self, text: str = "", app: str = "Editor") -> None:
-        self.commentary.seen(SenseEvent(0, "text" if text else "context", 0, 0, text, SenseMeta(app=app)))
+        self.commentary.add_event(SenseEvent(0, "text" if text else "context", 0, 0, text, SenseMeta(app=app)))
         self.after(0)
 
     def hear(self, text: str, source: str = "") -> None:
-        self.commentary.heard(text, "normal", source)
+        self.commentary.add_message(text, "normal", source)
         self.after(0)
 
     @property

@@ -35,7 +35,7 @@ def test_rings_keep_the_newest_and_numbers_grow_over_restarts(tmp_path: Path) ->
         assert [event.id for event in sense] == list(range(6, SENSE_KEPT + 6))
         assert (MessageFeed(store).count(), SenseEventTable(store).count()) == (FEED_KEPT, SENSE_KEPT)
         assert [one.id for one in AnalysisTable(store).newest(50)] == list(range(HISTORY_KEPT + 5, 5, -1))
-        assert AnalysisTable(store).answered() == AnalysisInputs(3, 4)
+        assert AnalysisTable(store).find_answered() == AnalysisInputs(3, 4)
         with store.turn():
             assert MessageFeed(store).add(FeedItem(0, "next", "normal", 1)) == FEED_KEPT + 6
 

@@ -1,1 +1,1 @@
-"""The running commentary: its rings, its senses, when it speaks and what it says."""
+"""The running commentary: its rings, its senses, its schedule and its words."""

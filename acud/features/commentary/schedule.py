@@ -1,7 +1,7 @@
-"""When to analyse, and when to speak: events in with their time (seconds, any steady clock), effects out. Pure.
+"""When to analyse, and when to speak: events in with their time (seconds of a steady clock), effects out. Pure.
 
-News are counted in versions of inputs, never in lengths of rings (a full ring stays as long as it is), and the
-commentary's own words are no news: so it falls silent when nothing happens, and stays awake when something does.
+News are counted by versions of inputs, not by lengths of rings (a full ring does not grow), and the commentary's own
+words are no news: it falls silent when nothing happens.
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ from acud.features.commentary.prompt import NOTHING
 from acud.types.commentary import AnalysisConfig
 
 DEBOUNCE_S = 3.0
-"""With the cadence `event`: so long after the newest input …"""
+"""Delay after the newest input, with the cadence `event` …"""
 DEBOUNCE_MAX_S = 30.0
-"""… but no longer than this after the first."""
+"""… but at most this after the first."""
 COOLDOWN_S = 10.0
-"""Between two analyses with the cadence `event`, and between two pushes always."""
+"""Least time between two analyses with the cadence `event`, and between any two pushes."""
 BACKOFF_MAX_S = 600.0
 
 
 class Analyse(Struct, frozen=True):
-    """Make an analysis now; `version` is the input version it answers for."""
+    """Make an analysis now, of the inputs up to `version`."""
 
     version: int
 
 
 class FeedText(Struct, frozen=True):
-    """Say this in the feed."""
+    """Add this text to the feed."""
 
     text: str
 
 
 class AnalysisSchedule:
-    """The state of the loop. `due_s` is when `tick` is to be called next (None: only news or a setting matter)."""
+    """The state of the loop. Call `tick` at `due_s` (None: after news or a new setting)."""
 
     def __init__(self, config: AnalysisConfig, now_s: float) -> None:
         self.config = config
@@ -50,25 +50,25 @@ class AnalysisSchedule:
 
     # ---- events ----------------------------------------------------------------------------------------------------
 
-    def news(self, now_s: float) -> None:
-        """Something came in from outside."""
+    def note_news(self, now_s: float) -> None:
+        """Count an input from outside."""
         self.version += 1
         self._news_s = now_s
         if self._first_news_s is None:
             self._first_news_s = now_s
 
     def resume(self, pushed: str) -> None:
-        """Know what was said last, before this loop was made: it is not said again."""
+        """Take the last text `pushed` before a restart, which is not to be repeated."""
         self._pushed = pushed
 
     def configure(self, config: AnalysisConfig, now_s: float) -> None:
-        """Run with `config` from now on; a slower interval starts again."""
+        """Run with `config` from now on; another interval starts anew."""
         if config.interval_ms != self.config.interval_ms:
             self._last_call_s = now_s
         self.config = config
 
     def tick(self, now_s: float) -> Analyse | None:
-        """Return the analysis that is due, if one is."""
+        """Return the analysis that is due, or None."""
         due = self.due_s()
         if due is None or now_s < due:
             return None
@@ -77,8 +77,8 @@ class AnalysisSchedule:
         self._first_news_s = None
         return Analyse(self.version)
 
-    def answered(self, text: str, version: int, now_s: float) -> FeedText | None:
-        """Take an analysis; return what to push: nothing twice, nothing empty, nothing within the cooldown."""
+    def take_analysis(self, text: str, version: int, now_s: float) -> FeedText | None:
+        """Take an analysis; return it if it is to be pushed: neither repeated nor empty nor within the cooldown."""
         self._calling = False
         self._backoff = 1.0
         self._analysed = version
@@ -89,8 +89,8 @@ class AnalysisSchedule:
         self._pushed, self._push_s = text, now_s
         return FeedText(text)
 
-    def failed(self, now_s: float, *, rate_limited: bool = False, retry_after_s: float = 0.0) -> None:
-        """The call failed: its input still counts as new. 429 doubles the interval."""
+    def take_failure(self, now_s: float, *, rate_limited: bool = False, retry_after_s: float = 0.0) -> None:
+        """Take a failed call: its input still counts as new. A rate limit doubles the interval."""
         self._calling = False
         if rate_limited:
             longest = max(1.0, BACKOFF_MAX_S / self._interval_s)
@@ -98,20 +98,20 @@ class AnalysisSchedule:
         if self._first_news_s is None:
             self._first_news_s = now_s
 
-    def nothing_to_say(self, version: int) -> None:
-        """The window was empty: no call was made, and there is nothing left to answer for."""
+    def skip(self, version: int) -> None:
+        """Skip the analysis of an empty window: its inputs count as analysed."""
         self._calling = False
         self._analysed = version
 
-    # ---- told ------------------------------------------------------------------------------------------------------
+    # ---- values ----------------------------------------------------------------------------------------------------
 
     @property
     def interval_s(self) -> float:
-        """Seconds between two analyses now, the back-off included."""
+        """Present seconds between two analyses, with the back-off."""
         return self._interval_s * self._backoff
 
     def due_s(self) -> float | None:
-        """Return when the next analysis is due, or None while there is nothing new, one is under way, or it is off."""
+        """Return when the next analysis is due; None without news, during an analysis, or while it is off."""
         if not self.config.enabled or self._calling or self.version == self._analysed:
             return None
         paced = self._last_call_s + self.interval_s

@@ -17,8 +17,8 @@ _ANALYSIS = RowCodec(AnalysisResult)
 
 
 class _Ring(Table):
-    def _added(self, table: str, row: Row, keep: int) -> int:
-        """Write a row, forget what that pushes out of the ring of `keep`, and return the number it got."""
+    def _add_row(self, table: str, row: Row, keep: int) -> int:
+        """Add a row, delete all but the newest `keep`, and return its number."""
         number = int(self._database.write_returning(_SQL[f"{table}_add"], row)[0]["id"] or 0)
         self._database.write(_SQL[f"{table}_trim"], {"newest": number, "keep": keep})
         return number
@@ -28,11 +28,11 @@ class MessageFeed(_Ring):
     """The table `feed`, a ring of `FEED_KEPT`."""
 
     def add(self, item: FeedItem) -> int:
-        """Keep a message, forget what that pushes out of the ring, and return the number it got (its own is unread)."""
-        return self._added("feed", _FEED_ITEM.bind(item), FEED_KEPT)
+        """Add a message (its own number is ignored) and return its number."""
+        return self._add_row("feed", _FEED_ITEM.bind(item), FEED_KEPT)
 
     def above(self, after: int) -> tuple[FeedItem, ...]:
-        """Return the kept messages with a number above `after`, oldest first."""
+        """Return the stored messages with a number above `after`, oldest first."""
         return self._all(_FEED_ITEM, _SQL["feed_above"], {"after": after})
 
     def count(self) -> int:
@@ -40,7 +40,7 @@ class MessageFeed(_Ring):
         return self._number(_SQL["feed_count"])
 
     def newest_of_others(self, source: str) -> int:
-        """Return the newest number of a kept message that is not from `source`; 0: there is none."""
+        """Return the newest number of a stored message that is not from `source`; 0: there is none."""
         return self._number(_SQL["feed_newest_of_others"], {"source": source})
 
 
@@ -48,18 +48,18 @@ class SenseEventTable(_Ring):
     """The table `sense`, a ring of `SENSE_KEPT`."""
 
     def add(self, event: SenseEvent) -> int:
-        """Keep an event, forget what that pushes out of the ring, and return the number it got (its own is unread)."""
-        return self._added("sense", _SENSE_EVENT.bind(event), SENSE_KEPT)
+        """Add an event (its own number is ignored) and return its number."""
+        return self._add_row("sense", _SENSE_EVENT.bind(event), SENSE_KEPT)
 
     def above(self, after: int, *, pictures: bool) -> tuple[SenseEvent, ...]:
-        """Return the kept events with a number above `after`, oldest first; without `pictures`, `data` of `roi` and
+        """Return the stored events with a number above `after`, oldest first; without `pictures`, `data` of `roi` and
         `diff` is left out.
         """
         block = "sense_above" if pictures else "sense_above_without_pictures"
         return self._all(_SENSE_EVENT, _SQL[block], {"after": after})
 
     def words(self) -> tuple[SenseEvent, ...]:
-        """Return every kept event, oldest first, with its words and its meta alone."""
+        """Return every stored event, oldest first, with only its words and its meta."""
         return self._all(_SENSE_EVENT, _SQL["sense_words"])
 
     def count(self) -> int:
@@ -72,7 +72,7 @@ class SenseEventTable(_Ring):
 
 
 class AnalysisInputs(Struct, frozen=True):
-    """Which inputs: the newest number of the feed, the commentary's own words left out, and of sense."""
+    """The newest numbers of the feed, without the commentary's own words, and of sense."""
 
     heard: int = 0
     seen: int = 0
@@ -85,18 +85,18 @@ class AnalysisTable(_Ring):
     """The table `analyses`, a ring of `HISTORY_KEPT`."""
 
     def add(self, result: AnalysisResult, inputs: AnalysisInputs) -> int:
-        """Keep a result, which answers for `inputs`; return the number it got (its own is unread)."""
-        return self._added("analyses", _ANALYSIS.bind(result) | _INPUTS.bind(inputs), HISTORY_KEPT)
+        """Add the result of `inputs` (its own number is ignored) and return its number."""
+        return self._add_row("analyses", _ANALYSIS.bind(result) | _INPUTS.bind(inputs), HISTORY_KEPT)
 
     def newest(self, limit: int) -> tuple[AnalysisResult, ...]:
         """Return the newest results, newest first, at most `limit`."""
         return self._all(_ANALYSIS, _SQL["analyses_newest"], {"limit": limit})
 
     def last_pushed(self) -> str:
-        """Return what was said into the feed last; "" for nothing kept."""
+        """Return the text that was last pushed to the feed, or ""."""
         rows = self._database.read(_SQL["analyses_last_pushed"])
         return str(rows[0]["analysis"]) if rows else ""
 
-    def answered(self) -> AnalysisInputs:
-        """Return the newest inputs that a kept result answers for."""
+    def find_answered(self) -> AnalysisInputs:
+        """Return the newest inputs with a stored result."""
         return _INPUTS.read(self._database.read(_SQL["analyses_answered"])[0])

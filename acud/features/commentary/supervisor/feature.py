@@ -1,4 +1,4 @@
-"""The commentary in the supervisor: started with the core, its answers to requests, and what doctor tells of it."""
+"""The commentary in the supervisor: started with the core; findings for doctor; answers to requests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from acud.base.value_errors import value_fault
 from acud.features.commentary.prompt import user_prompt
 from acud.features.commentary.settings import AnalysisSettings
 from acud.features.commentary.supervisor.senses import SceneEvents, SenseOutput, WindowEvents
-from acud.features.commentary.supervisor.service import Commentary, model_asker
+from acud.features.commentary.supervisor.service import Commentary, make_asker
 from acud.protocol.requests.commentary import (
     AnalysisConfigReply,
     AnalysisConfigure,
@@ -51,42 +51,42 @@ class CommentaryFeature(RunningFeature):
         self.journal = core.journal
         self._redaction = core.redaction
         written = core.redaction.redact
-        ask_model = model_asker(core.pool, self._leaves, written)
+        ask_model = make_asker(core.pool, self._leaves_machine, written)
         self.commentary = Commentary(
             core.journal, core.loop, core.clock, core.settings.of(AnalysisSettings), ask_model, written, core.usage_log
         )
-        senses = SenseOutput(core.loop, core.clock, self._sensing, self._title, self.commentary.sensed)
+        senses = SenseOutput(core.loop, core.clock, self._is_sensing, self._redact_title, self.commentary.keep_sensed)
         self.commentary.on_attended(WindowEvents(core.watched_displays, senses).look)
         scenes = SceneEvents(core.watched_displays.find_by_number, senses)
-        core.ports.elements.on_scene(scenes.shown)
+        core.ports.elements.on_scene(scenes.on_scene)
         core.watched_displays.removed.add(scenes.forget, Order.FEATURES)
 
-    def _leaves(self, backend: str) -> bool:
+    def _leaves_machine(self, backend: str) -> bool:
         return not self.settings.backends[backend].is_local
 
-    def _sensing(self) -> bool:
+    def _is_sensing(self) -> bool:
         return self.commentary.sensing
 
-    def _title(self, watched: WatchedDisplay, window: WindowInfo) -> str:
+    def _redact_title(self, watched: WatchedDisplay, window: WindowInfo) -> str:
         return self._redaction.title(watched, window)[0]
 
     def start(self) -> None:
-        """Take up what a former supervisor left unanswered."""
+        """Analyse inputs that a former supervisor left unanalysed."""
         self.commentary.start()
 
     def backends(self) -> Iterator[str]:
-        """Yield the backend that comments."""
+        """Yield the commentary's backend."""
         yield self.commentary.config.backend
 
     def findings(self) -> Iterator[Finding]:
-        """Yield the commentator, where a model runs, and why there is none."""
+        """Yield the model in use, or the fault."""
         status = self.commentary.status()
         backend = status.config.backend
         if status.fault:
             yield Finding("commentary", "warning", status.fault, "acud analysis config; docs/commentary.md")
         elif backend and status.config.enabled:
             text = f"{status.model} of {backend}"
-            leaves = "; what is said and seen leaves for it" if self._leaves(backend) else ""
+            leaves = "; what is said and seen leaves for it" if self._leaves_machine(backend) else ""
             yield Finding("commentary", "ok", text + leaves)
 
 
@@ -97,14 +97,14 @@ def start(core: Core) -> CommentaryFeature:
 
 @handles(FeedPost)
 def feed_post(feature: CommentaryFeature, request: FeedPost, call: Call) -> Posted:
-    """Keep the message."""
+    """Store the message."""
     feature.commentary.attend()
-    return Posted(feature.commentary.heard(request.text, request.priority, request.source))
+    return Posted(feature.commentary.add_message(request.text, request.priority, request.source))
 
 
 @handles(FeedList)
 def feed_list(feature: CommentaryFeature, request: FeedList, call: Call) -> FeedListReply:
-    """Return the messages above a number."""
+    """Return the messages after a number."""
     feature.commentary.attend()
     return FeedListReply(feature.commentary.feed.above(request.after))
 
@@ -115,13 +115,13 @@ _DEPTH = 32
 
 @handles(SensePost)
 def sense_post(feature: CommentaryFeature, request: SensePost, call: Call) -> Posted:
-    """Keep what was seen elsewhere."""
+    """Store an event of another sensor."""
     pictures = (request.roi, request.diff, request.observation)
     if any(_deeper_than(_DEPTH, picture) for picture in pictures):
         raise InvalidRequest(f"roi, diff or observation is nested deeper than {_DEPTH}", hint="send it flatter")
     feature.commentary.attend()
     return Posted(
-        feature.commentary.seen(SenseEvent(0, request.kind, request.ts, 0, request.ocr, request.meta, *pictures))
+        feature.commentary.add_event(SenseEvent(0, request.kind, request.ts, 0, request.ocr, request.meta, *pictures))
     )
 
 
@@ -132,14 +132,14 @@ def _deeper_than(depth: int, value: Any) -> bool:
 
 @handles(SenseList)
 def sense_list(feature: CommentaryFeature, request: SenseList, call: Call) -> SenseListReply:
-    """Return the events above a number."""
+    """Return the events after a number."""
     feature.commentary.attend()
     return SenseListReply(feature.commentary.sense.above(request.after, pictures=not request.meta_only))
 
 
 @handles(AnalysisStatus)
 def analysis_status(feature: CommentaryFeature, request: AnalysisStatus, call: Call) -> AnalysisStatusReply:
-    """Return how the loop is doing; asking is no listening."""
+    """Return the state of the loop; this request does not count as listening."""
     return feature.commentary.status()
 
 
@@ -152,7 +152,7 @@ def analysis_history(feature: CommentaryFeature, request: AnalysisHistory, call:
 
 @handles(AnalysisContextGet)
 def analysis_context(feature: CommentaryFeature, request: AnalysisContextGet, call: Call) -> AnalysisContextReply:
-    """Return the window as of now."""
+    """Return the present window."""
     feature.commentary.attend()
     window = feature.commentary.window()
     return AnalysisContextReply(window, user_prompt(window))
@@ -163,11 +163,11 @@ _LEAST = {"interval_ms": 5000, "max_age_ms": 10_000}
 
 @handles(AnalysisConfigure)
 def analysis_config(feature: CommentaryFeature, request: AnalysisConfigure, call: Call) -> AnalysisConfigReply:
-    """Change what is given; nothing when any of it cannot be."""
+    """Change the given settings, or none of them if one is invalid."""
     given = {name: value for name, value in msgspec.structs.asdict(request).items() if value is not None}
     config = feature.commentary.config
     if given:
-        config = _changed(config, given)
+        config = _apply_changes(config, given)
         if config.backend and config.backend not in feature.settings.backends:
             there = ", ".join(feature.settings.backends)
             raise InvalidRequest(f"there is no backend {config.backend!r}", hint=f"there are {there}", field="backend")
@@ -176,7 +176,7 @@ def analysis_config(feature: CommentaryFeature, request: AnalysisConfigure, call
     return AnalysisConfigReply(config, has_key=key is not None and bool(key.value or key.headers))
 
 
-def _changed(config: AnalysisConfig, given: dict[str, Any]) -> AnalysisConfig:
+def _apply_changes(config: AnalysisConfig, given: dict[str, Any]) -> AnalysisConfig:
     for name, least in _LEAST.items():
         if name in given:
             given[name] = max(least, given[name])

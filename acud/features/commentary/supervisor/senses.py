@@ -1,7 +1,7 @@
-"""Senses of acud's own displays: which window is in front, and what scenes that a client asked for show.
+"""Senses of acud's own displays: the window in front, and the content of scenes that clients request.
 
-Nothing is read for them: window lists come from capture anyway, and no scene is made while nobody asks for one. A
-display tells at most one event of each kind within a pause, and always its newest state after it.
+Nothing is read for them: capture sends window lists anyway, and scenes are made only on request. A display sends at
+most one event of each kind within a pause, and its newest state after it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from acud.base.clock import Clock
-from acud.features.commentary.prompt import VISUAL_SSIM, NewText, alike
+from acud.features.commentary.prompt import VISUAL_SSIM, NewText, is_alike
 from acud.process.event_loop import EventLoop
 from acud.supervisor.observers import Order
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
@@ -24,34 +24,34 @@ WINDOW_PAUSE_S = 2.0
 _TITLE = 200
 
 Title = Callable[[WatchedDisplay, WindowInfo], str]
-"""Returns a window's title without what redaction takes out of it."""
+"""Returns a window's title, redacted."""
 OWN = "acud"
-"""The source of what acud sensed itself."""
+"""The source of acud's own sense events."""
 
 
 class SenseOutput(Struct, frozen=True):
-    """Where senses go: `tell` gets each event, unnumbered, while `wanted`; `title` is what may be told of a title."""
+    """The output of senses: `send` gets each event, unnumbered, while `wanted`; `title` redacts a title."""
 
     loop: EventLoop
     clock: Clock
     wanted: Callable[[], bool]
     title: Title
-    tell: Callable[[SenseEvent], None]
+    send: Callable[[SenseEvent], None]
 
-    def event(
+    def emit(
         self,
         kind: Literal["text", "visual", "context"],
         watched: WatchedDisplay,
         text: str = "",
         ssim: float | None = None,
     ) -> None:
-        """Tell of something seen on `watched` now."""
-        front = _in_front(watched)
+        """Send an event of `watched`."""
+        front = _find_front(watched)
         meta = SenseMeta(ssim, screen=watched.number)
         if front is not None:
             shown = self.title(watched, front)
             meta = SenseMeta(ssim, front.wm_class or shown, shown, watched.number)
-        self.tell(SenseEvent(0, kind, int(self.clock.instant().utc_s * 1000), 0, text, meta, source=OWN))
+        self.send(SenseEvent(0, kind, int(self.clock.instant().utc_s * 1000), 0, text, meta, source=OWN))
 
 
 class _Front(Struct, frozen=True):
@@ -73,17 +73,17 @@ class WindowEvents:
         watched_displays.removed.add(self._forget, Order.FEATURES)
 
     def look(self) -> None:
-        """Report what is in front on each display now, for a client that begins to listen."""
+        """Report the window in front on each display, for a client that begins to listen."""
         self._fronts.clear()
         for watched in list(self._watched_displays.by_name.values()):
             self.windows_seen(watched)
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
-        """The window list of `watched` changed."""
+        """Report the window in front, if it changed."""
         if watched.number in self._waiting or not self._out.wanted():
             return
-        front, told = _in_front(watched), self._fronts.get(watched.number)
-        if front is None or (told is not None and _same(told.window, front)):
+        front, told = _find_front(watched), self._fronts.get(watched.number)
+        if front is None or (told is not None and _is_same_front(told.window, front)):
             return
         now_s = self._out.clock.monotonic_s()
         if told is not None and now_s - told.told_s < WINDOW_PAUSE_S:
@@ -91,7 +91,7 @@ class WindowEvents:
             self._out.loop.call_at(told.told_s + WINDOW_PAUSE_S, lambda: self._pause_over(watched))
             return
         self._fronts[watched.number] = _Front(front, now_s)
-        self._out.event("context", watched)
+        self._out.emit("context", watched)
 
     def _pause_over(self, watched: WatchedDisplay) -> None:
         self._waiting.discard(watched.number)
@@ -102,13 +102,13 @@ class WindowEvents:
         self._fronts.pop(watched.number, None)
 
 
-def _in_front(watched: WatchedDisplay) -> WindowInfo | None:
+def _find_front(watched: WatchedDisplay) -> WindowInfo | None:
     return next((window for window in watched.windows if window.window_id == watched.focused), None)
 
 
-def _same(told: WindowInfo, front: WindowInfo) -> bool:
-    """Tell whether it is the same window under much the same title: a counter or a spinner is no other context."""
-    return told.window_id == front.window_id and alike(told.title[:_TITLE], front.title[:_TITLE])
+def _is_same_front(told: WindowInfo, front: WindowInfo) -> bool:
+    """Return whether it is the same window with much the same title: a counter or a spinner may change."""
+    return told.window_id == front.window_id and is_alike(told.title[:_TITLE], front.title[:_TITLE])
 
 
 SCENE_PAUSE_S = 5.0
@@ -116,14 +116,14 @@ SCENE_PAUSE_S = 5.0
 
 
 class DisplayText(Struct, frozen=True):
-    """What a scene says of one display: its lines by id, and the least likeness to the picture before."""
+    """A scene's content of one display: its lines by id, and the least likeness to the picture before."""
 
     lines: tuple[tuple[str, str], ...]
     ssim: float | None
 
 
 class _Display:
-    """One display's text, what is still to be reported, and when."""
+    """One display's text, the content still to report, and the time of the last report."""
 
     def __init__(self) -> None:
         self.reading = NewText()
@@ -139,8 +139,8 @@ class SceneEvents:
         self._out = out
         self._displays: dict[int, _Display] = {}
 
-    def shown(self, scene: Scene) -> None:
-        """Take in a scene. A display whose text could not be read is passed over: nothing of it is known to be gone."""
+    def on_scene(self, scene: Scene) -> None:
+        """Take a scene, without displays of unreadable text: their earlier text may still be there."""
         if not self._out.wanted():
             return
         ready = {one.display_id for one in scene.providers if one.ocr.state == "ready"}
@@ -151,13 +151,13 @@ class SceneEvents:
                 self._take(display.id, DisplayText(lines, ssim))
 
     def forget(self, watched: WatchedDisplay) -> None:
-        """Drop what was read on a display that is not watched any more."""
+        """Drop the text of a display that is not watched any more."""
         self._displays.pop(watched.number, None)
 
     def _take(self, number: int, shown: DisplayText) -> None:
         display = self._displays.setdefault(number, _Display())
         waiting = display.due
-        display.due = DisplayText(shown.lines, _least(waiting.ssim if waiting is not None else None, shown.ssim))
+        display.due = DisplayText(shown.lines, _find_least(waiting.ssim if waiting is not None else None, shown.ssim))
         wait_s = display.told_s + SCENE_PAUSE_S - self._out.clock.monotonic_s()
         if wait_s <= 0:
             self._flush(number)
@@ -170,16 +170,16 @@ class SceneEvents:
             return
         due, display.due = display.due, None
         if due is not None and self._out.wanted():
-            self._tell_of(display, watched, due)
+            self._emit_due(display, watched, due)
 
-    def _tell_of(self, display: _Display, watched: WatchedDisplay, shown: DisplayText) -> None:
-        text = display.reading.fresh(shown.lines)
+    def _emit_due(self, display: _Display, watched: WatchedDisplay, shown: DisplayText) -> None:
+        text = display.reading.find_new(shown.lines)
         if not text and (shown.ssim is None or shown.ssim >= VISUAL_SSIM):
             return
         display.told_s = self._out.clock.monotonic_s()
-        self._out.event("text" if text else "visual", watched, text, shown.ssim)
+        self._out.emit("text" if text else "visual", watched, text, shown.ssim)
 
 
-def _least(one: float | None, other: float | None) -> float | None:
+def _find_least(one: float | None, other: float | None) -> float | None:
     known = [ssim for ssim in (one, other) if ssim is not None]
     return min(known, default=None)

@@ -1,7 +1,7 @@
-"""The commentary as the supervisor runs it: inputs into the store, analyses when the rules say so, results told.
+"""The commentary in the supervisor: stores inputs, makes analyses when due, publishes results.
 
-Nothing here blocks: the embedded commentary takes microseconds, an evaluator asks the model. What was fed in
-before a restart and not answered for is answered for after it.
+Nothing blocks: the embedded commentary takes microseconds, an evaluator asks the model. Inputs left unanalysed before a
+restart are analysed after it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from acud.base import log
 from acud.base.clock import Clock
 from acud.base.errors import StoreUnavailable
 from acud.features.commentary import prompt
-from acud.features.commentary.prompt import AGENT, AUDIO_CHARACTERS, SYSTEM, analysis_of, context_window, user_prompt
+from acud.features.commentary.prompt import AGENT, AUDIO_CHARACTERS, SYSTEM, clean_analysis, make_window, user_prompt
 from acud.features.commentary.schedule import Analyse, AnalysisSchedule, FeedText
 from acud.features.commentary.settings import AnalysisSettings
 from acud.features.commentary.tables import AnalysisInputs, AnalysisTable, MessageFeed, SenseEventTable
@@ -35,7 +35,7 @@ from acud.waits.schedule import NORMAL_PRIORITY
 
 
 class AnalysisUsage(Struct, frozen=True):
-    """Analyses asked for, failed ones included. `unpriced`: how many of them have an unknown cost."""
+    """The usage of all analyses, failed ones included. `unpriced`: how many of them have an unknown cost."""
 
     calls: int = 0
     tokens_in: int = 0
@@ -60,9 +60,7 @@ MARK = "[🧠] "
 OPENROUTER_MODEL = "google/gemini-2.5-flash-lite"
 """The model of OpenRouter if none is named; other backends use their own."""
 ATTENDED_S = 600.0
-"""For so long after a client last asked for feed, senses or results, acud's own displays are still sensed."""
-
-
+"""Time after a client's last request for feed, senses or results during which acud's own displays are sensed."""
 AskModel = Callable[[AnalysisConfig, ContextWindow, Callable[[Thought], None]], None]
 """Asks the backend of the settings once; the callback is called in a later turn, whatever happens."""
 
@@ -97,53 +95,53 @@ class Commentary:
         self._on_attended: list[Callable[[], None]] = []
 
     def on_attended(self, attended: Callable[[], None]) -> None:
-        """Call `attended` whenever a client begins to listen, so that it gets what is in front now."""
+        """Call `attended` whenever a client begins to listen, so that it gets the window in front."""
         self._on_attended.append(attended)
 
     @property
     def config(self) -> AnalysisConfig:
-        """How it runs now."""
+        """The present settings."""
         return self._rules.config
 
     @property
     def sensing(self) -> bool:
-        """Whether acud's own displays are to be sensed: it is on, and a client listens or a backend is named."""
+        """Whether acud's own displays are sensed: it is on, and a client listens or a backend is named."""
         listened = self.config.backend or self._clock.monotonic_s() - self._attended_s < ATTENDED_S
         return self.config.enabled and bool(listened)
 
     def start(self) -> None:
-        """Take up what a former supervisor left unanswered."""
+        """Analyse inputs that a former supervisor left unanalysed."""
         self._rules.resume(self.analyses.last_pushed())
-        answered, now = self.analyses.answered(), self._inputs()
+        answered, now = self.analyses.find_answered(), self._inputs()
         if now.heard > answered.heard or now.seen > answered.seen:
             self._news()
 
-    # ---- in --------------------------------------------------------------------------------------------------------
+    # ---- inputs ----------------------------------------------------------------------------------------------------
 
     def attend(self) -> None:
-        """A client listens."""
+        """Note that a client listens."""
         before = self.sensing
         self._attended_s = self._clock.monotonic_s()
         if self.sensing and not before:
             for attended in self._on_attended:
                 attended()
 
-    def heard(self, text: str, priority: str, source: str) -> int:
-        """Put a message into the feed, in this turn; return its number."""
+    def add_message(self, text: str, priority: str, source: str) -> int:
+        """Add a message to the feed, in this turn; return its number."""
         number = self.feed.add(FeedItem(0, text, priority, self._now_ms(), source))
         if source != AGENT:
             self._journal.after_commit(self._news)
         return number
 
-    def seen(self, event: SenseEvent) -> int:
-        """Keep a sense event, in this turn, without what redaction hides; return its number."""
-        number = self.sense.add(self._stamped(event))
+    def add_event(self, event: SenseEvent) -> int:
+        """Add a sense event, redacted, in this turn; return its number."""
+        number = self.sense.add(self._stamp(event))
         self._journal.after_commit(self._news)
         return number
 
-    def sensed(self, event: SenseEvent) -> None:
-        """Keep what one of acud's own displays showed, in this turn or when the disk takes it again."""
-        stamped = self._stamped(event)
+    def keep_sensed(self, event: SenseEvent) -> None:
+        """Keep an event of one of acud's own displays, in this turn or when the disk accepts it again."""
+        stamped = self._stamp(event)
 
         def keep() -> None:
             self.sense.add(stamped)
@@ -158,7 +156,7 @@ class Commentary:
     # ---- the loop --------------------------------------------------------------------------------------------------
 
     def _news(self) -> None:
-        self._rules.news(self._clock.monotonic_s())
+        self._rules.note_news(self._clock.monotonic_s())
         self._arm()
 
     def _arm(self) -> None:
@@ -173,52 +171,52 @@ class Commentary:
             if due is not None:
                 self._analyse(due)
         except StoreUnavailable as fault:
-            self._failed(Thought(reason=fault.message))
+            self._take_failure(Thought(reason=fault.message))
         self._arm()
 
     def _analyse(self, due: Analyse) -> None:
         window, inputs = self.window(), self._inputs()
         if window.is_empty:
-            self._rules.nothing_to_say(due.version)
+            self._rules.skip(due.version)
             return
         began_s = self._clock.monotonic_s()
 
-        def answered(thought: Thought) -> None:
-            self._answered(thought, window, inputs, due.version, round((self._clock.monotonic_s() - began_s) * 1000))
+        def on_answer(thought: Thought) -> None:
+            self._take_answer(thought, window, inputs, due.version, round((self._clock.monotonic_s() - began_s) * 1000))
 
         if self.config.backend:
-            backend, named = self.config.backend, model_named(self.config)
+            backend, named = self.config.backend, choose_model(self.config)
 
-            def said(thought: Thought) -> None:
+            def on_thought(thought: Thought) -> None:
                 tokens = (thought.tokens_in, thought.tokens_out)
                 model = thought.model or named
                 self._usage_log.enter(Purpose.COMMENTARY, backend, thought.cost_usd, tokens, model=model)
-                answered(thought)
+                on_answer(thought)
 
-            self._ask_model(self.config, window, said)
+            self._ask_model(self.config, window, on_thought)
         else:
             text = prompt.comment(window, self._before)
-            answered(Thought(text, model=prompt.MODEL, tokens_in=0, tokens_out=0, cost_usd=0.0))
+            on_answer(Thought(text, model=prompt.MODEL, tokens_in=0, tokens_out=0, cost_usd=0.0))
 
-    def _answered(
+    def _take_answer(
         self, thought: Thought, window: ContextWindow, inputs: AnalysisInputs, version: int, latency_ms: int
     ) -> None:
         self._spent = self._spent.plus(thought)
         if self.config.log_verbose:
             _LOG.info("commentary.turn", prompt=self._hide(user_prompt(window)), answer=thought.text or thought.reason)
-        if thought.code and not (thought.code == "truncated" and thought.text):  # what was said before the cut is said
-            self._failed(thought)
+        if thought.code and not (thought.code == "truncated" and thought.text):  # a truncated answer is used
+            self._take_failure(thought)
         else:
-            text, self._fault, self._before = analysis_of(thought.text), "", window
-            push = self._rules.answered(text, version, self._clock.monotonic_s())
+            text, self._fault, self._before = clean_analysis(thought.text), "", window
+            push = self._rules.take_analysis(text, version, self._clock.monotonic_s())
             self._keep(thought, text, window, inputs, push, latency_ms)
         self._arm()
 
-    def _failed(self, thought: Thought) -> None:
+    def _take_failure(self, thought: Thought) -> None:
         limited = thought.code == "rate_limited"
         self._fault = thought.reason
         now_s = self._clock.monotonic_s()
-        self._rules.failed(now_s, rate_limited=limited, retry_after_s=thought.retry_after_s)
+        self._rules.take_failure(now_s, rate_limited=limited, retry_after_s=thought.retry_after_s)
         _LOG.warning("commentary.failed", reason=thought.reason, rate_limited=limited)
 
     def _keep(
@@ -251,22 +249,22 @@ class Commentary:
             feed_id=feed_id,
         )
 
-    # ---- told ------------------------------------------------------------------------------------------------------
+    # ---- answers ---------------------------------------------------------------------------------------------------
 
     def window(self) -> ContextWindow:
-        """Return what an analysis would be made from now."""
+        """Return the input of an analysis made now."""
         now_ms, age_ms = self._now_ms(), self.config.max_age_ms
-        return context_window(self.feed.above(0), self.sense.words(), now_ms, age_ms)
+        return make_window(self.feed.above(0), self.sense.words(), now_ms, age_ms)
 
     def status(self) -> AnalysisStatusReply:
-        """Return how it is doing."""
+        """Return the state of the loop, with its usage."""
         spent = self._spent
         newest = self.analyses.newest(1)
         return AnalysisStatusReply(
             messages=self.feed.count(),
             sense_events=self.sense.count(),
             config=self.config,
-            model=model_of(self.config),
+            model=name_model(self.config),
             calls=spent.calls,
             tokens_in=spent.tokens_in,
             tokens_out=spent.tokens_out,
@@ -277,7 +275,7 @@ class Commentary:
             last=newest[0] if newest else None,
         )
 
-    def _stamped(self, event: SenseEvent) -> SenseEvent:
+    def _stamp(self, event: SenseEvent) -> SenseEvent:
         meta = replace(event.meta, app=self._hide(event.meta.app), windowTitle=self._hide(event.meta.windowTitle))
         return replace(event, ocr=self._hide(event.ocr), meta=meta, receivedAt=self._now_ms())
 
@@ -288,30 +286,31 @@ class Commentary:
         return int(self._clock.instant().utc_s * 1000)
 
 
-def model_of(config: AnalysisConfig) -> str:
-    """Return whose words are said with `config`: the embedded commentary's unless a backend is named."""
+def name_model(config: AnalysisConfig) -> str:
+    """Return the model that comments with `config`: the embedded commentary unless a backend is named."""
     if not config.backend:
         return prompt.MODEL
-    return model_named(config) or f"the model of {config.backend}"
+    return choose_model(config) or f"the model of {config.backend}"
 
 
-def model_named(config: AnalysisConfig) -> str:
-    """Return the model to request of the backend; "" is its own."""
+def choose_model(config: AnalysisConfig) -> str:
+    """Return the model to request of the backend; "" for its default."""
     return config.model or (OPENROUTER_MODEL if config.backend == JudgeName.OPENROUTER else "")
 
 
 def _unused_model(config: AnalysisConfig) -> str:
-    """Return why a model that was named is not asked, or ""."""
+    """Return why a named model is not asked, or ""."""
     return f"model {config.model} is not asked: no backend is named" if config.model and not config.backend else ""
 
 
 _LOOKED_AT = 4 * AUDIO_CHARACTERS
-"""More than is told of a chunk, so that a key is not missed for being cut; and no more, for this is the supervisor."""
+"""Characters of a chunk that are redacted: more than are sent, so that no key is missed for being cut, and few enough
+for the supervisor."""
 
 
-def model_asker(pool: EvaluatorPool, leaves: Callable[[str], bool], hide: Callable[[str], str]) -> AskModel:
-    """Return what asks through the pool. `leaves` tells whether a backend is not on this machine: `hide` is applied to
-    what it gets of speech; what the screen showed was redacted as it came.
+def make_asker(pool: EvaluatorPool, leaves: Callable[[str], bool], hide: Callable[[str], str]) -> AskModel:
+    """Return a function that asks through the pool. For a backend that `leaves` this machine, speech is redacted by
+    `hide`; screen text was redacted on arrival.
     """
 
     def ask(config: AnalysisConfig, window: ContextWindow, done: Callable[[Thought], None]) -> None:
@@ -322,7 +321,7 @@ def model_asker(pool: EvaluatorPool, leaves: Callable[[str], bool], hide: Callab
             config.backend,
             SYSTEM,
             (ChatMessage("user", user_prompt(window), quotes=True),),
-            model=model_named(config),
+            model=choose_model(config),
             picture=False,
             max_tokens=config.max_tokens,
             temperature=config.temperature,
@@ -334,7 +333,7 @@ def model_asker(pool: EvaluatorPool, leaves: Callable[[str], bool], hide: Callab
 
 
 class _Question:
-    """A worker that died over it may have asked already: it is not asked again, the next analysis will be."""
+    """One question to a model. It is not repeated when its worker dies, which may have asked already."""
 
     lane = Lane.JUDGE
     display = ""
@@ -355,13 +354,13 @@ class _Question:
         return Job(job_id, View(""), "", 0, 0, think=self._ask)
 
     def on_part(self, result: JobResult) -> None:
-        """A thought has no parts."""
+        """Do nothing: a thought has no parts."""
 
     def on_result(self, result: JobResult) -> None:
-        """Hand the thought on."""
+        """Pass the thought on."""
         reason = f"the model was not asked: {result.reason or result.status}"
         self._done(result.thought or Thought(code="judge_down", reason=reason, cost_usd=0.0))
 
     def on_lost(self, reason: str) -> None:
-        """It is not known whether it was asked, or what it cost."""
+        """Report a lost answer; whether the model was asked, and the cost, are unknown."""
         self._done(Thought(code="judge_down", reason=f"the model's answer was lost: {reason}"))

@@ -9,9 +9,9 @@ from acud.features.commentary.prompt import (
     MAX_WORDS,
     NOTHING,
     SCREEN_KEPT,
-    analysis_of,
+    clean_analysis,
     comment,
-    context_window,
+    make_window,
     user_prompt,
 )
 from acud.types.commentary import ContextWindow, FeedItem, SenseEvent, SenseMeta
@@ -28,7 +28,7 @@ def seen(number: int, ocr: str = "", *, kind: Any = "text", app: str = "Editor",
 
 
 def window(feed: list[FeedItem], sense: list[SenseEvent], before_ms: int = 120_000) -> ContextWindow:
-    return context_window(feed, sense, NOW, before_ms)
+    return make_window(feed, sense, NOW, before_ms)
 
 
 def test_transcripts_are_the_marked_lines_joined() -> None:
@@ -83,15 +83,15 @@ def test_the_prompt_clips_and_fences() -> None:
 
 
 def test_an_answer_is_one_line_of_at_most_thirty_words() -> None:
-    assert analysis_of("  \n ") == NOTHING
+    assert clean_analysis("  \n ") == NOTHING
     for nothing in ("—", "--", "-", "–", '"--"', "“—”", "'—'.", "`--`.", "---\n---", "*—*", "(–)", "…", "\u2015"):
-        assert analysis_of(nothing) == NOTHING, nothing
+        assert clean_analysis(nothing) == NOTHING, nothing
     for something in ("-- 3 tests fail", "— ok", "5", "Да.", "保存"):
-        assert analysis_of(something) == something
-    assert analysis_of("Reading\nmail.") == "Reading mail."
+        assert clean_analysis(something) == something
+    assert clean_analysis("Reading\nmail.") == "Reading mail."
     long = "One two three. " + "word " * 60
-    assert analysis_of(long) == "One two three."
-    assert len(analysis_of("word " * 60).split()) == MAX_WORDS + 1
+    assert clean_analysis(long) == "One two three."
+    assert len(clean_analysis("word " * 60).split()) == MAX_WORDS + 1
 
 
 def test_the_embedded_commentary_tells_news_once() -> None:

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from acud.features.commentary.supervisor.service import model_asker
+from acud.features.commentary.supervisor.service import make_asker
 from acud.features.redaction.text_rules import redact
 from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.supervisor.job_queues import Work
@@ -27,7 +27,7 @@ class _Pool:
 
 def asked(*, leaves: bool, config: AnalysisConfig = CONFIG) -> tuple[Work, Job, list[Thought]]:
     pool, thoughts = _Pool(), list[Thought]()
-    model_asker(cast("Any", pool), lambda name: leaves, redact)(config, HEARD, thoughts.append)
+    make_asker(cast("Any", pool), lambda name: leaves, redact)(config, HEARD, thoughts.append)
     job = pool.works[0].build("job-1")
     assert job is not None
     return pool.works[0], job, thoughts

@@ -35,7 +35,7 @@ class _Rig:
         change = ChangeTiers(1, ssim=ssim) if ssim is not None else None
         lines = tuple(OcrElement(f"t3-{hash(text)}", text, BOX, 1.0, 3) for text in texts)
         scene = Scene(1, 0, SceneMode.ACTIVE, (SceneDisplay(3, BOX, change=change),), None, (), lines, ())
-        self.reading.shown(replace(scene, providers=(DisplayProviders(3, ocr, READY),)))
+        self.reading.on_scene(replace(scene, providers=(DisplayProviders(3, ocr, READY),)))
 
     def after(self, seconds: float) -> None:
         self.clock.advance(seconds)
