@@ -70,12 +70,16 @@ class FaultGuard:
         except AcudError:
             raise
         except Exception as fault:
-            self.count += 1
-            _LOG.exception("request.internal", request=name)
-            raise InternalError(
-                f"{name} met a fault of acud itself: {type(fault).__name__}",
-                hint="see the traceback in the log: acud logs --level error",
-            ) from fault
+            raise self.record(name, fault) from fault
+
+    def record(self, name: str, fault: Exception) -> InternalError:
+        """Log and count `fault` of `name`; return the error for its caller."""
+        self.count += 1
+        _LOG.error("request.internal", request=name, exc_info=fault)
+        return InternalError(
+            f"{name} met a fault of acud itself: {type(fault).__name__}",
+            hint="see the traceback in the log: acud logs --level error",
+        )
 
     def run_contained(self, name: str, step: Callable[[], None]) -> AcudError | None:
         """Do a step of something that goes on without a call; return its fault, if any."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,9 +12,11 @@ from acud.base.errors import AcudError, NotFound
 from acud.features.actions.action_words import action_text
 from acud.features.actions.input_aim import InputAim, typed_by
 from acud.features.actions.supervisor.action_wait import FollowedWait
+from acud.features.actions.supervisor.display_steps import DisplaySteps
 from acud.features.actions.supervisor.misdirection import explain
 from acud.features.actions.supervisor.places import element_ids, fill_element_points, named_window, pressed_points
 from acud.protocol.capture import Acted
+from acud.supervisor.coroutines import Callback, Resume, sleep
 from acud.supervisor.ports import LocatedElement
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import WindowInfo
@@ -35,9 +37,6 @@ from acud.types.actions import (
 )
 from acud.types.scene import handle_of
 from acud.waits import baselines
-
-if TYPE_CHECKING:
-    from acud.features.actions.supervisor.feature import ActionsFeature
 
 _RETRY_S = 0.02
 _WINDOW_APPEARS_S = 0.3
@@ -63,193 +62,138 @@ class Progress(Struct):
 
 
 class ActionSequence:
-    """One run of `actions`, whose points are pixels of `watched`. `ended` is called once: with None, or the fault.
+    """One run of `actions`, whose points are pixels of `watched`.
 
-    `lease`: of whoever has taken the display over. `touch` is called before anything that must not be done twice.
-    `window`: the X window that all input is for; 0: each step's is for the window that the step before was in. `wait`:
-    what is to know of a launch. Make it, then `begin`, once.
+    `lease`: of the client that has taken the display over. `touch` is called before anything that must not be done
+    twice. `window`: the X window that all input is for; 0: each step's is for the window that the step before was in.
+    `wait`: the wait that looks at what a launch opens.
     """
 
     def __init__(
         self,
-        feature: ActionsFeature,
+        steps: DisplaySteps,
         watched: WatchedDisplay,
         actions: tuple[Action, ...],
         lease: str,
         touch: Callable[[], None],
-        ended: Callable[[AcudError | None], None],
         window: int = 0,
         wait: FollowedWait | None = None,
     ) -> None:
         self.progress = Progress()
         self._aim = InputAim(window, is_named=bool(window))
-        self._feature, self._core = feature, feature.core
+        self._steps, self._core = steps, steps.core
         self._watched = watched
         self._actions = actions
         self._lease = lease
         self._touch = touch
-        self._ended = ended
         self._wait = wait
         self._seen_frame = False
 
-    def begin(self) -> None:
+    async def run(self) -> Progress:
+        """Do the actions. Raises: AcudError, with which of them failed and how many were done before it."""
+        source = self._steps.pixels(self._watched)
+        self._epoch = source.epoch
+        self.progress.baseline = self._core.waits.targets.token(source, source.frame)
         try:
-            source = self._feature.pixels(self._watched)
-            self._epoch = source.epoch
-            self.progress.baseline = self._core.waits.targets.token(source, source.frame)
+            if not isinstance(self._actions[0], InputAction):
+                # What capture reports of an act holds the newest frame before it: the baseline of whatever comes first.
+                await self._act(CursorPosition())
+            for action in self._actions:
+                self._core.takeovers.check(self._watched, self._lease)
+                await self._do(action)
+                self.progress.done += 1
         except AcudError as fault:
-            self._ended(fault)
-            return
-        if isinstance(self._actions[0], InputAction):
-            self._next()
-        else:
-            # What capture says of an act holds the newest frame before it: the baseline of whatever comes first.
-            self._guarded(lambda: self._act(CursorPosition(), counts=0))
-
-    def _next(self) -> None:
-        if self.progress.done == len(self._actions):
-            self._ended(None)
-        else:
-            self._guarded(lambda: self._do(self._actions[self.progress.done]))
-
-    def _guarded(self, step: Callable[[], None]) -> None:
-        try:
-            step()
-        except AcudError as fault:
-            self._fail(fault)
-
-    def _fail(self, fault: AcudError) -> None:
-        self._ended(told(fault, self._actions, self.progress.done))
-
-    def _did(self) -> None:
-        self.progress.done += 1
-        self._next()
+            raise name_failed(fault, self._actions, self.progress.done) from fault
+        return self.progress
 
     # ---- one action ------------------------------------------------------------------------------------------------
 
-    def _do(self, action: Action) -> None:
-        self._core.takeovers.check(self._watched, self._lease)
+    async def _do(self, action: Action) -> None:
         match action:
             case WindowList():
-                self._core.window_list_ready.when_known(self._watched, lambda fault: self._list(action.match, fault))
+                await self._know_windows()
+                wanted = action.match.casefold()
+                self.progress.windows = tuple(w for w in self._watched.windows if wanted in w.title.casefold())
             case Launch():
-                self._touch()
-                self.progress.pid = self._core.program_launcher.launch(self._watched, action, self._launched)
-                note_launch = self._core.waits.note_launch if self._wait is None else self._wait.note_launch
-                note_launch(self.progress.pid)
+                await self._launch(action)
             case WaitIdle():
-                self._feature.idle(self._watched, action.stable_s, action.timeout_s, self._idle)
+                self.progress.idle = await self._steps.idle(self._watched, action.stable_s, action.timeout_s)
+                self._steps.pixels(self._watched)
             case Move() | Click() | Drag() | Scroll() if element_ids(action):
-                self._when_located(action, element_ids(action), {})
+                await self._act(await self._locate(action))
             case WindowDo():
-                self._when_found(action)
+                window = await self._find_window(action.window)
+                await self._act(replace(action, window=str(window.window_id)))
             case _:
-                self._act(action)
+                await self._act(action)
 
-    def _when_located(self, action: InputAction, ids: Sequence[str], pixels: dict[str, Point]) -> None:
-        """Look for the first of `ids`, then for the rest; then act. What was done before may have moved them."""
-        if not ids:
-            self._core.takeovers.check(self._watched, self._lease)
-            self._act(fill_element_points(action, pixels))
-            return
-        handle = handle_of(ids[0])
-        assert handle is not None
+    async def _launch(self, launch: Launch) -> None:
+        self._touch()
 
-        def located(outcome: LocatedElement | AcudError) -> None:
-            if isinstance(outcome, AcudError):
-                self._fail(outcome)
-            else:
-                pixels[ids[0]] = outcome.point
-                self._guarded(lambda: self._when_located(action, ids[1:], pixels))
+        def begin(resume: Resume[None]) -> None:
+            self.progress.pid = self._core.program_launcher.launch(self._watched, launch, resume)
+            note_launch = self._core.waits.note_launch if self._wait is None else self._wait.note_launch
+            note_launch(self.progress.pid)
 
-        self._core.ports.elements.locate(self._watched, handle, located)
+        await Callback(begin)
+        self._core.displays.note_launch(self._watched, launch, self.progress.pid)
+        self._aim = self._aim.follow(launch, 0)
 
-    def _act(self, action: InputAction, counts: int = 1) -> None:
+    async def _locate(self, action: InputAction) -> InputAction:
+        """Look for the elements of `action`, each in turn; what was done before may have moved them."""
+        pixels: dict[str, Point] = {}
+        for element_id in element_ids(action):
+            handle = handle_of(element_id)
+            assert handle is not None
+            found = await Callback[LocatedElement](partial(self._core.ports.elements.locate, self._watched, handle))
+            pixels[element_id] = found.point
+        self._core.takeovers.check(self._watched, self._lease)
+        return fill_element_points(action, pixels)
+
+    async def _act(self, action: InputAction) -> None:
         if not isinstance(action, _HARMLESS):
             self._touch()
         typed = typed_by(action)
         if typed is not None:
             self._core.waits.targets.note_typed(self._watched.name, typed)
         aim = self._aim.next(action)
-        self._core.input_dispatcher.act(
-            self._watched,
-            action,
-            lambda outcome: self._on_acted(action, outcome, counts),
-            window=aim.window,
-            with_program=aim.with_program,
+        act = partial(
+            self._core.input_dispatcher.act, self._watched, action, window=aim.window, with_program=aim.with_program
         )
-
-    def _on_acted(self, action: InputAction, outcome: Acted | AcudError, counts: int) -> None:
-        if isinstance(outcome, AcudError):
-            self._fail(outcome)
-            return
-        if outcome.misdirected is not None:
-            is_known = outcome.frame and outcome.epoch == self._epoch
-            before = baselines.move_token(self.progress.baseline, outcome.frame) if is_known else ""
-            explain(self._feature, self._watched, action, outcome.misdirected, self._fail, before)
-            return
-        self._take_frame(outcome)
-        self._aim = self._aim.follow(action, outcome.window_id)
-        self.progress.cursor = outcome.cursor or self.progress.cursor
-        self.progress.text = outcome.text or self.progress.text
-        self.progress.png = outcome.png or self.progress.png
-        self.progress.pressed += pressed_points(action, outcome.cursor)
-        self.progress.done += counts
-        self._next()
-
-    def _take_frame(self, acted: Acted) -> None:
+        acted = await Callback[Acted](lambda resume: act(done=resume))
+        if acted.misdirected is not None:
+            is_known = acted.frame and acted.epoch == self._epoch
+            before = baselines.token_at(self.progress.baseline, acted.frame) if is_known else ""
+            raise await explain(self._steps, self._watched, action, acted.misdirected, before)
         if not self._seen_frame and acted.frame and acted.epoch == self._epoch:
-            self.progress.baseline = baselines.move_token(self.progress.baseline, acted.frame)
+            self.progress.baseline = baselines.token_at(self.progress.baseline, acted.frame)
         self._seen_frame = True
-
-    def _launched(self, fault: AcudError | None) -> None:
-        if fault is not None:
-            self._fail(fault)
-            return
-        launch = self._actions[self.progress.done]
-        assert isinstance(launch, Launch)
-        self._core.displays.note_launch(self._watched, launch, self.progress.pid)
-        self._aim = self._aim.follow(launch, 0)
-        self._did()
-
-    def _idle(self, idle: bool) -> None:
-        self.progress.idle = idle
-        try:
-            self._feature.pixels(self._watched)
-        except AcudError as fault:
-            self._fail(fault)
-        else:
-            self._did()
+        self._aim = self._aim.follow(action, acted.window_id)
+        self.progress.cursor = acted.cursor or self.progress.cursor
+        self.progress.text = acted.text or self.progress.text
+        self.progress.png = acted.png or self.progress.png
+        self.progress.pressed += pressed_points(action, acted.cursor)
 
     # ---- windows ---------------------------------------------------------------------------------------------------
 
-    def _list(self, match: str, fault: AcudError | None) -> None:
-        if fault is not None:
-            self._fail(fault)
-            return
-        wanted = match.casefold()
-        self.progress.windows = tuple(w for w in self._watched.windows if wanted in w.title.casefold())
-        self._did()
+    async def _know_windows(self) -> None:
+        await Callback[None](partial(self._core.window_list_ready.when_known, self._watched))
 
-    def _when_found(self, action: WindowDo, left_s: float = _WINDOW_APPEARS_S) -> None:
-        def listed(fault: AcudError | None) -> None:
-            if fault is not None:
-                self._fail(fault)
-                return
+    async def _find_window(self, words: str) -> WindowInfo:
+        """Return the window that `words` name, which may have come just now. Raises: NotFound."""
+        left_s = _WINDOW_APPEARS_S
+        while True:
+            await self._know_windows()
             try:
-                window = named_window(self._watched, action.window)
-            except NotFound as missing:
-                if left_s > 0:
-                    self._core.loop.call_later(_RETRY_S, lambda: self._when_found(action, left_s - _RETRY_S))
-                else:
-                    self._fail(missing)
-                return
-            self._guarded(lambda: self._act(replace(action, window=str(window.window_id))))
-
-        self._core.window_list_ready.when_known(self._watched, listed)
+                return named_window(self._watched, words)
+            except NotFound:
+                if left_s <= 0:
+                    raise
+            await sleep(self._core.loop, _RETRY_S)
+            left_s -= _RETRY_S
 
 
-def told(fault: AcudError, actions: tuple[Action, ...], done: int) -> AcudError:
+def name_failed(fault: AcudError, actions: tuple[Action, ...], done: int) -> AcudError:
     """Return `fault` with which of `actions` failed and how many were done before it."""
     facts = {**fault.facts, "done": done, "failed": done + 1}
     if len(actions) == 1:

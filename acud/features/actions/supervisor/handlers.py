@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -10,155 +10,103 @@ from acud.base.errors import AcudError
 from acud.features.actions.action_words import actions_text
 from acud.features.actions.supervisor.action_sequence import ActionSequence
 from acud.features.actions.supervisor.action_wait import FollowedWait, beside
+from acud.features.actions.supervisor.display_steps import DisplaySteps
 from acud.features.actions.supervisor.instruction_list import InstructionList
 from acud.features.actions.supervisor.places import element_ids, named_window, spot_of, to_display_pixels
 from acud.features.actions.window_effects import focus_now, window_changes
 from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.actions import ActionReply, DesktopAction, LaunchStatus, LaunchStatusReply
 from acud.protocol.requests.gui import GuiDo
-from acud.protocol.requests.looks import Picture
 from acud.supervisor.control import Call, handles
+from acud.supervisor.coroutines import Callback, Task
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import picture_views
+from acud.types import WindowInfo, picture_views
 from acud.types.action_effects import ActionEffects
 from acud.types.actions import Launch
 from acud.types.tasks import ActionType
 from acud.waits.targets import parse_target
 
-if TYPE_CHECKING:
-    from acud.features.actions.supervisor.feature import ActionsFeature
-
-
 _PICTURE_S = 2.0
 """A picture of a display at rest takes no longer, as a rule."""
 
 
-class _Acted:
+class _ActionCall:
     """One request on its way: its display, its wait, its actions, then its picture."""
 
-    def __init__(self, feature: ActionsFeature, request: DesktopAction, call: Call) -> None:
-        self.feature = feature
-        self.request = request
-        self.call = call
-        self.view = picture_views.parse(request.view) if request.view else None
+    def __init__(self, steps: DisplaySteps, request: DesktopAction, call: Call) -> None:
+        self._steps, self._core = steps, steps.core
+        self._request = request
+        self._call = call
+        self._view = picture_views.parse(request.view) if request.view else None
         named = request.display or ("" if request.task_id else self._display())
-        self.place = feature.core.ports.tasks.place(request.task_id, request.target, named)
-        self.target = parse_target(request.target, self.place.display)
-        self.wait = self._followed()
-        self.log = feature.core.ports.tasks.begin_action(
-            self.place.task_id, ActionType.GUI, actions_text(request.actions)
+        self._place = self._core.ports.tasks.place(request.task_id, request.target, named)
+        self._target = parse_target(request.target, self._place.display)
+        self._wait = self._create_wait()
+        self._log = self._core.ports.tasks.begin_action(
+            self._place.task_id, ActionType.GUI, actions_text(request.actions)
         )
-        self.settled: bool | None = None
 
-    def _followed(self) -> FollowedWait | None:
-        request = self.request
+    def _create_wait(self) -> FollowedWait | None:
+        request = self._request
         if request.wait is None:
             return None
-        wait = beside(request.wait, self.target, self.place.task_id)
+        wait = beside(request.wait, self._target, self._place.task_id)
         launches = any(isinstance(action, Launch) for action in request.actions)
-        in_opened = launches and wait.target.strip().lower() == "screen" and wait.display == self.target.display
-        return FollowedWait(self.feature.core, wait, self.call, request.block_s, in_opened=in_opened)
+        in_opened = launches and wait.target.strip().lower() == "screen" and wait.display == self._target.display
+        return FollowedWait(self._core, wait, self._call, request.block_s, in_opened=in_opened)
 
     def _display(self) -> str:
         """Return the display that a view or an element's id names; "" for none."""
-        if self.view is not None:
-            return self.view.display
-        ids = (element_id for action in self.request.actions for element_id in element_ids(action))
-        return self.feature.core.ports.elements.display_of(*ids)
-
-    def fail(self, fault: AcudError) -> None:
-        self.log(fault, None)
-        self.call.fail(fault)
+        if self._view is not None:
+            return self._view.display
+        ids = (element_id for action in self._request.actions for element_id in element_ids(action))
+        return self._core.ports.elements.display_of(*ids)
 
     def begin(self) -> None:
-        """Its start is on disk: find the display."""
-        self.feature.core.displays.with_display(self.target.display, self.call.then(self.on_display, self.fail))
+        """Begin, once the start of the request is on disk."""
+        Task(self._carry_out(), self._call.later, self._answer).begin()
 
-    def on_display(self, watched: WatchedDisplay) -> None:
-        """Find what the points are pixels of."""
-        self.watched = watched
-        if self.target.window or (self.view and self.view.window):
-            self.feature.core.window_list_ready.when_known(watched, self.call.later(self.on_place))
-        else:
-            self.on_place(None)
-
-    def on_place(self, fault: AcudError | None) -> None:
-        """Check every point, then do the actions."""
-        if fault is not None:
-            self.fail(fault)
-            return
-        watched = self.watched
-        try:
-            self.feature.core.takeovers.check(watched, self.request.lease)
-            source = self.feature.pixels(watched)
-            spot = spot_of(self.target, self.view, watched, source.width, source.height)
-            actions = tuple(to_display_pixels(one, spot, source.width, source.height) for one in self.request.actions)
-        except AcudError as refusal:
-            self.fail(refusal)
-            return
-        self.before = watched.windows, watched.focused
-        on_done = self.call.later(self.on_done)
-        window = named_window(watched, self.target.window).window_id if self.target.window else 0
-        self.sequence = ActionSequence(
-            self.feature, watched, actions, self.request.lease, self.call.touch, on_done, window, self.wait
-        )
-        if self.wait is None:
-            self.sequence.begin()
-        else:
-            self.wait.arm(self.sequence.begin, self.fail)
-
-    def on_done(self, fault: AcudError | None) -> None:
-        """They are done, or one failed: then there is no picture, and nothing to wait for."""
-        if fault is not None:
-            self.fail(self._without_wait(fault))
-        elif self.wait is not None:
-            self.wait.when_over(self.show, self._showing_s())
-        else:
-            self.show()
-
-    def _without_wait(self, fault: AcudError) -> AcudError:
-        became = self.wait.cancel(fault.message) if self.wait is not None else ""
-        return type(fault)(f"{fault.message}; {became}", hint=fault.hint, **fault.facts) if became else fault
-
-    def _showing_s(self) -> float:
-        return self.request.settle_timeout_s + _PICTURE_S if self.request.picture else 0.0
-
-    def show(self) -> None:
-        """Take the picture that was asked for, or answer."""
-        if not self.request.picture:
-            self.answer(None)
-        elif self.request.settle_s:
-            timeout_s = max(self.request.settle_timeout_s, 0.001)
-            self.feature.idle(self.watched, self.request.settle_s, timeout_s, self.call.later(self.on_idle))
-        else:
-            self.on_idle(None)
-
-    def on_idle(self, settled: bool | None) -> None:
-        """It settled, or did not in time: the picture shows it as it is."""
-        self.settled = settled
-        ask = PictureAsk(self.request.format, self.request.max_side_px, self.request.quality)
-        self.feature.picture(self.watched, ask, self.call, self.on_picture)
-
-    def on_picture(self, outcome: Picture | AcudError) -> None:
-        """Answer; the actions are done, whatever became of the picture."""
-        if isinstance(outcome, AcudError):
-            self.answer(None, f"no picture: {outcome}")
-        else:
-            self.answer(outcome)
-
-    def _effects(self) -> ActionEffects:
-        windows, focused = self.before
-        now = self.watched
-        changes = window_changes(windows, now.windows)
-        return ActionEffects(changes, focus=focus_now(now.windows, now.focused, focused))
-
-    def answer(self, picture: Picture | None, note: str = "") -> None:
+    def _answer(self, outcome: ActionReply | AcudError) -> None:
         """Reply; neither a picture nor what the clipboard held is stored for a repeat."""
-        done = self.sequence.progress
-        said = "" if self.request.lease else self.feature.core.takeovers.take_note(self.watched)
-        note = "; ".join(part for part in (said, note) if part)
+        if isinstance(outcome, AcudError):
+            self._log(outcome, None)
+            self._call.fail(outcome)
+            return
+        kept = replace(
+            outcome, picture=None, text="", clipboard_picture=b"", note=outcome.note or _left_out(outcome), effects=None
+        )
+        self._call.reply(outcome, self._wait.seen if self._wait is not None else None, kept)
+
+    async def _carry_out(self) -> ActionReply:
+        """Do the actions, and return the answer. Raises: AcudError."""
+        request, with_display = self._request, self._core.displays.with_display
+        watched = await Callback[WatchedDisplay](partial(with_display, self._target.display))
+        sequence = await self._prepare(watched)
+        before = watched.windows, watched.focused
+        if (wait := self._wait) is not None:
+            await Callback[None](lambda resume: wait.arm(lambda: resume(None), resume))
+        try:
+            done = await sequence.run()
+        except AcudError as fault:
+            outcome = wait.cancel(fault.message) if wait is not None else ""
+            raise type(fault)(
+                f"{fault.message}; {outcome}" if outcome else fault.message, hint=fault.hint, **fault.facts
+            ) from fault
+        if wait is not None:
+            shows_s = request.settle_timeout_s + _PICTURE_S if request.picture else 0.0
+            await Callback[None](lambda resume: wait.when_over(lambda: resume(None), shows_s))
+        settled = picture = None
+        note = "" if request.lease else self._core.takeovers.take_note(watched)
+        if request.picture:
+            if request.settle_s:
+                settled = await self._steps.idle(watched, request.settle_s, max(request.settle_timeout_s, 0.001))
+            try:
+                ask = PictureAsk(request.format, request.max_side_px, request.quality)
+                picture = await self._steps.picture(watched, ask)
+            except AcudError as fault:
+                note = "; ".join(part for part in (note, f"no picture: {fault}") if part)
         reply = ActionReply(
-            display=self.watched.name,
+            display=watched.name,
             done=done.done,
             baseline=done.baseline,
             cursor=done.cursor,
@@ -167,16 +115,31 @@ class _Acted:
             windows=done.windows,
             pid=done.pid,
             idle=done.idle,
-            settled=self.settled,
+            settled=settled,
             picture=picture,
             note=note,
-            effects=self._effects(),
-            wait=self.wait.told() if self.wait is not None else None,
+            effects=_effects(watched, *before),
+            wait=wait.told() if wait is not None else None,
         )
         points = {"points": done.pressed} if done.pressed else {}
-        self.log(None, {"display": reply.display, "done": reply.done, **points})
-        kept = replace(reply, picture=None, text="", clipboard_picture=b"", note=note or _left_out(reply), effects=None)
-        self.call.reply(reply, self.wait.seen if self.wait is not None else None, kept)
+        self._log(None, {"display": reply.display, "done": reply.done, **points})
+        return reply
+
+    async def _prepare(self, watched: WatchedDisplay) -> ActionSequence:
+        """Find what the points are pixels of, and check every one."""
+        if self._target.window or (self._view and self._view.window):
+            await Callback[None](partial(self._core.window_list_ready.when_known, watched))
+        self._core.takeovers.check(watched, self._request.lease)
+        source = self._steps.pixels(watched)
+        spot = spot_of(self._target, self._view, watched, source.width, source.height)
+        actions = tuple(to_display_pixels(one, spot, source.width, source.height) for one in self._request.actions)
+        window = named_window(watched, self._target.window).window_id if self._target.window else 0
+        return ActionSequence(self._steps, watched, actions, self._request.lease, self._call.touch, window, self._wait)
+
+
+def _effects(watched: WatchedDisplay, windows: tuple[WindowInfo, ...], focused: int) -> ActionEffects:
+    changes = window_changes(windows, watched.windows)
+    return ActionEffects(changes, focus=focus_now(watched.windows, watched.focused, focused))
 
 
 def _left_out(reply: ActionReply) -> str:
@@ -186,26 +149,25 @@ def _left_out(reply: ActionReply) -> str:
 
 
 @handles(DesktopAction)
-def desktop_action(feature: ActionsFeature, request: DesktopAction, call: Call) -> None:
+def desktop_action(steps: DisplaySteps, request: DesktopAction, call: Call) -> None:
     """Do the actions once the start of the request is on disk: no repeat will do them again."""
-    acted = _Acted(feature, request, call)
-    call.when_started(acted.begin)
+    call.when_started(_ActionCall(steps, request, call).begin)
 
 
 @handles(GuiDo)
-def gui_do(feature: ActionsFeature, request: GuiDo, call: Call) -> None:
+def gui_do(steps: DisplaySteps, request: GuiDo, call: Call) -> None:
     """Do it once the start of the request is on disk: no repeat will do it again."""
-    feature.core.settings.check_judge(request.judge)
-    call.when_started(InstructionList(feature, request, call).begin)
+    steps.core.settings.check_judge(request.judge)
+    call.when_started(InstructionList(steps, request, call).begin)
 
 
 _STATUS_LINES = 20
 
 
 @handles(LaunchStatus)
-def launch_status(feature: ActionsFeature, request: LaunchStatus, call: Call) -> LaunchStatusReply:
+def launch_status(steps: DisplaySteps, request: LaunchStatus, call: Call) -> LaunchStatusReply:
     """Return how a launched program fares."""
-    found = feature.core.program_launcher.find(request.pid)
+    found = steps.core.program_launcher.find(request.pid)
     return LaunchStatusReply(
         pid=found.pid,
         program=found.name,

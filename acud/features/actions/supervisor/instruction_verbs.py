@@ -15,13 +15,13 @@ from acud.features.actions.instructions import (
     TypeInto,
     instruction_text,
 )
-from acud.features.actions.supervisor import list_choice, text_entry
 from acud.features.actions.supervisor.effect_watch import conclude, verify
 from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun, did_text
-from acud.features.actions.supervisor.scroll_search import ScrollSearch, scroll
+from acud.features.actions.supervisor.list_choice import choose
+from acud.features.actions.supervisor.scroll_search import ScrollSearch, scroll_by
+from acud.features.actions.supervisor.text_entry import type_into
 from acud.types import no, yes
 from acud.types.actions import Click, Drag, Key, Move
-from acud.types.grounding import Candidate
 
 _SILENT = ("button", "push button", "link", "tab", "menu", "menu item", "icon", "tool button", "page tab", "")
 """What lights up when it is clicked, whatever else happens: a change of its own pixels shows no effect."""
@@ -30,97 +30,85 @@ _SILENT = ("button", "push button", "link", "tab", "menu", "menu item", "icon", 
 _CARET_KEYS = frozenset({"home", "end", "left", "right", "up", "down", "kp_home", "kp_end"})
 
 
-def follow(run: InstructionRun, instruction: Instruction) -> None:
-    """Begin `instruction`."""
+async def follow(run: InstructionRun, instruction: Instruction) -> InstructionEnding:
+    """Carry out `instruction`. Raises: InstructionOver where it ends early."""
     match instruction:
         case ClickOn():
-            run.find(instruction.at, lambda found: _click(run, instruction, found))
+            return await _click(run, instruction)
         case TickBox():
-            run.find(instruction.at, lambda found: _tick(run, instruction, found), verb="tick")
+            return await _tick(run, instruction)
         case HoverOver():
-            run.find(instruction.at, lambda found: _hover(run, instruction, found), may_be_disabled=True)
+            return await _hover(run, instruction)
         case TypeInto():
-            text_entry.begin(run, instruction)
+            return await type_into(run, instruction)
         case SelectIn():
-            list_choice.begin(run, instruction)
+            return await choose(run, instruction)
         case ScrollUntil():
-            ScrollSearch(run, instruction).begin()
+            return await ScrollSearch(run, instruction).scroll()
         case ScrollBy():
-            scroll(run, instruction)
+            return await scroll_by(run, instruction)
         case DragTo():
-            run.find(instruction.start, lambda start: _drag(run, instruction, start), verb="drag")
+            return await _drag(run, instruction)
         case PressKeys():
-            _press(run, instruction)
+            return await _press(run, instruction)
 
 
-def _click(run: InstructionRun, instruction: ClickOn, found: Candidate) -> None:
-    did, beside = did_text(instruction, found), found.box if found.role in _SILENT else None
-    click = Click(found.point, instruction.button, instruction.count)
+async def _click(run: InstructionRun, instruction: ClickOn) -> InstructionEnding:
+    found = await run.find(instruction.at)
+    await run.prepare(found.point)
+    await run.approach(found.point)
+    await run.act(Click(found.point, instruction.button, instruction.count))
+    beside = found.box if found.role in _SILENT else None
+    return await verify(run, did_text(instruction, found), found.point, beside=beside)
 
-    def clicked() -> None:
-        verify(run, did, (found.point,), beside=beside)
 
-    run.prepare((found.point,), lambda: run.approach(found.point, lambda: run.act((click,), clicked)))
-
-
-def _tick(run: InstructionRun, instruction: TickBox, found: Candidate) -> None:
-    did, word = did_text(instruction, found), "ticked" if instruction.is_on else "not ticked"
-
-    def clicked() -> None:
-        if run.request.expect is not None or run.request.timeout_s <= 0:
-            verify(run, did, (found.point,))
-        else:
-            run.settle(look)
-
-    def look() -> None:
-        run.find(instruction.at, seen, verb="tick", missing=lambda _: verify(run, did, (found.point,)))
-
-    def seen(now: Candidate) -> None:
-        if now.checked == instruction.is_on:
-            conclude(run, did, yes(f"it is {word} now"))
-        elif run.core.clock.monotonic_s() >= until_s:
-            conclude(run, did, no(f"it is not {word}"))
-        else:
-            run.settle(look)
-
-    until_s = run.core.clock.monotonic_s() + run.request.timeout_s
+async def _tick(run: InstructionRun, instruction: TickBox) -> InstructionEnding:
+    found, word = await run.find(instruction.at, verb="tick"), "ticked" if instruction.is_on else "not ticked"
     if found.checked is None:
         words = "nothing was done: whether it is ticked cannot be seen; click … clicks it in any case"
-        run.end(InstructionEnding("unknown", words))
-    elif found.checked == instruction.is_on:
-        run.end(InstructionEnding("verified", f"nothing had to be done: it is {word}", verdict=yes(f"it is {word}")))
-    else:
-        click = (Click(found.point),)
-        run.prepare((found.point,), lambda: run.approach(found.point, lambda: run.act(click, clicked)))
+        return InstructionEnding("unknown", words)
+    if found.checked == instruction.is_on:
+        return InstructionEnding("verified", f"nothing had to be done: it is {word}", verdict=yes(f"it is {word}"))
+    did, until_s = did_text(instruction, found), run.now_s() + run.request.timeout_s
+    await run.prepare(found.point)
+    await run.approach(found.point)
+    await run.act(Click(found.point))
+    if run.request.expect is not None or run.request.timeout_s <= 0:
+        return await verify(run, did, found.point)
+    while True:
+        await run.settle()
+        now = await run.search(instruction.at, verb="tick")
+        if now.status != "found":
+            return await verify(run, did, found.point)
+        if now.candidates[0].checked == instruction.is_on:
+            return await conclude(run, did, yes(f"it is {word} now"))
+        if run.now_s() >= until_s:
+            return await conclude(run, did, no(f"it is not {word}"))
 
 
-def _hover(run: InstructionRun, instruction: HoverOver, found: Candidate) -> None:
-    def moved() -> None:
-        verify(run, did_text(instruction, found), (found.point,))
-
-    run.prepare((found.point,), lambda: run.act((Move(found.point),), moved))
-
-
-def _drag(run: InstructionRun, instruction: DragTo, start: Candidate) -> None:
-    def both(to: Candidate) -> None:
-        points = (start.point, to.point)
-
-        def dragged() -> None:
-            verify(run, did_text(instruction, start), points)
-
-        drag = Drag(to.point, start.point)
-        run.prepare(points, lambda: run.approach(start.point, lambda: run.act((drag,), dragged)))
-
-    run.find(instruction.to, both, verb="drop", to=True)
+async def _hover(run: InstructionRun, instruction: HoverOver) -> InstructionEnding:
+    found = await run.find(instruction.at, may_be_disabled=True)
+    await run.prepare(found.point)
+    await run.act(Move(found.point))
+    return await verify(run, did_text(instruction, found), found.point)
 
 
-def _press(run: InstructionRun, instruction: PressKeys) -> None:
-    def pressed() -> None:
-        verify(run, instruction_text(instruction), moves_caret=_moves_caret(instruction.chord))
+async def _drag(run: InstructionRun, instruction: DragTo) -> InstructionEnding:
+    start = await run.find(instruction.start, verb="drag")
+    to = await run.find(instruction.to, verb="drop", to=True)
+    await run.prepare(start.point, to.point)
+    await run.approach(start.point)
+    await run.act(Drag(to.point, start.point))
+    return await verify(run, did_text(instruction, start), start.point, to.point)
 
-    run.prepare((), lambda: run.stand(lambda: run.act((Key(instruction.chord),), pressed)))
+
+async def _press(run: InstructionRun, instruction: PressKeys) -> InstructionEnding:
+    await run.prepare()
+    await run.stand()
+    await run.act(Key(instruction.chord))
+    return await verify(run, instruction_text(instruction), moves_caret=_moves_caret(instruction.chord))
 
 
 def _moves_caret(chord: str) -> bool:
-    """Tell whether all that the keys can do in a field is to move its caret."""
+    """Return whether all that the keys can do in a field is to move its caret."""
     return all(keys.rpartition("+")[2].lower() in _CARET_KEYS for keys in chord.split())

@@ -10,12 +10,13 @@ import shlex
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from msgspec.structs import replace
 
 from acud.base.errors import AcudError, Conflict, InvalidRequest
 from acud.features.actions.supervisor.action_wait import FollowedWait
+from acud.features.actions.supervisor.display_steps import DisplaySteps
 from acud.protocol.requests.terminals import (
     Moment,
     TerminalClose,
@@ -40,9 +41,6 @@ from acud.types import TextLeaf
 from acud.types.tasks import ActionType
 from acud.waits.conditions import leaves
 from acud.waits.terminals import OutputMark, checksum_line, parse_output_mark
-
-if TYPE_CHECKING:
-    from acud.features.actions.supervisor.feature import ActionsFeature
 
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "fish", "ksh", "tcsh", "csh", "nu", "xonsh"})
 _START = OutputMark(0)
@@ -153,7 +151,7 @@ class _TerminalCall:
     """One call on its way: what it does, then when it is answered, then the text that was written since."""
 
     def __init__(
-        self, feature: ActionsFeature, request: _Asked, call: Call, name: str, task_id: str = "", summary: str = ""
+        self, feature: DisplaySteps, request: _Asked, call: Call, name: str, task_id: str = "", summary: str = ""
     ) -> None:
         """`summary`: what it does, logged in the task; a call of none is not logged."""
         self.core = feature.core
@@ -312,7 +310,7 @@ def _last_lines(redact: Callable[[str], str], text: str, most: int) -> tuple[str
 class _Opening(_TerminalCall):
     """A session on its way."""
 
-    def __init__(self, feature: ActionsFeature, request: TerminalOpen, call: Call) -> None:
+    def __init__(self, feature: DisplaySteps, request: TerminalOpen, call: Call) -> None:
         self.place = feature.core.ports.tasks.place(request.task_id, "screen", request.display)
         summary = f"open terminal session {request.name}".rstrip()
         super().__init__(feature, request, call, request.name or "new", self.place.task_id, summary)
@@ -371,7 +369,7 @@ class _Opening(_TerminalCall):
 class _Typing(_TerminalCall):
     """Text and keys on their way into a session."""
 
-    def __init__(self, feature: ActionsFeature, request: TerminalType, call: Call) -> None:
+    def __init__(self, feature: DisplaySteps, request: TerminalType, call: Call) -> None:
         self.task_id = feature.core.ports.tasks.place(request.task_id, "screen", "").task_id
         summary = f"type into terminal session {request.terminal}"
         super().__init__(feature, request, call, request.terminal, self.task_id, summary)
@@ -467,7 +465,7 @@ def _cells(text: str) -> int | None:
 class _TerminalReading(_TerminalCall):
     """The screen of a session, its last lines, or what it wrote since."""
 
-    def __init__(self, feature: ActionsFeature, request: TerminalRead, call: Call) -> None:
+    def __init__(self, feature: DisplaySteps, request: TerminalRead, call: Call) -> None:
         super().__init__(feature, request, call, request.terminal)
         self.given = request
         self.since = parse_output_mark(request.since) if request.since else _START
@@ -496,25 +494,25 @@ class _TerminalReading(_TerminalCall):
 
 
 @handles(TerminalOpen)
-def terminal_open(feature: ActionsFeature, request: TerminalOpen, call: Call) -> None:
+def terminal_open(feature: DisplaySteps, request: TerminalOpen, call: Call) -> None:
     """Open it once the start of the request is on disk: no repeat will do it again."""
     call.when_started(_Opening(feature, request, call).begin)
 
 
 @handles(TerminalType)
-def terminal_type(feature: ActionsFeature, request: TerminalType, call: Call) -> None:
+def terminal_type(feature: DisplaySteps, request: TerminalType, call: Call) -> None:
     """Type it once the start of the request is on disk: no repeat will do it again."""
     call.when_started(_Typing(feature, request, call).begin)
 
 
 @handles(TerminalRead)
-def terminal_read(feature: ActionsFeature, request: TerminalRead, call: Call) -> None:
+def terminal_read(feature: DisplaySteps, request: TerminalRead, call: Call) -> None:
     """Read it at the moment that was asked for."""
     _TerminalReading(feature, request, call).begin()
 
 
 @handles(TerminalList)
-def terminal_list(feature: ActionsFeature, request: TerminalList, call: Call) -> None:
+def terminal_list(feature: DisplaySteps, request: TerminalList, call: Call) -> None:
     """Return the sessions."""
 
     def listed(found: tuple[TerminalState, ...]) -> None:
@@ -525,7 +523,7 @@ def terminal_list(feature: ActionsFeature, request: TerminalList, call: Call) ->
 
 
 @handles(TerminalClose)
-def terminal_close(feature: ActionsFeature, request: TerminalClose, call: Call) -> None:
+def terminal_close(feature: DisplaySteps, request: TerminalClose, call: Call) -> None:
     """Close it once the start of the request is on disk."""
     terminals, fail = feature.core.terminals, call.later(call.fail)
 

@@ -1,0 +1,165 @@
+"""Work of several steps as one coroutine on the supervisor's own loop: no asyncio, no thread.
+
+    moved = await Callback(lambda resume: waits.run_transient(spec, watched, resume))
+
+A callback resumes the coroutine at once, in the same turn and savepoint (docs/adr/0011-steps-as-coroutines.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any, Generic, Protocol, TypeVar, cast
+
+from acud.base.errors import AcudError
+from acud.process.event_loop import EventLoop
+
+Thing = TypeVar("Thing")
+Resume = Callable[[Thing | AcudError], None]
+Steps = Coroutine["Callback[Any]", Any, Thing]
+_NOTHING = object()
+
+
+class Later(Protocol):
+    """Makes a callback a part of the call that a coroutine works for (`Call.later`)."""
+
+    def __call__(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
+        """Return `step` as a part of the call: what it raises answers that call alone."""
+        ...
+
+
+class Callback(Generic[Thing]):
+    """Awaits one callback: `begin` starts something and passes it `resume`, which is called once, at once or later.
+
+    An AcudError that `begin` raises, or `resume` is called with, is raised at the await. `begin` may return a function
+    that gives up what it began: it is called where the coroutine is cancelled meanwhile.
+    """
+
+    def __init__(self, begin: Callable[[Resume[Thing]], object]) -> None:
+        self.begin = begin
+
+    def __await__(self) -> Generator[Callback[Thing], Thing, Thing]:
+        """Suspend the coroutine until the callback."""
+        return (yield self)
+
+
+class Task(Generic[Thing]):
+    """Drives the coroutine `steps`; `done` gets its result, or the AcudError that ended it. Any other exception goes to
+    the step that resumed it.
+    """
+
+    def __init__(self, steps: Steps[Thing], later: Later, done: Callable[[Thing | AcudError], None]) -> None:
+        self._steps = steps
+        self._later = later
+        self._done = done
+        self._give_up: object = None
+        self._outcome: object = None
+        self._awaited = 0
+        """Counts the callbacks, so that one that comes twice, or too late, resumes nothing."""
+        self._is_running = False
+        self._is_over = False
+
+    def begin(self) -> None:
+        """Run to the first callback that does not come at once."""
+        self._run()
+
+    def cancel(self) -> None:
+        """Give up what is awaited, and run what `finally` holds; `done` is not called. Harmless once it is over."""
+        if self._is_over:
+            return
+        self._is_over = True
+        if callable(self._give_up):
+            self._give_up()
+        if not self._is_running:
+            self._steps.close()
+
+    def _run(self) -> None:
+        self._is_running = True
+        try:
+            while self._outcome is not _NOTHING:
+                awaited = self._send()
+                if awaited is None:
+                    return
+                self._begin(awaited)
+        finally:
+            self._is_running = False
+            if self._is_over:
+                self._steps.close()
+
+    def _send(self) -> Callback[Any] | None:
+        """Resume the coroutine; return what it awaits next, or None where it has ended."""
+        outcome, self._outcome, self._give_up = self._outcome, _NOTHING, None
+        try:
+            awaited = self._steps.throw(outcome) if isinstance(outcome, AcudError) else self._steps.send(outcome)
+        except StopIteration as end:
+            self._end(cast("Thing", end.value))
+        except AcudError as fault:
+            self._end(fault)
+        except BaseException:
+            self._is_over = True
+            raise
+        else:
+            return None if self._is_over else awaited
+        return None
+
+    def _begin(self, awaited: Callback[Any]) -> None:
+        self._awaited += 1
+        number = self._awaited
+
+        def resume(outcome: object) -> None:
+            if number != self._awaited or self._outcome is not _NOTHING or self._is_over:
+                return
+            self._outcome = outcome
+            if not self._is_running:
+                self._run()
+
+        try:
+            self._give_up = awaited.begin(self._later(resume))
+        except AcudError as fault:
+            self._outcome = fault
+
+    def _end(self, outcome: Thing | AcudError) -> None:
+        if not self._is_over:
+            self._is_over = True
+            self._done(outcome)
+
+
+def sleep(loop: EventLoop, delay_s: float) -> Callback[None]:
+    """Return what resumes a coroutine after `delay_s`."""
+
+    def begin(resume: Resume[None]) -> Callable[[], None]:
+        return loop.call_later(delay_s, lambda: resume(None)).cancel
+
+    return Callback(begin)
+
+
+def first(later: Later, *racers: Steps[Thing | None]) -> Callback[Thing | None]:
+    """Return what runs coroutines beside each other until one returns something other than None (or all have ended).
+
+    The others are cancelled. A fault of one is the outcome.
+    """
+
+    def begin(resume: Resume[Thing | None]) -> Callable[[], None]:
+        tasks: list[Task[Thing | None]] = []
+        left = len(racers)
+        is_over = False
+
+        def cancel() -> None:
+            nonlocal is_over
+            is_over = True
+            for task in tasks:
+                task.cancel()
+
+        def ended(outcome: Thing | AcudError | None) -> None:
+            nonlocal left
+            left -= 1
+            if not is_over and (outcome is not None or left == 0):
+                cancel()
+                resume(outcome)
+
+        tasks += [Task(racer, later, ended) for racer in racers]
+        for task in tasks:
+            if not is_over:
+                task.begin()
+        return cancel
+
+    return Callback(begin)
