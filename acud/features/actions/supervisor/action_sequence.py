@@ -163,10 +163,10 @@ class ActionSequence:
         acted = await Callback[Acted](lambda resume: act(done=resume))
         if acted.misdirected is not None:
             is_known = acted.frame and acted.epoch == self._epoch
-            before = baselines.token_at(self.progress.baseline, acted.frame) if is_known else ""
+            before = baselines.move_token(self.progress.baseline, acted.frame) if is_known else ""
             raise await explain(self._steps, self._watched, action, acted.misdirected, before)
         if not self._seen_frame and acted.frame and acted.epoch == self._epoch:
-            self.progress.baseline = baselines.token_at(self.progress.baseline, acted.frame)
+            self.progress.baseline = baselines.move_token(self.progress.baseline, acted.frame)
         self._seen_frame = True
         self._aim = self._aim.follow(action, acted.window_id)
         self.progress.cursor = acted.cursor or self.progress.cursor

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 
-from acud.base.errors import AcudError, Conflict
+from acud.base.errors import Conflict
 from acud.protocol.requests.waits import ActionWait, WaitCreate, WaitReply
 from acud.supervisor.control import Call
 from acud.supervisor.core import Core
+from acud.supervisor.coroutines import Callback, Resume, first, sleep
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.creation import WaitCreation
 from acud.supervisor.wakes import FETCH_S
@@ -65,43 +67,30 @@ class FollowedWait:
         self._give_up: Callable[[], None] | None = None
         self._known_dialogs: frozenset[int] = frozenset()
         """Those on the wait's display that were there before, or did not stand still."""
-        self._is_followed = False
-        """Whether somebody is to be told of its end."""
         self._is_asked = False
         """Whether a dialog stands still that came since."""
 
-    def arm(self, then: Callable[[], None], fail: Callable[[AcudError], None], *, acts: bool = True) -> None:
-        """Arm it, then go on, once: it is stored by then, and sees every frame from now on. `acts`: something is done
-        then, until `when_over`.
+    async def arm(self, *, acts: bool = True) -> None:
+        """Arm it, once: it is stored by then, and sees every frame from now on. `acts`: something is done then, until
+        `follow`.
         """
         if self._armed is not None:
-            then()
             return
-
-        def armed(outcome: WaitReply | AcudError) -> None:
-            if isinstance(outcome, AcudError):
-                fail(outcome)
-                return
-            self._armed = outcome
-            source = self._core.sources.by_name.get(outcome.wait.display)
-            self._frame = (source.name, source.epoch, source.frame) if source is not None else self._frame
-            self._known_dialogs = frozenset(self._dialogs())
-            first = self._call.later(lambda _: self._follow(then, acts=acts))
-            # What is there now must be known before anything is done, where only another look counts.
-            asks_quiet = acts and any(isinstance(leaf, Stable) for leaf in leaves(outcome.wait.spec.until))
-            within_s = _VERDICT_S if self._wait.policy.fresh else _LOOK_S if asks_quiet else 0.0
-            if within_s and not self._in_opened:
-                self._core.waits.when_judged(outcome.wait.wait_id, within_s, first, fetched_s=_ACTING_S)
-            else:
-                self._call.when_started(lambda: first(None))
-
-        self._creation.begin(armed)
-
-    def _follow(self, then: Callable[[], None], *, acts: bool) -> None:
-        self._watch(_LONGEST_S, _ACTING_S, None)
+        self._armed = armed = await Callback[WaitReply](self._creation.begin)
+        source = self._core.sources.by_name.get(armed.wait.display)
+        self._frame = (source.name, source.epoch, source.frame) if source is not None else self._frame
+        self._known_dialogs = frozenset(self._dialogs())
+        # What is there now must be known before anything is done, where only another look counts.
+        asks_quiet = acts and any(isinstance(leaf, Stable) for leaf in leaves(armed.wait.spec.until))
+        within_s = _VERDICT_S if self._wait.policy.fresh else _LOOK_S if asks_quiet else 0.0
+        if within_s and not self._in_opened:
+            judged = partial(self._core.waits.when_judged, armed.wait.wait_id, within_s, fetched_s=_ACTING_S)
+            await Callback[WaitInfo](lambda resume: judged(done=resume))
+        else:
+            await Callback[None](lambda resume: self._call.when_started(lambda: resume(None)))
+        self._watch(_LONGEST_S, _ACTING_S, lambda: None)
         if acts:
             self._note_action(is_over=False)
-        then()
 
     def _note_action(self, *, is_over: bool) -> None:
         if self._armed is not None:
@@ -112,15 +101,14 @@ class FollowedWait:
         assert self._armed is not None
         self._core.waits.note_launch(pid, self._armed.wait.wait_id if self._in_opened else "")
 
-    def _watch(self, block_s: float, fetched_s: float, over: Callable[[], None] | None) -> None:
+    def _watch(self, block_s: float, fetched_s: float, over: Callable[[], None]) -> None:
         assert self._armed is not None
 
-        def told(info: WaitInfo, ended: bool) -> None:
+        def take(info: WaitInfo, ended: bool) -> None:
             self._ended = info if ended else None
-            if over is not None:
-                over()
+            over()
 
-        self._give_up = self._core.waits.when_ended(self._armed.wait.wait_id, block_s, told, fetched_s=fetched_s)
+        self._give_up = self._core.waits.when_ended(self._armed.wait.wait_id, block_s, take, fetched_s=fetched_s)
 
     def _leave(self) -> None:
         if self._give_up is not None:
@@ -144,30 +132,26 @@ class FollowedWait:
             return f"its wait {wait_id} had ended before: {self._core.waits.find(wait_id).state.value}"
         return f"its wait {wait_id} is cancelled"
 
-    def when_over(self, done: Callable[[], None], answer_s: float) -> None:
-        """Call `done` when it has ended, when a dialog has come that asks for an answer, or when the call is to be
-        answered, which takes `answer_s` more.
+    async def follow(self, answer_s: float) -> None:
+        """Return when it has ended, when a dialog has come that asks for an answer, or when the call is to be answered,
+        which takes `answer_s` more.
 
-        What needed nothing to be done arms it here.
+        An action that had nothing to do arms it here.
         """
-        if self._armed is None:
-            self.arm(lambda: self.when_over(done, answer_s), self._call.fail, acts=False)
-            return
+        await self.arm(acts=False)
         self._note_action(is_over=True)
         self._leave()
-        if self._ended is not None or self._is_asked:
-            done()
-            return
-        left_s = self._until_s - self._core.clock.monotonic_s()
-        over = self._call.later(lambda _: done())
-        self._is_followed = True
+        if self._ended is None and not self._is_asked:
+            await first(self._call.later, self._await_end(answer_s), self._await_question())
 
-        def ended() -> None:
-            self._is_followed = False
-            over(None)
+    async def _await_end(self, answer_s: float) -> bool:
+        left_s = max(self._until_s - self._core.clock.monotonic_s(), 0.0)
 
-        self._watch(max(left_s, 0.0), FETCH_S + answer_s, ended)
-        self._look_for_dialogs(ended)
+        def begin(resume: Resume[bool]) -> Callable[[], None]:
+            self._watch(left_s, FETCH_S + answer_s, lambda: resume(True))
+            return self._leave
+
+        return await Callback[bool](begin)
 
     # ---- dialogs that come meanwhile ---------------------------------------------------------------------------------
 
@@ -180,41 +164,32 @@ class FollowedWait:
         assert self._armed is not None
         return self._core.watched_displays.by_name.get(self._armed.wait.display)
 
-    def _look_for_dialogs(self, asked: Callable[[], None]) -> None:
-        if not self._is_followed:
-            return
-        watched, new = self._display, [one for one in self._dialogs() if one not in self._known_dialogs]
-        if watched is not None and new:
-            target = Target(watched.name, window=str(new[0]))
+    async def _await_question(self) -> bool | None:
+        """Return True once a new dialog stands still; None where no display is watched."""
+        while (watched := self._display) is not None:
+            new = next((one for one in self._dialogs() if one not in self._known_dialogs), None)
+            if new is None:
+                await sleep(self._core.loop, _POLL_S)
+                continue
             left_s = max(self._until_s - self._core.clock.monotonic_s(), _POLL_S)
-            still = WaitSpec(Stable(_STILL_S, ignore_blinking=True), target, left_s)
+            spec = WaitSpec(Stable(_STILL_S, ignore_blinking=True), Target(watched.name, window=str(new)), left_s)
+            still = await Callback[ActiveWait](partial(self._core.waits.run_transient, spec, watched))
+            if still.state is WaitState.RESOLVED:
+                await self._await_verdict()
+                if new in self._dialogs():
+                    self._is_asked = True
+                    return True
+            self._known_dialogs |= {new}
+        return None
 
-            def stood(active: ActiveWait) -> None:
-                is_still, now_s = active.state is WaitState.RESOLVED, self._core.clock.monotonic_s()
-                self._stood(new[0], asked, now_s, is_still=is_still)
-
-            self._core.waits.run_transient(still, watched, self._call.later(stood))
-        elif watched is not None:
-            again = self._call.later(lambda _: self._look_for_dialogs(asked))
-            self._core.loop.call_later(_POLL_S, lambda: again(None))
-
-    def _stood(self, dialog: int, asked: Callable[[], None], at_s: float, *, is_still: bool) -> None:
-        """A judge that has not seen the dialog as it stood at `at_s` may find in it what is waited for."""
+    async def _await_verdict(self) -> None:
+        """Await a judge that has not seen the screen of now: it may find in it what is waited for."""
         assert self._armed is not None
-        if not self._is_followed:
-            return
-        if is_still and self._core.waits.is_judging(self._armed.wait.wait_id, at_s):
-            again = self._call.later(lambda _: self._stood(dialog, asked, at_s, is_still=True))
-            self._core.loop.call_later(_POLL_S, lambda: again(None))
-        elif is_still and dialog in self._dialogs():
-            self._is_asked = True
-            self._leave()
-            asked()
-        else:
-            self._known_dialogs |= {dialog}
-            self._look_for_dialogs(asked)
+        at_s = self._core.clock.monotonic_s()
+        while self._core.waits.is_judging(self._armed.wait.wait_id, at_s):
+            await sleep(self._core.loop, _POLL_S)
 
-    def told(self) -> ActionWait | None:
+    def describe(self) -> ActionWait | None:
         """Return how it stands (None: it was never armed)."""
         if self._armed is None:
             return None

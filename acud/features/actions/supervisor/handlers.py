@@ -84,7 +84,7 @@ class _ActionCall:
         sequence = await self._prepare(watched)
         before = watched.windows, watched.focused
         if (wait := self._wait) is not None:
-            await Callback[None](lambda resume: wait.arm(lambda: resume(None), resume))
+            await wait.arm()
         try:
             done = await sequence.run()
         except AcudError as fault:
@@ -94,7 +94,7 @@ class _ActionCall:
             ) from fault
         if wait is not None:
             shows_s = request.settle_timeout_s + _PICTURE_S if request.picture else 0.0
-            await Callback[None](lambda resume: wait.when_over(lambda: resume(None), shows_s))
+            await wait.follow(shows_s)
         settled = picture = None
         note = "" if request.lease else self._core.takeovers.take_note(watched)
         if request.picture:
@@ -119,7 +119,7 @@ class _ActionCall:
             picture=picture,
             note=note,
             effects=_effects(watched, *before),
-            wait=wait.told() if wait is not None else None,
+            wait=wait.describe() if wait is not None else None,
         )
         points = {"points": done.pressed} if done.pressed else {}
         self._log(None, {"display": reply.display, "done": reply.done, **points})

@@ -15,7 +15,7 @@ from acud.features.actions.supervisor.instruction_run import InstructionContext,
 from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.control import Call
-from acud.supervisor.coroutines import Callback, Task
+from acud.supervisor.coroutines import Task
 from acud.types import Spent
 from acud.types.action_effects import reading_line
 
@@ -96,8 +96,8 @@ class InstructionList:
             reply = self._summary(reply)
         if reply.left or reply.status not in ("verified", "unverified"):
             reply = replace(reply, message=f"{reply.message}{self._cancel_wait(reply.message)}")
-        elif (wait := self._wait) is not None:
-            await Callback[None](lambda resume: wait.when_over(lambda: resume(None), _SETTLE_TIMEOUT_S + _PICTURE_S))
+        elif self._wait is not None:
+            await self._wait.follow(_SETTLE_TIMEOUT_S + _PICTURE_S)
         return await self._add_picture(reply) if self._request.picture else reply
 
     # ---- what came of them -------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class InstructionList:
             self._fail(outcome)
             return
         wait = self._wait
-        reply = outcome if wait is None else replace(outcome, wait=wait.told())
+        reply = outcome if wait is None else replace(outcome, wait=wait.describe())
         kept = replace(reply, picture=None, field=None, effects=None)
         self._call.reply(reply, None if wait is None else wait.seen, kept)
 

@@ -275,9 +275,8 @@ class InstructionRun:
 
     async def act(self, *actions: Action) -> None:
         """Do `actions`, whose points are display pixels; the frame before the first one is the baseline."""
-        wait = self._wait
-        if wait is not None:
-            await Callback[None](lambda resume: wait.arm(lambda: resume(None), resume))
+        if self._wait is not None:
+            await self._wait.arm()
         progress = await self._sequence(*actions).run()
         self.baseline = self.baseline or progress.baseline
         self.pressed += progress.pressed
@@ -288,9 +287,8 @@ class InstructionRun:
 
     async def follow_wait(self) -> None:
         """Return when the wait after the last instruction has ended, or is followed no longer."""
-        wait = self._wait
-        if wait is not None and self.is_last:
-            await Callback[None](lambda resume: wait.when_over(lambda: resume(None), _ANSWER_S))
+        if self._wait is not None and self.is_last:
+            await self._wait.follow(_ANSWER_S)
 
     async def approach(self, point: Point) -> None:
         """Move the pointer there and let pass what that lights up, so that the effect alone is measured."""
