@@ -218,7 +218,7 @@ def _windows_of(chain: tuple[int, ...], windows: tuple[WindowInfo, ...]) -> list
 def _strangers(windows: tuple[WindowInfo, ...]) -> str:
     """Say which windows name no process: those can be matched with no terminal."""
     unnamed = [w for w in windows if not w.pid and w.kind != "popup"]
-    return f" ({len(unnamed)} windows there do not say of which process they are)" if unnamed else ""
+    return f" (windows there that do not say of which process they are: {len(unnamed)})" if unnamed else ""
 
 
 def unknown_session(name: SessionName, survey: SessionSurvey, windows: tuple[WindowInfo, ...]) -> NotFound:
@@ -277,7 +277,7 @@ def _number_in(leaf: ScreenNumber, pane: str, echoes: Sequence[Echo]) -> Verdict
         cells = [spaced(cell) for cell in _CELL_END.split(line) if cell.strip()]
         for cell, beside in zip_longest(cells, cells[1:], fillvalue=""):
             places += [
-                replace(place, number=begins_with_number(leaf, beside)) if place.ends else place
+                replace(place, number=begins_with_number(leaf, beside)) if place.ends and not place.leads else place
                 for place in label_places(leaf, cell)
             ]
     return judge_places(leaf, places)
