@@ -95,7 +95,7 @@ def acted_text(before: Scene, now: Scene, points: Sequence[Point], max_tokens: i
         if is_told and (was is None or changed or _window(was) != _window(window)):
             entries.append((_changed_window(was, window), changed))
         elif changed:
-            entries.append((f"in {_window(window)}: {len(changed)} lines differ", []))
+            entries.append((f"in {_window(window)}: lines that differ: {len(changed)}", []))
     frame += [f"- {_window(one)}" for place, one in old.items() if place not in {_place(one) for one in windows}]
     if not entries and len(frame) == 1:
         return PromptText(f"scene {now.scene_id}: nothing that is told here differs from scene {before.scene_id}")
