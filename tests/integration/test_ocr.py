@@ -81,6 +81,15 @@ def test_no_line_is_lost_beside_those_that_share_its_canvas(engine: RapidEngine,
     assert [y for y in middles if not any(box.y <= y < box.bottom for box in boxes)] == []
 
 
+@pytest.mark.parametrize("size", [9, 10, 12])
+def test_small_accents_are_kept_or_in_doubt_and_none_is_made_up(engine: RapidEngine, size: int) -> None:
+    words, plain = ["naïve", "café", "Zürich"], ["title", "Resume", "Unit"]
+    read, at = ScreenReader(engine).read((), drawn([*words, *plain], DARK, size=size)), Rect(0, 0, *SIZE)
+    assert Answer.NO not in [look_for(read, Text(text), 0.5, at).answer for text in words], read
+    assert [look_for(read, Text(text), 0.5, at).answer for text in plain] == [Answer.YES] * 3, read
+    assert [look_for(read, Text(text), 0.5, at).answer for text in ("cafe", "Zurich", "Résumé")] == [Answer.NO] * 3
+
+
 @pytest.mark.parametrize(
     ("colours", "font", "size"),
     [

@@ -135,6 +135,8 @@ def look_for(
     if len(hits) >= leaf.count:
         times = f" {leaf.count} times, first" if leaf.count > 1 else ""
         return yes(f"reads{times} {hits[0].words(at)}", boxes, len(hits))
+    if len(accented := _found_but_for_accents(counted, leaf, echoes)) >= leaf.count:
+        return unknown("engine", f'"{leaf.text}" may be there with accents misread: {accented[0].words(at)}')
     if hits:
         edge = _lower_edge(lines, hits, at, pixels)
         more = f"; text goes on to the lower edge{edge}, so more may be out of view" if edge is not None else ""
@@ -217,6 +219,18 @@ def _found(lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo] = ()) -> li
     if len(hits) < leaf.count and len(close(leaf.text)) >= _MIN_DISGUISED:
         hits = max(hits, _without_echoes(_found_disguised(lines, leaf), echoes), key=len)
     return hits
+
+
+def _found_but_for_accents(lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo]) -> list[TextHit]:
+    """Return where the text shows with other accents, which engines take for one another, or lose some of."""
+    if leaf.regex or not _has_accents(leaf.text):
+        return []
+    hits = _without_echoes(_found_as(lines, leaf, _without_accents), echoes)
+    return [hit for hit in hits if any(_has_accents(line.text) for line in hit.lines)]
+
+
+def _has_accents(text: str) -> bool:
+    return _without_accents(text) != caseless(text)
 
 
 def without_echoes(lines: Sequence[Line], words: str, echoes: Sequence[Echo]) -> Sequence[Line]:
@@ -357,10 +371,15 @@ def _made_close(text: str) -> str:
     return _COMMA_IN_NUMBER.sub("\u201a", text).translate(_CLOSE)
 
 
+def _without_accents(text: str) -> str:
+    """Return `text` without case and accents."""
+    apart = unicodedata.normalize("NFKD", caseless(text))
+    return unicodedata.normalize("NFC", "".join(one for one in apart if not unicodedata.combining(one)))
+
+
 def _words_alike(text: str) -> str:
     """Return `text` without case and accents, which engines lose, all letters that look alike made one."""
-    plain = "".join(one for one in unicodedata.normalize("NFKD", caseless(text)) if not unicodedata.combining(one))
-    return plain.translate(_ALIKE)
+    return _without_accents(text).translate(_ALIKE)
 
 
 def alike(text: str) -> str:

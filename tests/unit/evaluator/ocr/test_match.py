@@ -51,6 +51,18 @@ def test_spaces_between_chinese_letters_do_not_count(read: list[str], text: str)
     assert verdict(lines, text).answer is Answer.YES
 
 
+@pytest.mark.parametrize(
+    ("read", "text", "answer"),
+    [
+        ("Zūrich HB", "Zürich", Answer.UNKNOWN), ("žlutoučký", "žluťoučký", Answer.UNKNOWN),
+        ("Zürich HB", "Zürich", Answer.YES), ("Resume", "Résumé", Answer.NO), ("Résumé", "Resume", Answer.NO),
+        ("각", "가", Answer.NO),
+    ],
+)  # fmt: skip
+def test_other_accents_leave_a_text_in_doubt(read: str, text: str, answer: Answer) -> None:
+    assert verdict([line(read, 0, 0)], text).answer is answer
+
+
 def test_case_counts_where_asked() -> None:
     assert verdict(TERMINAL, "build finished", match_case=True).answer is Answer.NO
     assert verdict(TERMINAL, "Build finished", match_case=True).answer is Answer.YES
