@@ -131,12 +131,13 @@ def look_for(
         return unknown("engine", f"the regular expression {fault}")
     if leaf.gone:
         return _absent(lines, leaf, hits[:1], at)
+    hits = [hit for hit in hits if not _has_open_sign(leaf, hit)]
     boxes = _boxes(hits[: leaf.count])
     if len(hits) >= leaf.count:
         times = f" {leaf.count} times, first" if leaf.count > 1 else ""
         return yes(f"reads{times} {hits[0].words(at)}", boxes, len(hits))
-    if len(accented := _found_but_for_accents(counted, leaf, echoes)) >= leaf.count:
-        return unknown("engine", f'"{leaf.text}" may be there with accents misread: {accented[0].words(at)}')
+    if len(doubtful := _found_in_doubt(counted, leaf, echoes)) >= leaf.count:
+        return unknown("engine", f'"{leaf.text}" may be there, its accents or signs misread: {doubtful[0].words(at)}')
     if hits:
         edge = _lower_edge(lines, hits, at, pixels)
         more = f"; text goes on to the lower edge{edge}, so more may be out of view" if edge is not None else ""
@@ -221,12 +222,30 @@ def _found(lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo] = ()) -> li
     return hits
 
 
-def _found_but_for_accents(lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo]) -> list[TextHit]:
-    """Return where the text shows with other accents, which engines take for one another, or lose some of."""
-    if leaf.regex or not _has_accents(leaf.text):
+def _found_in_doubt(lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo]) -> list[TextHit]:
+    """Return where the text shows with other accents, which engines take for one another or lose some of, or with a
+    sign of no settled width.
+    """
+    if leaf.regex:
         return []
-    hits = _without_echoes(_found_as(lines, leaf, _without_accents), echoes)
-    return [hit for hit in hits if any(_has_accents(line.text) for line in hit.lines)]
+    hits = [hit for hit in _found_as(lines, leaf, _signs_short) if _has_open_sign(leaf, hit)]
+    if _has_accents(leaf.text):
+        found = _found_as(lines, leaf, _without_accents)
+        hits += [hit for hit in found if any(_has_accents(line.text) for line in hit.lines)]
+    return _without_echoes(hits, echoes)
+
+
+def _has_open_sign(leaf: Text, hit: TextHit) -> bool:
+    """Tell whether a sign in the hit stands for a spelling of the text or a longer one: its width settled neither."""
+    wanted, read = _signs_short(leaf.text), "".join(line.text for line in hit.lines)
+    return not leaf.regex and any(
+        sign in read and sign not in leaf.text and SPELLINGS[sign][:2] in wanted for sign in "≠≡"
+    )
+
+
+def _signs_short(text: str) -> str:
+    """Return `text` as `close`, with `!==` as `!=` and `===` as `==`."""
+    return close(text).replace("!==", "!=").replace("===", "==")
 
 
 def _has_accents(text: str) -> bool:
