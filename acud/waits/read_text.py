@@ -20,6 +20,10 @@ _JOINT = r"[\s:=(\[#≈~|·•–—→-]*"
 _LINK = re.compile(rf"{_JOINT}|\s*\.{{2,}}\s*|(?P<words>(?:[\s(]+[^\W\d_][\w'’-]*\)?){{1,3}})(?P<joint>\s?[:=]\s*|\s*)")
 """What may stand between a label and its number in one text: few words, as in "Downloaded so far: 90 MB"."""
 _END = re.compile(rf"{_JOINT}\.*\s*")
+_LIST = re.compile(r"[,;|·•]\s")
+_NAMED = re.compile(r"\w\W?\s?[:=]\s*$")
+_ENUMERATES = (".", ":", ")")
+"""Signs right behind the number of an entry: "2. Tests", "14: error"."""
 _WORD = re.compile(r"\w{2,}")
 _ORDER: dict[Comparison, Callable[[float, float], bool]] = {
     Comparison.AT_LEAST: operator.ge, Comparison.MORE: operator.gt, Comparison.EQUAL: operator.eq,
@@ -141,14 +145,15 @@ def reduce_letters(text: str) -> str:
 class LabelPlace(Struct, frozen=True):
     """A place of a label in a text.
 
-    `number`: the one that belongs to it. `is_whole`: the text is this label and its number, nothing else. `ends`:
-    nothing follows it, so that its number may stand beside or below. `where`: of the number, `region`: of both, in
-    words for a verdict; `box`: of the number.
+    `number`: the one that belongs to it; `leads`: it stands before the label. `is_whole`: the text is this label and
+    its number, nothing else. `ends`: nothing follows it, so that its number may stand beside or below. `where`: of the
+    number, `region`: of both, in words for a verdict; `box`: of the number.
     """
 
     number: NumberSeen | None
     is_whole: bool
     ends: bool
+    leads: bool = False
     where: str = ""
     region: str = ""
     box: Rect | None = None
@@ -161,17 +166,44 @@ def find_label_places(leaf: ScreenNumber, text: str, alike: Callable[[str], str]
     if len(read) != len(text):
         wanted, read = label, text
     for start, end in find_places(wanted, read, whole_words=True):
-        number = next((one for one in numbers_in(text, end) if one.values_in(leaf.unit)), None)
-        between = text[end : number.start] if number is not None else ""
-        if number is not None and not _is_link(between, number, leaf.unit):
-            number = None
-        if number is None and is_number(text[:start]):
-            number, between = next(one for one in numbers_in(text[:start])), ""  # "31 open incidents"
-            number = None if number.counts_else or not number.values_in(leaf.unit) else number
-        ends = number is None and _END.fullmatch(text, end) is not None
-        is_alone = number is not None and not _WORD.search(between + text[max(end, number.end) :])
+        before, after = _number_before(leaf, text[:start]), _number_after(leaf, text, end)
+        number = _choose(text, end, before, after)
+        leads = number is not None and number is before
+        ends = (number is None or leads) and _END.fullmatch(text, end) is not None
+        between = text[end : number.start] if number is not None and not leads else ""
+        is_alone = number is not None and not _WORD.search(between + text[end if leads else number.end :])
         begins = not _WORD.search(text[:start])
-        yield LabelPlace(number, begins and (ends or is_alone), ends)
+        yield LabelPlace(number, begins and (ends or is_alone), ends, leads)
+
+
+def _number_after(leaf: ScreenNumber, text: str, end: int) -> NumberSeen | None:
+    """Return the number that the text leads to from a label which ends at `end`."""
+    number = next((one for one in numbers_in(text, end) if one.values_in(leaf.unit)), None)
+    return number if number is not None and _is_link(text[end : number.start], number, leaf.unit) else None
+
+
+def _number_before(leaf: ScreenNumber, head: str) -> NumberSeen | None:
+    """Return the number that stands right before a label, at the end of `head`, and is no other label's ("a: 3 b")."""
+    number = next(reversed(list(numbers_in(head))), None)
+    if number is None or number.counts_else or not number.values_in(leaf.unit) or _WORD.search(head[number.end :]):
+        return None
+    is_entry = head[number.end :].startswith(_ENUMERATES) or (number.text.endswith(")") and number.text[0] != "(")
+    return None if is_entry or _NAMED.search(head, 0, number.start) else number
+
+
+def _choose(text: str, end: int, before: NumberSeen | None, after: NumberSeen | None) -> NumberSeen | None:
+    """Return the number of a label that ends at `end`, by whether the text begins or ends with a number, as "12 Open
+    3 Closed" and "Errors 3 Warnings 4" do; None where it does both or neither.
+    """
+    is_first = before is not None and not _WORD.search(_LIST.split(text[: before.start])[-1])
+    if before is None or after is None:
+        return after or (before if is_first else None)
+    between = text[end : after.start]
+    if any(sign in between for sign in ":=") or not text[before.end : end].strip()[0].isalnum():
+        return after
+    if is_first:
+        return before if after.counts_else or _WORD.search(between) else None
+    return None if after.counts_else or not is_number(text[after.start :]) else after
 
 
 def _is_link(between: str, number: NumberSeen, unit: str) -> bool:
@@ -190,13 +222,15 @@ def _is_link(between: str, number: NumberSeen, unit: str) -> bool:
 
 
 def read_leading_number(leaf: ScreenNumber, text: str) -> NumberSeen | None:
-    """Return the number that `text` begins with, if it has the wanted unit and does not count something else ("31 open
-    incidents").
+    """Return the number that `text` begins with, if it has the wanted unit and neither counts something else ("31 open
+    incidents") nor numbers it ("2. Tests").
     """
     seen = next(numbers_in(text), None)
     if seen is None or _WORD.search(text[: seen.start]) or not seen.values_in(leaf.unit):
         return None
     rest = text[seen.end :].lstrip()
+    if rest.startswith(_ENUMERATES) and _WORD.search(rest):
+        return None
     return None if seen.counts_else and not leaf.unit and _WORD.match(rest) and not rest[0].isdigit() else seen
 
 
@@ -253,7 +287,7 @@ def _lacks_number(leaf: ScreenNumber, labels: Sequence[LabelPlace], places: Sequ
     words = f'no number{_describe_unit(leaf)} can be read after "{leaf.label}"'
     if len(labels) > 1:
         return ambiguous(f"{words} in any of its {len(labels)} places{hint}")
-    return unreadable(words + hint)
+    return ambiguous(words + hint) if hint else unreadable(words)
 
 
 def _describe_regions(places: Sequence[LabelPlace], words: str) -> str:

@@ -218,7 +218,7 @@ def _find_windows(chain: tuple[int, ...], windows: tuple[WindowInfo, ...]) -> li
 def _describe_unowned(windows: tuple[WindowInfo, ...]) -> str:
     """Return how many windows name no process, so that they match no terminal; "" for none."""
     unnamed = [w for w in windows if not w.pid and w.kind != "popup"]
-    return f" ({len(unnamed)} windows there do not say of which process they are)" if unnamed else ""
+    return f" (windows there that do not say of which process they are: {len(unnamed)})" if unnamed else ""
 
 
 def unknown_session(name: SessionName, survey: SessionSurvey, windows: tuple[WindowInfo, ...]) -> NotFound:
@@ -277,7 +277,7 @@ def _judge_number(leaf: ScreenNumber, pane: str, echoes: Sequence[Echo]) -> Verd
         cells = [normalise_text(cell) for cell in _CELL_END.split(line) if cell.strip()]
         for cell, beside in zip_longest(cells, cells[1:], fillvalue=""):
             places += [
-                replace(place, number=read_leading_number(leaf, beside)) if place.ends else place
+                replace(place, number=read_leading_number(leaf, beside)) if place.ends and not place.leads else place
                 for place in find_label_places(leaf, cell)
             ]
     return judge_places(leaf, places)

@@ -10,7 +10,7 @@ import click
 from msgspec import Struct
 
 from acud.base.errors import AcudError
-from acud.protocol.recordings import RecordingInfo
+from acud.protocol.recordings import RecordingInfo, RecordingState
 from acud.protocol.requests.recordings import RecordListReply, RecordReply
 from acud_cli.formatting import FittedTable, count, duration, moment, plain, shortened
 from acud_cli.options import (
@@ -105,6 +105,8 @@ def _print_stopped(reply: RecordReply) -> None:
 
 
 def _amount(one: RecordingInfo) -> str:
+    if not one.frames and one.state is RecordingState.RECORDING:
+        return "nothing on disk yet"
     lost = f", {count(one.dropped, 'frame')} dropped" if one.dropped else ""
     return f"{count(one.frames, 'frame')}, {duration(one.seconds)}, {one.size_bytes / 1e6:.2f} MB{lost}"
 

@@ -143,7 +143,8 @@ def _process() -> Iterator[subprocess.Popen[bytes]]:
 def _print(line: ReplayLine, *, several: bool) -> None:
     match line:
         case ReplayBegan():
-            say(f"{line.recording_id}: {line.frames} frames, {line.seconds:.1f} s, {line.segments} segments")
+            held = f"{count(line.frames, 'frame')}, {line.seconds:.1f} s, {count(line.segments, 'segment')}"
+            say(f"{line.recording_id}: {held}")
             for note in line.notes:
                 warn(f"note: {note}")
         case ReplayRow() if not several:

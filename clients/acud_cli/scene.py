@@ -13,7 +13,7 @@ from acud.protocol.requests.scenes import Annotation, SceneAnnotated, SceneReply
 from acud.types import Rect
 from acud.types.scene import SceneMode
 from acud_cli.exit_codes import Exit
-from acud_cli.formatting import cost
+from acud_cli.formatting import cost, count
 from acud_cli.options import BOX, PictureFile, WholeNumber, complete_displays, display_option, task_option
 from acud_cli.session import Session, as_json, pass_session, say, say_all, warn, write_picture
 from acud_client.sync import Client
@@ -110,7 +110,8 @@ def _print(reply: SceneReply, target: str) -> None:
     for one in reply.left_out:
         again = f"acud scene -d {one.display} --max-tokens {one.tokens}"
         again += f" --target {shlex.quote(target)}" if target else ""
-        say(f"left out of {one.display}: {one.widgets} widgets, {one.texts} texts; all of it: {again}")
+        left_out = f"{count(one.widgets, 'widget')}, {count(one.texts, 'text')}"
+        say(f"left out of {one.display}: {left_out}; all of it: {again}")
 
 
 def _watch(session: Session, client: Client, displays: tuple[str, ...], max_tokens: int) -> int:

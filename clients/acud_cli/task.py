@@ -335,7 +335,7 @@ def delete_task(session: Session, *, task_id: str) -> None:
     acud task delete e0471d
     """
     reply = session.client().task_delete(task_id)
-    session.show(reply, lambda: say(f"deleted {reply.task_id}, {reply.waits_cancelled} waits cancelled"))
+    session.show(reply, lambda: say(f"deleted {reply.task_id}, {count(reply.waits_cancelled, 'wait')} cancelled"))
 
 
 def task_line(view: TaskView) -> str:

@@ -9,7 +9,7 @@ import click
 
 from acud.protocol.requests.terminals import Moment, TerminalInfo, TerminalReply
 from acud_cli.exit_codes import Exit, of_state
-from acud_cli.formatting import FittedTable, local_time, plain
+from acud_cli.formatting import FittedTable, count, local_time, plain
 from acud_cli.options import DURATION, WholeNumber, display_option, task_option, together
 from acud_cli.session import Session, complete_names, pass_session, print_table, say, say_all, warn
 from acud_cli.wait_options import action_wait_of, action_wait_options
@@ -218,7 +218,7 @@ def _told(session: Session, reply: TerminalReply, moment: Moment) -> int:
     def human() -> None:
         warn(f"{reply.terminal.name}: {_state(reply.terminal)} (pid {reply.terminal.pid})")
         if reply.left_out:
-            warn(f"({reply.left_out} lines above are left out)")
+            warn(f"({count(reply.left_out, 'line')} above left out)")
         say_all(reply.text.split("\n") if reply.text else ())
         if reply.note:
             warn(f"note: {reply.note}")

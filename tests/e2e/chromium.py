@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import os
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -22,6 +23,8 @@ from tests.e2e.gateway_support import code, served
 SETTINGS = BARE + "[web]\nenabled = true\nport = 0\n"
 PATIENCE_MS = 60_000
 SHOTS = Path(__file__).parents[2] / ".state" / "dashboard"
+KEEPS_ALL = "KEEP_PICTURES" in os.environ
+"""Else a picture is kept only of a page that fails: without a graphics card Chromium works a while on each."""
 Pixels = npt.NDArray[np.uint8]
 
 _PROGRAM = "/usr/bin/chromium"
@@ -55,6 +58,12 @@ class Chromium:
     def visit(self, daemon: Daemon, path: str, scope: Scope = Scope.ADMIN, **given: Any) -> Visit:
         """Log in to the daemon's gateway with `scope` and open `#/path`; `given`: options of the browser's context."""
         return Visit(self.browser, daemon, path, scope, given)
+
+
+def keep_picture(page: Page, name: str) -> None:
+    """Write what the page shows to `SHOTS`."""
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SHOTS / f"{name}.png")
 
 
 def serious(page: Page) -> list[tuple[str, str]]:
@@ -97,10 +106,11 @@ class Visit:
         self.page.goto(f"{self.url}/dashboard#/{path}")
 
     def shot(self, name: str) -> None:
-        """Keep a picture of the page, on which axe is to find no serious fault."""
-        SHOTS.mkdir(parents=True, exist_ok=True)
-        self.page.screenshot(path=SHOTS / f"{name}.png")
-        assert not serious(self.page), f"{name}: {serious(self.page)}"
+        """Fail for a serious fault that axe finds, and keep a picture of the page that has it."""
+        bad = serious(self.page)
+        if bad or KEEPS_ALL:
+            keep_picture(self.page, name)
+        assert not bad, f"{name}: {bad}"
 
     def pixels(self, selector: str = ".screen-canvas") -> Pixels:
         """Return what a canvas or a video shows: height x width x 3 RGB."""

@@ -15,11 +15,11 @@ from acud.types import DisplayInfo
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, emptied, until, write_script
-from tests.fixtures.browsers import api, browser, chromium
+from tests.fixtures.browsers import api, browser, chromium, session, visitor
 from tests.fixtures.guis import form, gui_daemon
 from tests.wire import NotPermitted, Wire
 
-__all__ = ["api", "browser", "chromium", "form", "gui_daemon"]
+__all__ = ["api", "browser", "chromium", "form", "gui_daemon", "session", "visitor"]
 
 SCRIPTED = '[vision]\nbackend = "scripted"\nscripted = \'{"default": "no"}\'\n'
 BARE = '[evaluator]\nworkers = 1\n[display]\nwindow_manager = "none"\nsession_bus = false\n'

@@ -8,16 +8,17 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize, expect
 
 from acud.protocol.web import Scope
 from acud_client import Client
-from tests.e2e.chromium import SHOTS, Chromium, is_there, serious
+from tests.e2e.chromium import KEEPS_ALL, Chromium, is_there, keep_picture, serious
 from tests.e2e.conftest import BARE
 from tests.e2e.gateway_support import code
 
 SETTINGS = BARE + '[vision]\nbackend = "scripted"\nscripted = \'{"default": "no"}\'\n[web]\nenabled = true\nport = 0\n'
 PATIENCE_MS = 60_000
+_DESK: ViewportSize = {"width": 1280, "height": 800}
 PANELS = ("", "tasks", "waits", "feed", "recordings", "commentary", "wakes", "usage", "health", "screens")
 
 
@@ -36,15 +37,13 @@ def chromium() -> Iterator[Browser]:
 
 
 class Visitor:
-    """A browser of its own (cookies, theme, size) with one page. `faults`: what went wrong in its scripts; `unserved`:
+    """A browser of its own (cookies, theme) with one page. `faults`: what went wrong in its scripts; `unserved`:
     what Chromium itself says of requests that failed.
     """
 
-    def __init__(self, browser: Browser, url: str, *, width: int = 1280, height: int = 800, dark: bool = False) -> None:
+    def __init__(self, browser: Browser, url: str) -> None:
         self.url = url
-        self.context: BrowserContext = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
-        )
+        self.context: BrowserContext = browser.new_context(viewport=_DESK, color_scheme="light")
         self.page: Page = self.context.new_page()
         self.page.set_default_timeout(PATIENCE_MS)
         self.faults: list[str] = []
@@ -73,17 +72,24 @@ class Visitor:
         """Wait until nothing is being loaded."""
         expect(self.page.locator(".skeleton")).to_have_count(0)
 
-    def picture(self, name: str) -> None:
-        """Keep a picture of the page."""
-        SHOTS.mkdir(parents=True, exist_ok=True)
-        self.page.screenshot(path=SHOTS / f"{name}.png")
+    def begin_again(self) -> None:
+        """Become the next test's: still logged in, at a desk by day, with an empty page and no faults."""
+        self.page.unroute_all(behavior="ignoreErrors")
+        self.page.goto("about:blank")
+        self.page.set_viewport_size(_DESK)
+        self.page.emulate_media(color_scheme="light")
+        self.faults.clear()
+        self.unserved.clear()
 
     def check(self, name: str, *, axe: bool = True) -> None:
-        """Keep a picture; fail for a serious fault that axe finds, for sideways scrolling and for faults in scripts."""
-        self.picture(name)
+        """Fail for a serious fault that axe finds, for sideways scrolling and for faults in scripts; keep a picture
+        of the page that has them.
+        """
         bad = serious(self.page) if axe else []
-        assert not bad, f"{name}: {bad}"
         wide = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        if bad or wide > 0 or self.faults or KEEPS_ALL:
+            keep_picture(self.page, name)
+        assert not bad, f"{name}: {bad}"
         assert wide <= 0, f"{name} is {wide} px too wide"
         assert not self.faults, f"{name}: {self.faults} {self.unserved}"
 

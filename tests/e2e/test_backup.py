@@ -112,28 +112,29 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, to: str = "") -> tarfile.Ta
     return found
 
 
-@pytest.mark.parametrize(
-    ("members", "words"),
-    [
-        ([(member("../outside"), b"x")], "it holds '../outside', which is no file of a backup"),
-        ([(member("/tmp/acud-outside"), b"x")], "which is no file of a backup"),
-        ([(member("link", tarfile.SYMTYPE, "/"), b"")], "it holds 'link', which is no file of a backup"),
-        ([(member("pipe", tarfile.FIFOTYPE), b"")], "it holds 'pipe', which is no file of a backup"),
-        ([(member("data.db"), b"1"), (member("data.db"), b"2")], "cannot be unpacked"),
-        ([(member("data.db"), b"1"), (member("data.db/x"), b"2")], "cannot be unpacked"),
-        ([(member("./", tarfile.DIRTYPE), b"")], "it has no manifest.json"),
-    ],
-)
+NO_BACKUPS = [
+    ([(member("../outside"), b"x")], "it holds '../outside', which is no file of a backup"),
+    ([(member("/tmp/acud-outside"), b"x")], "which is no file of a backup"),
+    ([(member("link", tarfile.SYMTYPE, "/"), b"")], "it holds 'link', which is no file of a backup"),
+    ([(member("pipe", tarfile.FIFOTYPE), b"")], "it holds 'pipe', which is no file of a backup"),
+    ([(member("data.db"), b"1"), (member("data.db"), b"2")], "cannot be unpacked"),
+    ([(member("data.db"), b"1"), (member("data.db/x"), b"2")], "cannot be unpacked"),
+    ([(member("./", tarfile.DIRTYPE), b"")], "it has no manifest.json"),
+]
+"""What a .tar holds, and what is said of it."""
+
+
 def test_a_tar_that_is_no_backup_is_refused_and_writes_nothing_elsewhere(
-    daemon: Daemon, acud: CommandLine, tmp_path: Path, members: list[tuple[tarfile.TarInfo, bytes]], words: str
+    daemon: Daemon, acud: CommandLine, tmp_path: Path
 ) -> None:
     fill(daemon)
     daemon.stop()
     before = daemon.paths.database.read_bytes()
-    assert words in refused(acud, "restore", packed(tmp_path / "kept.tar", *members), 2)
-    assert daemon.paths.database.read_bytes() == before
-    assert not list(daemon.home.rglob("outside")) + list(tmp_path.rglob("outside"))
-    assert not Path("/tmp/acud-outside").exists()
+    for members, words in NO_BACKUPS:
+        assert words in refused(acud, "restore", packed(tmp_path / "kept.tar", *members), 2)
+        assert daemon.paths.database.read_bytes() == before
+        assert not list(daemon.home.rglob("outside")) + list(tmp_path.rglob("outside"))
+        assert not Path("/tmp/acud-outside").exists()
 
 
 def bad(kept: Path) -> dict[str, Any]:

@@ -50,6 +50,7 @@ def test_every_page_at_three_widths_light_and_dark(browser: Browser, host: Daemo
     _on_a_phone(visitor)
     host.client.web_token_revoke("", every="session")
     expect(visitor.page.locator("#banner")).to_contain_text("This session is over")
+    expect(visitor.page.locator("#link")).to_have_text("session over")
     _at_each_size(visitor, "expired")
     visitor.login(host.client)
     visitor.go("waits")

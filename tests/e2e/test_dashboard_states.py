@@ -28,7 +28,7 @@ DAEMON_SETTINGS = SETTINGS
 
 
 @pytest.fixture
-def visitor(browser: Browser, daemon: Daemon) -> Iterator[Visitor]:
+def stranger(browser: Browser, daemon: Daemon) -> Iterator[Visitor]:
     """Somebody at a desk who is not logged in."""
     coming = Visitor(browser, served(daemon))
     yield coming
@@ -51,14 +51,13 @@ def test_every_panel_says_what_to_do_while_there_is_nothing(browser: Browser) ->
 
 def test_processes_are_named_by_what_they_are(visitor: Visitor, daemon: Daemon) -> None:
     """A number alone names nothing: the first evaluator and the web process would both be "0"."""
-    visitor.login(daemon.client)
     visitor.go("health")
     processes = visitor.page.get_by_role("region", name="Processes, table")
     for name in (f"{child.kind} {child.name}" for child in daemon.client.status().children):
         expect(processes.get_by_role("rowheader", name=name, exact=True)).to_be_visible()
 
 
-def test_a_login_link_works_once_and_leaves_the_address(visitor: Visitor, daemon: Daemon, tmp_path: Path) -> None:
+def test_a_login_link_works_once_and_leaves_the_address(stranger: Visitor, daemon: Daemon, tmp_path: Path) -> None:
     """The second visitor reads how to get a new one. The browser's command line, open to all users, has no code."""
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/words\n')
@@ -70,80 +69,71 @@ def test_a_login_link_works_once_and_leaves_the_address(visitor: Visitor, daemon
     address = words.strip()
     assert printed.partition("#")[2] not in words
     assert Path(urlsplit(address).path).stat().st_mode & 0o777 == 0o600
-    visitor.page.goto(f"{visitor.url}/dashboard")
-    expect(visitor.page.locator("#banner")).to_contain_text("acud web login")
-    visitor.check("logged-out")
-    visitor.page.goto(address)
-    visitor.page.wait_for_url(re.compile(r"/dashboard$"))
-    expect(visitor.page.locator("#link")).to_have_text("live")
-    visitor.page.goto(address)
-    expect(visitor.page.locator("#said.bad")).to_contain_text("acud web login")
-    assert "#" not in visitor.page.url
-    visitor.check("login-used")
-    visitor.unserved.clear()
+    stranger.page.goto(f"{stranger.url}/dashboard")
+    expect(stranger.page.locator("#banner")).to_contain_text("acud web login")
+    stranger.check("logged-out")
+    stranger.page.goto(address)
+    stranger.page.wait_for_url(re.compile(r"/dashboard$"))
+    expect(stranger.page.locator("#link")).to_have_text("live")
+    stranger.page.goto(address)
+    expect(stranger.page.locator("#said.bad")).to_contain_text("acud web login")
+    assert "#" not in stranger.page.url
+    stranger.check("login-used")
+    stranger.unserved.clear()
 
 
-def test_logging_out_ends_the_session(visitor: Visitor, daemon: Daemon) -> None:
+def test_logging_out_ends_the_session(stranger: Visitor, daemon: Daemon) -> None:
     """The way back is the log-in page, and the old page shows nothing new."""
-    visitor.login(daemon.client)
-    visitor.page.get_by_role("button", name="Log out").click()
-    visitor.page.wait_for_url(re.compile(r"/login$"))
-    visitor.check("login")
-    visitor.page.goto(f"{visitor.url}/dashboard")
-    expect(visitor.page.locator("#banner")).to_contain_text("not logged in")
+    stranger.login(daemon.client)
+    stranger.page.get_by_role("button", name="Log out").click()
+    stranger.page.wait_for_url(re.compile(r"/login$"))
+    stranger.check("login")
+    stranger.page.goto(f"{stranger.url}/dashboard")
+    expect(stranger.page.locator("#banner")).to_contain_text("not logged in")
 
 
-def test_a_session_that_is_revoked_is_over_at_once(visitor: Visitor, daemon: Daemon) -> None:
-    """The page says so by itself, and how to come in again."""
-    visitor.login(daemon.client)
-    daemon.client.web_token_revoke("", every="session")
-    expect(visitor.page.locator("#banner")).to_contain_text("This session is over")
-    expect(visitor.page.locator("#link")).to_have_text("session over")
-    visitor.check("revoked")
-
-
-def test_a_pass_that_only_reads_has_no_controls(visitor: Visitor, daemon: Daemon) -> None:
+def test_a_pass_that_only_reads_has_no_controls(stranger: Visitor, daemon: Daemon) -> None:
     """A task can be seen; nothing can be done to it."""
     task = daemon.client.task_register("Only to be seen", ["Look"], isolated_display=False).view.task
-    visitor.login(daemon.client, Scope.READ)
-    visitor.go(f"tasks/{task.task_id}")
-    expect(visitor.page.get_by_role("heading", name="Only to be seen")).to_be_visible()
-    expect(visitor.page.get_by_role("button", name="Pause")).to_have_count(0)
-    visitor.check("read-only")
+    stranger.login(daemon.client, Scope.READ)
+    stranger.go(f"tasks/{task.task_id}")
+    expect(stranger.page.get_by_role("heading", name="Only to be seen")).to_be_visible()
+    expect(stranger.page.get_by_role("button", name="Pause")).to_have_count(0)
+    stranger.check("read-only")
     display = daemon.client.display_create(320, 240).display
-    visitor.go(f"screens/{display.name}")
-    expect(visitor.page.get_by_role("heading", name=display.name)).to_be_visible()
-    expect(visitor.page.get_by_role("button", name="Take over")).to_have_count(0)
-    visitor.check("read-only-screen")
+    stranger.go(f"screens/{display.name}")
+    expect(stranger.page.get_by_role("heading", name=display.name)).to_be_visible()
+    expect(stranger.page.get_by_role("button", name="Take over")).to_have_count(0)
+    stranger.check("read-only-screen")
     wait = daemon.client.wait_create(Text("never there"), display=display.name).wait
     for panel in ("waits", "tasks", "screens", f"screens/{display.name}"):
-        visitor.go(panel)
-        assert visitor.page.get_by_role("link", name=re.compile("^New |^Wait for")).count() == 0
-        assert visitor.page.get_by_role("button", name="Select", exact=True).count() == 0
+        stranger.go(panel)
+        assert stranger.page.get_by_role("link", name=re.compile("^New |^Wait for")).count() == 0
+        assert stranger.page.get_by_role("button", name="Select", exact=True).count() == 0
     for panel in ("waits/new", "tasks/new", "screens/new"):
-        visitor.go(panel)
-        expect(visitor.page.locator(".nothing")).to_contain_text("This session may")
-        expect(visitor.page.locator(".panel form")).to_have_count(0)
+        stranger.go(panel)
+        expect(stranger.page.locator(".nothing")).to_contain_text("This session may")
+        expect(stranger.page.locator(".panel form")).to_have_count(0)
     daemon.client.wait_cancel(wait.wait_id)
     daemon.client.display_remove(display.name)
 
 
-def test_a_pass_that_waits_makes_waits_and_tasks_but_no_displays(visitor: Visitor, daemon: Daemon) -> None:
+def test_a_pass_that_waits_makes_waits_and_tasks_but_no_displays(stranger: Visitor, daemon: Daemon) -> None:
     """What `wait` may do is there; what needs `act` is not."""
     display = daemon.client.display_create(320, 240).display
     daemon.client.task_register("Not to be paused", ["Look"], isolated_display=False)
-    visitor.login(daemon.client, Scope.WAIT)
-    visitor.go("screens")
-    expect(visitor.page.get_by_role("link", name=display.name)).to_be_visible()
-    expect(visitor.page.get_by_role("link", name="New display")).to_have_count(0)
-    visitor.go("tasks")
-    expect(visitor.page.get_by_role("link", name="Not to be paused")).to_be_visible()
-    expect(visitor.page.get_by_role("button", name="Select", exact=True)).to_have_count(0)
-    visitor.page.get_by_role("link", name="New task").click()
-    expect(visitor.page.get_by_label("with a display of its own")).to_be_disabled()
-    visitor.go("waits/new")
-    expect(visitor.page.locator("select[name=kind] option[value=file]")).to_have_count(0)
-    visitor.check("new-wait-of-a-wait-session")
+    stranger.login(daemon.client, Scope.WAIT)
+    stranger.go("screens")
+    expect(stranger.page.get_by_role("link", name=display.name)).to_be_visible()
+    expect(stranger.page.get_by_role("link", name="New display")).to_have_count(0)
+    stranger.go("tasks")
+    expect(stranger.page.get_by_role("link", name="Not to be paused")).to_be_visible()
+    expect(stranger.page.get_by_role("button", name="Select", exact=True)).to_have_count(0)
+    stranger.page.get_by_role("link", name="New task").click()
+    expect(stranger.page.get_by_label("with a display of its own")).to_be_disabled()
+    stranger.go("waits/new")
+    expect(stranger.page.locator("select[name=kind] option[value=file]")).to_have_count(0)
+    stranger.check("new-wait-of-a-wait-session")
     daemon.client.display_remove(display.name)
 
 
@@ -151,7 +141,6 @@ def test_a_screen_names_its_task_and_a_link_opens_that_display_or_none(visitor: 
     """Names of displays are used again: whoever follows a task's link never looks at somebody else's display."""
     task = daemon.client.task_register("Book the flight", ["Look"]).view.task
     assert task.display
-    visitor.login(daemon.client)
     visitor.go("screens")
     card = visitor.page.locator(".screen-card").filter(has=visitor.page.get_by_role("link", name="Book the flight"))
     expect(card.locator(".screen-facts")).to_contain_text(task.display)
@@ -175,7 +164,6 @@ def test_waits_and_events_are_found_by_what_is_in_the_address(visitor: Visitor, 
         daemon.client.wait_create(Text(label), task_id=task.task_id, label=label)
     cancelled = daemon.client.wait_list(tasks=(task.task_id,)).waits[0]
     daemon.client.wait_cancel(cancelled.wait_id)
-    visitor.login(daemon.client)
     page = visitor.page
     visitor.go("waits")
     page.get_by_label("Task").select_option(label="Pay the invoice")
@@ -208,8 +196,8 @@ def test_waits_and_events_are_found_by_what_is_in_the_address(visitor: Visitor, 
 def test_the_palette_finds_what_there_is_with_keys_alone(visitor: Visitor, daemon: Daemon) -> None:
     """Panels, actions, displays, tasks and waits, by a few letters of their names."""
     task = daemon.client.task_register("Quarterly report", ["Look"], isolated_display=False).view.task
-    visitor.login(daemon.client)
     page = visitor.page
+    visitor.go("")
     page.keyboard.press("Control+k")
     page.keyboard.type("quar rep")
     expect(page.get_by_role("listbox").get_by_role("option", selected=True)).to_contain_text("Quarterly report")
@@ -229,13 +217,13 @@ def test_the_palette_finds_what_there_is_with_keys_alone(visitor: Visitor, daemo
     daemon.client.task_update(task.task_id, status="cancelled")
 
 
-def test_idle_screens_can_be_hidden_and_the_overview_shows_the_others_first(visitor: Visitor, daemon: Daemon) -> None:
+def test_idle_screens_can_be_hidden_and_the_overview_shows_the_others_first(stranger: Visitor, daemon: Daemon) -> None:
     """A card names the task, and says how many waits watch; what is idle stands last and goes with one switch."""
     idle = daemon.client.display_create(320, 240).display
     task = daemon.client.task_register("Watch the harbour", ["Look"]).view.task
     daemon.client.wait_create(Text("never there"), task_id=task.task_id)
-    visitor.login(daemon.client)
-    page = visitor.page
+    stranger.login(daemon.client)
+    page = stranger.page
     cards = page.locator(".screen-card")
     expect(cards.first).to_contain_text("Watch the harbour")
     expect(cards.first.get_by_role("link", name=f"1 wait watching {task.display}")).to_be_visible()
@@ -246,16 +234,16 @@ def test_idle_screens_can_be_hidden_and_the_overview_shows_the_others_first(visi
     page.reload()
     expect(behind.locator(".badge.quiet")).to_have_text("…behind 1")
     expect(cards.first.locator(".badge.warn")).to_have_count(0)
-    visitor.check("now-screens")
+    stranger.check("now-screens")
     page.unroute_all(behavior="ignoreErrors")
-    visitor.go("screens")
+    stranger.go("screens")
     expect(page.get_by_role("region", name="Idle")).to_contain_text(idle.name)
     page.get_by_role("button", name="Hide 1 idle").click()
     expect(page.get_by_role("region", name="Idle")).to_have_count(0)
     page.reload()
     expect(page.get_by_role("button", name="Show 1 idle")).to_be_visible()
     expect(cards).to_have_count(1)
-    visitor.check("screens-without-idle")
+    stranger.check("screens-without-idle")
     daemon.client.task_update(task.task_id, status="cancelled")
     daemon.client.display_remove(idle.name)
 
@@ -277,7 +265,6 @@ def test_health_says_what_the_doctor_says_and_the_same_each_time(visitor: Visito
     warnings = sum(one.level == "warning" for one in findings)
     assert warnings  # ollama is not there
     assert not [one for one in findings if one.level == "fault"]
-    visitor.login(daemon.client)
     visitor.go("health")
     verdict = visitor.page.locator(".verdict").first
     expect(verdict).to_contain_text(f"Usable, with {warnings} warning")
@@ -292,7 +279,6 @@ def test_without_a_wake_route_nothing_grows_red(visitor: Visitor, daemon: Daemon
     until(lambda: _undelivered(daemon, wait.wait_id), "a wake that nobody can be sent")
     assert daemon.client.wait_show(wait.wait_id).wait.ended_utc_s
     daemon.client.display_remove(display.name)
-    visitor.login(daemon.client)
     visitor.go("")
     tile = visitor.page.locator("a.tile[href='#/wakes']")
     expect(tile).to_contain_text("no wake route")
@@ -321,13 +307,12 @@ def _undelivered(daemon: Daemon, wait_id: str) -> bool:
     return any(wake.state is WakeState.UNDELIVERED for wake in daemon.client.wake_list(wait_id=wait_id).wakes)
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_every_verdict_is_charted_and_its_reason_fits_a_phone(browser: Browser, daemon: Daemon, dark: bool) -> None:
+def test_every_verdict_is_charted_and_its_reason_fits_a_phone(visitor: Visitor, daemon: Daemon) -> None:
     """The chart does not stop at 200, and on a phone the reason is the widest column and in sight."""
     display = daemon.client.display_create(320, 240).display
     wait = daemon.client.wait_create(Text("never there"), display=display.name).wait
     until(lambda: daemon.client.wait_show(wait.wait_id).evaluations, "a verdict")
-    visitor = Visitor(browser, served(daemon), width=390, height=844, dark=dark)
+    visitor.page.set_viewport_size({"width": 390, "height": 844})
 
     def many(route: Route) -> None:
         answer = route.fetch()
@@ -341,7 +326,6 @@ def test_every_verdict_is_charted_and_its_reason_fits_a_phone(browser: Browser, 
         route.fulfill(response=answer, json=body)
 
     visitor.page.route(re.compile(rf"/api/waits/{wait.wait_id}\?"), many)
-    visitor.login(daemon.client)
     visitor.go(f"waits/{wait.wait_id}")
     expect(visitor.page.locator(".timeline rect.mark")).to_have_count(300)
     why = visitor.page.locator("td.why").first
@@ -349,25 +333,25 @@ def test_every_verdict_is_charted_and_its_reason_fits_a_phone(browser: Browser, 
     assert box is not None
     assert box["width"] >= 160
     assert box["x"] + box["width"] <= 390
-    visitor.check(f"verdicts-phone-{'dark' if dark else 'light'}")
-    visitor.page.unroute_all(behavior="ignoreErrors")
-    visitor.close()
+    for scheme in ("light", "dark"):
+        visitor.page.emulate_media(color_scheme=scheme)
+        visitor.check(f"verdicts-phone-{scheme}")
     daemon.client.wait_cancel(wait.wait_id)
     daemon.client.display_remove(display.name)
 
 
-def test_what_a_limited_pass_may_not_see_is_said_to_be_refused(visitor: Visitor, daemon: Daemon) -> None:
+def test_what_a_limited_pass_may_not_see_is_said_to_be_refused(stranger: Visitor, daemon: Daemon) -> None:
     """Refused is neither empty nor broken."""
     mine = daemon.client.task_register("Mine", ["One"], isolated_display=False).view.task
     other = daemon.client.task_register("Another's", ["One"], isolated_display=False).view.task
-    visitor.login(daemon.client, Scope.ACT, tasks=[mine.task_id])
-    visitor.go("tasks")
-    expect(visitor.page.locator("a.row")).to_have_count(1)
-    visitor.go(f"tasks/{other.task_id}")
-    expect(visitor.page.locator(".detail .trouble").first).to_contain_text("No permission")
-    visitor.go("commentary")
-    expect(visitor.page.locator(".trouble")).to_contain_text("No permission")
-    visitor.check("forbidden")
+    stranger.login(daemon.client, Scope.ACT, tasks=[mine.task_id])
+    stranger.go("tasks")
+    expect(stranger.page.locator("a.row")).to_have_count(1)
+    stranger.go(f"tasks/{other.task_id}")
+    expect(stranger.page.locator(".detail .trouble").first).to_contain_text("No permission")
+    stranger.go("commentary")
+    expect(stranger.page.locator(".trouble")).to_contain_text("No permission")
+    stranger.check("forbidden")
 
 
 def test_the_page_outlives_its_daemon(browser: Browser) -> None:
@@ -433,21 +417,21 @@ def test_a_page_that_is_opened_while_the_daemon_is_down_comes_to_life_with_it(br
         visitor.close()
 
 
-def test_keys_and_themes(visitor: Visitor, daemon: Daemon) -> None:
+def test_keys_and_themes(stranger: Visitor, daemon: Daemon) -> None:
     """`?` lists the keys, and the theme can be chosen and is kept."""
-    visitor.login(daemon.client)
-    visitor.page.keyboard.press("?")
-    expect(visitor.page.get_by_role("dialog")).to_contain_text("Keyboard shortcuts")
-    visitor.check("shortcuts")
-    visitor.page.keyboard.press("Escape")
-    expect(visitor.page.get_by_role("dialog")).to_have_count(0)
+    stranger.login(daemon.client)
+    stranger.page.keyboard.press("?")
+    expect(stranger.page.get_by_role("dialog")).to_contain_text("Keyboard shortcuts")
+    stranger.check("shortcuts")
+    stranger.page.keyboard.press("Escape")
+    expect(stranger.page.get_by_role("dialog")).to_have_count(0)
     ground = "getComputedStyle(document.body.parentElement).backgroundColor"
-    light = visitor.page.evaluate(ground)
-    switch = visitor.page.locator("#theme")
+    light = stranger.page.evaluate(ground)
+    switch = stranger.page.locator("#theme")
     switch.click()
     switch.click()
     expect(switch).to_have_attribute("aria-label", re.compile("Theme: dark"))
-    assert visitor.page.evaluate(ground) != light
-    visitor.page.reload()
-    expect(visitor.page.locator("html")).to_have_attribute("data-theme", "dark")
-    assert visitor.page.evaluate(ground) != light
+    assert stranger.page.evaluate(ground) != light
+    stranger.page.reload()
+    expect(stranger.page.locator("html")).to_have_attribute("data-theme", "dark")
+    assert stranger.page.evaluate(ground) != light

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import av
 import pytest
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Route, expect
 
 from acud.base import png
 from acud.base.errors import NotFound
@@ -21,21 +20,11 @@ from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.dashboard_support import PATIENCE_MS, SETTINGS, Visitor
 from tests.e2e.desktop import Desk, compared, ended, judged, letters, shown, until
-from tests.e2e.gateway_support import served
 
 HOSTILE = '<img src=x onerror="document.title=1"> & <b>bold</b>'
 
 
 DAEMON_SETTINGS = SETTINGS + '[wake]\ncommand = ["false"]\nretry_for_s = 1\n'
-
-
-@pytest.fixture
-def visitor(browser: Browser, daemon: Daemon) -> Iterator[Visitor]:
-    """Somebody who may do everything."""
-    coming = Visitor(browser, served(daemon))
-    coming.login(daemon.client)
-    yield coming
-    coming.close()
 
 
 def test_a_task_from_its_beginning_to_its_video(visitor: Visitor, daemon: Daemon, tmp_path: Path) -> None:
@@ -343,13 +332,12 @@ def test_pausing_and_cancelling_ask_and_say_what_will_happen(visitor: Visitor, d
     expect(page.locator(".detail h1 + .badge")).to_contain_text("cancelled")
 
 
-def test_a_wait_is_drawn_tried_and_armed(browser: Browser, daemon: Daemon) -> None:
+def test_a_wait_is_drawn_tried_and_armed(visitor: Visitor, daemon: Daemon) -> None:
     """The text in a drawn region is offered; what holds now is told by the judge, and no wait is made for a try."""
     client = daemon.client
     display = client.display_create(640, 480).display
-    visitor = Visitor(browser, served(daemon), width=1440, height=900)
-    visitor.login(client)
     page = visitor.page
+    page.set_viewport_size({"width": 1440, "height": 900})
     with _desk(client, display.name) as desk:
         desk.words(Rect(40, 300, 400, 60), "Somewhere else")
         window = desk.words(Rect(40, 40, 400, 60), "Download complete")
@@ -375,15 +363,14 @@ def test_a_wait_is_drawn_tried_and_armed(browser: Browser, daemon: Daemon) -> No
         desk.rewrite(window, "Download complete")
         expect(page.locator(".detail h1 + .badge")).to_contain_text("resolved")
         _every_kind(visitor, display)
-    visitor.close()
     client.display_remove(display.name, force=True)
 
 
-def test_displays_and_tasks_are_made_with_the_keyboard_alone(browser: Browser, daemon: Daemon) -> None:
+def test_displays_and_tasks_are_made_with_the_keyboard_alone(visitor: Visitor, daemon: Daemon) -> None:
     """On a phone, in the dark."""
-    visitor = Visitor(browser, served(daemon), width=390, height=844, dark=True)
-    visitor.login(daemon.client)
     page = visitor.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.emulate_media(color_scheme="dark")
     visitor.go("screens")
     page.get_by_role("link", name="New display").press("Enter")
     page.get_by_label("Size").focus()
@@ -414,7 +401,6 @@ def test_displays_and_tasks_are_made_with_the_keyboard_alone(browser: Browser, d
     made = next(one for one in daemon.client.task_list().tasks if one.task.name == "Made in the page")
     assert [item.title for item in made.items] == ["Open the portal", "Download it"]
     assert not made.task.display
-    visitor.close()
 
 
 def test_several_waits_are_cancelled_and_several_tasks_paused_at_once(visitor: Visitor, daemon: Daemon) -> None:

@@ -37,8 +37,8 @@ from tests.grounding.browser import firefox
 
 
 @pytest.fixture
-def form(gui_daemon: Daemon) -> Iterator[DisplayInfo]:
-    """A display with a form that nobody has touched."""
+def untouched(gui_daemon: Daemon) -> Iterator[DisplayInfo]:
+    """A display with a form that nobody has touched; `form` is the module's, which others may have used."""
     with shown(gui_daemon.client, "form") as display:
         yield display
 
@@ -49,12 +49,12 @@ def client(gui_daemon: Daemon) -> Client:
     return gui_daemon.client
 
 
-def test_a_button_is_clicked_and_its_effect_seen(client: Client, form: DisplayInfo) -> None:
-    done = client.gui_do("click the Export button", display=form.name, timeout_s=45)
+def test_a_button_is_clicked_and_its_effect_seen(client: Client, untouched: DisplayInfo) -> None:
+    done = client.gui_do("click the Export button", display=untouched.name, timeout_s=45)
     assert done.status == "verified"
     assert done.found is not None
     assert done.found.candidates[0].method == "accessibility"
-    says(client, form, "Exported 3 files")
+    says(client, untouched, "Exported 3 files")
 
 
 def test_a_button_without_effect_is_unverified(client: Client, form: DisplayInfo) -> None:
@@ -104,24 +104,24 @@ def test_what_is_not_there_is_not_found(client: Client, form: DisplayInfo) -> No
     assert done.did == ""
 
 
-def test_coordinates_are_clicked_as_they_are(client: Client, form: DisplayInfo) -> None:
-    point = client.gui_find("the Export button", display=form.name).found.candidates[0].point
+def test_coordinates_are_clicked_as_they_are(client: Client, untouched: DisplayInfo) -> None:
+    point = client.gui_find("the Export button", display=untouched.name).found.candidates[0].point
     done = client.gui_do(
-        f"click({point.x}, {point.y})", display=form.name, expect=Text("Exported 3 files"), timeout_s=45
+        f"click({point.x}, {point.y})", display=untouched.name, expect=Text("Exported 3 files"), timeout_s=45
     )
     assert done.status == "verified"
-    assert client.gui_do("click(5000, 1)", display=form.name).status == "not_found"
+    assert client.gui_do("click(5000, 1)", display=untouched.name).status == "not_found"
 
 
-def test_text_is_typed_replaced_and_read_back_from_its_field(client: Client, form: DisplayInfo) -> None:
-    typed = client.gui_do("type 'Anna' into the Name field", display=form.name, timeout_s=45)
+def test_text_is_typed_replaced_and_read_back_from_its_field(client: Client, untouched: DisplayInfo) -> None:
+    typed = client.gui_do("type 'Anna' into the Name field", display=untouched.name, timeout_s=45)
     assert (typed.status, reading(typed)) == ("verified", ("as_wanted", ""))
-    says(client, form, "Name is Anna")
-    added = client.gui_do("type 'lena' into the Name field", display=form.name, timeout_s=45)
+    says(client, untouched, "Name is Anna")
+    added = client.gui_do("type 'lena' into the Name field", display=untouched.name, timeout_s=45)
     assert (added.status, reading(added)) == ("verified", ("as_wanted", "Annalena"))
     assert "after what stood in it" in added.message
-    assert client.gui_do("set the Name field to 'Berta'", display=form.name, timeout_s=45).status == "verified"
-    says(client, form, "Name is Berta")
+    assert client.gui_do("set the Name field to 'Berta'", display=untouched.name, timeout_s=45).status == "verified"
+    says(client, untouched, "Name is Berta")
 
 
 def reading(done: DoReply) -> tuple[str, str] | None:

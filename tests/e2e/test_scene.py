@@ -250,26 +250,40 @@ def _frame(client: Client, view: DisplayInfo) -> int:
 # ---- faults ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_dead_display_shows_nothing_and_says_why() -> None:
-    with Daemon(settings=BARE) as daemon:
-        made = daemon.client.display_create(320, 240).display
-        where = {**os.environ, "DISPLAY": made.name, "XAUTHORITY": made.auth_file}
-        subprocess.run(["xrdb", "-nocpp", "-merge"], input=b"Xft.dpi: 144\n", env=where, check=True)
-        until(lambda: _scales(daemon.client) == [1.5], "its scale")
-        with suppress(ConnectionClosedError), Desk(made.name, made.auth_file) as desk:
-            desk.words(Rect(10, 10, 300, 60), "Still alive")
-            assert "Still alive" in ids(daemon.client.refresh_scene(displays=[made.name]))
-            os.kill(_x_server(made.name), signal.SIGKILL)
-        dead = until(lambda: _dead(daemon.client), "the end of the display")
-        assert (dead.ocr, dead.ax, dead.focused_window) == ((), (), None)
-        assert dead.displays[0].reason
-        assert dead.displays[0].scale_factor == 1.0
-        assert {dead.providers[0].ocr.state, dead.providers[0].ax.state} == {"unavailable"}
-        assert dead.providers[0].ocr.reason
-        # That it shows nothing is known before it is that the X server has ended, and is not just out of reach.
-        until(lambda: daemon.client.current_scene().displays[0].state == "ended", "the end of its X server")
-        looked = daemon.client.refresh_scene(displays=[made.name])
-        assert (looked.ocr, looked.displays[0].state) == ((), "ended")
+@pytest.fixture(scope="module")
+def lasting() -> Iterator[Daemon]:
+    """A daemon for tests that kill parts of it."""
+    with Daemon(settings=BARE) as running:
+        yield running
+
+
+@pytest.fixture
+def own(lasting: Daemon) -> Iterator[Daemon]:
+    """The same, without displays before and after."""
+    yield lasting
+    for one in lasting.client.display_list().displays:
+        lasting.client.display_remove(one.name, force=True)
+
+
+def test_a_dead_display_shows_nothing_and_says_why(own: Daemon) -> None:
+    made = own.client.display_create(320, 240).display
+    where = {**os.environ, "DISPLAY": made.name, "XAUTHORITY": made.auth_file}
+    subprocess.run(["xrdb", "-nocpp", "-merge"], input=b"Xft.dpi: 144\n", env=where, check=True)
+    until(lambda: _scales(own.client) == [1.5], "its scale")
+    with suppress(ConnectionClosedError), Desk(made.name, made.auth_file) as desk:
+        desk.words(Rect(10, 10, 300, 60), "Still alive")
+        assert "Still alive" in ids(own.client.refresh_scene(displays=[made.name]))
+        os.kill(_x_server(made.name), signal.SIGKILL)
+    dead = until(lambda: _dead(own.client), "the end of the display")
+    assert (dead.ocr, dead.ax, dead.focused_window) == ((), (), None)
+    assert dead.displays[0].reason
+    assert dead.displays[0].scale_factor == 1.0
+    assert {dead.providers[0].ocr.state, dead.providers[0].ax.state} == {"unavailable"}
+    assert dead.providers[0].ocr.reason
+    # That it shows nothing is known before it is that the X server has ended, and is not just out of reach.
+    until(lambda: own.client.current_scene().displays[0].state == "ended", "the end of its X server")
+    looked = own.client.refresh_scene(displays=[made.name])
+    assert (looked.ocr, looked.displays[0].state) == ((), "ended")
 
 
 def test_a_display_that_is_removed_while_it_is_looked_at_is_an_error_and_no_empty_scene(scripted: Daemon) -> None:
@@ -311,35 +325,33 @@ def _dead(client: Client) -> Scene | None:
     return scene if scene.displays[0].state != "up" else None
 
 
-def test_numbers_go_on_after_a_kill() -> None:
-    with Daemon(settings=BARE) as daemon:
-        made = daemon.client.display_create(320, 240).display
-        with Desk(made.name, made.auth_file) as desk:
-            desk.words(Rect(10, 10, 300, 60), "Lasting words")
-            before = daemon.client.refresh_scene(displays=[made.name])
-            daemon.kill()
-            daemon.start()
-            until(lambda: daemon.client.display_list().displays[0].frame, "its first frame")
-            after = daemon.client.refresh_scene(displays=[made.name])
-            desk.words(Rect(10, 120, 300, 60), "Other words")
-            known(daemon.client, made, Rect(10, 120, 300, 60))
-            later = daemon.client.refresh_scene(displays=[made.name])
+def test_numbers_go_on_after_a_kill(own: Daemon) -> None:
+    made = own.client.display_create(320, 240).display
+    with Desk(made.name, made.auth_file) as desk:
+        desk.words(Rect(10, 10, 300, 60), "Lasting words")
+        before = own.client.refresh_scene(displays=[made.name])
+        own.kill()
+        own.start()
+        until(lambda: own.client.display_list().displays[0].frame, "its first frame")
+        after = own.client.refresh_scene(displays=[made.name])
+        desk.words(Rect(10, 120, 300, 60), "Other words")
+        known(own.client, made, Rect(10, 120, 300, 60))
+        later = own.client.refresh_scene(displays=[made.name])
     assert after.scene_id > before.scene_id
     assert ids(after) == ids(before)
     assert int(ids(later)["Other words"].partition("-")[2]) > 1000
 
 
-def test_eight_displays_at_once() -> None:
-    with Daemon(settings=BARE) as daemon:
-        made = [daemon.client.display_create(320, 200).display for _ in range(8)]
-        desks = [Desk(one.name, one.auth_file) for one in made]
-        try:
-            for number, desk in enumerate(desks):
-                desk.words(Rect(10, 10, 300, 60), f"Display number {number}")
-            scene = daemon.client.refresh_scene()
-        finally:
-            for desk in desks:
-                desk.__exit__(None, None, None)
+def test_eight_displays_at_once(own: Daemon) -> None:
+    made = [own.client.display_create(320, 200).display for _ in range(8)]
+    desks = [Desk(one.name, one.auth_file) for one in made]
+    try:
+        for number, desk in enumerate(desks):
+            desk.words(Rect(10, 10, 300, 60), f"Display number {number}")
+        scene = own.client.refresh_scene()
+    finally:
+        for desk in desks:
+            desk.__exit__(None, None, None)
     assert [one.id for one in scene.displays] == [one.number for one in made]
     for number, one in enumerate(made):
         found = [text for text in scene.ocr if text.display_id == one.number]

@@ -26,24 +26,34 @@ from tests.e2e.faults import Judge
 from tests.fixtures.painter import Painter
 
 
-@pytest.fixture
-def judge(tmp_path: Path) -> Judge:
+@pytest.fixture(scope="module")
+def lamp_judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
     """The judge of the lamp."""
-    return Judge(tmp_path)
+    return Judge(tmp_path_factory.mktemp("judge"))
 
 
 @pytest.fixture
-def daemon(judge: Judge, tmp_path: Path) -> Iterator[Daemon]:
+def judge(lamp_judge: Judge) -> Iterator[Judge]:
+    """The same; what a test makes of it ends with the test."""
+    yield lamp_judge
+    lamp_judge.set()
+
+
+@pytest.fixture(scope="module")
+def daemon(lamp_judge: Judge) -> Iterator[Daemon]:
     """A daemon with the judge of the lamp and two evaluators."""
-    text = faults.settings(judge, evaluator={"workers": 2})
-    with Daemon(settings=text, home=tmp_path / "home") as running:
+    with Daemon(settings=faults.settings(lamp_judge, evaluator={"workers": 2})) as running:
         yield running
 
 
 @pytest.fixture
-def display(daemon: Daemon) -> DisplayInfo:
-    """A display of its own."""
-    return daemon.client.display_create().display
+def display(daemon: Daemon) -> Iterator[DisplayInfo]:
+    """A display of its own, which goes with its waits."""
+    made = daemon.client.display_create().display
+    yield made
+    for wait in daemon.client.wait_list().waits:
+        daemon.client.wait_cancel(wait.wait_id)
+    daemon.client.display_remove(made.name, force=True)
 
 
 # ---- drain -----------------------------------------------------------------------------------------------------------
@@ -81,12 +91,13 @@ def ends(daemon: Daemon) -> None:
 
 def test_a_drain_that_takes_too_long_leaves_waits_armed(daemon: Daemon, display: DisplayInfo) -> None:
     late = daemon.client.wait_create(Criteria("never"), display=display.name, timeout_s=600).wait
+    before = daemon.client.events_since().newest
     daemon.client.daemon_drain(0.5, keep_displays=True)
     ends(daemon)
     daemon.start()
     assert daemon.client.wait_show(late.wait_id).wait.state.value == "watching"
     assert [one.name for one in daemon.client.status().displays] == [display.name]
-    (told,) = faults.events(daemon, "daemon.drained")
+    (told,) = faults.events(daemon, "daemon.drained", after=before)
     assert told.data["waits"] == 1
 
 
@@ -158,7 +169,7 @@ def test_evaluators_are_renewed_one_at_a_time_and_no_wait_notices(
         waits = [client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait for _ in range(4)]
         for wait in waits:
             faults.judged(daemon, wait, "no")
-        before = evaluators(daemon)
+        before, newest = evaluators(daemon), client.events_since().newest
         painter.lamp(on=True)
         reply = client.evaluators_restart()
         assert {one.name: one.old_pid for one in reply.restarted} == before
@@ -168,7 +179,7 @@ def test_evaluators_are_renewed_one_at_a_time_and_no_wait_notices(
             faults.ended(daemon, wait, "resolved")
     codes = {one.verdict.code for wait in waits for one in client.wait_show(wait.wait_id, evaluations=100).evaluations}
     assert codes == {""}  # none was ever unknown
-    assert not faults.events(daemon, "child.")
+    assert not faults.events(daemon, "child.", after=newest)
 
 
 @pytest.mark.long
@@ -227,36 +238,23 @@ def test_a_kill_in_the_middle_of_a_renewal_loses_no_job(
 # ---- settings --------------------------------------------------------------------------------------------------------
 
 
-def rewrite(daemon: Daemon, more: str) -> None:
-    path = daemon.paths.config
-    path.write_text(path.read_text() + more)
-
-
 def test_settings_are_taken_where_that_is_safe_and_named_where_not(daemon: Daemon, display: DisplayInfo) -> None:
-    rewrite(daemon, '[store]\nkeep_days = 3\n[ollama]\napi_key = "a secret"\n')
-    reply = daemon.client.daemon_reload()
-    assert (reply.taken, reply.restart) == (("store.keep_days",), ("backends.ollama.api_key",))
+    client, path = daemon.client, daemon.paths.config
+    bare = path.read_text()
+    path.write_text(bare + '[store]\nkeep_days = 3\n[ollama]\napi_key = "a secret"\n[wait]\ntimeout_s = 77\n')
+    reply = client.daemon_reload()
+    assert (set(reply.taken), reply.restart) == ({"store.keep_days", "wait.timeout_s"}, ("backends.ollama.api_key",))
     assert "a secret" not in daemon.log()
-    assert daemon.client.daemon_reload().taken == ()
-
-
-def test_a_malformed_file_is_refused_and_changes_nothing(daemon: Daemon) -> None:
-    rewrite(daemon, "[store]\nkeep_days = -3\n")
+    assert client.daemon_reload().taken == ()
+    assert 60 < client.wait_create(Criteria("never"), display=display.name).wait.remaining_s <= 77
+    path.write_text(bare + "[store]\nkeep_days = -3\n")
     with pytest.raises(ConfigError, match="keep_days"):
-        daemon.client.daemon_reload()
+        client.daemon_reload()
     os.kill(daemon.pid, signal.SIGHUP)
     faults.until(lambda: "settings.refused" in daemon.log(), "the fault in the log")
-    assert daemon.client.status().pid == daemon.pid
-
-
-def test_sighup_reloads(daemon: Daemon) -> None:
-    rewrite(daemon, "[daemon]\nlog_files = 7\n")
+    assert client.status().pid == daemon.pid
+    before = client.events_since().newest
+    path.write_text(bare)
     os.kill(daemon.pid, signal.SIGHUP)
-    assert faults.event(daemon, "daemon.reloaded").data == {"taken": ["daemon.log_files"], "restart": []}
-
-
-def test_the_default_timeout_holds_for_the_next_wait(daemon: Daemon, display: DisplayInfo) -> None:
-    rewrite(daemon, "[wait]\ntimeout_s = 77\n")
-    assert daemon.client.daemon_reload().taken == ("wait.timeout_s",)
-    wait = daemon.client.wait_create(Criteria("never"), display=display.name).wait
-    assert 60 < wait.remaining_s <= 77
+    told = faults.event(daemon, "daemon.reloaded", after=before).data
+    assert (set(told["taken"]), told["restart"]) == ({"store.keep_days", "wait.timeout_s"}, [])

@@ -11,17 +11,16 @@ from acud.types.grounding import Found, GroundingBackend
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.desktop import Desk
-from tests.integration.model_server import ModelThread
+from tests.integration.model_server import Answer, ModelThread
 from tests.integration.vendors import MODELS, completion
 
 USAGE = {"prompt_tokens": 700, "completion_tokens": 9, "total_tokens": 709}
-HERE = completion("Thought: There.\nAction: click(point='<point>100 100</point>')", usage=USAGE)
 EACH_USD = (700 * 1000 + 9 * 2000) / 1e6
 
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[ModelThread]:
-    with ModelThread(HERE) as running:
+    with ModelThread(_here()) as running:
         yield running
 
 
@@ -34,6 +33,10 @@ def daemon(model: ModelThread) -> Iterator[Daemon]:
     )
     with Daemon(settings=settings + price) as running:
         yield running
+
+
+def _here() -> Answer:
+    return completion("Thought: There.\nAction: click(point='<point>100 100</point>')", usage=USAGE)
 
 
 def asked(found: Found | None) -> list[float | None]:
@@ -50,7 +53,7 @@ def test_finding_and_judging_an_effect_are_in_usage_as_their_replies_say(daemon:
         desk.window(Rect(0, 0, 320, 240), 0x336699, title="Target")
         found = client.gui_find("the star", display=display.name, backend=GroundingBackend.UITARS).found
         assert asked(found) == [pytest.approx(EACH_USD)]
-        model.server.answers[:] = [HERE, completion("YES: the star shines", usage=USAGE)]
+        model.server.answers[:] = [_here(), completion("YES: the star shines", usage=USAGE)]
         done = client.gui_do(
             "click the star",
             display=display.name,

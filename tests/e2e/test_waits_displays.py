@@ -31,7 +31,7 @@ def server() -> Iterator[XServer]:
 # ---- what `screen` means ---------------------------------------------------------------------------------------------
 
 
-def test_screen_means_the_display_of_the_environment(server: XServer) -> None:
+def test_screen_means_the_display_of_the_environment_and_is_remembered_in_another(server: XServer) -> None:
     with Daemon(settings=BARE, env={"DISPLAY": f"{server.display}.0", "XAUTHORITY": server.auth_file}) as daemon:
         wait = daemon.client.wait_create(Stable(0.3), timeout_s=LONG_S).wait
         assert wait.display == server.display
@@ -40,15 +40,27 @@ def test_screen_means_the_display_of_the_environment(server: XServer) -> None:
         listed = daemon.client.display_list()
         assert listed.default == server.display
         assert [(d.name, d.managed, d.is_default) for d in listed.displays] == [(server.display, False, True)]
-
-
-def test_screen_means_the_display_of_the_settings(server: XServer) -> None:
-    settings = BARE + f'default = "{server.display}"\n'
-    with Daemon(settings=settings, env={"DISPLAY": ":54321", "XAUTHORITY": server.auth_file}) as daemon:
+        del daemon.env["DISPLAY"]
+        daemon.stop()
+        daemon.start()
+        assert daemon.client.display_list().default == server.display
         assert daemon.client.look().display == server.display
 
 
-def test_screen_is_a_managed_display_where_there_is_none() -> None:
+def test_screen_means_the_display_of_the_settings_also_to_a_command_on_another(server: XServer, tmp_path: Path) -> None:
+    settings = BARE + f'default = "{server.display}"\n'
+    with Daemon(settings=settings, env={"DISPLAY": ":54321", "XAUTHORITY": server.auth_file}) as daemon:
+        assert daemon.client.look().display == server.display
+        acud = CommandLine(daemon.home, tmp_path)
+        acud.env["DISPLAY"] = ":54321"
+        child = acud.start("look", "--json")
+        out, err = child.communicate(timeout=60)
+        assert json.loads(out)["picture"]["display"] == server.display
+        assert "for DISPLAY=:54321 give --display :54321" in err
+
+
+def test_screen_is_a_managed_display_where_there_is_none_and_is_remembered() -> None:
+    """Each look right after a restart started one display more."""
     with Daemon(settings=BARE + "width = 320\nheight = 200\n", env={"DISPLAY": ":54321"}) as daemon:
         wait = daemon.client.wait_create(Change(), timeout_s=LONG_S).wait
         listed = daemon.client.display_list()
@@ -60,6 +72,13 @@ def test_screen_is_a_managed_display_where_there_is_none() -> None:
         with Desk(display.name, display.auth_file) as desk:
             desk.fill(Rect(1, 1, 2, 2), 0xFFFFFF)
             assert ended(daemon.client, wait.wait_id).state is WaitState.RESOLVED
+        for _ in range(2):
+            daemon.client.shutdown(keep_displays=True)
+            daemon.stop()
+            daemon.start()
+            assert daemon.client.wait_create(Change(), "window:Editor").wait.display == display.name
+            assert daemon.client.look().display == display.name
+            assert [d.name for d in daemon.client.display_list().displays] == [display.name]
 
 
 def test_a_display_of_the_settings_that_is_not_there_is_an_error() -> None:
@@ -70,33 +89,10 @@ def test_a_display_of_the_settings_that_is_not_there_is_an_error() -> None:
         assert daemon.client.status().pid == daemon.pid
 
 
-def test_the_default_is_remembered_while_it_comes_up_again() -> None:
-    """Each look right after a restart started one display more."""
-    with Daemon(settings=BARE + "width = 320\nheight = 200\n") as daemon:
-        name = daemon.client.look().display
-        for _ in range(3):
-            daemon.client.shutdown(keep_displays=True)
-            daemon.stop()
-            daemon.start()
-            assert daemon.client.wait_create(Change(), "window:Editor").wait.display == name
-            assert daemon.client.look().display == name
-            assert [d.name for d in daemon.client.display_list().displays] == [name]
-
-
-def test_the_default_is_remembered_by_a_daemon_of_another_environment(server: XServer) -> None:
-    with Daemon(settings=BARE, env={"DISPLAY": server.display, "XAUTHORITY": server.auth_file}) as daemon:
-        assert daemon.client.look().display == server.display
-        del daemon.env["DISPLAY"]
-        daemon.stop()
-        daemon.start()
-        assert daemon.client.display_list().default == server.display
-        assert daemon.client.look().display == server.display
-
-
 # ---- the display that a caller is on ---------------------------------------------------------------------------------
 
 
-def test_a_command_looks_at_the_display_it_is_started_on(server: XServer, tmp_path: Path) -> None:
+def test_a_command_looks_at_the_display_it_is_started_on_or_names_it(server: XServer, tmp_path: Path) -> None:
     with Daemon(settings=BARE + "width = 320\nheight = 200\n") as daemon:
         managed = daemon.client.display_create().display
         assert daemon.client.look().display == managed.name
@@ -109,28 +105,12 @@ def test_a_command_looks_at_the_display_it_is_started_on(server: XServer, tmp_pa
         assert acud.json("look", "-d", managed.name)["picture"]["display"] == managed.name
         assert acud.json("look", "-t", f"display:{managed.name}")["picture"]["display"] == managed.name
         assert daemon.client.display_list().default == managed.name
-
-
-def test_a_command_on_a_display_that_does_not_answer_names_it() -> None:
-    with Daemon(settings=BARE) as daemon:
-        daemon.client.display_create()
-        acud = CommandLine(daemon.home)
         acud.env["DISPLAY"] = ":54321"
         child = acud.start("look")
         _, err = child.communicate(timeout=60)
         assert child.returncode == 1
         assert "DISPLAY is :54321, which cannot be watched" in err
         assert "--display" in err
-
-
-def test_the_settings_go_before_the_display_of_a_command(server: XServer, tmp_path: Path) -> None:
-    with Daemon(settings=BARE + f'default = "{server.display}"\n', env={"XAUTHORITY": server.auth_file}) as daemon:
-        acud = CommandLine(daemon.home, tmp_path)
-        acud.env["DISPLAY"] = ":54321"
-        child = acud.start("look", "--json")
-        out, err = child.communicate(timeout=60)
-        assert json.loads(out)["picture"]["display"] == server.display
-        assert "for DISPLAY=:54321 give --display :54321" in err
 
 
 # ---- added and removed -----------------------------------------------------------------------------------------------

@@ -37,36 +37,6 @@ def test_event_asks_once_of_a_still_screen(client: Client, view: DisplayInfo, de
     assert (done.state, done.judge_calls) == (WaitState.TIMEOUT, 1)
 
 
-def test_event_asks_again_when_forced(client: Client, view: DisplayInfo, desk: Desk) -> None:
-    wait = _calls(client, _armed(client, view, Policy(force_after_s=0.5)), 4)
-    spent_s = time.time() - wait.created_utc_s
-    assert wait.judge_calls <= 1 + spent_s / 0.5
-
-
-def test_fixed_asks_at_each_interval(client: Client, view: DisplayInfo, desk: Desk) -> None:
-    wait = _calls(client, _armed(client, view, Policy(cadence=Cadence.FIXED, interval_s=0.3)), 5)
-    spent_s = time.time() - wait.created_utc_s
-    assert spent_s + 0.3 >= 4 * 0.3
-    assert wait.judge_calls <= 2 + spent_s / 0.3
-
-
-def test_fixed_with_an_exact_gate_asks_once(client: Client, view: DisplayInfo, desk: Desk) -> None:
-    policy = Policy(cadence=Cadence.FIXED, interval_s=0.2, gate=GateKind.EXACT)
-    done = timed_out(client, _armed(client, view, policy), "no", after_s=2.0)
-    assert done.judge_calls == 1
-
-
-def test_adaptive_asks_once_of_a_still_screen_and_again_of_a_new_one(
-    client: Client, view: DisplayInfo, desk: Desk, judge: Callable[[str], None]
-) -> None:
-    judge(GREEN_LAMP)
-    wait = _armed(client, view, Policy(cadence=Cadence.ADAPTIVE))
-    assert judged(client, wait, "no").judge_calls == 1
-    desk.fill(LAMP, GREEN)
-    done = ended(client, wait)
-    assert (done.state, done.judge_calls) == (WaitState.RESOLVED, 2)
-
-
 @pytest.mark.parametrize("cadence", list(Cadence))
 def test_every_cadence_finds_what_came(
     client: Client, view: DisplayInfo, desk: Desk, judge: Callable[[str], None], cadence: Cadence
@@ -90,11 +60,6 @@ def test_a_blinking_caret_costs_two_calls(client: Client, view: DisplayInfo, des
         until(lambda before=seen: shown(client, wait).frames_seen > before, "the blink")
         time.sleep(0.15)
     assert shown(client, wait).judge_calls == 2
-
-
-def test_the_fixed_cadence_remembers_nothing(client: Client, view: DisplayInfo, desk: Desk) -> None:
-    wait = _armed(client, view, Policy(cadence=Cadence.FIXED, interval_s=0.1))
-    assert _calls(client, wait, 6).verdict.answer == "no"
 
 
 # ---- gates -----------------------------------------------------------------------------------------------------------
@@ -158,30 +123,3 @@ def test_a_confirmed_yes_takes_two_grabs(
     assert (done.state, done.judge_calls) == (WaitState.RESOLVED, 2)
     assert [row.verdict.answer for row in shows.evaluations] == ["yes", "yes"]
     assert done.ended_utc_s - done.created_utc_s >= 0.4
-
-
-def test_a_flash_is_not_confirmed(client: Client, view: DisplayInfo, desk: Desk, judge: Callable[[str], None]) -> None:
-    judge(GREEN_LAMP)
-    desk.fill(LAMP, GREEN)
-    wait = _armed(client, view, Policy(confirm=2, min_interval_s=6.0))  # the flash is shorter, on a busy machine too
-    assert judged(client, wait, "yes").state is WaitState.WATCHING
-    desk.fill(LAMP, 0)
-    after = judged(client, wait, "no")
-    assert (after.state, after.judge_calls) == (WaitState.WATCHING, 2)
-
-
-# ---- the judge's faults ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("fault", "code"), [("error", "judge_down"), ("garbage", "unparsable"), ("empty", "unparsable")]
-)
-def test_a_failing_judge_is_unknown_and_asked_again(
-    client: Client, view: DisplayInfo, desk: Desk, judge: Callable[[str], None], fault: str, code: str
-) -> None:
-    desk.fill(LAMP, GREEN)
-    judge(f'{{"default": "no", "fault": "{fault}"}}')
-    wait = _armed(client, view, Policy())
-    assert judged(client, wait, "unknown", code).state is WaitState.WATCHING
-    judge(GREEN_LAMP)
-    assert ended(client, wait).state is WaitState.RESOLVED

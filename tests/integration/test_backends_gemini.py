@@ -16,7 +16,7 @@ from acud.evaluator.judges.provider import ChatReply, ChatRequest
 from acud.types import yes
 from acud.types.chat import ChatCall, ChatMessage, ChatTool
 from tests.integration.model_server import Answer, ModelServer
-from tests.integration.vendors import GEMINI, GEMINI_TYPES, KEY, PICTURE, QUESTION, Quick, content, generated, model
+from tests.integration.vendors import GEMINI, KEY, PICTURE, QUESTION, Quick, content, gemini_types, generated, model
 
 SCHEMA = '{"type": "object", "properties": {"x": {"type": "integer"}}}'
 TOOL = ChatTool("click", "Click a place.", SCHEMA)
@@ -107,7 +107,8 @@ def _typed(body: dict[str, Any]) -> dict[str, Any]:
     It also gives a role to the system's words, where a role means nothing.
     """
     body["systemInstruction"].pop("role", None)
-    return {name: TypeAdapter(GEMINI_TYPES[name]).validate_json(json.dumps(value)) for name, value in body.items()}
+    kinds = gemini_types()
+    return {name: TypeAdapter(kinds[name]).validate_json(json.dumps(value)) for name, value in body.items()}
 
 
 @pytest.mark.asyncio

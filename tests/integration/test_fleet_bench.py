@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.long
 def test_the_benchmark_of_a_fleet_gives_its_figures_and_its_table(tmp_path: Path) -> None:
     """None of them is judged: the machine is the tests'."""
     printed = _bench("--quick", "--json")

@@ -32,12 +32,14 @@ DARK = ((220, 220, 220), (25, 25, 30))
 LIGHT = ((10, 10, 10), (255, 255, 255))
 
 
-def drawn(lines: list[str], colours: tuple = LIGHT, font: str = "DejaVuSansMono.ttf", size: int = 12) -> np.ndarray:
-    """Return a screen with these lines, height x width x 4 BGRX."""
+def drawn(
+    lines: list[str], colours: tuple = LIGHT, font: str = "DejaVuSansMono.ttf", size: int = 12, apart: int = 4
+) -> np.ndarray:
+    """Return a screen with these lines, `apart` pixels between them, height x width x 4 BGRX."""
     image = Image.new("RGBX", SIZE, (*colours[1], 0))
     draw, face = ImageDraw.Draw(image), ImageFont.truetype(font, size)
     for row, text in enumerate(lines):
-        draw.text((8, 6 + row * (size + 4)), text, (*colours[0], 0), face)
+        draw.text((8, 6 + row * (size + apart)), text, (*colours[0], 0), face)
     return np.asarray(image)[:, :, [2, 1, 0, 3]].copy()
 
 
@@ -69,6 +71,23 @@ def test_signs_that_a_font_draws_as_one_are_spelt_by_their_width(engine: RapidEn
         assert look_for(read, Text(text), 0.5, at).answer is Answer.YES, (text, read)
     for absent in ("x != y", "a !== b", "(x = y)", "x ==> x", "node --> next", "key == value"):
         assert look_for(read, Text(absent), 0.5, at).answer is Answer.NO, (absent, read)
+
+
+@pytest.mark.parametrize("font", ["DejaVuSansMono.ttf", "DejaVuSans.ttf"])
+def test_no_line_is_lost_beside_those_that_share_its_canvas(engine: RapidEngine, font: str) -> None:
+    pixels = drawn([*CODE, "end", "ok", "# done"], font=font, size=16, apart=13)
+    middles = [6 + row * 29 + 10 for row in range(len(CODE) + 3)]
+    boxes = [line.box for line in ScreenReader(engine).read((), pixels)]
+    assert [y for y in middles if not any(box.y <= y < box.bottom for box in boxes)] == []
+
+
+@pytest.mark.parametrize("size", [9, 10, 12])
+def test_small_accents_are_kept_or_in_doubt_and_none_is_made_up(engine: RapidEngine, size: int) -> None:
+    words, plain = ["naïve", "café", "Zürich"], ["title", "Resume", "Unit"]
+    read, at = ScreenReader(engine).read((), drawn([*words, *plain], DARK, size=size)), Rect(0, 0, *SIZE)
+    assert Answer.NO not in [look_for(read, Text(text), 0.5, at).answer for text in words], read
+    assert [look_for(read, Text(text), 0.5, at).answer for text in plain] == [Answer.YES] * 3, read
+    assert [look_for(read, Text(text), 0.5, at).answer for text in ("cafe", "Zurich", "Résumé")] == [Answer.NO] * 3
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,7 @@
-"""What the tests of model backends share: each vendor's own types for requests and answers, and models at a URL."""
+"""What the tests of model backends share: each vendor's own types for requests and answers, and models at a URL.
+
+Each vendor's library is imported when it is first needed: together they take seconds, in every worker that collects.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from anthropic.types import Message
-from anthropic.types.beta import message_create_params as beta_params
-from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
-from google.genai import types as gemini
-from ollama import ChatResponse
-from ollama._types import ChatRequest as OllamaRequest
-from openai.types.chat import ChatCompletion
-from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
-from pydantic import TypeAdapter
 
 from acud import config
 from acud.config import VisionSettings
@@ -79,6 +73,8 @@ def completion(
     **message: Any,
 ) -> Answer:
     """Return OpenAI's answer; `usage` may hold what OpenRouter adds."""
+    from openai.types.chat import ChatCompletion
+
     tools = [{"id": i, "type": "function", "function": {"name": n, "arguments": a}} for i, n, a in calls]
     said = {
         "role": "assistant",
@@ -108,6 +104,8 @@ def message(
     thinking: str = "",
 ) -> Answer:
     """Return Anthropic's answer."""
+    from anthropic.types import Message
+
     content: list[dict[str, Any]] = [{"type": "thinking", "thinking": thinking, "signature": "s"}] if thinking else []
     content += [{"type": "text", "text": text, "citations": None}] if text else []
     content += [{"type": "tool_use", "id": i, "name": n, "input": a} for i, n, a in calls]
@@ -133,6 +131,8 @@ def chat(
     **more: Any,
 ) -> Answer:
     """Return Ollama's answer."""
+    from ollama import ChatResponse
+
     tools = [{"function": {"name": n, "arguments": a}} for n, a in calls]
     said = {"role": "assistant", "content": text, **({"tool_calls": tools} if tools else {}), **more}
     built = ChatResponse.model_validate(
@@ -168,6 +168,8 @@ def content(
 
 def generated(value: dict[str, Any]) -> Answer:
     """Return `value`, a whole answer of Gemini, once its published types take it as it is."""
+    from google.genai import types as gemini
+
     built = gemini.GenerateContentResponse.model_validate_json(json.dumps(value))
     assert json.loads(built.model_dump_json(by_alias=True, exclude_none=True)) == _urlsafe(value)
     return Answer(value)
@@ -192,7 +194,11 @@ def cut_off(name: str, text: str) -> Answer:
 
 def check_request(name: str, body: dict[str, Any], *, beta: bool = False) -> None:
     """Fail unless `body` is what the vendor behind `name` publishes: every key known, every value of its type."""
+    from pydantic import TypeAdapter
+
     if name == "ollama":
+        from ollama._types import ChatRequest as OllamaRequest
+
         # Its client's model takes pictures as base64 text, and knows every key of the API's documentation.
         assert set(body) <= set(OllamaRequest.model_fields), set(body) - set(OllamaRequest.model_fields)
         OllamaRequest.model_validate(body)
@@ -207,25 +213,38 @@ def check_request(name: str, body: dict[str, Any], *, beta: bool = False) -> Non
     }.get(name, {})
     assert all(body[key] == added[key] for key in added.keys() & body.keys())
     body = {key: value for key, value in body.items() if key not in added}
-    kind: Any = CompletionCreateParamsNonStreaming
+    kind: Any
     if name == "claude":
-        kind = beta_params.MessageCreateParamsNonStreaming if beta else MessageCreateParamsNonStreaming
+        from anthropic.types import message_create_params
+        from anthropic.types.beta import message_create_params as beta_params
+
+        kind = (beta_params if beta else message_create_params).MessageCreateParamsNonStreaming
+    else:
+        from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
+
+        kind = CompletionCreateParamsNonStreaming
     assert set(body) <= set(kind.__annotations__) | _inherited(kind), set(body)
     TypeAdapter(kind).validate_python(body)
 
 
-GEMINI_TYPES: dict[str, Any] = {
-    "contents": list[gemini.Content],
-    "generationConfig": gemini.GenerateContentConfig,
-    "systemInstruction": gemini.Content,
-    "tools": list[gemini.Tool],
-}
+def gemini_types() -> dict[str, Any]:
+    """Return the published type of each part of a request to Gemini."""
+    from google.genai import types as gemini
+
+    return {
+        "contents": list[gemini.Content],
+        "generationConfig": gemini.GenerateContentConfig,
+        "systemInstruction": gemini.Content,
+        "tools": list[gemini.Tool],
+    }
 
 
 def check_gemini(body: dict[str, Any]) -> None:
     """Fail unless each part of `body` is one of Gemini's types, which refuse fields that they do not know."""
+    from pydantic import TypeAdapter
+
     for name, value in body.items():
-        adapter = TypeAdapter(GEMINI_TYPES[name])
+        adapter = TypeAdapter(gemini_types()[name])
         taken = adapter.dump_json(adapter.validate_json(json.dumps(value)), by_alias=True, exclude_none=True)
         assert json.loads(taken) == _urlsafe(value)
 

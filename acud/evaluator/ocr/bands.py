@@ -211,3 +211,11 @@ def fill(packing: Packing, parts: Sequence[Bgr]) -> list[Bgr]:
         beyond = ((0, bottom - place.y - part.shape[0]), (0, right - place.x - part.shape[1]), (0, 0))
         canvas[place.y : bottom, place.x : right] = np.pad(part, beyond, mode="edge")
     return canvases
+
+
+def mask_parts(packing: Packing, parts: Sequence[tuple[int, int]]) -> list[NDArray[np.bool_]]:
+    """Return which pixels of each canvas show a part, of (height, width) each."""
+    masks = [np.zeros(size, np.bool_) for size in packing.sizes]
+    for (height, width), place in zip(parts, packing.places, strict=True):
+        masks[place.canvas][place.y : place.y + height, place.x : place.x + width] = True
+    return masks

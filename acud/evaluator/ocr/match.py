@@ -139,10 +139,13 @@ def look_for(
         return unknown("engine", f"the regular expression {fault}")
     if leaf.gone:
         return _absent(lines, leaf, hits[:1], at)
+    hits = [hit for hit in hits if not _has_open_sign(leaf, hit)]
     boxes = _boxes(hits[: leaf.count])
     if len(hits) >= leaf.count:
         times = f" {leaf.count} times, first" if leaf.count > 1 else ""
         return yes(f"reads{times} {hits[0].words(at)}", boxes, len(hits))
+    if len(doubtful := _found_in_doubt(counted, leaf, echoes)) >= leaf.count:
+        return unknown("engine", f'"{leaf.text}" may be there, its accents or signs misread: {doubtful[0].words(at)}')
     if hits:
         edge = _lower_edge(lines, hits, at, pixels)
         more = f"; text goes on to the lower edge{edge}, so more may be out of view" if edge is not None else ""
@@ -225,6 +228,36 @@ def _found(lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo] = ()) -> li
     if len(hits) < leaf.count and len(close(leaf.text)) >= _MIN_DISGUISED:
         hits = max(hits, _without_echoes(_found_disguised(lines, leaf), echoes), key=len)
     return hits
+
+
+def _found_in_doubt(lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo]) -> list[TextHit]:
+    """Return where the text shows with other accents, which engines take for one another or lose some of, or with a
+    sign of no settled width.
+    """
+    if leaf.regex:
+        return []
+    hits = [hit for hit in _found_as(lines, leaf, _signs_short) if _has_open_sign(leaf, hit)]
+    if _has_accents(leaf.text):
+        found = _found_as(lines, leaf, _without_accents)
+        hits += [hit for hit in found if any(_has_accents(line.text) for line in hit.lines)]
+    return _without_echoes(hits, echoes)
+
+
+def _has_open_sign(leaf: Text, hit: TextHit) -> bool:
+    """Tell whether a sign in the hit stands for a spelling of the text or a longer one: its width settled neither."""
+    wanted, read = _signs_short(leaf.text), "".join(line.text for line in hit.lines)
+    return not leaf.regex and any(
+        sign in read and sign not in leaf.text and SPELLINGS[sign][:2] in wanted for sign in "≠≡"
+    )
+
+
+def _signs_short(text: str) -> str:
+    """Return `text` as `close`, with `!==` as `!=` and `===` as `==`."""
+    return close(text).replace("!==", "!=").replace("===", "==")
+
+
+def _has_accents(text: str) -> bool:
+    return _without_accents(text) != caseless(text)
 
 
 def without_echoes(lines: Sequence[Line], words: str, echoes: Sequence[Echo]) -> Sequence[Line]:
@@ -365,10 +398,15 @@ def _made_close(text: str) -> str:
     return _COMMA_IN_NUMBER.sub("\u201a", text).translate(_CLOSE)
 
 
+def _without_accents(text: str) -> str:
+    """Return `text` without case and accents."""
+    apart = unicodedata.normalize("NFKD", caseless(text))
+    return unicodedata.normalize("NFC", "".join(one for one in apart if not unicodedata.combining(one)))
+
+
 def _words_alike(text: str) -> str:
     """Return `text` without case and accents, which engines lose, all letters that look alike made one."""
-    plain = "".join(one for one in unicodedata.normalize("NFKD", caseless(text)) if not unicodedata.combining(one))
-    return plain.translate(_ALIKE)
+    return _without_accents(text).translate(_ALIKE)
 
 
 def alike(text: str) -> str:

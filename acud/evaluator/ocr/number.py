@@ -2,7 +2,8 @@
 below it or, as in many cards, above it.
 
 A number beside or below belongs to the label only where no other label is between or nearer, and no line or edge parts
-them. Where that leaves two numbers, or a column of them, it is not certain which is meant.
+them. One to the left may also number the rows (1, 2, 3) or name them, as ids do. Where that leaves two numbers, or a
+column of them, it is not certain which is meant.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
+from math import isclose
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +23,7 @@ from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.match import letters_close
 from acud.evaluator.ocr.text_layout import EDGE, are_beside, level_edges, steps
-from acud.types import NumberSeen, Rect, ScreenNumber, Verdict, WindowInfo, window_at
+from acud.types import NumberSeen, Rect, ScreenNumber, Verdict, WindowInfo, numbers_in, window_at
 from acud.waits.read_text import (
     LabelPlace,
     find_label_places,
@@ -36,8 +39,12 @@ _MOST_BELOW, _MOST_ABOVE = 2.5, 1.0
 """Heights of the label between it and a number below or above it."""
 _NEAR, _FAR = 8.0, 30.0
 """Heights of the label to a number beside it: with other texts around, and in a table or on one surface."""
+_BADGE = 2.0
+"""Heights of the label to a number on its left that stands in no table."""
 _ALIGNED = 0.6
 """Heights by which the cells of a column may be out of line."""
+_EVEN = 0.15
+"""Share by which the steps of an axis, or of rows of which some were not read, differ for their distance."""
 _NEARER = 0.6
 """A gap is surely the smaller of two when it is this part of the other."""
 _TALLER = 1.2
@@ -81,10 +88,11 @@ def look_for_number(
 def _places(leaf: ScreenNumber, cell: Line, layout: _Layout, at: Rect) -> list[LabelPlace]:
     found: list[LabelPlace] = []
     for place in find_label_places(leaf, cell.text, letters_close):
-        if place.number is not None:
-            found.append(_located(place, _NumberCell(place.number, cell.box), cell.box, at))
-            continue
-        candidates = layout.numbers_of(cell) if place.ends else []
+        own = [_NumberCell(place.number, cell.box)] if place.number is not None else []
+        if place.leads and layout.is_in_sequence(cell):
+            own, place = [], replace(place, number=None)
+        others = (layout.beside(cell) if place.leads else layout.numbers_of(cell)) if place.ends else []
+        candidates = [*own, *others]
         found += [_located(place, one, cell.box, at) for one in candidates] or [_with_hint(place, cell, layout, at)]
     return found
 
@@ -134,8 +142,82 @@ class _Layout:
 
     def numbers_of(self, label: Line) -> list[_NumberCell]:
         """Return the number that belongs to a label which ends its cell; several where that is not certain."""
-        if right := self._beside(label):
-            return right
+        leading, right = self._leading(label), self.beside(label)
+        left = [leading] if leading is not None and self._is_counted(leading, label) else []
+        if right:
+            if leading is not None and self._leads_on(label, right[0]):
+                return left
+            return [*left, *right]
+        return [*left, *self._in_column_of(label)]
+
+    def is_in_sequence(self, cell: Line) -> bool:
+        """Tell whether the numbers that begin `cell` and those above and below go up in equal steps, as the numbers of
+        rows and the marks of an axis do; of two alone: by one.
+        """
+        near = sorted(self._column_of_figures(cell), key=lambda one: one.box.y)
+        first = max(0, min(near.index(cell) - 2, len(near) - 5))
+        return _are_in_steps([(one.box.y, _first_value(one)) for one in near[first : first + 5]])
+
+    def _column_of_figures(self, cell: Line) -> list[Line]:
+        return [one for one in self._cells if one is cell or (has_leading_number(one.text) and _is_aligned(one, cell))]
+
+    def _leading(self, label: Line) -> _NumberCell | None:
+        """Return the number left of a label that is no other label's."""
+        cell = self._previous_in_row(label)
+        seen = self._number(cell.text) if cell is not None and is_number(cell.text) else None
+        if cell is None or seen is None or seen.counts_else:
+            return None
+        gap = label.box.x - cell.box.right
+        in_table = self._in_table(label, cell)
+        is_parted = self._edges is not None and self._edges.part_columns(cell.box, label.box, cell.box)
+        if gap > (_FAR if in_table else _BADGE) * label.box.h or (is_parted and not in_table):
+            return None
+        before = self._previous_in_row(cell)
+        if before is not None and any(one.box == cell.box for one in self.beside(before)):
+            is_nearer = gap <= _NEARER * (cell.box.x - before.box.right)
+            if not is_nearer or self._in_table(before, cell) or self._leading(before) is None:
+                return None
+        return _NumberCell(seen, cell.box)
+
+    def _leads_on(self, label: Line, number: _NumberCell) -> bool:
+        """Tell whether the number right of a label, which has one on its left as well, leads the next label: "12 Open
+        3 Closed".
+        """
+        cell = next(one for one in self._cells if one.box == number.box)
+        after = self._next_in_row(cell)
+        if after is None or is_number(after.text) or self._in_table(label, cell):
+            return False
+        return after.box.x - cell.box.right <= _NEARER * (cell.box.x - label.box.right)
+
+    def _is_counted(self, number: _NumberCell, label: Line) -> bool:
+        """Tell whether the number left of a label counts it: it is no row's number and, under a heading, no row's name,
+        which is a bare number above zero that no other row has.
+        """
+        cell = next(one for one in self._cells if one.box == number.box)
+        row = [one for one in self._cells if are_beside(one.box, cell.box) and is_number(one.text)]
+        steps_in_row = _are_in_steps(sorted((one.box.x, _first_value(one)) for one in row), evenly=False)
+        if self.is_in_sequence(cell) or (steps_in_row and not self._in_table(label, cell)):
+            return False
+        column = self._column_of_figures(cell)
+        values = [_first_value(one) for one in column]
+        is_name = len({*values}) == len(values) and all(one.text.isdecimal() and int(one.text) for one in column)
+        return not (is_name and self._has_heading(min(column, key=lambda one: one.box.y), label))
+
+    def _has_heading(self, top: Line, label: Line) -> bool:
+        """Tell whether the row above the first of a column of numbers has a text over them or over their labels, and
+        another beside it.
+        """
+        most = _MOST_BELOW * top.box.h
+        over = [one for one in self._cells if one.box.y < top.box.y and self._gap_y(one, top) <= most]
+        return any(
+            not has_leading_number(one.text)
+            and (_is_aligned(one, top) or _is_aligned(one, label))
+            and any(are_beside(one.box, other.box) for other in over if other is not one)
+            for one in over
+        )
+
+    def _in_column_of(self, label: Line) -> list[_NumberCell]:
+        """Return the number below or above a label, or both where that is not certain."""
         below, above = self._below(label), self._above(label)
         if len(below) == 1 and above is not None:
             height = 0.3 * label.box.h
@@ -152,12 +234,14 @@ class _Layout:
         near = [
             one.box for one in self._cells
             if self._number(one.text) is not None
-            and ((are_beside(one.box, box) and one.box.x > box.x) or 0 <= one.box.y - box.y <= _NEAR * box.h)
-            and one.box.x - box.right <= _FAR * box.h and one.box.right > box.x
+            and (are_beside(one.box, box) or (0 <= one.box.y - box.y <= _NEAR * box.h and one.box.right > box.x))
+            and max(one.box.x - box.right, box.x - one.box.right) <= _FAR * box.h
         ]  # fmt: skip
-        return min(near, key=lambda one: abs(one.y - box.y) + max(0, one.x - box.right), default=None)
+        return min(
+            near, key=lambda one: abs(one.y - box.y) + max(0, one.x - box.right, box.x - one.right), default=None
+        )
 
-    def _beside(self, label: Line) -> list[_NumberCell]:
+    def beside(self, label: Line) -> list[_NumberCell]:
         """Return the number right of the label; in a table with those of its unit in the columns after it."""
         cell = self._next_in_row(label)
         seen = self._number(cell.text) if cell is not None else None
@@ -168,7 +252,7 @@ class _Layout:
         in_table = self._in_table(label, cell)
         if in_table and gap <= _FAR:
             return [found, *(one for one in self._in_further_columns(cell) if one.seen.unit == seen.unit)]
-        is_parted = self._edges is not None and self._edges.part_columns(label.box, cell.box)
+        is_parted = self._edges is not None and self._edges.part_columns(label.box, cell.box, cell.box)
         is_named = any(
             not has_leading_number(other.text) and self._gap_y(other, cell) <= cell.box.h
             for other in self._in_column(cell)
@@ -190,14 +274,15 @@ class _Layout:
         return found
 
     def _in_table(self, label: Line, number: Line) -> bool:
-        """Tell whether the row above or below has a text in the label's column and a number (above: or a heading) in
-        the number's.
+        """Tell whether the row above or below has a text in the label's column and beside it a number (above: or a
+        heading) in the number's.
         """
+        step = self._next_in_row if number.box.x > label.box.x else self._previous_in_row
         for one in self._cells:
             is_near = self._gap_y(one, label) <= _MOST_BELOW * label.box.h
             if one is label or is_number(one.text) or not is_near or not _is_aligned(one, label):
                 continue
-            other = self._next_in_row(one)
+            other = step(one)
             if other is None or not _is_aligned(other, number):
                 continue
             if has_leading_number(other.text) or one.box.bottom <= label.box.y + label.box.h // 2:
@@ -230,7 +315,7 @@ class _Layout:
     def _above(self, label: Line) -> _NumberCell | None:
         cell = self._nearest(label, below=False)
         seen = self._number(cell.text) if cell is not None and is_number(cell.text) else None
-        if cell is None or seen is None:
+        if cell is None or seen is None or seen.counts_else:
             return None
         if cell.box.h < _TALLER * label.box.h and self._has_own_label(cell):
             return None
@@ -272,6 +357,13 @@ class _Layout:
         ]
         return min(right, key=lambda one: one.box.x, default=None)
 
+    def _previous_in_row(self, cell: Line) -> Line | None:
+        left = [
+            one for one in self._cells
+            if one.box.x + one.box.w // 2 < cell.box.x and are_beside(one.box, cell.box)
+        ]  # fmt: skip
+        return max(left, key=lambda one: one.box.right, default=None)
+
     def _gap_y(self, one: Line, other: Line) -> int:
         return max(one.box.y, other.box.y) - min(one.box.bottom, other.box.bottom)
 
@@ -282,11 +374,11 @@ class _Edges:
     def __init__(self, pixels: NDArray[np.uint8]) -> None:
         self._pixels = pixels
 
-    def part_columns(self, label: Rect, number: Rect) -> bool:
-        """Tell whether an upright edge, higher than a box around the number alone, stands between the two."""
+    def part_columns(self, left: Rect, right: Rect, number: Rect) -> bool:
+        """Tell whether an upright edge, higher than a box around the `number` of the two, stands between."""
         reach = number.h
         middle = number.y + number.h // 2
-        part = self._part(label.right, middle - reach, number.x + 1, middle + reach)
+        part = self._part(left.right, middle - reach, right.x + 1, middle + reach)
         return part.shape[1] > 1 and bool((steps(part, 1) > EDGE).mean(axis=0).max(initial=0.0) > 0.8)
 
     def part_rows(self, upper: Line, lower: Line) -> bool:
@@ -304,6 +396,20 @@ class _Edges:
 
     def _part(self, left: int, top: int, right: int, bottom: int) -> NDArray[np.int16]:
         return self._pixels[max(0, top) : max(0, bottom), max(0, left) : max(0, right), :3].astype(np.int16)
+
+
+def _first_value(cell: Line) -> float:
+    return next(numbers_in(cell.text)).values[0]
+
+
+def _are_in_steps(marks: Sequence[tuple[int, float]], *, evenly: bool = True) -> bool:
+    """Tell whether values go on in equal steps, or `evenly` with their places; two alone: up by one."""
+    pairs = [(after[0] - before[0], after[1] - before[1]) for before, after in pairwise(marks)]
+    if len(pairs) < 2:
+        return [step for _, step in pairs] == [1.0]
+    gap, first = pairs[0]
+    are_even = evenly and all(abs(step * gap - first * px) <= _EVEN * abs(first * px) for px, step in pairs)
+    return first != 0 and (are_even or all(isclose(step, first, rel_tol=1e-6) for _, step in pairs))
 
 
 def _is_aligned(a: Line, b: Line) -> bool:

@@ -98,9 +98,11 @@ class RapidEngine:
     def detect(self, parts: Sequence[Bgr]) -> list[list[Rect]]:
         """Return the boxes of lines in each part; see `Engine`. Rotated text comes out as its upright bounding box."""
         pieces = [piece for index, part in enumerate(parts) for piece in self._pieces(index, part)]
-        packing = bands.pack([piece.pixels.shape[:2] for piece in pieces])
+        shapes = [piece.pixels.shape[:2] for piece in pieces]
+        packing = bands.pack(shapes)
         canvases = bands.fill(packing, [piece.pixels for piece in pieces])
-        on_canvas = [self._boxes_on(canvas) for canvas in canvases]
+        masks = bands.mask_parts(packing, shapes)
+        on_canvas = [self._boxes_on(canvas, mask) for canvas, mask in zip(canvases, masks, strict=True)]
         found: list[list[Rect]] = [[] for _ in parts]
         for piece, place in zip(pieces, packing.places, strict=True):
             high, wide = piece.pixels.shape[:2]
@@ -135,11 +137,14 @@ class RapidEngine:
             made.append(_EnlargedPart(index, top, scale, np.asarray(enlarged, np.uint8), Rect(0, 0, width, height)))
         return made
 
-    def _boxes_on(self, canvas: Bgr) -> list[Rect]:
+    def _boxes_on(self, canvas: Bgr, parts: NDArray[np.bool_]) -> list[Rect]:
+        """Return the boxes of lines on a canvas. Only where `parts` is set, parts of a picture lie: the detector would
+        take lines of several side by side for one, which is of none.
+        """
         tensor = canvas.transpose(2, 0, 1)[None].astype(np.float32)
         tensor *= np.float32(2 / 255)
         tensor -= np.float32(1)
-        quads, _ = self._boxes_of(self._run(self._finder, tensor, "find lines"), canvas.shape[:2])
+        quads, _ = self._boxes_of(self._run(self._finder, tensor, "find lines") * parts, canvas.shape[:2])
         return [_upright(quad) for quad in quads]
 
     def recognise(self, crops: Sequence[Bgr]) -> list[Reading]:

@@ -95,7 +95,7 @@ def acted_text(before: Scene, now: Scene, points: Sequence[Point], max_tokens: i
         if in_detail and (was is None or changed or _format_window(was) != _format_window(window)):
             entries.append((_format_changed_window(was, window), changed))
         elif changed:
-            entries.append((f"in {_format_window(window)}: {len(changed)} lines differ", []))
+            entries.append((f"in {_format_window(window)}: lines that differ: {len(changed)}", []))
     present = set(map(_window_key, windows))
     frame += [f"- {_format_window(one)}" for place, one in old.items() if place not in present]
     if not entries and len(frame) == 1:

@@ -19,7 +19,7 @@ class OpenedWindows:
 
     def note_launch(self, pid: int) -> None:
         """Note the launched program `pid`, which has opened no window yet."""
-        self._launched.add(pid)
+        self._launched = {pid, *filter(_has_processes, self._launched)}
 
     def find(self, active: ActiveWait, windows: tuple[WindowInfo, ...]) -> int | Verdict:
         """Return the id of the window that the launch of `active` opened, or why there is none.
@@ -41,6 +41,17 @@ class OpenedWindows:
             ended = ", and it has ended" if has_ended else ""
             return unknown("window_missing", f"the launched program (pid {pid}) has opened no window{ended}")
         return active.window_id if active.window_id in seen else seen[0]
+
+
+def _has_processes(pid: int) -> bool:
+    """Return whether a process of the program `pid`, which leads a group of its own, is still there."""
+    try:
+        os.killpg(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _find_session(pid: int) -> int:

@@ -71,6 +71,16 @@ _SPARK = """<div style="display:flex;gap:40px"><div>CPU<br><span style="font-siz
 <span style="font-size:28px">81%</span></div><div>Disk<br><span style="font-size:28px">9%</span></div></div>"""
 _BEFORE = """<table cellpadding=8><tr><td align=right>812<td>Subscribers</tr>
 <tr><td align=right>15<td>Bounced</tr></table>"""
+_PILL = "background:#ddd;border-radius:9px;padding:1px 7px"
+_PILLS = f"""<div style="display:flex;gap:30px"><span><b style="{_PILL}">12</b>&nbsp; Open</span><span>
+<b style="{_PILL}">3</b>&nbsp; Closed</span></div>"""
+_INLINE = "<p>12 Open 3 Closed</p>"
+_ORDERED = "<ol><li>Build<li>Tests<li>Deploy</ol>"
+_CIRCLE = "border:1px solid #333;border-radius:50%;padding:4px 10px;margin-right:12px"
+_WIZARD = f"""<div style="display:flex;gap:60px"><div><span style="{_CIRCLE}">1</span>Basket</div><div>
+<span style="{_CIRCLE}">2</span>Payment</div><div><span style="{_CIRCLE}">3</span>Finish</div></div>"""
+_GRID = """<table border=1 cellpadding=8><tr><td>12<td>Open issues</tr><tr><td>30<td>Closed issues</tr>
+<tr><td>4<td>Drafts</tr></table>"""
 _UNDER_HEADER = """<table border=1 cellpadding=8><tr><th>Queue<th>Waiting<th>Failed</tr>
 <tr><td>mail<td>5<td>0</tr></table>"""
 _TIME = "<p>Build #4711 finished at 14:05, Tests: 1,024 passed, 3 failed</p>"
@@ -78,6 +88,9 @@ _WORD = "<p>Errors: no errors in 12 files</p>"
 _DEGREES = "<p>Kiel <b>21°C</b> Oslo <b>8°C</b></p>"
 _YAD = ("yad", "--list", "--title=Stock", "--width=420", "--height=240", "--column=Item", "--column=On hand",
         "--column=On order", "Bolts", "1400", "20", "Nuts", "35", "900", "Washers", "8", "0")  # fmt: skip
+_QUEUE = ("yad", "--list", "--title=Queue", "--width=420", "--height=240")
+_YAD_IDS = (*_QUEUE, "--column=Ticket", "--column=Name", "4711", "Crash", "4698", "Slow start", "5120", "Typo")
+_YAD_COUNTS = (*_QUEUE, "--column=Seen", "--column=Name", "14", "Crash", "0", "Slow start", "2", "Typo")
 _ZENITY = ("zenity", "--info", "--title=Backup", "--text=Files copied: 1\u202f204\nErrors: 0\nTime left: 3 min")
 _PLOT = (
     "import matplotlib; matplotlib.use('Qt5Agg'); from matplotlib import pyplot as p; p.figure('Plot'); "
@@ -120,6 +133,14 @@ CASES: tuple[Case, ...] = (
     unseen("a range", partial(_page, _RANGE, "Guests >= 6", "unknown")),
     unseen("gauges in a row", partial(_page, _SPARK, "Memory >= 80 %", "yes")),
     unseen("gauges in a row, the last", partial(_page, _SPARK, "Disk >= 80 %", "no")),
+    unseen("badges before their words, in a row", partial(_page, _PILLS, "Open >= 10", "yes")),
+    unseen("the other badge", partial(_page, _PILLS, "Closed >= 10", "no")),
+    unseen("words of one line behind their numbers", partial(_page, _INLINE, "Open <= 5", "no|unknown")),
+    unseen("a list whose entries are numbered", partial(_page, _ORDERED, "Tests >= 2", "unknown")),
+    unseen("steps whose circles are numbered", partial(_page, _WIZARD, "Payment >= 2", "unknown")),
+    unseen("counts left of their names in bordered cells", partial(_page, _GRID, "Open issues > 10", "yes")),
+    unseen("yad's list of ids", partial(_program, _YAD_IDS, "Queue", "Crash > 1000", "unknown")),
+    unseen("yad's list, counts first", partial(_program, _YAD_COUNTS, "Queue", "Crash >= 2", "yes")),
     unseen("numbers before their labels", partial(_page, _BEFORE, "Bounced > 100", "no")),
     unseen("numbers under their headers", partial(_page, _UNDER_HEADER, "Failed >= 1", "no")),
     unseen("several in a line", partial(_page, _TIME, "Tests >= 2000", "no")),

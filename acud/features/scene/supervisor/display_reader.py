@@ -176,7 +176,7 @@ class DisplayReader:
         if not left_out:
             return parts
         state = ProviderState(
-            parts.ocr.name, "incomplete", f"{left_out} lines lie under a window that is not painted yet"
+            parts.ocr.name, "incomplete", f"lines left out under a window that is not painted yet: {left_out}"
         )
         return replace(parts, ocr=state, lines=kept, lines_total=parts.lines_total - left_out)
 

@@ -7,7 +7,7 @@ from PIL import Image, ImageDraw, ImageFont
 from acud.evaluator.ocr.decoder import LetterDecoder, with_gaps
 from acud.evaluator.ocr.engine import Reading
 
-CHARACTERS = list("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.")
+CHARACTERS = list("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.ïö")
 DECODER = LetterDecoder(CHARACTERS)
 INDEX = {character: place + 1 for place, character in enumerate(CHARACTERS)} | {" ": len(CHARACTERS) + 1}
 
@@ -52,6 +52,16 @@ def test_a_letter_in_doubt_follows_its_word(seen: str, text: str) -> None:
 def test_an_l_that_may_be_a_one_is_a_one(second: float, text: str) -> None:
     steps = chances("is_Il")
     steps[12:14, INDEX["1"]] = second
+    assert DECODER.decode(steps, 4.0).text == text
+
+
+@pytest.mark.parametrize(
+    ("second", "third", "text"), [(0.06, 0.0, "naïve"), (0.02, 0.0, "naive"), (0.2, 0.06, "naive")]
+)
+def test_an_accent_that_may_be_there_on_a_sure_letter_is_there(second: float, third: float, text: str) -> None:
+    steps = chances("naive")
+    steps[6:8, INDEX["i"]] = 1 - second - third
+    steps[6:8, INDEX["ï"]], steps[3:5, INDEX["ö"]] = second, second
     assert DECODER.decode(steps, 4.0).text == text
 
 

@@ -52,7 +52,7 @@ def test_a_number_stands_after_its_label_in_the_row_or_below_it() -> None:
 )
 def test_a_number_that_cannot_be_read_is_unknown(lines: list[Line], words: str) -> None:
     found = number(lines, "Progress >= 90")
-    assert (found.answer, found.code) == (Answer.UNKNOWN, "unreadable")
+    assert (found.answer, found.code) == (Answer.UNKNOWN, "ambiguous" if "region" in words else "unreadable")
     assert words in found.detail
 
 
@@ -91,6 +91,51 @@ PLAIN = [line(text, 20, 20 + 20 * row) for row, text in enumerate(("17", "Reads"
 def test_columns_and_gaps_say_which_number_is_meant(lines: list[Line], condition: str, answer: str) -> None:
     found = number(lines, condition)
     assert (found.answer, found.code) == (answer, "ambiguous" if answer == "unknown" else "")
+
+
+def table(*rows: tuple[str, ...], xs: tuple[int, ...] = (10, 60, 200, 260)) -> list[Line]:
+    return [line(text, x, 20 + 24 * n) for n, row in enumerate(rows) for x, text in zip(xs, row, strict=False) if text]
+
+
+COUNTS = table(("12", "Open issues"), ("3", "Closed"), ("41", "Stale"))
+STEPS = table(("1", "Build"), ("2", "Lint"), ("3", "Tests"))
+NUMBERED = table(("1", "Build", "10"), ("2", "Lint", "7"), ("3", "Tests", "5"))
+HEADED = table(("Number", "Name"), ("12", "Open issues"), ("3", "Closed"), ("41", "Stale"), xs=(10, 90))
+BADGES = [line("12", 0, 0), line("Open", 20, 0), line("3", 120, 0), line("Closed", 132, 0)]
+WIZARD = [line("1", 0, 0), line("Cart", 20, 0), line("2", 120, 0), line("Pay", 132, 0)]
+ENTRIES = table(("1 Build", "", "10"), ("2 Lint", "", "7"), ("3 Tests", "", "5"))
+
+
+@pytest.mark.parametrize(
+    ("lines", "condition", "answer"),
+    [
+        (COUNTS, "Closed = 3", "yes"),
+        ([line("8", 0, 0), line("Issues", 20, 0)], "Issues = 8", "yes"),
+        (BADGES, "Open = 12", "yes"),
+        (BADGES, "Closed = 3", "yes"),
+        (HEADED, "Closed = 3", "unknown"),
+        (table(("Number", "Name"), ("4", "Open"), ("0", "Closed"), xs=(10, 90)), "Open = 4", "yes"),
+        (STEPS, "Tests >= 3", "unknown"),
+        (NUMBERED, "Lint = 7", "yes"),
+        (ENTRIES, "Lint = 7", "yes"),
+        (table(("1 Build",), ("2 Lint",)), "Lint >= 2", "unknown"),
+        (table(("Tests",), ("3. Deploy",)), "Tests >= 3", "none"),
+        (WIZARD, "Cart >= 2", "unknown"),
+        (WIZARD, "Pay >= 2", "unknown"),
+        (table(("300",), ("200", "Total"), ("100",)), "Total >= 200", "unknown"),
+        (table(("2", "Coffee", "9.00"), ("5", "Tea", "4.00"), ("1", "Cake", "3.00")), "Coffee > 5", "unknown"),
+        (table(("alpha", "12", "up"), ("beta", "3", "down")), "up >= 12", "unknown"),
+        ([line("12 Open", 0, 0), line("Closed", 0, 20)], "Closed >= 12", "none"),
+    ],
+)
+def test_a_number_left_of_its_label_counts_it_or_numbers_the_row(
+    lines: list[Line], condition: str, answer: str
+) -> None:
+    found = number(lines, condition)
+    assert (found.answer, found.code) == {
+        "yes": (Answer.YES, ""), "unknown": (Answer.UNKNOWN, "ambiguous"), "none": (Answer.UNKNOWN, "unreadable"),
+    }[answer], found.detail  # fmt: skip
+    assert answer != "unknown" or "region:" in found.detail
 
 
 def test_a_number_of_the_next_card_is_not_meant() -> None:

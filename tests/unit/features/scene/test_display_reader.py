@@ -127,7 +127,7 @@ def test_texts_under_a_window_that_is_not_painted_yet_are_left_out_and_read_agai
     rig.new_windows = frozenset({2})
     rig.look()
     assert (rig.seen.texts, rig.seen.ocr.state) == ((), "incomplete")
-    assert rig.seen.ocr.reason == "1 lines lie under a window that is not painted yet"
+    assert rig.seen.ocr.reason == "lines left out under a window that is not painted yet: 1"
     rig.new_windows = frozenset()
     rig.look()
     assert ([one.text for one in rig.seen.texts], rig.seen.ocr.state) == (["Save"], "ready")

@@ -236,7 +236,7 @@ def test_of_other_windows_only_how_much_differs_is_told_and_never_the_whole() ->
     told = acted_text(before, now, (), 300).text
     assert '~ t1-1 "$ y"' in told
     assert "Calc" in told
-    assert "490 lines differ" in told
+    assert "lines that differ: 490" in told
     assert "cell" not in told
     assert len(told) <= 300 * CHARACTERS_PER_TOKEN
     clicked = acted_text(before, now, (Point(500, 100),), 300).text
