@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -170,13 +170,21 @@ class EvaluatorContext:
             self.judges.doubt(JudgeName.OCR)
         return JudgeReply(verdict, cost_usd=0.0)
 
-    async def find_image(self, shot: ViewPixels, leaf: ScreenImage, png: bytes | None, origin: Point) -> JudgeReply:
-        """Return whether the picture `png` of `leaf` is in the shot. `origin`: where its source is on the display."""
+    async def check_images(self, pngs: Sequence[bytes]) -> str:
+        """Return why one of the pictures cannot be looked for, "" where all can."""
+        images = self._image_search()
+        return await self.off_loop(lambda: next(filter(None, map(images.why_useless, pngs)), ""))
+
+    def _image_search(self) -> ImageSearch:
         if self._images is None:
             from acud.evaluator.image_search import ImageSearch  # 40 MB that an evaluator without images never spends
 
             self._images = ImageSearch()
-        images = self._images
+        return self._images
+
+    async def find_image(self, shot: ViewPixels, leaf: ScreenImage, png: bytes | None, origin: Point) -> JudgeReply:
+        """Return whether the picture `png` of `leaf` is in the shot. `origin`: where its source is on the display."""
+        images = self._image_search()
         with self.counters.timed("image"):
             verdict = await self.off_loop(lambda: images.look_for(shot, leaf, png, origin))
         return JudgeReply(verdict, cost_usd=0.0)

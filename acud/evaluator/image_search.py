@@ -61,6 +61,11 @@ class ImageSearch:
             return unknown("image_too_large", f"the image ({size}) is larger than the target ({width}x{height})")
         return self._verdict(shot, leaf, sizes, origin)
 
+    def why_useless(self, png: bytes) -> str:
+        """Return why the picture cannot be looked for, "" where it can."""
+        found = templates(png)
+        return found.detail if isinstance(found, Verdict) else ""
+
     def _verdict(self, shot: ViewPixels, leaf: ScreenImage, sizes: tuple[Template, ...], origin: Point) -> Verdict:
         changes: dict[int, Mask] = {}
         for template in sizes:

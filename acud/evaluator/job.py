@@ -49,6 +49,9 @@ async def run_job(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
         return JobResult(job.job_id, "done", thought=(await think(job.think, None, context)).thought)
     if job.diff is not None:
         return await _differ(job, job.diff, context)
+    if job.check_images:
+        why = await context.check_images(job.check_images)
+        return JobResult(job.job_id, "failed" if why else "done", reason=why)
     off = [name for name in FEATURE_ASKS if getattr(job, name) is not None and name not in context.answerers]
     if off:
         return JobResult(job.job_id, "failed", reason=f"the feature that answers {off[0]!r} is off")
@@ -88,7 +91,7 @@ async def _look(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
 def find_readers(job: Job) -> set[str] | None:
     """Return the waits that the job only reads text and searches images for; None where it does anything else."""
     features = any(getattr(job, name) is not None for name in FEATURE_ASKS)
-    other = (job.picture, job.think, job.diff, *job.remember)
+    other = (job.picture, job.think, job.diff, *job.remember, *job.check_images)
     if features or any(one is not None for one in other) or any(map(conditions.may_ask_model, _asked_leaves(job))):
         return None
     pixels = all(isinstance(leaf, PixelLeaf) for leaf in _asked_leaves(job))

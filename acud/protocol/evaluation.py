@@ -43,7 +43,7 @@ class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     `path`, `epoch`: the ring. `min_frame`: an older frame than this is "frame gone", and so is a newer one than
     `max_frame` (None: any will do). Without questions, the answer is the view's identity alone. `hide`: what redaction
     rules hide; None where no rule names a place. `remember`: waits that begin with this view, unless one is known of
-    them. With `diff` no frame is looked at.
+    them. With `diff` or `check_images` (PNGs that waits are to look for) no frame is looked at.
     """
 
     job_id: str
@@ -62,6 +62,7 @@ class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     diff: DiffAsk | None = None
     observe: ObserveAsk | None = None
     max_frame: int | None = None
+    check_images: tuple[bytes, ...] = ()
 
 
 FEATURE_ASKS = {"find": "found", "describe": "described", "scene": "scene", "observe": "observed"}

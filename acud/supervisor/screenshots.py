@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.base import private_files
-from acud.base.errors import AcudError, Refused, Unavailable
+from acud.base.errors import AcudError, InvalidRequest, Refused, Unavailable
 from acud.base.ids import is_id
 from acud.process.event_loop import EventLoop
 from acud.protocol.codec import MAX_REPLY_BYTES
@@ -21,7 +21,9 @@ from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Source
 from acud.supervisor.job_queues import FrameWork, Lane
 from acud.supervisor.redaction import Redaction
-from acud.types import Evidence, Rect, picture_views
+from acud.types import Evidence, Rect, ScreenImage, Until, picture_views
+from acud.waits.conditions import leaves
+from acud.waits.images import OTHER_IMAGE
 
 _DEADLINE_S = 20.0
 """From the grab on; well below a client's timeout. Evaluators may be starting, hung or busy."""
@@ -125,7 +127,33 @@ class Screenshots:
 
     def difference(self, evidence: Evidence, done: Callable[[bytes | AcudError], None]) -> None:
         """Call `done` with a PNG of the differences between the view before and after, or with the fault."""
-        self._pool.submit(_DiffWork(evidence, self._spool, done))
+
+        def on_compared(outcome: JobResult | Unavailable) -> None:
+            if isinstance(outcome, Unavailable):
+                done(Unavailable(f"no difference: {outcome.message}", hint=outcome.hint))
+            elif outcome.status != "done":
+                done(Unavailable(f"no difference: {outcome.reason}"))
+            else:
+                done(_take_file(self._spool, outcome.picture))
+
+        ask = DiffAsk(evidence.before, evidence.name)
+        self._pool.submit(_FramelessWork(Job("", View(evidence.display), "", 0, 0, diff=ask), on_compared))
+
+    def check_images(self, until: Until, display: str, done: Callable[[InvalidRequest | None], None]) -> None:
+        """Call `done` with why a picture that `until` brings cannot be looked for, None where all can. Where no
+        evaluator answers in time, verdicts say it later.
+        """
+        images = tuple(leaf.png for leaf in leaves(until) if isinstance(leaf, ScreenImage) and leaf.png)
+        if not images:
+            done(None)
+            return
+        due = _Due[InvalidRequest | None](done, lambda: None, self._loop)
+
+        def on_checked(outcome: JobResult | Unavailable) -> None:
+            why = outcome.reason if isinstance(outcome, JobResult) and outcome.status == "failed" else ""
+            due(InvalidRequest(why, hint=OTHER_IMAGE) if why else None)
+
+        self._pool.submit(_FramelessWork(Job("", View(display), "", 0, 0, check_images=images), on_checked))
 
     def _look(
         self,
@@ -185,36 +213,31 @@ def view_of(target: ScreenshotTarget, across: int, down: int) -> str:
     return picture_views.encode(view)
 
 
-class _DiffWork:
-    """A job for a picture of differences."""
+class _FramelessWork:
+    """A job that needs no frame. `done` gets its result, or the fault where no evaluator answers."""
 
     lane = Lane.JUDGE
     priority = 0
 
-    def __init__(self, evidence: Evidence, spool: Path, done: Callable[[bytes | AcudError], None]) -> None:
-        self._evidence = evidence
-        self._spool = spool
+    def __init__(self, job: Job, done: Callable[[JobResult | Unavailable], None]) -> None:
+        self._job = job
         self._done = done
-        self.display = evidence.display
+        self.display = job.view.source
 
     def build(self, job_id: str) -> Job:
-        """Return the job; it needs no frame."""
-        ask = DiffAsk(self._evidence.before, self._evidence.name)
-        return Job(job_id, View(self._evidence.display), "", 0, 0, diff=ask)
+        """Return the job."""
+        return replace(self._job, job_id=job_id)
 
     def on_part(self, result: JobResult) -> None:
-        """Do nothing: a difference has no parts."""
+        """Do nothing: it has no parts."""
 
     def on_result(self, result: JobResult) -> None:
-        """Pass on the picture, or why there is none."""
-        if result.status != "done":
-            self._done(Unavailable(f"no difference: {result.reason}"))
-        else:
-            self._done(_take_file(self._spool, result.picture))
+        """Pass on the result."""
+        self._done(result)
 
     def on_lost(self, reason: str) -> None:
         """Pass on the fault."""
-        self._done(Unavailable(f"no difference: {reason}", hint="acud status"))
+        self._done(Unavailable(reason, hint="acud status"))
 
 
 def _take_file(spool: Path, name: str) -> bytes | Unavailable:

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.contract.sources import tree_of
+
 SUPERVISOR = Path(__file__).parents[2] / "acud" / "supervisor"
 OPENING = {"open", "read_text", "read_bytes", "write_text", "write_bytes"}
 OF_THE_KERNEL = {
@@ -39,7 +41,7 @@ def test_every_file_is_opened_without_waiting() -> None:
     for path in sorted(SUPERVISOR.rglob("*.py")):
         name = str(path.relative_to(SUPERVISOR))
         allowed = OF_THE_KERNEL.get(name, set())
-        for line, called in opened(ast.parse(path.read_text(encoding="utf-8"))):
+        for line, called in opened(tree_of(path)):
             if called not in OTHERS | allowed and called.rpartition(".")[2] not in allowed:
                 found.append(f"acud/supervisor/{name}:{line}: {called}: use acud.base.private_files (or see OTHERS)")
     assert not found, "\n".join(found)

@@ -20,6 +20,7 @@ from acud.supervisor.control import handles
 from acud.supervisor.handlers import HANDLERS
 from acud_fleet.merged_replies import MERGERS
 from acud_fleet.request_router import OWN
+from tests.contract.sources import tree_of
 from tests.contract.test_house import ROOT
 
 for feature in FEATURES:
@@ -109,7 +110,7 @@ def test_no_module_keeps_a_list_of_requests() -> None:
         for part in ("acud", "clients", "scripts")
         for path in sorted((ROOT / part).rglob("*.py"))
         if not str(path.relative_to(ROOT)).startswith((*DECLARATIONS, *COMMANDS_OF_THE_CLI))
-        for line, names in names_in(ast.parse(path.read_text(encoding="utf-8")))
+        for line, names in names_in(tree_of(path))
         if len(names) >= MANY
     ]
     assert kept == []

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.contract.sources import tree_of
+
 ROOT = Path(__file__).parents[2]
 OWN = f"{ROOT}/.venv/bin"
 
@@ -125,7 +127,7 @@ def programs() -> dict[str, str]:
     """Return every program that tests and scripts name as they run it, and a file that does."""
     found = {}
     for path in [*(ROOT / "tests").rglob("*.py"), *(ROOT / "scripts").glob("*.py")]:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.Call) and node.args and ast.unparse(node.func) in _RUNNERS:
                 first = (
                     node.args[0].elts[0] if isinstance(node.args[0], ast.List) and node.args[0].elts else node.args[0]

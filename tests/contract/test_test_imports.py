@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.contract.sources import tree_of
+
 TESTS = Path(__file__).parents[1]
 ROOTS = ("acud", "scripts", "tests")
 BENCHES = TESTS / "bench"
@@ -28,7 +30,7 @@ def _imports(nodes: list[ast.AST]) -> Iterator[tuple[str, str, str, int]]:
 
 
 def _faults(file: Path) -> Iterator[str]:
-    nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+    nodes = list(ast.walk(tree_of(file)))
     place = file.relative_to(TESTS.parent)
     of_benches = BENCHES in file.parents or file in ABOUT_BENCHES | MEASURING
     modules = set()

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.contract.sources import tree_of
+
 ROOT = Path(__file__).parents[2]
 ROOMS = ("acud/supervisor", "acud/features")
-TREES = {path: ast.parse(path.read_text()) for path in sorted((ROOT / "acud").rglob("*.py"))}
+TREES = {path: tree_of(path) for path in sorted((ROOT / "acud").rglob("*.py"))}
 WIRED = [path for path in TREES if str(path.relative_to(ROOT)).startswith(ROOMS)]
 EMPTY = {"set", "frozenset", "dict", "list", "tuple"}
 EXCEPTED = {"on_exit", "transient"}

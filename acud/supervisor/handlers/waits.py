@@ -119,9 +119,18 @@ def wait_update(app: App, request: WaitUpdate, call: Call) -> WaitReply | None:
             until = baselines.with_token(until, app.waits.targets.token(source, source.frame, box=outcome.picture.crop))
         call.reply(apply_update(until))
 
-    if asked is None or not is_from_now(asked):
-        return apply_update(asked)
-    app.fresh_frames.at(app.waits.target(request.wait_id), call.later(on_target))
+    def on_images_checked(fault: InvalidRequest | None) -> None:
+        if fault is not None:
+            call.fail(fault)
+        elif asked is not None and is_from_now(asked):
+            app.fresh_frames.at(app.waits.target(request.wait_id), call.later(on_target))
+        else:
+            call.reply(apply_update(asked))
+
+    if asked is None:
+        return apply_update(None)
+    display = app.waits.find(request.wait_id).display
+    app.screenshots.check_images(asked, display, call.later(on_images_checked))
     return None
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from acud.base.errors import AcudError, DisplayDown, Refused
+from acud.base.errors import AcudError, DisplayDown, InvalidRequest, Refused
 from acud.protocol.requests.waits import WaitCreate, WaitReply
 from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.watched_displays import WatchedDisplay
@@ -102,6 +102,14 @@ class WaitCreation:
         with the fault.
         """
         self._found, self._failed = found, failed
+        self._core.screenshots.check_images(
+            self.spec.until, self.spec.target.display, self._later(self._on_images_checked)
+        )
+
+    def _on_images_checked(self, fault: InvalidRequest | None) -> None:
+        if fault is not None:
+            self._failed(fault)
+            return
         target = self.spec.target
         is_beside = not target.display and not needs_display(self.spec.until, target)
         if is_beside and target == Target():

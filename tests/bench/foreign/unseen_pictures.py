@@ -95,6 +95,10 @@ def _refuse_image(kind: str, daemon: Daemon) -> Outcome:
     if kind == "hidden":
         for x in range(40):
             picture.putpixel((x, 3), (255, 0, 0, 10))
+    if kind in {"large", "clear palette"}:
+        picture = Image.new("RGBA", (320, 200), (9, 90, 3, 0))
+        ImageDraw.Draw(picture).ellipse((40, 20, 180, 160), fill=(200, 20, 20, 255))
+        picture = picture.quantize(8) if kind == "clear palette" else picture
     held = io.BytesIO()
     (picture.convert("P") if kind == "palette" else picture).save(held, "PNG")
     with show(daemon, 640, 480) as screen:
@@ -156,6 +160,8 @@ CASES: tuple[Case, ...] = (
     unseen("Fira Code, not equal on a page", partial(_text, "if (x !== y) return", "x !== y", True, font="Fira Code")),
     unseen("Fira Code, an arrow on a page", partial(_text, "node -&gt; next", "node -> next", True, font="Fira Code")),
     unseen("a picture of one colour, palette", partial(_refuse_image, "palette")),
+    unseen("a large disc on a transparent ground", partial(_refuse_image, "large")),
+    unseen("a disc on a palette's transparent ground", partial(_refuse_image, "clear palette")),
     unseen("a picture that is nearly transparent", partial(_refuse_image, "transparent")),
     unseen("a picture whose only line is transparent", partial(_refuse_image, "hidden")),
     unseen("a text of zero-width spaces", partial(_refuse_text, "\u200b\u200d\ufeff")),

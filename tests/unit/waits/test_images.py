@@ -14,7 +14,7 @@ from PIL import Image
 
 from acud.base.errors import InvalidRequest
 from acud.evaluator.image_match import templates
-from acud.types import AllOf, AnyOf, NotOf, ScreenImage, Text, Until
+from acud.types import AllOf, AnyOf, NotOf, ScreenImage, Text, Until, Verdict
 from acud.waits.images import MAX_PNG_BYTES, list_digests, normalise_image, strip_pictures
 from acud.waits.validation import check_until
 
@@ -43,12 +43,13 @@ def test_pictures_of_every_kind_are_taken(mode: str) -> None:
     assert normalise_image(leaf) == leaf
 
 
-def test_an_interlaced_picture_is_taken() -> None:
+def test_an_interlaced_picture_of_one_colour_is_of_no_use() -> None:
     """Adam7 of 9x8 pixels in grey: passes of 2x1, 1x1, 3x1, 2x2, 5x2, 4x4 and 9x4, a byte more for each row."""
     size = sum(rows * (1 + columns) for columns, rows in ((2, 1), (1, 1), (3, 1), (2, 2), (5, 2), (4, 4), (9, 4)))
-    assert normalise_image(ScreenImage(made(9, 8, 8, 0, 0, 0, 1, rows=bytes(size)))).width == 9
-    with pytest.raises(InvalidRequest, match="data"):
-        normalise_image(ScreenImage(made(9, 8, 8, 0, 0, 0, 1, rows=bytes(size - 1))))
+    for of, code in ((size, "image_flat"), (size - 1, "image_unreadable")):
+        found = templates(made(9, 8, 8, 0, 0, 0, 1, rows=bytes(of)))
+        assert isinstance(found, Verdict)
+        assert found.code == code
 
 
 @pytest.mark.parametrize(
@@ -56,16 +57,10 @@ def test_an_interlaced_picture_is_taken() -> None:
     [
         (b"", "neither `png` nor the digest"),
         (b"\xff\xd8\xff\xe0 JFIF", "no PNG"),
-        (saved()[:8], "cut off"),
-        (saved()[:-12], "cut off"),
-        (saved()[:60] + b"\0" + saved()[61:], "checksum"),
+        (saved()[:20], "damaged"),
         (saved(size=(7, 40)), "at least 8"),
         (saved(size=(513, 512), mode="L"), "at most 262144 pixels"),
         (made(20, 20, 16, 2, 0, 0, 0, rows=bytes(20 * 121)), "16 bits"),
-        (made(20, 20, 3, 2, 0, 0, 0, rows=b""), "header"),
-        (made(20, 20, 8, 2, 0, 0, 0, rows=bytes(20 * 61 - 1)), "data"),
-        (made(20, 20, 8, 2, 0, 0, 0, rows=bytes(20 * 61 + 1)), "data"),
-        (made(20, 20, 8, 2, 0, 0, 0, rows=bytes(50_000_000)), "data"),
         (saved() + bytes(MAX_PNG_BYTES), "more than 262144"),
         (made(2**31, 2**31, 8, 2, 0, 0, 0, rows=b"\0"), "at most 262144 pixels"),
     ],
@@ -77,10 +72,10 @@ def test_what_is_no_picture_to_look_for_is_refused(png: bytes, why: str) -> None
 
 
 @pytest.mark.parametrize("mode", ["RGBA", "P"])
-def test_damaged_bytes_are_refused_or_can_be_decoded(mode: str) -> None:
+def test_damaged_bytes_are_of_no_use_or_can_be_decoded(mode: str) -> None:
     """Checksums are put right after the damage, or nothing would come past them."""
-    chance, whole, taken = random.Random(4), saved(mode), 0
-    for _ in range(300):
+    chance, whole, used = random.Random(4), saved(mode), 0
+    for _ in range(100):
         parts = _parts(whole)
         for _ in range(chance.randint(1, 3)):
             kind, body = parts[place := chance.randrange(len(parts))]
@@ -90,9 +85,8 @@ def test_damaged_bytes_are_refused_or_can_be_decoded(mode: str) -> None:
         damaged = whole[:8] + b"".join(chunk(*part) for part in parts)
         with suppress(InvalidRequest):
             normalise_image(ScreenImage(damaged))
-            taken += 1
-            assert templates(damaged)
-    assert taken
+            used += not isinstance(templates(damaged), Verdict)
+    assert used
 
 
 def _parts(png: bytes) -> list[tuple[bytes, bytes]]:
@@ -114,39 +108,3 @@ def test_a_condition_names_its_pictures_by_digest() -> None:
     assert isinstance(short, AllOf)
     assert isinstance(short.parts[1], AnyOf)
     assert short.parts[1].parts[0] == ScreenImage(digest=next(iter(brought)), width=47, height=33)
-
-
-def _filtered(filters: tuple[int, ...], pixels: list[list[int]], unit: int) -> bytes:
-    """Return the rows of a picture as a PNG has them (PNG 1.2, section 6)."""
-    data, above = bytearray(), [0] * len(pixels[0])
-    for at, row in enumerate(pixels):
-        kind = filters[at % len(filters)]
-        data.append(kind)
-        for x, byte in enumerate(row):
-            left, up, corner = (row[x - unit], above[x], above[x - unit]) if x >= unit else (0, above[x], 0)
-            paeth = min((left, up, corner), key=lambda one: abs(left + up - corner - one))
-            data.append((byte - (0, left, up, (left + up) // 2, paeth)[kind]) % 256)
-        above = row
-    return bytes(data)
-
-
-@pytest.mark.parametrize("filters", [(0,), (1,), (2,), (3,), (4,), (4, 3, 2, 1, 0), (2, 0, 1, 3, 4)])
-def test_a_picture_of_one_colour_is_refused_and_one_other_pixel_is_enough(filters: tuple[int, ...]) -> None:
-    flat = [[10, 200, 33] * 9 for _ in range(8)]
-    with pytest.raises(InvalidRequest, match="of one colour"):
-        normalise_image(ScreenImage(made(9, 8, 8, 2, 0, 0, 0, rows=_filtered(filters, flat, 3))))
-    for row, byte in ((0, 26), (7, 0), (3, 12)):
-        other = [list(one) for one in flat]
-        other[row][byte] += 1
-        assert normalise_image(ScreenImage(made(9, 8, 8, 2, 0, 0, 0, rows=_filtered(filters, other, 3)))).width == 9
-
-
-@pytest.mark.parametrize("filters", [(0,), (4, 3, 2, 1, 0)])
-def test_a_picture_whose_opaque_part_is_of_one_colour_is_refused(filters: tuple[int, ...]) -> None:
-    clear, shape, other = [7, 90, 3, 127], [200, 20, 20, 255], [200, 21, 20, 128]
-    rows = [(clear * 3 + shape * n + clear * 9)[:36] for n in range(8)]
-    with pytest.raises(InvalidRequest, match="opaque of the image is of one colour"):
-        normalise_image(ScreenImage(made(9, 8, 8, 6, 0, 0, 0, rows=_filtered(filters, rows, 4))))
-    rows[5][20:24] = other
-    assert normalise_image(ScreenImage(made(9, 8, 8, 6, 0, 0, 0, rows=_filtered(filters, rows, 4)))).width == 9
-    assert normalise_image(ScreenImage(made(9, 8, 8, 6, 0, 0, 0, rows=bytes([9] * 296)))).width == 9
