@@ -316,7 +316,7 @@ def test_an_agent_that_was_told_a_scene_is_told_what_its_actions_change(gui_daem
         assert list(opened).index("untrusted") < list(opened).index("scene"), "its words are the screen's"
         assert any(line.startswith("dialog opened") for line in opened["happened"])
         assert not any("buttons" in line for line in opened["happened"]), "the scene has them"
-        assert "nothing that is told here differs" in ask["scene"]
+        assert "nothing listed here differs" in ask["scene"]
         assert "picture" not in ask
         assert shown_too["picture"]["path"]
         assert not re.search(r'^\+? *a\d+-\d+ button "Cancel"', kept["scene"], re.MULTILINE), "it is gone"

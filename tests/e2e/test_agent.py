@@ -128,7 +128,7 @@ def test_a_claim_that_does_not_hold_is_not_believed(planner: ModelThread, hook: 
         begun = ask("transfer the money", display=form.name, expect=Text("No such text"), limits=limits).run
         run = ended(daemon.client, begun)
     assert run.state is RunState.ESCALATED
-    assert "could not be seen" in run.reason
+    assert "the check failed" in run.reason
 
 
 def test_limits_count_every_call(client: Client, form: DisplayInfo, planner: ModelThread) -> None:

@@ -192,7 +192,7 @@ def test_a_model_that_is_down_says_so_and_bad_requests_are_refused(
         client.annotate_scene("gpt", display=display.name)
     with pytest.raises(InvalidRequest, match="is not on the display, which is 640x480"):
         client.set_vlm_annotations(None, (Annotation("icon", "far", Rect(5000, 5000, 10, 10)),), display=display.name)
-    with pytest.raises(InvalidRequest, match="nothing is said and nobody is asked"):
+    with pytest.raises(InvalidRequest, match="neither an annotation nor a model is given"):
         client.set_vlm_annotations(display=display.name)
 
 

@@ -174,9 +174,9 @@ class Run:
     def _think(self) -> Think:
         kept = prompt.KEPT_STEPS
         older = tuple(self.steps[:-kept])
-        said = [message for turn in self._turns[-kept:] for message in turn]
+        recent = [message for turn in self._turns[-kept:] for message in turn]
         now = prompt.now_message(len(self.steps) + 1, self.spec.limits.max_steps)
-        return Think((*prompt.open_conversation(self.spec, older), *said, now))
+        return Think((*prompt.open_conversation(self.spec, older), *recent, now))
 
     def _take_answer(self, event: ModelAnswer) -> Effect:
         if event.code:
@@ -199,9 +199,9 @@ class Run:
     def _reject_answer(self, event: ModelAnswer, name: str, fault: str) -> Effect:
         self._silent += 1
         self._add_step("thought", (name or event.text)[:500], "unusable", fault, event.at)
-        said = ChatMessage("assistant", event.text, event.calls)
+        message = ChatMessage("assistant", event.text, event.calls)
         answers = tuple(ChatMessage("tool", fault, call_id=call.call_id) for call in event.calls)
-        self._turns.append((said, *(answers or (ChatMessage("user", fault),))))
+        self._turns.append((message, *(answers or (ChatMessage("user", fault),))))
         if self._silent >= MAX_SILENT:
             return self._end(RunState.ESCALATED, f"the model gave no usable tool call {MAX_SILENT} times: {fault}")
         return self._think()
@@ -233,7 +233,7 @@ class Run:
             return self._end(RunState.DONE, "", event.reason)
         self._checks += 1
         if self._checks >= MAX_CHECKS:
-            return self._end(RunState.ESCALATED, f"said to be done, and it could not be seen: {event.reason}")
+            return self._end(RunState.ESCALATED, f"the model reported success, but the check failed: {event.reason}")
         return self._think()
 
     def _close(self, outcome: str, reason: str, at: float) -> None:
@@ -241,12 +241,12 @@ class Run:
         call, decision = self._pending
         self._pending = None
         self._add_step(prompt.kind_of(decision), prompt.decision_text(decision), outcome, reason, at)
-        said = ChatMessage("assistant", "", (call, *self._extra))
+        message = ChatMessage("assistant", "", (call, *self._extra))
         answer = ChatMessage("tool", prompt.outcome(outcome, reason), call_id=call.call_id, quotes=True)
         others = tuple(ChatMessage("tool", "not done: one call at a time", call_id=c.call_id) for c in self._extra)
-        self._turns.append((said, answer, *others))
+        self._turns.append((message, answer, *others))
         self._extra = ()
 
-    def _add_step(self, kind: str, said: str, outcome: str, reason: str, at: float) -> None:
+    def _add_step(self, kind: str, words: str, outcome: str, reason: str, at: float) -> None:
         number = len(self.steps) + 1
-        self.steps.append(RunStep(number, kind, said, outcome, reason, round(at - self.began, 3)))
+        self.steps.append(RunStep(number, kind, words, outcome, reason, round(at - self.began, 3)))

@@ -68,8 +68,8 @@ def make_window(feed: Sequence[FeedItem], sense: Sequence[SenseEvent], now_ms: i
 def _make_chunk(item: FeedItem) -> AudioChunk | None:
     if item.source == AGENT:
         return None
-    said = (_TRANSCRIPT.sub("", line).strip() for line in item.text.split("\n") if _TRANSCRIPT.match(line))
-    text = " ".join(words for words in said if words)
+    lines = (_TRANSCRIPT.sub("", line).strip() for line in item.text.split("\n") if _TRANSCRIPT.match(line))
+    text = " ".join(words for words in lines if words)
     return AudioChunk(item.ts, text) if text else None
 
 

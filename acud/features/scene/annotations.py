@@ -34,20 +34,20 @@ class ChangedSince(NamedTuple):
     touches: Callable[[Rect], bool]
 
 
-def drop_outdated(said: DisplayAnnotation, changed: ChangedSince | None) -> DisplayAnnotation:
-    """Return what is still valid of `said`. `changed` None: the changes are unknown, so nothing is.
+def drop_outdated(before: DisplayAnnotation, changed: ChangedSince | None) -> DisplayAnnotation:
+    """Return what is still valid of `before`. `changed` None: the changes are unknown, so nothing is.
 
     When every element was dropped the list is None: an empty one means that a model saw none.
     """
     if changed is None:
         return DisplayAnnotation()
     holds = changed.share <= SCENE_SHARE
-    sentence = said.vlm_scene if holds else None
-    before = said.vlm_elements
-    if before is None:
+    sentence = before.vlm_scene if holds else None
+    elements = before.vlm_elements
+    if elements is None:
         return DisplayAnnotation(sentence, None)
-    left = tuple(one for one in before if not changed.touches(one.bbox))
-    return DisplayAnnotation(sentence, left if left or (holds and not before) else None)
+    left = tuple(one for one in elements if not changed.touches(one.bbox))
+    return DisplayAnnotation(sentence, left if left or (holds and not elements) else None)
 
 
 def number_remarks(remarks: Sequence[Remark], ids: ElementIds, display_id: int) -> tuple[VlmElement, ...]:
@@ -66,11 +66,11 @@ def select_sentences(vlm_scene: str | None, displays: Sequence[int], kept: Colle
     return join_annotations([(n, DisplayAnnotation(found.get(n))) for n in displays if n in kept]).vlm_scene
 
 
-def join_annotations(said: Sequence[tuple[int, DisplayAnnotation]]) -> DisplayAnnotation:
+def join_annotations(annotations: Sequence[tuple[int, DisplayAnnotation]]) -> DisplayAnnotation:
     """Return the annotations of several displays as one; each sentence then names its display."""
-    sentences = [(display_id, one.vlm_scene) for display_id, one in said if one.vlm_scene is not None]
-    lists = [one.vlm_elements for _, one in said if one.vlm_elements is not None]
-    if len(said) == 1 and sentences:
+    sentences = [(display_id, one.vlm_scene) for display_id, one in annotations if one.vlm_scene is not None]
+    lists = [one.vlm_elements for _, one in annotations if one.vlm_elements is not None]
+    if len(annotations) == 1 and sentences:
         words: str | None = sentences[0][1]
     else:
         words = "\n".join(f"display {display_id}: {sentence}" for display_id, sentence in sentences) or None

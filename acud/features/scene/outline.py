@@ -159,9 +159,9 @@ class WindowLines:
                 self._children.setdefault(one.parent if depth < _MOST_DEEP else around, []).append(one)
             # Deeper widgets become children of the deepest allowed one.
             places[one.id] = (depth + 1, one.parent) if depth < _MOST_DEEP else (depth, around)
-        told = ShownWords(widgets)
+        shown = ShownWords(widgets)
         # A single letter beside widgets is an icon, such as an arrow.
-        read = [one for one in texts if not widgets or (len(plain(one.text)) > 1 and not told.has(one))]
+        read = [one for one in texts if not widgets or (len(plain(one.text)) > 1 and not shown.has(one))]
         signs = [one.bbox for one in widgets if one.role == "tool bar" or can_act(one)]
         self._texts = [one for one in read if not _is_crumb(one, signs)]
         self._beside = LabelsBeside(widgets, self._texts)

@@ -71,7 +71,7 @@ def difference_text(before: Scene, now: Scene, max_tokens: int = 0) -> PromptTex
     windows = outline_windows(now)
     lines = _list_changes(before, now, windows)
     if not lines:
-        return PromptText(f"scene {now.scene_id}: nothing that is told here differs from scene {before.scene_id}")
+        return PromptText(f"scene {now.scene_id}: nothing listed here differs from scene {before.scene_id}")
     text = "\n".join([_format_head(now, f"what differs from scene {before.scene_id}"), *lines])
     whole = _write_text(now, windows, max_tokens, f"whole: what differs from scene {before.scene_id} is no shorter")
     return PromptText(text) if len(text) < len(whole.text) else whole
@@ -99,7 +99,7 @@ def acted_text(before: Scene, now: Scene, points: Sequence[Point], max_tokens: i
     present = set(map(_window_key, windows))
     frame += [f"- {_format_window(one)}" for place, one in old.items() if place not in present]
     if not entries and len(frame) == 1:
-        return PromptText(f"scene {now.scene_id}: nothing that is told here differs from scene {before.scene_id}")
+        return PromptText(f"scene {now.scene_id}: nothing listed here differs from scene {before.scene_id}")
     return PromptText("\n".join(_cut_to_fit(frame, entries, max_tokens)))
 
 

@@ -142,28 +142,28 @@ class Driver:
             return replace(job, think=ask, hide=redaction.of(source, leaves=not local))
 
         view = View(source.name, target.crop, target.ignore)
-        said = partial(self._on_answer, target)
+        on_answer = partial(self._on_answer, target)
         # The priority of a wait's judgement: an agent waits for both.
-        pool.submit(FrameWork(pool.submit, lane, source, fill, said, view=view, priority=NORMAL_PRIORITY))
+        pool.submit(FrameWork(pool.submit, lane, source, fill, on_answer, view=view, priority=NORMAL_PRIORITY))
 
     def _on_answer(self, target: ScreenshotTarget, outcome: JobResult | Unavailable) -> None:
-        said = None if isinstance(outcome, Unavailable) else outcome.thought
-        self._record_cost(said or Thought())
+        turn = None if isinstance(outcome, Unavailable) else outcome.thought
+        self._record_cost(turn or Thought())
         if isinstance(outcome, Unavailable):
             fault = f"the model's answer was lost: {outcome.message}"
-        elif said is None:
+        elif turn is None:
             fault = f"the model was not asked: {outcome.reason or outcome.status}"
         else:
             self._view = view_of(target, outcome.width, outcome.height)
-            self._take(machine.ModelAnswer(self._now(), said.text, said.calls, said.code, said.reason, said.cost_usd))
+            self._take(machine.ModelAnswer(self._now(), turn.text, turn.calls, turn.code, turn.reason, turn.cost_usd))
             return
         self._take(machine.ModelAnswer(self._now(), code=Unavailable.code, reason=fault, cost_usd=None))
 
-    def _record_cost(self, said: Thought) -> None:
+    def _record_cost(self, turn: Thought) -> None:
         """Record the cost of the turn; it is unknown if the answer was lost."""
-        spec, tokens = self._run.spec, (said.tokens_in, said.tokens_out)
+        spec, tokens = self._run.spec, (turn.tokens_in, turn.tokens_out)
         self._with.usage_log.enter(
-            Purpose.AGENT, spec.backend, said.cost_usd, tokens, model=said.model or spec.model, task_id=spec.task_id
+            Purpose.AGENT, spec.backend, turn.cost_usd, tokens, model=turn.model or spec.model, task_id=spec.task_id
         )
 
     # ---- acting ----------------------------------------------------------------------------------------------------

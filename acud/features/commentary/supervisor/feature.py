@@ -86,7 +86,7 @@ class CommentaryFeature(RunningFeature):
             yield Finding("commentary", "warning", status.fault, "acud analysis config; docs/commentary.md")
         elif backend and status.config.enabled:
             text = f"{status.model} of {backend}"
-            leaves = "; what is said and seen leaves for it" if self._leaves_machine(backend) else ""
+            leaves = "; speech and screen text are sent to it" if self._leaves_machine(backend) else ""
             yield Finding("commentary", "ok", text + leaves)
 
 

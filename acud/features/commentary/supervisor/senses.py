@@ -58,7 +58,7 @@ class _Front(Struct, frozen=True):
     """The last event of a display, and when it was sent (monotonic seconds)."""
 
     window: WindowInfo
-    told_s: float
+    sent_s: float
 
 
 class WindowEvents:
@@ -82,13 +82,13 @@ class WindowEvents:
         """Report the window in front, if it changed."""
         if watched.number in self._waiting or not self._out.wanted():
             return
-        front, told = _find_front(watched), self._fronts.get(watched.number)
-        if front is None or (told is not None and _is_same_front(told.window, front)):
+        front, last = _find_front(watched), self._fronts.get(watched.number)
+        if front is None or (last is not None and _is_same_front(last.window, front)):
             return
         now_s = self._out.clock.monotonic_s()
-        if told is not None and now_s - told.told_s < WINDOW_PAUSE_S:
+        if last is not None and now_s - last.sent_s < WINDOW_PAUSE_S:
             self._waiting.add(watched.number)
-            self._out.loop.call_at(told.told_s + WINDOW_PAUSE_S, lambda: self._pause_over(watched))
+            self._out.loop.call_at(last.sent_s + WINDOW_PAUSE_S, lambda: self._pause_over(watched))
             return
         self._fronts[watched.number] = _Front(front, now_s)
         self._out.emit("context", watched)
@@ -106,9 +106,9 @@ def _find_front(watched: WatchedDisplay) -> WindowInfo | None:
     return next((window for window in watched.windows if window.window_id == watched.focused), None)
 
 
-def _is_same_front(told: WindowInfo, front: WindowInfo) -> bool:
+def _is_same_front(last: WindowInfo, front: WindowInfo) -> bool:
     """Return whether it is the same window with much the same title: a counter or a spinner may change."""
-    return told.window_id == front.window_id and is_alike(told.title[:_TITLE], front.title[:_TITLE])
+    return last.window_id == front.window_id and is_alike(last.title[:_TITLE], front.title[:_TITLE])
 
 
 SCENE_PAUSE_S = 5.0
@@ -128,7 +128,7 @@ class _Display:
     def __init__(self) -> None:
         self.reading = NewText()
         self.due: DisplayText | None = None
-        self.told_s = float("-inf")
+        self.sent_s = float("-inf")
 
 
 class SceneEvents:
@@ -158,7 +158,7 @@ class SceneEvents:
         display = self._displays.setdefault(number, _Display())
         waiting = display.due
         display.due = DisplayText(shown.lines, _find_least(waiting.ssim if waiting is not None else None, shown.ssim))
-        wait_s = display.told_s + SCENE_PAUSE_S - self._out.clock.monotonic_s()
+        wait_s = display.sent_s + SCENE_PAUSE_S - self._out.clock.monotonic_s()
         if wait_s <= 0:
             self._flush(number)
         elif waiting is None:
@@ -176,7 +176,7 @@ class SceneEvents:
         text = display.reading.find_new(shown.lines)
         if not text and (shown.ssim is None or shown.ssim >= VISUAL_SSIM):
             return
-        display.told_s = self._out.clock.monotonic_s()
+        display.sent_s = self._out.clock.monotonic_s()
         self._out.emit("text" if text else "visual", watched, text, shown.ssim)
 
 

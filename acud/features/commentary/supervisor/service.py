@@ -233,12 +233,12 @@ class Commentary:
         result = AnalysisResult(
             0, now_ms, text, window.counts(), push is not None, thought.model, latency_ms, *tokens, thought.cost_usd
         )
-        said = FeedItem(0, MARK + push.text, "normal", now_ms, AGENT) if push is not None else None
-        self._journal.keep(lambda: self._write(result, inputs, said), droppable=True)
+        message = FeedItem(0, MARK + push.text, "normal", now_ms, AGENT) if push is not None else None
+        self._journal.keep(lambda: self._write(result, inputs, message), droppable=True)
 
-    def _write(self, result: AnalysisResult, inputs: AnalysisInputs, said: FeedItem | None) -> None:
+    def _write(self, result: AnalysisResult, inputs: AnalysisInputs, message: FeedItem | None) -> None:
         number = self.analyses.add(result, inputs)
-        feed_id = self.feed.add(said) if said is not None else 0
+        feed_id = self.feed.add(message) if message is not None else 0
         self._journal.event(
             "analysis.result",
             str(number),

@@ -66,7 +66,7 @@ class PushQueue:
     def submit(self, push_id: str, target: PushTarget, body: str, *, urgent: bool) -> bool:
         """Send one as soon as possible; return False if too many are queued."""
         if len(self._queue) + len(self._in_hand) >= _MOST:
-            self.fault = "too many are on their way"
+            self.fault = "too many pushes are queued"
             return False
         self._number += 1
         self._queue.append(_Going(push_id, Push(self._number, target, body, urgent)))

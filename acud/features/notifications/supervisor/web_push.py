@@ -127,7 +127,7 @@ class WebPush:
         try:
             return {one.push_id for one in self._subscriptions.valid(self._utc_s())}
         except StoreUnavailable as fault:
-            self.queue.fault = f"nobody knows who takes it: {fault.message}"
+            self.queue.fault = f"the subscriptions are unknown: {fault.message}"
             return None
 
     def _forget(self, push_id: str) -> None:
@@ -145,7 +145,7 @@ class WebPush:
         try:
             self._send(event, notice)
         except StoreUnavailable as fault:
-            self.queue.fault = f"nobody knows who takes it: {fault.message}"
+            self.queue.fault = f"the subscriptions are unknown: {fault.message}"
             _LOG.warning("push.unsent", fault=fault.message)
 
     def _send(self, event: Event, notice: Notification) -> None:

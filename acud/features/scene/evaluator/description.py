@@ -84,16 +84,16 @@ def parse_answer(answer: str, picture: JudgePicture, at: Rect) -> Described:
     if len(answer) > MAX_ANSWER:
         return _reject_answer(f"an answer of {len(answer)} characters")
     try:
-        said = decode_json(_strip_fence(answer.strip()), _ChatAnswer)
+        parsed = decode_json(_strip_fence(answer.strip()), _ChatAnswer)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as fault:
         return _reject_answer(
             f"not the JSON that was asked for: {_clean_words(describe_decode_fault(fault, _ChatAnswer, 'it'), 120)}"
         )
-    if len(said.elements) > MAX_ELEMENTS:
-        return _reject_answer(f"{len(said.elements)} elements; at most {MAX_ELEMENTS} are taken")
-    remarks = [_make_remark(one, picture, at) for one in said.elements]
+    if len(parsed.elements) > MAX_ELEMENTS:
+        return _reject_answer(f"{len(parsed.elements)} elements; at most {MAX_ELEMENTS} are taken")
+    remarks = [_make_remark(one, picture, at) for one in parsed.elements]
     kept = tuple(one for one in remarks if one is not None)
-    return Described(_clean_words(said.scene, MAX_SCENE), kept, left_out=len(remarks) - len(kept))
+    return Described(_clean_words(parsed.scene, MAX_SCENE), kept, left_out=len(remarks) - len(kept))
 
 
 async def _ask_model(ask: DescribeAsk, shot: ViewPixels, context: EvaluatorContext) -> Described:

@@ -81,14 +81,14 @@ class SceneAnnotations:
         kept = self._displays.get(number)
         if kept is None:
             return DisplayAnnotation()
-        sentence, elements = (self._drop_outdated(said, source) for said in (kept.sentence, kept.elements))
+        sentence, elements = (self._drop_outdated(kept_one, source) for kept_one in (kept.sentence, kept.elements))
         return DisplayAnnotation(sentence.vlm_scene, elements.vlm_elements)
 
-    def _drop_outdated(self, said: _Statement | None, source: Source | None) -> DisplayAnnotation:
-        if said is None or source is None or not source.live:
+    def _drop_outdated(self, statement: _Statement | None, source: Source | None) -> DisplayAnnotation:
+        if statement is None or source is None or not source.live:
             return DisplayAnnotation()
-        changed = self._targets.changed_since(source, said.token)
-        return drop_outdated(said.what, None if changed is None else _describe_change(source, changed))
+        changed = self._targets.changed_since(source, statement.token)
+        return drop_outdated(statement.what, None if changed is None else _describe_change(source, changed))
 
     def forget(self, watched: WatchedDisplay) -> None:
         """Drop the annotations of a display that is not watched any more."""
@@ -146,20 +146,20 @@ class SceneAnnotations:
             )
 
         def on_result(outcome: JobResult | Unavailable) -> None:
-            said = outcome.described if isinstance(outcome, JobResult) and outcome.status == "done" else None
-            if said is not None and isinstance(outcome, JobResult):
-                self._record_cost(backend, said, task_id)
-                done(_to_outcome(Description(said, outcome.frame)))
+            described = outcome.described if isinstance(outcome, JobResult) and outcome.status == "done" else None
+            if described is not None and isinstance(outcome, JobResult):
+                self._record_cost(backend, described, task_id)
+                done(_to_outcome(Description(described, outcome.frame)))
                 return
             reason = outcome.message if isinstance(outcome, Unavailable) else outcome.reason or outcome.status
-            done(Unavailable(f"nobody described {source.display}: {reason}", hint="acud status"))
+            done(Unavailable(f"no model described {source.display}: {reason}", hint="acud status"))
 
         self._pool.submit(FrameWork(self._pool.submit, lane, source, fill, on_result))
 
-    def _record_cost(self, backend: str, said: Described, task_id: str) -> None:
+    def _record_cost(self, backend: str, reply: Described, task_id: str) -> None:
         """Record the cost, even of an unusable answer."""
-        tokens = (said.tokens_in, said.tokens_out)
-        self._usage_log.enter(Purpose.ANNOTATE, backend, said.cost_usd, tokens, model=said.model, task_id=task_id)
+        tokens = (reply.tokens_in, reply.tokens_out)
+        self._usage_log.enter(Purpose.ANNOTATE, backend, reply.cost_usd, tokens, model=reply.model, task_id=task_id)
 
 
 def _describe_change(source: Source, changed: int) -> ChangedSince:
@@ -180,9 +180,9 @@ def _clip_remark(remark: Remark, source: Source) -> Remark:
     return Remark(remark.kind, remark.desc, box)
 
 
-def _to_outcome(told: Description) -> Description | Unavailable:
-    said = told.described
-    if not said.code:
-        return told
-    cost = {"cost_usd": said.cost_usd} if said.cost_usd is not None else {}
-    return Unavailable(f"no description: {said.code}: {said.reason}", hint="acud status; docs/scene.md", **cost)
+def _to_outcome(description: Description) -> Description | Unavailable:
+    reply = description.described
+    if not reply.code:
+        return description
+    cost = {"cost_usd": reply.cost_usd} if reply.cost_usd is not None else {}
+    return Unavailable(f"no description: {reply.code}: {reply.reason}", hint="acud status; docs/scene.md", **cost)

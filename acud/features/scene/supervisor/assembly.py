@@ -134,7 +134,7 @@ class Moment(NamedTuple):
 
 
 class DisplayFacts(NamedTuple):
-    """One display. `focus`: the focused window. `titles`: redacted titles. `said`: valid annotations."""
+    """One display. `focus`: the focused window. `titles`: redacted titles. `annotation`: the valid one."""
 
     watched: WatchedDisplay
     source: Source | None
@@ -142,12 +142,12 @@ class DisplayFacts(NamedTuple):
     is_default: bool
     focus: FocusedWindow | None
     titles: tuple[Redacted, ...] = ()
-    said: DisplayAnnotation = DisplayAnnotation()
+    annotation: DisplayAnnotation = DisplayAnnotation()
 
 
 def assemble_scene(scene_id: int, moment: Moment, known: Sequence[DisplayFacts], apps: tuple[SceneApp, ...]) -> Scene:
     """Return one scene of all the displays."""
-    said = join_annotations([(one.watched.number, one.said) for one in known])
+    annotation = join_annotations([(one.watched.number, one.annotation) for one in known])
     displays = tuple(_make_display(one, moment.now_s) for one in known)
     texts = tuple(text for one in known for text in one.seen.texts)
     widgets = tuple(widget for one in known for widget in one.seen.widgets)
@@ -160,8 +160,8 @@ def assemble_scene(scene_id: int, moment: Moment, known: Sequence[DisplayFacts],
         apps=apps,
         ocr=texts,
         ax=widgets,
-        vlm_scene=said.vlm_scene,
-        vlm_elements=said.vlm_elements,
+        vlm_scene=annotation.vlm_scene,
+        vlm_elements=annotation.vlm_elements,
         providers=tuple(one.seen.providers for one in known),
         redactions=tuple(found for one in known for found in (*one.titles, *one.seen.redactions)),
         truncation=_sum_truncation(displays, len(texts), len(widgets)),

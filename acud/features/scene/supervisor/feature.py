@@ -270,22 +270,22 @@ class _Annotation:
         if isinstance(outcome, AcudError):
             self.fail(outcome)
             return
-        said = outcome.described
-        self.feature.annotations.record(self.watched.number, self.source, outcome.frame, said.scene, said.remarks)
-        self.answer(said)
+        described, number = outcome.described, self.watched.number
+        self.feature.annotations.record(number, self.source, outcome.frame, described.scene, described.remarks)
+        self.answer(described)
 
-    def answer(self, said: Described) -> None:
+    def answer(self, described: Described) -> None:
         """Reply with the valid annotations."""
         scene = self.feature.scenes.newest([self.watched])
         reply = SceneAnnotated(
             scene_id=scene.scene_id,
             vlm_scene=scene.vlm_scene,
             vlm_elements=scene.vlm_elements,
-            model=said.model,
-            cost_usd=said.cost_usd,
-            left_out=said.left_out,
+            model=described.model,
+            cost_usd=described.cost_usd,
+            left_out=described.left_out,
         )
-        self.log(None, {"elements": len(scene.vlm_elements or ()), "cost_usd": said.cost_usd})
+        self.log(None, {"elements": len(scene.vlm_elements or ()), "cost_usd": described.cost_usd})
         self.call.reply(reply)
 
 
@@ -293,7 +293,7 @@ class _Annotation:
 def scene_annotate(feature: SceneFeature, request: SceneAnnotate, call: Call) -> None:
     """Annotate a frame grabbed after this call, or the scene that the client names."""
     if not request.ask and request.vlm_scene is None and request.vlm_elements is None:
-        raise InvalidRequest("nothing is said and nobody is asked", hint="give vlm_scene, vlm_elements or ask")
+        raise InvalidRequest("neither an annotation nor a model is given", hint="give vlm_scene, vlm_elements or ask")
     annotated = _Annotation(feature, request, call)
     feature.fresh_frames.at(annotated.target, call.later(annotated.on_target))
 

@@ -178,7 +178,7 @@ def test_one_of_several_equal_texts_that_goes_is_told() -> None:
 
 def test_nothing_that_differs_is_one_line() -> None:
     said = difference_text(scene(41), scene(42)).text
-    assert said == "scene 42: nothing that is told here differs from scene 41"
+    assert said == "scene 42: nothing listed here differs from scene 41"
 
 
 def test_a_difference_that_is_no_shorter_is_the_whole_scene() -> None:
