@@ -1,1 +1,6 @@
 """The delivery process (`relay` in `acud status`): makes the deliveries that the supervisor decides on."""
+
+import sys
+
+# Before httpx: it imports its command line if it can, with rich and pygments (5 MB, 60 ms). None is "not found".
+sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]

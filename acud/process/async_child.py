@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import sys
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Generic, Self, TypeVar
 
@@ -15,10 +14,6 @@ from acud.process.child_process import child_socket, decode_or_none, next_beat_s
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap
 from acud.protocol.children import Heartbeat
-
-# httpx imports its command line if it can, with rich and pygments: 5 MB and 60 ms of each process that calls over HTTP.
-# It works without (an import takes None here as "not found").
-sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
 
 Incoming = TypeVar("Incoming")
 
