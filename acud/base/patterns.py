@@ -71,9 +71,7 @@ class Pattern:
     """A compiled pattern."""
 
     def __init__(self, engine: Any, *, line_ends: bool) -> None:
-        """`engine`: RE2's object; group 1 is the match. `line_ends`: `$` matches before each line end, not only the
-        last.
-        """
+        """`engine`: RE2's object; group 1 is the match. `line_ends`: `$` matches before every line end."""
         self._engine = engine
         self._line_ends = line_ends
         self.size: int = engine.programsize
@@ -106,7 +104,7 @@ def compile_pattern(pattern: str, *, ignore_case: bool = False, lines: bool = Fa
     """
     flags = (re.IGNORECASE if ignore_case else 0) | (re.MULTILINE if lines else 0)
     parsed = _parse(pattern, flags)
-    writer = _Writer()
+    writer = _Re2Writer()
     body = writer.sequence(parsed, parsed.state.flags, 0)
     if writer.ends == {"line", "text"}:
         raise PatternFault("means two things by $", hint="use (?m) for all of the pattern, or \\Z for the text's end")
@@ -124,10 +122,7 @@ def is_found(pattern: str, text: str, *, ignore_case: bool = False) -> bool:
 
 @lru_cache(1 << 16)
 def count_matches(pattern: str, line: str, *, ignore_case: bool = False) -> int:
-    """Return how often `pattern` is found in a line of a terminal; each pair is searched once.
-
-    Raises: PatternFault.
-    """
+    """Return how often `pattern` is found in a line of a terminal; each pair is searched once. Raises: PatternFault."""
     return sum(1 for _ in compile_pattern(pattern, ignore_case=ignore_case).spans(line))
 
 
@@ -167,7 +162,7 @@ class _Class(NamedTuple):
     negated: bool = False
 
 
-class _Writer:
+class _Re2Writer:
     """Writes a parsed pattern for RE2. `ends`: the meanings of `$` where it stood, "line" or "text"."""
 
     def __init__(self) -> None:

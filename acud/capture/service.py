@@ -47,9 +47,7 @@ _NUDGES_AFTER_S = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 
 class CaptureService:
-    """Everything of one display. Borrows connection, child and publisher; owns sources. Run it inside
-    `translate_faults`.
-    """
+    """Captures one display. Borrows connection, child and publisher; owns sources. Run in `translate_faults`."""
 
     def __init__(
         self,

@@ -276,9 +276,7 @@ class CaptureSource:
 
 
 class Start(Struct, frozen=True):
-    """The state at the beginning of a grab. `newest`: the frame last published, 0 before the first; `number`: the
-    demanded grab.
-    """
+    """The beginning of a grab. `newest`: the frame last published, 0 before any; `number`: the demanded grab."""
 
     mono_ns: int
     box: Rect | None

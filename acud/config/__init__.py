@@ -328,9 +328,7 @@ def former_names(path: Path, env: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def unknown_variables(env: Mapping[str, str], backends: Iterable[str] = ()) -> list[str]:
-    """Return the `ACU_*` names in `env` that acud does not read with these `backends`, sorted; `acud doctor` warns of
-    them.
-    """
+    """Return the `ACU_*` names in `env` that acud does not read with these `backends`, sorted, for `acud doctor`."""
     known = environment_names(backends).keys() | former_variables().keys() | NOT_SETTINGS
     return sorted(name for name in env if name.startswith("ACU_") and name not in known)
 

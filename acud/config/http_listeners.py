@@ -110,9 +110,7 @@ def is_loopback(host: str) -> bool:
 
 
 def taken_by_another(fault: Refused) -> bool:
-    """Return whether a port was refused because another user may have it: browsers would send that user their requests
-    with cookies.
-    """
+    """Return whether another user may have the refused port: browsers would send that user their cookies."""
     return "taken_by_uid" in fault.facts and fault.facts["taken_by_uid"] != os.getuid()
 
 

@@ -17,9 +17,7 @@ _EVERY_KEY = "see conf/acud.toml for every key"
 
 
 class SettingsText(NamedTuple):
-    """The source of settings: the file at `path` with its `text`, and `overrides` (section, key and value by the
-    variable's name) on top.
-    """
+    """The source of settings: the file `path` with its `text`, and `overrides` (section, key, value by variable)."""
 
     path: Path
     text: str
@@ -37,9 +35,7 @@ class SettingsText(NamedTuple):
 def config_error(
     fault: ValueFault, source: SettingsText, known: Mapping[str, Sequence[str]], table: str = ""
 ) -> ConfigError:
-    """Return the error for `fault` of the settings from `source`, or of its `table` alone. `known`: the keys of each
-    section.
-    """
+    """Return the error for `fault` of the settings from `source`, or of its `table`. `known`: keys by section."""
     section, key, within = (table, *_split(fault.field, r"(\w+)")) if table else _split_place(fault.field)
     hint, reason = _EVERY_KEY, fault.reason
     if fault.unknown:

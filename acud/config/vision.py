@@ -87,9 +87,7 @@ class AccessibilitySettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class JobSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[jobs]`: the backend `fleet` and `acud fleet worker`. 0 in `max_side_px`, `jpeg_quality` and `timeout_s`: the
-    value of `[vision]`.
-    """
+    """`[jobs]`: the backend `fleet` and `acud fleet worker`. 0 in sizes and times: the value of `[vision]`."""
 
     kind: Annotated[
         str, Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$", description="a name of small letters, digits, '_', '-'")

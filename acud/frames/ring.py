@@ -137,9 +137,7 @@ class Ring:
         return self.words[self._slot_words[slot]] if self._fd >= 0 else 0
 
     def newest(self, min_frame: int = 0, max_frame: int | None = None) -> Slot | None:
-        """Return the valid slot with the highest frame number (up to `max_frame`), or None when there is none from
-        `min_frame` on.
-        """
+        """Return the valid slot with the highest frame number, from `min_frame` up to `max_frame`, or None."""
         for _ in range(_SCANS):
             slots = [slot for slot in self.valid() if max_frame is None or slot.frame <= max_frame]
             if slots:

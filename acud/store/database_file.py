@@ -67,9 +67,7 @@ def keep_lost(path: Path, now_utc_s: float) -> damaged_log.RescuedLog | None:
 
 
 def refuse_damaged_log(path: Path) -> None:
-    """Refuse an operation that would destroy a damaged log. No process may have the database open. Raises:
-    StoreUnavailable.
-    """
+    """Refuse to destroy a damaged log; no process may have the database open. Raises: StoreUnavailable."""
     loss = _find_loss(path)
     if loss is not None:
         raise unavailable("log", path, f"{loss.reason}; at least {loss.commits} committed transactions are lost")

@@ -53,9 +53,7 @@ class EventTable(Table):
         return self._last[topic]
 
     def since(self, after: int, topic: str, limit: int) -> EventPage:
-        """Return the events above `after` with a topic that begins with `topic`, at most `limit`, and how many were
-        trimmed.
-        """
+        """Return the events above `after` with a topic that begins with `topic`, at most `limit`."""
         bindings: Row = {"after": after, "beginning": topic, "limit": limit}
         events = self._all(_EVENT, _SQL["since"], bindings)
         newest = self.newest()

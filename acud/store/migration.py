@@ -155,10 +155,7 @@ def migrate(
 
 
 def check_known(applied: dict[int, str], steps: tuple[Migration, ...], path: Path) -> None:
-    """Refuse a database that has `applied` a step not among `steps`.
-
-    Raises: StoreUnavailable(`newer_schema`).
-    """
+    """Refuse a database that has `applied` a step not among `steps`. Raises: StoreUnavailable(`newer_schema`)."""
     ours = {step.number: step.name for step in steps}
     strange = [name for number, name in applied.items() if ours.get(number) != name]
     if strange:

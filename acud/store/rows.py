@@ -1,6 +1,4 @@
-"""Rows: SQL in named blocks (`-- name: x` begins block x of a file in `sql/`), structs to rows and back, owners of
-rows.
-"""
+"""Rows: SQL in named blocks (`-- name: x` begins block x of a file in `sql/`), structs to rows and back, owners."""
 
 from __future__ import annotations
 

@@ -30,9 +30,7 @@ class Store(Database):
     """
 
     def __init__(self, path: Path, evidence_directory: Path, settings: StoreSettings, now_utc_s: float) -> None:
-        """Open or create the database at `path`, in an existing directory. Raises: StoreUnavailable (see
-        `open_database`).
-        """
+        """Open or create the database at `path`, in an existing directory. Raises: as `open_database`."""
         super().__init__(
             path, busy_timeout_s=settings.busy_timeout_s, now_utc_s=now_utc_s, keep_backups=settings.keep_backups
         )

@@ -1,6 +1,4 @@
-"""The waits, one row each, changed only while watching; the pictures they search for; the verdicts on each; and the
-cost of models.
-"""
+"""The waits, one row each, changed only while watching; their pictures, evaluations, and the cost of models."""
 
 from __future__ import annotations
 
@@ -138,9 +136,7 @@ class WaitTable(Table):
         wanted: WaitFilter = ANY_WAIT,
         offset: int = 0,
     ) -> WaitPage:
-        """Return the waits of `of` in `states` (empty: any) that match `wanted`, newest first, at most `limit` from the
-        `offset`th on.
-        """
+        """Return the waits of `of` in `states` (empty: any) that match `wanted`, newest first: one page."""
         bindings: Row = {
             "states": json_list(states or tuple(WaitState)),
             **of.to_bindings(),
@@ -320,9 +316,7 @@ class UsageTable(Table):
         return None if found is None else float(found)
 
     def rows(self, since_utc_s: float, task_id: str) -> tuple[UsageRow, ...]:
-        """Return the sums since then by day, purpose, judge, model and task, newest day first; `task_id` "": of all
-        tasks.
-        """
+        """Return the sums by day, purpose, judge, model and task, newest day first; `task_id` "": of all."""
         return self._all(_USAGE_ROW, _USAGE_SQL["rows"], {"since_utc_s": since_utc_s, "task_id": task_id})
 
     def trim(self, before_utc_s: float, limit: int = -1) -> int:

@@ -188,9 +188,7 @@ def _listener_uid(address: str) -> int | None:
 
 
 def _check_file(file: Path, number: int, owner: int) -> None:
-    """Check the socket's file: a stranger's link would lead to another server of ours, and the folder's owner can put
-    in any file.
-    """
+    """Check the socket's file: a stranger's link leads to another server, the folder's owner can put in any file."""
     check_socket_folder()
     _check_uid(file.lstat().st_uid, number, owner)
 

@@ -30,12 +30,10 @@ _FOCUS = struct.Struct("=8xI")
 _POINTER = struct.Struct("=12xIhh")
 _AT_THE_POINTER = 1
 _ARRIVES_S = 0.5
-"""A window manager gives the focus a moment after a click or a request, and a dialog closes a moment after its answer.
-"""
+"""A window manager gives the focus a moment after a click or a request; a dialog closes a moment after its answer."""
 _POLL_S = 0.02
 _OPENS_S = 0.15
-"""A window that a program has made, or has taken the keyboard for, is mapped and managed in this time, or is not meant
-to be seen yet."""
+"""A window just made, or for which the keyboard was grabbed, is mapped in this time, or not meant to be seen yet."""
 _ELSEWHERE = ("_NET_WM_WINDOW_TYPE_DOCK", "_NET_WM_WINDOW_TYPE_DESKTOP")
 
 
@@ -48,9 +46,7 @@ class Misdirected(Refused):
 
 
 class _Look(NamedTuple):
-    """The window that gets keys, and the one under the pointer, which is at x, y: clients, else children of the root
-    (0: none).
-    """
+    """The window that gets keys, and the one under the pointer at x, y: clients, else children of the root (0: none)"""
 
     holder: int
     under: int

@@ -68,9 +68,7 @@ class Ping:
 
 
 class WindowVerbs:
-    """Sends requests; the window manager (or the program) decides when to follow them, if at all. Only a focus is
-    awaited.
-    """
+    """Sends requests, which the window manager (or the program) follows when it likes. Only a focus is awaited."""
 
     def __init__(self, connection: Connection, windows: WindowReader) -> None:
         self._connection = connection

@@ -91,8 +91,7 @@ _FREE = _words(
     field toolbar tool box middle out centre center end far hand out
     """
 )
-"""Words that need no explanation: they name no thing, or a thing around the target, or a look that a tree of widgets
-does not have."""
+"""Words that need no explanation: for no thing, for a thing around the target, or for looks that widgets lack."""
 
 
 class AnchoredPlace(Struct, frozen=True):

@@ -399,9 +399,7 @@ class _Explainer:
         return cost, own
 
     def _unsaid_cost(self, word: str, item: Item) -> float:
-        """Return the cost of a free word that is the name of something apart from the item: "small" in "small parcel"
-        may be no size.
-        """
+        """Return the cost of a free word that names something else: "small" in "small parcel" may be no size."""
         if (
             (word in FUNCTION and word not in self._together)
             or not self._items_called(word)

@@ -31,9 +31,7 @@ OWN, RECORD, GROUP, LINE, WINDOW = 0.0, 0.3, 0.5, 0.7, 0.8
 
 
 class Item(Struct, frozen=True):
-    """A thing on the screen. `names`: normal texts that are its own. `meanings`: what its icon means.
-    `is_active`: it reacts to a click.
-    """
+    """A thing on the screen. `names`: its normal texts. `meanings`: its icon's. `is_active`: it reacts to a click."""
 
     ref: str
     box: Rect
@@ -106,9 +104,7 @@ class Surroundings:
         return item.role in _CELLS
 
     def is_in_page(self, item: Item) -> bool | None:
-        """Return whether `item` is in the page that a browser shows, not in the browser's own controls; None without a
-        page.
-        """
+        """Return whether `item` is in the browser's page, not in its own controls; None without a page."""
         return None
 
     def lists(self) -> Sequence[Sequence[Item]]:
@@ -317,9 +313,7 @@ def _headings(tree: Tree) -> dict[int, int]:
 
 
 def tree_items(tree: Tree, boxes: Mapping[str, Rect], implied: Mapping[str, str]) -> list[Item]:
-    """Return the visible items of `tree`. `boxes`: their visible parts by handle; `implied`: the names of nameless
-    ones.
-    """
+    """Return the visible items of `tree`. `boxes`: visible parts by handle; `implied`: names of nameless ones."""
     return [_make_item(node, boxes[node.ref], implied) for node in tree.nodes if node.ref in boxes]
 
 

@@ -97,9 +97,7 @@ _NAMED_BY = re.compile(rf"{_LABELLED}\s+", re.IGNORECASE)
 
 
 def shown_words(description: str, verb: str = "") -> ShownWords:
-    """Return what `description` names. With the `verb` `type`, a bare name is the field with that label, with `tick`
-    the box before it.
-    """
+    """Return what `description` names. `verb` `type`: a bare name is a labelled field, `tick`: the box before it."""
     text = _strip_lead_in(description)
     window = ""
     place = _PLACE.search(text)

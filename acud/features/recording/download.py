@@ -54,9 +54,7 @@ def main() -> int:
 
 
 class VideoCut(Struct):
-    """A segment's video, shown from `first` to `end`, in ticks of its own time. `cut`: its beginning in the time of the
-    segment.
-    """
+    """A segment's video, shown from `first` to `end` (ticks of its own time). `cut`: its beginning in the segment."""
 
     source: Any
     part: DownloadPart

@@ -80,9 +80,7 @@ class RecordingTable(Table):
 
 
 class TimelineSpan(Struct, frozen=True):
-    """From `from_s` up to `end_s` (UTC), on the display `display` with the number `number`, and in the task `task_id`
-    ("": in none).
-    """
+    """From `from_s` to `end_s` (UTC), on the display `display` (`number`), in the task `task_id` ("": in none)."""
 
     from_s: float
     end_s: float

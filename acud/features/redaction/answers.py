@@ -25,11 +25,10 @@ _LEAD = re.compile(
 _WORD = re.compile(r"[^\s,]{4,64}")
 _CODE = re.compile(r"(?<![\w.])[0-9]{2,8}(?:[ #*-][0-9]{2,6}){0,3}[#*]?(?![\w:%/-]|[.,][0-9])")
 _ANSWERS = 2
+"""Lines that may answer a question."""
 _ASKS = re.compile(r"[\w\"')]\?(?:[ \t]|$)")
 _AFTER_QUESTION = 48
-"""Characters at the end of a line that may hold its question mark: something may be added, `… the PIN? We keep
-forgetting it.`"""
-"""So many lines may answer a question."""
+"""Characters after the question mark at most: something may be added, `… the PIN? We keep forgetting it.`"""
 
 _TELLS = re.compile(
     r"(?:(?<![\w/-])(?:pwgen|apg|xkcdpass|makepasswd|wg[ ]gen(?:key|psk)|openssl[ ]rand|oathtool|gopass[ ]show|"

@@ -64,9 +64,7 @@ _PHONE = re.compile(
 
 
 def find_ibans(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
-    """Yield bank accounts with a right checksum; `read`: the text was read off a screen, where letters stand for
-    digits.
-    """
+    """Yield bank accounts with a right checksum; `read`: read off a screen, where letters stand for digits."""
     for match in (_READ_IBAN if read else _IBAN).finditer(text):
         end = _iban_end(match[0], read=read)
         if end:

@@ -301,9 +301,7 @@ def _find_adjacent_later(text: str, left: str, match: re.Match[str]) -> list[Red
 
 
 def _is_plain_password(found: Label, text: str, word: re.Match[str]) -> bool:
-    """Return whether a plain word after `the … password is` is the password: it ends its sentence, or is several words
-    joined by hyphens.
-    """
+    """Return whether a plain word is the password: it ends its sentence, or is words joined by hyphens."""
     bare = word[0].strip(".,;:!?)\"'")
     if found.kind is LabelKind.PASSWORD and _JOINED.fullmatch(bare):
         return True

@@ -103,9 +103,7 @@ def redact_rows(rows: Sequence[Sequence[ReadLine]], rules: TextRules) -> list[Re
 
 
 def _word_columns(line: ReadLine, by_ink: WordsByInk) -> tuple[tuple[int, int], ...]:
-    """Return the columns of each word of a short line, which may be several cells; none where ink does not separate
-    them.
-    """
+    """Return the columns of each word of a short line (perhaps several cells); none where ink has no gaps."""
     columns = by_ink(line) if 1 < len(line.text.split()) <= _MAX_CELL_WORDS else None
     return tuple(columns or ())
 
@@ -162,9 +160,7 @@ _NO_WRAPS = _Wraps({}, 0, 0)
 
 
 def _find_wraps(rows: Sequence[Sequence[ReadLine]]) -> _Wraps:
-    """Return the rows that continue in the next: they end at the edge of a terminal, and the next begins at its other
-    edge, right below.
-    """
+    """Return the rows that end at a terminal's edge and continue at the other edge of the row right below."""
     full = [
         (number, row[-1].box.right, row[-1].box.w / len(row[-1].text))
         for number, row in enumerate(rows)

@@ -69,9 +69,7 @@ class OpenBackend(Protocol):
     """Opens backends. The method closes the backend it was given; closing twice is harmless, so others may share it."""
 
     def __call__(self, name: str, keep_alive: str = "") -> Backend:
-        """Return the backend `name` of the settings; with `keep_alive` another Ollama client that keeps models that
-        long.
-        """
+        """Return the backend `name`; with `keep_alive` another Ollama client that keeps its model that long."""
         ...
 
 

@@ -108,9 +108,7 @@ class Edges:
         return min(found, key=lambda frame: (frame.bottom, -frame.w), default=None)
 
     def is_parted(self, box: Rect, texts: Sequence[Rect], length: int) -> bool:
-        """Return whether `box` holds more than `texts`: a straight line of `length`, or a picture (most of it not of
-        one colour).
-        """
+        """Return whether `box` holds more than `texts`: a straight line of `length`, or a picture (many colours)."""
         rows, columns = (
             np.pad(flags[box.y : box.bottom, box.x : box.right].astype(np.int32), ((1, 0), (1, 0)))
             for flags in (self.rows, self.columns)
@@ -322,9 +320,7 @@ def _field_below(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | Non
 
 
 def _fields_in(frame: Rect, label: Rect, texts: Sequence[Rect], edges: Edges) -> list[Rect]:
-    """Return the fields in `frame`; a single field with a label of its own is returned twice, as `label` is not its
-    name.
-    """
+    """Return the fields in `frame`; twice a single one with its own label, as `label` is not its name."""
     found: list[Rect] = []
     for row in range(frame.y + _SIDE_PX, frame.bottom - _SIDE_PX, 3):
         for box in edges.boxes_in_row(row, frame.x + _FRAME_PX, frame.right - _FRAME_PX, edges.height):
@@ -373,9 +369,7 @@ def is_alone_over(label: Rect, box: Rect, texts: Sequence[Rect]) -> bool:
 
 
 def _is_button(label: Rect, box: Rect, texts: Sequence[Rect], edges: Edges) -> bool:
-    """Return whether a text stands in the middle of `box` and `box` is not drawn as a filled field: text in a field
-    begins at its left.
-    """
+    """Return whether `box` has a text in its middle and no field's ground: text in a field begins at its left."""
     inside = [
         text for text in texts if box.x <= text.x + text.w / 2 < box.right and box.y <= text.y + text.h / 2 < box.bottom
     ]

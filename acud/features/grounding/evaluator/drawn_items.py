@@ -95,9 +95,7 @@ def text_items(
 def icon_items(
     pixels: NDArray[np.uint8], edges: Edges, texts: Sequence[Rect], at: Rect, windows: Sequence[WindowInfo]
 ) -> list[Item]:
-    """Return the icons of the picture (height x width x 4 uint8 BGRX) that resemble a template; of overlapping icons
-    the likeliest.
-    """
+    """Return the icons of the picture (height x width x 4 uint8 BGRX) like a template; the likeliest of overlaps."""
     boxes = list(_icon_boxes(edges, texts))
     known = [
         Item(f"i{index}", box, "push button", shape=shape, may_be=_ICON_MAY_BE, window=window_of(box, at, windows))

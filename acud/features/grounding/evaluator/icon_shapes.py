@@ -46,9 +46,7 @@ Outline = NDArray[np.float32]
 
 
 class IconTemplates(NamedTuple):
-    """`rows`: the whitened outlines of the templates of each of `meanings`, which begin at `firsts`. `middle` and
-    `axes` whiten.
-    """
+    """`rows`: whitened outlines of the templates, each of `meanings` from its `firsts` on. `middle`, `axes` whiten."""
 
     meanings: list[str]
     firsts: NDArray[np.intp]

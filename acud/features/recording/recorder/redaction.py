@@ -45,9 +45,7 @@ class FrameRedactor:
         self._redactor = make_redactor(redaction, accessibility, self._text, AtSpiProvider(0), self._stack)
 
     def redact(self, source: str, frame: int, mono_ns: int, pixels: Pixels, hide: Hide) -> Pixels | Withheld:
-        """Return a copy of `pixels` (height x width x 4 uint8 BGRX) with secrets black, or the reason why there is
-        none.
-        """
+        """Return a copy of `pixels` (height x width x 4 uint8 BGRX) with secrets black, or why there is none."""
         whole = Rect(0, 0, pixels.shape[1], pixels.shape[0])
         shot = hiding(ViewPixels(source, 0, frame, mono_ns, whole, pixels, f"{frame}"), hide)
         out = self._runner.run(self._run_beating(self._redactor.outgoing(shot)))

@@ -305,9 +305,7 @@ class Recorder:
         return Hide(fault="the daemon did not say what is to be hidden")
 
     def _read_compared(self, view: FrameView, tiles: TileChanges, hide: Hide | None) -> CopiedFrame:
-        """Return the recorded part of the frame, redacted. Raises: FrameGone; NotRedacted where nothing of it may be
-        kept.
-        """
+        """Return the recorded part of the frame, redacted. Raises: FrameGone; NotRedacted for none."""
         assert self._copier is not None
         crop = self._order.crop
         with view:

@@ -131,9 +131,7 @@ class RecordingService:
         automatic: bool = False,
         target: Target | None = None,
     ) -> RecordingInfo:
-        """Begin to record `watched`, or the part `target` of it. Raises: Conflict when it is recorded already, Refused
-        beyond 64 recordings.
-        """
+        """Begin to record `watched`, or its part `target`. Raises: Conflict for a repeat, Refused beyond 64."""
         part = target_argument(target, "") if target is not None else ""
         for active in self.active.values():
             here = active.watched is watched and active.info.target == part
