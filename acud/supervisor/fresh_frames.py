@@ -71,7 +71,7 @@ class FrameRequests:
         self._pending = ParkedCalls[tuple[Source, int], Source | Unavailable](loop)
         sources.watchers.add(self, Order.CORE)
 
-    def fresh(self, source: Source, done: OnGrab) -> None:
+    def grab(self, source: Source, done: OnGrab) -> None:
         """Grab `source` now; `done` gets the source once its newest frame was made after this call, or the fault."""
         if source.up:
             late = partial(Unavailable, f"no grab of {source.name} in {_GRAB_DEADLINE_S:.0f} s", hint=_HANGS)
@@ -146,14 +146,14 @@ class FreshFrameResolver:
         sources.watchers.add(self, Order.CORE)
         watched_displays.watchers.add(self, Order.CORE)
 
-    def fresh(self, target: str, display: str, ignore: tuple[Rect, ...], done: Done) -> None:
+    def resolve(self, target: str, display: str, ignore: tuple[Rect, ...], done: Done) -> None:
         """Call `done` with the target and a frame grabbed from now on, or the fault.
 
         Raises: InvalidRequest for a malformed target; NotFound for an unknown display.
         """
-        self.at(parse_target(target, display, ignore), done)
+        self.resolve_target(parse_target(target, display, ignore), done)
 
-    def at(self, target: Target, done: Done) -> None:
+    def resolve_target(self, target: Target, done: Done) -> None:
         """Do the same for a parsed target."""
         ask = _Ask(target, done)
         self._displays.with_display(ask.target.display, lambda outcome: self._on_display(ask, outcome))
@@ -202,7 +202,7 @@ class FreshFrameResolver:
 
         self._sessions.survey(name, on_survey)
 
-    def is_detached(self, pty: str, done: Callable[[bool], None]) -> None:
+    def check_detached(self, pty: str, done: Callable[[bool], None]) -> None:
         """Call `done` with whether `pty` is an existing tmux session without an attached client."""
         name = parse_session_name(pty)
 
@@ -212,7 +212,7 @@ class FreshFrameResolver:
 
         self._sessions.survey(name, on_survey)
 
-    def session(self, target: Target, watched: WatchedDisplay, done: Callable[[AcudError | None], None]) -> None:
+    def check_session(self, target: Target, watched: WatchedDisplay, done: Callable[[AcudError | None], None]) -> None:
         """Call `done` with the fault if `target` is a terminal session that does not exist, listing the others."""
         if not target.pty:
             done(None)
@@ -260,7 +260,7 @@ class FreshFrameResolver:
 
         if source.window_id:
             self._follow(ask, watched, found.window_id)
-        self._frame_requests.fresh(source, on_grab)
+        self._frame_requests.grab(source, on_grab)
 
     def _build_picture(self, watched: WatchedDisplay, found: TargetLocation, source: Source) -> ScreenshotTarget:
         display = self._sources.by_name.get(watched.name)

@@ -280,4 +280,4 @@ def gui_find(feature: GroundingFeature, request: GuiFind, call: Call) -> None:
         else:
             feature.search.find(outcome, wanted, call.later(finish))
 
-    feature.fresh_frames.fresh(request.target, place.display, (), call.later(on_target))
+    feature.fresh_frames.resolve(request.target, place.display, (), call.later(on_target))

@@ -29,7 +29,7 @@ class _LookCall:
     def resolve(self) -> None:
         """Find the target, with a frame grabbed from now on."""
         self.tries += 1
-        self.app.fresh_frames.fresh(self.target, self.place.display, (), self.call.later(self.on_target))
+        self.app.fresh_frames.resolve(self.target, self.place.display, (), self.call.later(self.on_target))
 
     def on_target(self, outcome: FreshTarget | AcudError) -> None:
         """Take the picture of the target that was found."""
@@ -74,4 +74,4 @@ def answer_baseline(app: App, request: Baseline, call: Call) -> None:
         app.screenshots.baseline(fresh.picture, call.later(lambda token: call.reply(BaselineReply(token, display))))
 
     display = app.ports.tasks.place(request.task_id, request.target, request.display).display
-    app.fresh_frames.fresh(request.target, display, (), call.then(on_target))
+    app.fresh_frames.resolve(request.target, display, (), call.then(on_target))

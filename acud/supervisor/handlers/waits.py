@@ -123,7 +123,7 @@ def wait_update(app: App, request: WaitUpdate, call: Call) -> WaitReply | None:
         if fault is not None:
             call.fail(fault)
         elif asked is not None and is_from_now(asked):
-            app.fresh_frames.at(app.waits.target(request.wait_id), call.later(on_target))
+            app.fresh_frames.resolve_target(app.waits.target(request.wait_id), call.later(on_target))
         else:
             call.reply(apply_update(asked))
 
@@ -186,7 +186,7 @@ class _BlockedCall:
         """Take a picture, whether the target changed or the time is over."""
         self.changed = active_waits.measure_change(live)
         self.detail = live.machine.verdict.detail
-        self.app.fresh_frames.fresh(self.request.target, live.display, (), self.call.then(self.on_fresh, self.fail))
+        self.app.fresh_frames.resolve(self.request.target, live.display, (), self.call.then(self.on_fresh, self.fail))
 
     def on_fresh(self, fresh: FreshTarget) -> None:
         """Take the picture from the fresh frame."""
@@ -223,7 +223,7 @@ def wait_for_change(app: App, request: WaitForChange, call: Call) -> None:
     check_until(Change(request.share, request.settle_s, request.baseline))
     blocked = _BlockedCall(app, request, call)
     on_target = call.then(blocked.on_target, blocked.fail)
-    app.fresh_frames.fresh(request.target, blocked.place.display, request.ignore, on_target)
+    app.fresh_frames.resolve(request.target, blocked.place.display, request.ignore, on_target)
 
 
 @handles(WaitTry)

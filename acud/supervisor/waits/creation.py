@@ -115,9 +115,9 @@ class WaitCreation:
         if is_beside and target == Target():
             self._arm(self.spec.until, None)
         elif is_beside and target.pty:
-            self._core.fresh_frames.is_detached(target.pty, self._later(self._on_detached))
+            self._core.fresh_frames.check_detached(target.pty, self._later(self._on_detached))
         elif is_from_now(self.spec.until):
-            self._core.fresh_frames.at(self.spec.target, self._later(self._on_target))
+            self._core.fresh_frames.resolve_target(self.spec.target, self._later(self._on_target))
         else:
             self._on_no_target()
 
@@ -146,7 +146,7 @@ class WaitCreation:
         def on_session(fault: AcudError | None) -> None:
             self._on_session(outcome, fault)
 
-        self._core.fresh_frames.session(self.spec.target, outcome, self._later(on_session))
+        self._core.fresh_frames.check_session(self.spec.target, outcome, self._later(on_session))
 
     def _on_session(self, watched: WatchedDisplay, fault: AcudError | None) -> None:
         if fault is not None:

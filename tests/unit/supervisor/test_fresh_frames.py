@@ -27,7 +27,7 @@ class _Rig:
         self.source = SimpleNamespace(name=":7", up=True, width=640, height=480, window_id=0)
         displays = SimpleNamespace(with_display=lambda name, done: done(self.screen))
         sources = SimpleNamespace(by_name={":7": self.source}, watchers=Observers())
-        grabs = SimpleNamespace(fresh=lambda source, done: done(source))
+        grabs = SimpleNamespace(grab=lambda source, done: done(source))
         screens: Any = SimpleNamespace(watchers=Observers(), follow=lambda watched, key, windows: None)
         self.window_list_ready = WindowListReady(screens, self.loop)
         parts = cast(Any, (displays, screens, sources, grabs, self.loop, None, self.window_list_ready))
@@ -35,7 +35,7 @@ class _Rig:
         self.said: list[FreshTarget | AcudError] = []
 
     def aim(self, target: str) -> None:
-        self.fresh_frames.fresh(target, ":7", (), self.said.append)
+        self.fresh_frames.resolve(target, ":7", (), self.said.append)
 
     def listed(self, *monitors: MonitorInfo) -> None:
         self.screen.windows_known, self.screen.monitors = True, monitors

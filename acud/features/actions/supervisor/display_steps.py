@@ -74,7 +74,7 @@ class DisplaySteps:
     async def picture(self, watched: WatchedDisplay, ask: PictureAsk) -> Picture:
         """Return the picture of a fresh frame of `watched`. Raises: why there is none."""
         target = Target(watched.name)
-        fresh = await Callback[FreshTarget](partial(self.core.fresh_frames.at, target))
+        fresh = await Callback[FreshTarget](partial(self.core.fresh_frames.resolve_target, target))
         return await Callback[Picture](partial(self.core.screenshots.take, fresh.picture, ask))
 
 

@@ -128,7 +128,7 @@ class Driver:
                 self._ask(effect.messages, outcome.picture)
 
         try:
-            self._with.fresh_frames.fresh(self._run.spec.target, self._watched.name, (), on_target)
+            self._with.fresh_frames.resolve(self._run.spec.target, self._watched.name, (), on_target)
         except AcudError as fault:
             on_target(fault)
 

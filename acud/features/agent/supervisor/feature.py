@@ -80,7 +80,7 @@ def answer_gui_agent(feature: AgentFeature, request: GuiAgent, call: Call) -> No
         feature.takeovers.check(fresh.watched, "")
         call.reply(RunReply(feature.agents.start(spec, fresh.watched), feature.wakes.routes_of(request.wake)))
 
-    feature.fresh_frames.fresh(request.target, place.display, (), call.then(on_target))
+    feature.fresh_frames.resolve(request.target, place.display, (), call.then(on_target))
 
 
 def _make_spec(feature: AgentFeature, request: GuiAgent) -> RunSpec:

@@ -58,7 +58,7 @@ def record_start(feature: RecordingFeature, request: RecordStart, call: Call) ->
     if target.region is None and not target.in_windows:
         feature.core.displays.with_display(target.display, call.then(lambda watched: start(watched, None)))
     else:
-        feature.core.fresh_frames.at(target, call.then(on_target))
+        feature.core.fresh_frames.resolve_target(target, call.then(on_target))
 
 
 @handles(RecordStop)

@@ -219,7 +219,7 @@ class RecordingService:
         if source is None or not source.live:
             self._end(active, RecordingState.DONE, reason)
         else:
-            self._core.frame_requests.fresh(source, lambda _: self._end(active, RecordingState.DONE, reason))
+            self._core.frame_requests.grab(source, lambda _: self._end(active, RecordingState.DONE, reason))
 
     def end_task(self, task: Task) -> None:
         """End the recordings of a task that ended; those of a failed one are kept only if the settings ask for it."""

@@ -92,7 +92,7 @@ class DisplayReader:
             self._take_asked()
             self._end()
         else:
-            self._ports.frame_requests.fresh(source, self._on_frame)
+            self._ports.frame_requests.grab(source, self._on_frame)
 
     def _take_asked(self) -> None:
         asked, self._asked = self._asked, []

@@ -295,7 +295,7 @@ def scene_annotate(feature: SceneFeature, request: SceneAnnotate, call: Call) ->
     if not request.ask and request.vlm_scene is None and request.vlm_elements is None:
         raise InvalidRequest("neither an annotation nor a model is given", hint="give vlm_scene, vlm_elements or ask")
     annotated = _Annotation(feature, request, call)
-    feature.fresh_frames.at(annotated.target, call.later(annotated.on_target))
+    feature.fresh_frames.resolve_target(annotated.target, call.later(annotated.on_target))
 
 
 class MarkedPicture(Struct, frozen=True):

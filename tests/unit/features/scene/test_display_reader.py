@@ -57,7 +57,7 @@ class Rig:
     def now_s(self) -> float:
         return self.clock.monotonic_s()
 
-    def fresh(self, source: Source, done: Any) -> None:
+    def grab(self, source: Source, done: Any) -> None:
         source.compared_mono_ns = int(self.now_s() * 1e9)
         done(source)
 
