@@ -338,17 +338,15 @@ class Control:
         self._outgoing.append(Outgoing(call.peer, final, call.asked, left, stands=not call.spec.mutating))
 
     def _record_reply(self, call: Call, envelope: ReplyEnvelope, kept: ReplyEnvelope) -> ReplyEnvelope:
+        requests = self._journal.store.requests
         try:
             if envelope.error is None or call.acted:
-                self._store_reply(call, kept)
+                requests.answer(call.request_id, call.digest, codec.encode(kept), self._utc_s())
             else:
-                self._journal.store.requests.withdraw(call.request_id)
+                requests.withdraw(call.request_id)
         except StoreUnavailable as fault:
             return error_of(call.request_id, fault)
         return envelope
-
-    def _store_reply(self, call: Call, envelope: ReplyEnvelope) -> None:
-        self._journal.store.requests.answer(call.request_id, call.digest, codec.encode(envelope), self._utc_s())
 
     def flush(self, newest: int) -> None:
         """Send the replies of the committed turn. `newest`: the newest event number."""

@@ -86,7 +86,7 @@ class Core:
         self.listeners = ListenerSockets(inherited, paths.handover, self.loop, self.notifier)
         self._context: zmq.Context[Any] = zmq.Context()
         self.store = Store(paths.database, paths.evidence, settings.store, self.started.utc_s)
-        self.publisher = Publisher(paths.run / "events", self.loop, self.utc_s, self._find_newest)
+        self.publisher = Publisher(paths.run / "events", self.loop, self.utc_s, lambda: self._newest_sent)
         self.committed_events = Observers[Callable[[Event], None]]()
         """Called with each event after its commit."""
         self.committed_events.add(self.publisher.publish, Order.CORE)
@@ -141,7 +141,7 @@ class Core:
             settings,
             env,
             takeover_of=self.takeovers.of,
-            wanted_names=self._find_waited_names,
+            wanted_names=lambda: self.waits.displays(),
         )
         self.judge_metrics = JudgeMetrics()
         self.pool = EvaluatorPool(
@@ -276,15 +276,9 @@ class Core:
         """Return the path of the wait's picture, "" for none."""
         return str(self.paths.evidence / evidence.name) if evidence and evidence.name else ""
 
-    def _find_newest(self) -> int:
-        return self._newest_sent
-
     def _publish(self, event: Event) -> None:
         for observer in self.committed_events:
             observer(event)
-
-    def _find_waited_names(self) -> set[str]:
-        return self.waits.displays()
 
     def _on_judges_changed(self) -> None:
         if self.daemon_events.judges_changed(self.pool.judges()):
