@@ -140,7 +140,7 @@ class Core:
             paths,
             settings,
             env,
-            takeover_of=self.takeovers.of,
+            takeover_of=self.takeovers.find,
             wanted_names=lambda: self.waits.displays(),
         )
         self.judge_metrics = JudgeMetrics()
@@ -221,7 +221,7 @@ class Core:
             self.host_conditions,
         )
         self.frame_requests = FrameRequests(self.sources, self.loop)
-        token = self.waits.targets.token
+        token = self.waits.targets.make_token
         self.screenshots = Screenshots(
             self.pool, self.paths.spool, token, self.sources.age_s, self.redaction, self.loop
         )

@@ -92,7 +92,7 @@ class DisplayRegistry:
             return info
         return replace(info, taken_by=takeover.who, taken_until_utc_s=takeover.until.utc_s)
 
-    def notes(self, watched: WatchedDisplay) -> tuple[str, ...]:
+    def list_notes(self, watched: WatchedDisplay) -> tuple[str, ...]:
         """Return in what a managed display differs from the request."""
         return next((d.notes for d in self.managed.living if d.name == watched.name), ())
 
@@ -267,7 +267,7 @@ class DisplayRegistry:
 
         self._journal.keep(write)
 
-    def recipe(self, name: str, failed: Callable[[int], bool]) -> DisplayRecipe:
+    def build_recipe(self, name: str, failed: Callable[[int], bool]) -> DisplayRecipe:
         """Return a recipe that makes the managed display `name` again, without programs whose pid has `failed`.
 
         Raises: NotFound for another display; Refused if too much was launched on it.

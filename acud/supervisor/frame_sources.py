@@ -221,7 +221,7 @@ class Sources:
 
     def _find_previous(self, source: Source) -> Path | None:
         """Return the ring before this one; until the first frame, that of a former supervisor."""
-        past = self.orphaned_rings.of(source.name) if source.frame == source.taken_up else None
+        past = self.orphaned_rings.find(source.name) if source.frame == source.taken_up else None
         return past.path if past is not None else source.previous
 
     def _check_size(self, source: Source, hello: SourceHello) -> None:

@@ -193,7 +193,7 @@ def _check_redaction(app: App) -> Finding:
     remote = [judge.name for judge in app.pool.judges() if not judge.local]
     leaving = f"pictures leave for {', '.join(remote)}" if remote else "every judge is local"
     text = f"{app.redaction.describe_rules()}; {leaving}"
-    if app.redaction.reads(local=False, keeps_evidence=False):
+    if app.redaction.needs_reader(local=False, keeps_evidence=False):
         return Finding("redaction", "ok", text)
     fix = "set [redaction] ocr = true and give it rules, or keep to local backends"
     return Finding("redaction", "warning", f"text in pictures is not looked for: {text}", fix)

@@ -99,7 +99,7 @@ class LiveWatches:
         shown = self._shown.get(watched.name)
         if shown is not None and shown.stale:
             return LiveWatched(watch, watched.name, task_id, code="stale", reason=self._describe_standstill(source))
-        hide = self._redaction.of(source)
+        hide = self._redaction.find_hidden(source)
         return LiveWatched(
             watch,
             watched.name,
@@ -168,7 +168,7 @@ class LiveWatches:
         if shown is None:
             return
         shown.stale = False
-        hide = self._redaction.of(source)
+        hide = self._redaction.find_hidden(source)
         hidden = [[box.x, box.y, box.w, box.h] for box in (one.box for one in hide.boxes)] if hide is not None else []
         self._publish_change(
             "live.frame",

@@ -77,7 +77,7 @@ class OrphanedRings:
         """Whether no ring is left."""
         return not self._past
 
-    def of(self, source: str) -> OrphanedRing | None:
+    def find(self, source: str) -> OrphanedRing | None:
         """Return the ring of `source`, if it is still there."""
         return self._past.get(source.lstrip(":"))
 
@@ -95,7 +95,7 @@ class OrphanedRings:
                 self.drop(name)
             else:
                 self._past[name] = found
-        return self.of(name)
+        return self.find(name)
 
     # ---- how long a ring stays -------------------------------------------------------------------------------------
 

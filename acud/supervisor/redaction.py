@@ -13,14 +13,14 @@ from acud.types import WindowInfo
 class Redaction(Protocol):
     """Decides which parts and texts of displays are hidden, and where."""
 
-    def of(self, source: Source, *, leaves: bool = False) -> Hide | None:
+    def find_hidden(self, source: Source, *, leaves: bool = False) -> Hide | None:
         """Return what is hidden in the newest frame of `source`; None if no rule names a place.
 
         `leaves`: the picture may leave this machine, so password fields are hidden too.
         """
         ...
 
-    def reads(self, *, local: bool, keeps_evidence: bool) -> bool:
+    def needs_reader(self, *, local: bool, keeps_evidence: bool) -> bool:
         """Return whether a job needs an evaluator that reads text: its picture leaves, or is kept redacted."""
         ...
 
@@ -44,11 +44,11 @@ class Redaction(Protocol):
 class NoRedaction:
     """Stands in for the feature redaction: nothing is hidden."""
 
-    def of(self, source: Source, *, leaves: bool = False) -> Hide | None:
+    def find_hidden(self, source: Source, *, leaves: bool = False) -> Hide | None:
         """Return None: no rule names a place."""
         return None
 
-    def reads(self, *, local: bool, keeps_evidence: bool) -> bool:
+    def needs_reader(self, *, local: bool, keeps_evidence: bool) -> bool:
         """Return False: pictures leave unread."""
         return False
 

@@ -91,7 +91,7 @@ class Screenshots:
         def fill(job: Job) -> Job | None:
             if due.over:
                 return None
-            hide = self._redaction.of(source, leaves=True) if ask.redacted else None
+            hide = self._redaction.find_hidden(source, leaves=True) if ask.redacted else None
             return replace(job, picture=ask, hide=hide)
 
         def on_look(outcome: JobResult | Unavailable) -> None:
@@ -103,7 +103,7 @@ class Screenshots:
                 lost = f"{source.name} was lost while its picture was taken: {source.lost_reason}"
                 due(Unavailable(lost, lost=source.name))
 
-        reads = ask.redacted and self._redaction.reads(local=False, keeps_evidence=False)
+        reads = ask.redacted and self._redaction.needs_reader(local=False, keeps_evidence=False)
         self._look(target, Lane.REDACT if reads else Lane.JUDGE, fill, on_look)
 
     def baseline(self, target: ScreenshotTarget, done: Callable[[str], None]) -> None:

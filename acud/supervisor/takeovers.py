@@ -54,7 +54,7 @@ class Takeovers:
         for takeover in self._journal.store.takeovers.all():
             self._hold(takeover)
 
-    def of(self, number: int) -> Takeover | None:
+    def find(self, number: int) -> Takeover | None:
         """Return the present takeover of the display with this number, or None."""
         takeover = self._live.get(number)
         return takeover if takeover is not None and self._left_s(takeover) > 0 else None
@@ -62,7 +62,7 @@ class Takeovers:
     def check(self, watched: WatchedDisplay, lease: str) -> None:
         """Raise Refused, naming the holder and the end, if `watched` is taken over and `lease` is not its lease."""
         for one in self._watched_displays.of_server(watched):
-            takeover = self.of(one.number)
+            takeover = self.find(one.number)
             if takeover is not None and not _is_lease_of(lease, takeover):
                 raise _build_refusal(one, takeover, _ACT)
 

@@ -129,8 +129,8 @@ def _stat(data: bytes) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "stat").write_bytes(data)
     (folder / "environ").write_bytes(data)
-    processes.tty(42, folder.parent)
-    processes.chain(42, folder.parent)
+    processes.find_tty(42, folder.parent)
+    processes.list_ancestors(42, folder.parent)
 
 
 def _cookies(data: bytes) -> None:

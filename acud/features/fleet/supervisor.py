@@ -214,7 +214,7 @@ def fleet_recipe(feature: FleetFeature, request: FleetRecipe, call: Call) -> Fle
     if lost is None:
         return FleetRecipeReply(None)
     try:
-        recipe = core.displays.recipe(request.display, core.program_launcher.has_failed)
+        recipe = core.displays.build_recipe(request.display, core.program_launcher.has_failed)
     except (NotFound, Refused) as fault:
         _LOG.warning("fleet.no_recipe", display=request.display, fault=fault.message)
         return FleetRecipeReply(None)

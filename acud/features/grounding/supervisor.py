@@ -198,12 +198,12 @@ class ElementSearch:
             return Lane.OCR
         if method is GroundingMethod.OMNIPARSER:
             return Lane.REDACT
-        reads = self._redaction.reads(local=self._is_local(method), keeps_evidence=False)
+        reads = self._redaction.needs_reader(local=self._is_local(method), keeps_evidence=False)
         return Lane.REDACT if reads else Lane.JUDGE
 
     def hide(self, source: Source, method: GroundingMethod) -> Hide | None:
         """Return what to hide of `source` from a remote model."""
-        return self._redaction.of(source, leaves=not self._is_local(method))
+        return self._redaction.find_hidden(source, leaves=not self._is_local(method))
 
     def pay(self, tried: Tried, task_id: str) -> None:
         """Record the cost of a method that asked a model."""
@@ -271,7 +271,7 @@ def gui_find(feature: GroundingFeature, request: GuiFind, call: Call) -> None:
             return
         found, source = outcome.found, outcome.source
         log(None, {"status": found.status, "candidates": len(found.candidates)})
-        token = feature.targets.token(source, outcome.frame)
+        token = feature.targets.make_token(source, outcome.frame)
         call.reply(FindReply(source.display, found, outcome.epoch, outcome.frame, token))
 
     def on_target(outcome: FreshTarget | AcudError) -> None:

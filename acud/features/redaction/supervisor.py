@@ -64,7 +64,7 @@ class RedactionPolicy:
     def _shown_since(self, name: str, frame: int) -> list[tuple[int, tuple[WindowInfo, ...]]]:
         return [old for old in self._before.get(name, ()) if old[0] >= frame]
 
-    def of(self, source: Source, *, leaves: bool = False) -> Hide | None:
+    def find_hidden(self, source: Source, *, leaves: bool = False) -> Hide | None:
         """Return what to hide of `source` in its newest frame; None without a rule for a place.
 
         `leaves`: a picture of it may leave the machine, so password fields must be found too.
@@ -89,7 +89,7 @@ class RedactionPolicy:
         unplaced = WindowInfo(source.window_id, "", whole)
         return on_window(self._rules, source.display, itself or unplaced, windows)
 
-    def reads(self, *, local: bool, keeps_evidence: bool) -> bool:
+    def needs_reader(self, *, local: bool, keeps_evidence: bool) -> bool:
         """Return whether a job needs an evaluator that reads: its picture leaves, or is kept redacted."""
         kept = keeps_evidence and self._settings.evidence == "redacted"
         return self._settings.reads and (kept or not local)

@@ -50,7 +50,7 @@ def display_create(app: App, request: DisplayCreate, call: Call) -> None:
     height = request.height or app.settings.display.height
 
     def on_created(watched: WatchedDisplay) -> None:
-        call.reply(DisplayReply(app.displays.info(watched), app.displays.notes(watched)))
+        call.reply(DisplayReply(app.displays.info(watched), app.displays.list_notes(watched)))
 
     manager = request.window_manager or app.settings.display.window_manager
     app.displays.create(width, height, manager, call.then(on_created), labels=request.labels)

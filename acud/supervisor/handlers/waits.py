@@ -116,7 +116,9 @@ def wait_update(app: App, request: WaitUpdate, call: Call) -> WaitReply | None:
         until = asked
         if until is not None and not isinstance(outcome, AcudError):
             source = outcome.picture.source
-            until = baselines.with_token(until, app.waits.targets.token(source, source.frame, box=outcome.picture.crop))
+            until = baselines.with_token(
+                until, app.waits.targets.make_token(source, source.frame, box=outcome.picture.crop)
+            )
         call.reply(apply_update(until))
 
     def on_images_checked(fault: InvalidRequest | None) -> None:
@@ -176,7 +178,7 @@ class _BlockedCall:
     def on_target(self, fresh: FreshTarget) -> None:
         """Arm the wait on the target, from its fresh frame."""
         source = fresh.picture.source
-        token = self.request.baseline or self.app.waits.targets.token(source, source.frame, box=fresh.picture.crop)
+        token = self.request.baseline or self.app.waits.targets.make_token(source, source.frame, box=fresh.picture.crop)
         until = check_until(Change(self.request.share, self.request.settle_s, token))
         target = parse_target(self.request.target, fresh.watched.name, self.request.ignore)
         spec = WaitSpec(until, target, self.request.timeout_s, task_id=self.place.task_id)

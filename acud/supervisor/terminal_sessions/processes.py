@@ -26,7 +26,7 @@ class Stat(Struct, frozen=True):
     tty: str
 
 
-def stat(pid: int, proc: Path = PROC) -> Stat | None:
+def read_stat(pid: int, proc: Path = PROC) -> Stat | None:
     """Return the stat of `pid`; None when it is gone or may not be seen."""
     try:
         text = (proc / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
@@ -60,33 +60,33 @@ def has_foreground_job(leader: int, proc: Path = PROC) -> bool:
 def has_others(leader: int, proc: Path = PROC) -> bool:
     """Return whether there is another process in the session of `leader`, also a background job of a shell."""
     pids = (int(path.name) for path in proc.iterdir() if path.name.isdecimal())
-    found = (stat(pid, proc) for pid in pids if pid != leader)
+    found = (read_stat(pid, proc) for pid in pids if pid != leader)
     return any(one is not None and one.session == leader for one in found)
 
 
-def chain(pid: int, proc: Path = PROC) -> tuple[int, ...]:
+def list_ancestors(pid: int, proc: Path = PROC) -> tuple[int, ...]:
     """Return `pid` and its parents, nearest first, without the first process of all."""
     found: list[int] = []
     while pid > 1 and len(found) < _MAX_CHAIN:
         found.append(pid)
-        known = stat(pid, proc)
+        known = read_stat(pid, proc)
         pid = known.parent if known is not None else 0
     return tuple(found)
 
 
-def ttys(proc: Path = PROC) -> tuple[Tty, ...]:
+def list_ttys(proc: Path = PROC) -> tuple[Tty, ...]:
     """Return every pseudo-terminal with a session leader; reads all of /proc, about 50 µs a process."""
     pids = sorted(int(path.name) for path in proc.iterdir() if path.name.isdecimal())
-    found = (tty(pid, proc) for pid in pids)
+    found = (find_tty(pid, proc) for pid in pids)
     return tuple(one for one in found if one is not None)
 
 
-def tty(leader: int, proc: Path = PROC) -> Tty | None:
+def find_tty(leader: int, proc: Path = PROC) -> Tty | None:
     """Return the terminal that `leader` leads the session of; None when it is no such leader."""
-    known = stat(leader, proc)
+    known = read_stat(leader, proc)
     if known is None or known.session != leader or not known.tty:
         return None
-    return Tty(known.tty, leader, known.command, chain(known.parent, proc), _window_hint(leader, proc))
+    return Tty(known.tty, leader, known.command, list_ancestors(known.parent, proc), _window_hint(leader, proc))
 
 
 def _window_hint(pid: int, proc: Path) -> int:

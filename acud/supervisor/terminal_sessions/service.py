@@ -138,7 +138,7 @@ class Sessions:
 
         def on_survey(survey: SessionSurvey, marks: dict[str, HistoryMark]) -> None:
             before = self.newest.get(name.text)
-            self.newest[name.text] = complete = replace(survey, ttys=processes.ttys())
+            self.newest[name.text] = complete = replace(survey, ttys=processes.list_ttys())
             done(complete)
             if before is not None and self._find_wanted(name.text):
                 self.newest[name.text] = before
@@ -198,10 +198,10 @@ class Sessions:
     def _survey_tty(self, name: SessionName) -> SessionSurvey:
         begun_s, before = self._now(), self.newest.get(name.text)
         known = before.tty(name.name) if before is not None else None
-        still: Tty | None = processes.tty(known.leader) if known is not None else None
+        still: Tty | None = processes.find_tty(known.leader) if known is not None else None
         if still is not None and still.name == name.name:
             return SessionSurvey(begun_s, (still,))
-        return SessionSurvey(begun_s, processes.ttys())
+        return SessionSurvey(begun_s, processes.list_ttys())
 
     def _on_survey(self, pty: str, survey: SessionSurvey) -> None:
         self._surveying.discard(pty)
@@ -329,7 +329,7 @@ class _SurveyRound:
         self._finish(listing, {} if text is None else {pane: PaneOutput(text)})
 
     def _finish(self, listing: tmux.Listing, panes: dict[str, PaneOutput]) -> None:
-        found = listing.sessions(processes.chain)
+        found = listing.sessions(processes.list_ancestors)
         complete = tuple(tmux.with_text(one, listing.shown_panes(one.name), panes) for one in found)
         fault = "" if any(one.name == self._name.name for one in complete) else self._own_fault
         marks = {pane: output.mark for pane, output in panes.items() if output.mark is not None}

@@ -59,7 +59,7 @@ class BaselineRecovery:
 
     def _begin(self, active: ActiveWait, token: str, found: TargetLocation, source: Source) -> bool:
         base = baselines.parse_token(token)
-        past = self._orphaned_rings.of(base.source)
+        past = self._orphaned_rings.find(base.source)
         if past is None or not _is_same_screen(past, base) or not _is_doubtful(base, found, source):
             return False
         view = View(base.source, _find_target_box(base, found), found.ignore)

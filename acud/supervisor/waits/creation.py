@@ -56,7 +56,7 @@ def check_host_lost(core: Core, policy: Policy, until: Until, target: Target, wa
             f"on_host_lost = rearm: no other host can make this display ({name}) again, as acud did not make it",
             hint="acud display create, or a task's display; start programs there with acud do launch",
         )
-    core.displays.recipe(watched.name, core.program_launcher.has_failed)
+    core.displays.build_recipe(watched.name, core.program_launcher.has_failed)
 
 
 class WaitCreation:
@@ -132,7 +132,7 @@ class WaitCreation:
             self._on_no_target()
             return
         picture = outcome.picture
-        token = self._core.waits.targets.token(picture.source, picture.source.frame, box=picture.crop)
+        token = self._core.waits.targets.make_token(picture.source, picture.source.frame, box=picture.crop)
         self._arm(baselines.with_token(self.spec.until, token), outcome.watched)
 
     def _on_no_target(self) -> None:

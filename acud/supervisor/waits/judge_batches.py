@@ -131,7 +131,7 @@ class JudgeBatches:
             if not searches and (reads or request.local or judge == JudgeName.OCR):
                 return Lane.OCR
         local = request.kind is not JobKind.JUDGE or searches or self.is_local(active.spec.judge)
-        hides = request.kind is not JobKind.IDENTITY and self.redaction.reads(
+        hides = request.kind is not JobKind.IDENTITY and self.redaction.needs_reader(
             local=local, keeps_evidence=request.keep_evidence
         )
         return Lane.REDACT if hides else Lane.JUDGE
@@ -214,7 +214,7 @@ class _Batch:
                 for active, request in self.entries.values()
                 if request.kind is not JobKind.IDENTITY
             ),
-            hide=self._batches.redaction.of(source, leaves=self._leaves_machine()),
+            hide=self._batches.redaction.find_hidden(source, leaves=self._leaves_machine()),
             remember=tuple(
                 active.wait_id for active, request in self.entries.values() if request.kind is JobKind.IDENTITY
             ),

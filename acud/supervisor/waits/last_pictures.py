@@ -63,13 +63,13 @@ class _LastPicture:
     ) -> None:
         self._sources, self._path, self._done = sources, path, done
         self.display = source.display
-        self.lane = Lane.REDACT if redaction.reads(local=True, keeps_evidence=True) else Lane.JUDGE
+        self.lane = Lane.REDACT if redaction.needs_reader(local=True, keeps_evidence=True) else Lane.JUDGE
         self._over = False
         sources.hold(path)
         ask = Ask(active.wait_id, active.machine.until, (), keep_evidence=True, is_last_look=True)
         view = View(source.name, active.crop, active.ignore)
         # Take the hidden windows now: the display's window list goes with the display.
-        hide = redaction.of(source)
+        hide = redaction.find_hidden(source)
         self._job = Job(new_id("job"), view, str(path), source.epoch, 0, asks=(ask,), hide=hide)
         self._timer = loop.call_later(PATIENCE_S, lambda: self._end(Evidence(reason="no evaluator made it in time")))
 

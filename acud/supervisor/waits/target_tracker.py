@@ -100,7 +100,7 @@ class TargetTracker:
         watched_displays.watchers.add(self, Order.WAITS)
         sessions.watchers.add(self, Order.WAITS)
 
-    def token(self, source: Source, frame: int, identity: str = "", box: Rect | None = None) -> str:
+    def make_token(self, source: Source, frame: int, identity: str = "", box: Rect | None = None) -> str:
         """Return the baseline token of a frame of `source`; the target in it looked like `identity`, at `box`."""
         size = source.width, source.height
         return baselines.encode_token(baselines.BaselineToken(source.name, source.server, *size, frame, identity, box))
@@ -116,7 +116,7 @@ class TargetTracker:
 
     def _history_of(self, source: Source) -> TileHistory:
         """Return the tile history of a new source, begun from a former supervisor's ring if there is one."""
-        past = self._sources.orphaned_rings.of(source.name)
+        past = self._sources.orphaned_rings.find(source.name)
         if past is None or source.frame != past.frame:
             return TileHistory()
         here = source.server, source.width, source.height

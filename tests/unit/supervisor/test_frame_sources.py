@@ -367,7 +367,7 @@ def test_what_changed_on_a_source_is_forgotten_with_it(rig: Rig) -> None:
     covered = rig.hello(":1.w5")
     for frame in (1, 2):
         rig.sources.notice(Notice(":1.w5", covered.epoch, frame, 1, b"\x01"))
-    token = aims.token(covered, 1)
+    token = aims.make_token(covered, 1)
     assert aims.changed_since(covered, token) == 1
     rig.sources.forget(covered)
     assert aims.changed_since(covered, token) is None

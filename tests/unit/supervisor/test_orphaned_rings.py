@@ -44,11 +44,11 @@ def test_the_newest_ring_with_a_frame_of_each_source_is_kept(tmp_path: Path) -> 
     (tmp_path / "stranger").write_bytes(b"x")
     orphaned_rings = OrphanedRings(tmp_path)
     assert left(tmp_path) == {"1.10", "1.w7.2"}
-    past = orphaned_rings.of(":1")
+    past = orphaned_rings.find(":1")
     assert past is not None
     assert (past.epoch, past.frame, past.server, orphaned_rings.epoch(":1")) == (10, 5, "run.x", 11)
     assert past.changed == {4: 0b1, 5: 0b10, 0: (1 << LAYOUT.tiles) - 1 & ~0b11}
-    assert (orphaned_rings.of(":2"), orphaned_rings.epoch(":2")) == (None, 1)
+    assert (orphaned_rings.find(":2"), orphaned_rings.epoch(":2")) == (None, 1)
 
 
 def test_a_ring_goes_when_it_was_compared_and_nobody_reads_it(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_frame_looks_as_before_where_it_says_so_itself(tmp_path: Path) -> None
             changes[tile] = frame
             writer.publish(writer.begin(), frame, frame, None, changes)
         writer.close()
-    past = OrphanedRings(tmp_path).of(":1")
+    past = OrphanedRings(tmp_path).find(":1")
     assert past is not None
     assert find_same_frame(past, 4, 0b1) is None  # frame 4 is overwritten; 5, 6 and 7 show another tile 0
     assert (find_same_frame(past, 5, 0b1), find_same_frame(past, 5, 0b10)) == (6, 5)
@@ -152,14 +152,14 @@ def test_a_ring_whose_frames_leave_no_numbers_is_not_taken_up(tmp_path: Path, fr
     ring(tmp_path, "1.1", frame)
     ring(tmp_path, "2.1", 3).rename(tmp_path / f"2.{'9' * 200}")
     orphaned_rings = OrphanedRings(tmp_path)
-    assert (left(tmp_path), orphaned_rings.of(":1"), orphaned_rings.epoch(":2")) == ({f"2.{'9' * 200}"}, None, 0)
+    assert (left(tmp_path), orphaned_rings.find(":1"), orphaned_rings.epoch(":2")) == ({f"2.{'9' * 200}"}, None, 0)
 
 
 def test_a_ring_whose_tiles_changed_after_its_frames_is_not_taken_up(tmp_path: Path) -> None:
     path = ring(tmp_path, "1.1", 3)
     with Ring.open(path, writable=True) as made:
         made.words[LAYOUT.slot_word(0) + S_TILES + 2] = 2**64 - 1
-    assert (OrphanedRings(tmp_path).of(":1"), left(tmp_path)) == (None, set())
+    assert (OrphanedRings(tmp_path).find(":1"), left(tmp_path)) == (None, set())
 
 
 def test_of_very_many_frames_a_tile_may_seem_to_have_changed_later_never_earlier() -> None:

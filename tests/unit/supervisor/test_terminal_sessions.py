@@ -31,19 +31,19 @@ def test_a_terminal_belongs_to_its_session_leader(tmp_path: Path) -> None:
     process(tmp_path, 51, 50, 50, pts(300), "make")
     process(tmp_path, 60, 1, 60, 4 << 8 | 1, "login")  # tty1: no pseudo-terminal
     (tmp_path / "self").mkdir()
-    (found,) = processes.ttys(tmp_path)
+    (found,) = processes.list_ttys(tmp_path)
     assert (found.name, found.leader, found.command, found.chain) == ("pts/300", 50, "bash) S 1", (40, 30))
     assert found.window_hint == 77
-    assert processes.chain(51, tmp_path) == (51, 50, 40, 30)
-    assert processes.tty(51, tmp_path) is None
-    assert processes.tty(999, tmp_path) is None
-    assert processes.chain(999, tmp_path) == (999,)
+    assert processes.list_ancestors(51, tmp_path) == (51, 50, 40, 30)
+    assert processes.find_tty(51, tmp_path) is None
+    assert processes.find_tty(999, tmp_path) is None
+    assert processes.list_ancestors(999, tmp_path) == (999,)
 
 
 def test_a_window_hint_is_a_number_or_nothing(tmp_path: Path) -> None:
     for pid, env in ((50, "WINDOWID=-1"), (51, "XWINDOWID=5"), (52, "WINDOWID=99999999999999")):
         process(tmp_path, pid, 1, pid, pts(pid), env=env)
-    assert [found.window_hint for found in processes.ttys(tmp_path)] == [0, 0, 0]
+    assert [found.window_hint for found in processes.list_ttys(tmp_path)] == [0, 0, 0]
 
 
 LISTING = """S $0 build 2

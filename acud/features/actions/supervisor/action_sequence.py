@@ -93,7 +93,7 @@ class ActionSequence:
         """Do the actions. Raises: AcudError, with which of them failed and how many were done before it."""
         source = self._steps.pixels(self._watched)
         self._epoch = source.epoch
-        self.progress.baseline = self._core.waits.targets.token(source, source.frame)
+        self.progress.baseline = self._core.waits.targets.make_token(source, source.frame)
         try:
             if not isinstance(self._actions[0], InputAction):
                 # What capture reports of an act holds the newest frame before it: the baseline of whatever comes first.

@@ -181,7 +181,7 @@ class EffectWatch:
                 return yes(effect)
         place = box.shift(self._area.box.x, self._area.box.y)
         source = run.steps.pixels(run.watched)
-        token = run.core.waits.targets.token(source, source.frame)
+        token = run.core.waits.targets.make_token(source, source.frame)
         if (await run.change(_BLINK_S, area=EffectArea(place), baseline=token)).box is None:
             return yes("it changed a little, and stayed so")
         self._moved_by_itself = True

@@ -299,7 +299,7 @@ class InstructionRun:
     async def stand(self) -> None:
         """Let pass what moves, and record what goes on moving where an effect could show."""
         source = self.steps.pixels(self.watched)
-        token = self.core.waits.targets.token(source, source.frame)
+        token = self.core.waits.targets.make_token(source, source.frame)
         if await self.settle():
             return
         box = (await self.change(_MOVED_S, baseline=token)).box

@@ -136,10 +136,10 @@ class Driver:
         spec, pool, redaction, source = self._run.spec, self._with.pool, self._with.redaction, target.source
         ask = ThinkAsk(spec.backend, prompt.SYSTEM, messages, prompt.agent_tools(), spec.model)
         local = self._with.settings.backends[spec.backend].is_local
-        lane = Lane.REDACT if redaction.reads(local=local, keeps_evidence=False) else Lane.JUDGE
+        lane = Lane.REDACT if redaction.needs_reader(local=local, keeps_evidence=False) else Lane.JUDGE
 
         def fill(job: Job) -> Job:
-            return replace(job, think=ask, hide=redaction.of(source, leaves=not local))
+            return replace(job, think=ask, hide=redaction.find_hidden(source, leaves=not local))
 
         view = View(source.name, target.crop, target.ignore)
         on_answer = partial(self._on_answer, target)

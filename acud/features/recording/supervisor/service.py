@@ -505,7 +505,7 @@ def hidden_of(redaction: Redaction, source: Source | None) -> Hide:
     """Return what a redacted recording hides of `source`; unknown if the display has none."""
     if source is None:
         return Hide(fault="its display has ended, so what is to be hidden is not known")
-    return redaction.of(source, leaves=True) or Hide()
+    return redaction.find_hidden(source, leaves=True) or Hide()
 
 
 def with_segments(recording: RecordingInfo, segments: tuple[Segment, ...]) -> RecordingInfo:

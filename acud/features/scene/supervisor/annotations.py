@@ -104,7 +104,7 @@ class SceneAnnotations:
         Raises: InvalidRequest for a box outside the display, without a change.
         """
         inside = None if remarks is None else [_clip_remark(one, source) for one in remarks]
-        token = self._targets.token(source, frame)
+        token = self._targets.make_token(source, frame)
         kept = self._get_display(number)
         if scene is not None:
             kept.sentence = _Statement(token, DisplayAnnotation(" ".join(scene.split()) or None))
@@ -137,12 +137,14 @@ class SceneAnnotations:
     def ask(self, source: Source, backend: str, secure: tuple[Rect, ...], done: Done, task_id: str = "") -> None:
         """Ask the model `backend` about the newest frame, for `task_id`; `done` gets its description, or the fault."""
         is_local = self._settings.backends[backend].is_local
-        reads = self._redaction.reads(local=is_local, keeps_evidence=False)
+        reads = self._redaction.needs_reader(local=is_local, keeps_evidence=False)
         lane = Lane.REDACT if reads else Lane.JUDGE
 
         def fill(job: Job) -> Job:
             return replace(
-                job, describe=DescribeAsk(backend, secure), hide=self._redaction.of(source, leaves=not is_local)
+                job,
+                describe=DescribeAsk(backend, secure),
+                hide=self._redaction.find_hidden(source, leaves=not is_local),
             )
 
         def on_result(outcome: JobResult | Unavailable) -> None:

@@ -85,7 +85,7 @@ class Scenes:
             settings,
             clock.monotonic_s,
             pool.submit,
-            redaction.of,
+            redaction.find_hidden,
             lambda reader: self.renew(reader.mode),  # a scene that differs gets a number of its own
         )
         self._next = self._numbers.first(_NAME)

@@ -41,7 +41,7 @@ class UnpaintedWindows:
         came = listed - self._listed.get(watched.number, listed)
         new = {one: since for one, since in self._new.get(watched.number, {}).items() if one in listed}
         if came and source is not None and source.up:
-            new |= dict.fromkeys(came, (self._targets.token(source, source.frame), self._now_s()))
+            new |= dict.fromkeys(came, (self._targets.make_token(source, source.frame), self._now_s()))
         self._new[watched.number], self._listed[watched.number] = new, listed
 
     def _forget(self, watched: WatchedDisplay) -> None:

@@ -51,7 +51,7 @@ def task_register(feature: TasksFeature, request: TaskRegister, call: Call) -> T
 
     def on_display(watched: WatchedDisplay) -> None:
         task = feature.tasks.register(request, task_id, watched)
-        call.reply(TaskReply(feature.tasks.view(task), feature.core.displays.notes(watched)))
+        call.reply(TaskReply(feature.tasks.view(task), feature.core.displays.list_notes(watched)))
 
     size = feature.core.settings.display
     width, height = request.display_width or size.width, request.display_height or size.height

@@ -15,7 +15,7 @@ class Policy:
     def __init__(self, hide: Hide | None) -> None:
         self._hide = hide
 
-    def of(self, source: Source, *, leaves: bool = False) -> Hide | None:
+    def find_hidden(self, source: Source, *, leaves: bool = False) -> Hide | None:
         assert leaves
         return self._hide
 

@@ -40,7 +40,7 @@ class Stage:
 
     def boxes(self, source: Any = None) -> set[tuple[str, Rect]]:
         """Return what is hidden now."""
-        hide = self.redaction.of(source or self.display)
+        hide = self.redaction.find_hidden(source or self.display)
         assert hide is not None
         assert not hide.fault
         return {(one.rule, one.box) for one in hide.boxes}
@@ -48,12 +48,12 @@ class Stage:
 
 def test_without_rules_there_is_nothing_to_tell() -> None:
     stage = Stage()
-    assert stage.redaction.of(stage.display) is None  # type: ignore[arg-type]
+    assert stage.redaction.find_hidden(stage.display) is None  # type: ignore[arg-type]
 
 
 def test_before_the_windows_are_known_nothing_may_leave() -> None:
     stage = Stage(windows=(HiddenWindow(title="keepass"),))
-    hide = stage.redaction.of(stage.display)  # type: ignore[arg-type]
+    hide = stage.redaction.find_hidden(stage.display)  # type: ignore[arg-type]
     assert hide == Hide(frame=5, fault="which windows are to be hidden is not known yet")
 
 
@@ -98,11 +98,11 @@ def test_expressions_that_cannot_be_searched_for_stop_the_start() -> None:
 
 
 def test_who_needs_an_engine() -> None:
-    reads = Stage().redaction.reads
+    reads = Stage().redaction.needs_reader
     assert not reads(local=True, keeps_evidence=True)
     assert reads(local=False, keeps_evidence=False)
-    assert Stage(evidence="redacted").redaction.reads(local=True, keeps_evidence=True)
-    assert not Stage(evidence="redacted", ocr=False).redaction.reads(local=False, keeps_evidence=True)
+    assert Stage(evidence="redacted").redaction.needs_reader(local=True, keeps_evidence=True)
+    assert not Stage(evidence="redacted", ocr=False).redaction.needs_reader(local=False, keeps_evidence=True)
 
 
 def test_wakes_quote_as_the_settings_say() -> None:

@@ -17,7 +17,7 @@ from acud.supervisor.redaction import NoRedaction
 class _Policy(NoRedaction):
     """Tells where widgets are asked for when a picture leaves, as the feature's own policy does."""
 
-    def of(self, source: Any, *, leaves: bool = False) -> Hide | None:
+    def find_hidden(self, source: Any, *, leaves: bool = False) -> Hide | None:
         return Hide(told=ToldBy("unix:path=/bus", "", ())) if leaves else None
 
 

@@ -24,7 +24,7 @@ class World:
         self.history.record(1, None)
         self.source = MagicMock(width=640, height=480, up=True, frame=1)
         targets: Any = MagicMock()
-        targets.token.side_effect = lambda source, frame: f"{frame}"
+        targets.make_token.side_effect = lambda source, frame: f"{frame}"
         targets.changed_since.side_effect = lambda source, token: self.history.since(int(token))
         sources: Any = MagicMock(by_name={":1": self.source})
         self.unpainted = UnpaintedWindows(MagicMock(), sources, targets, lambda: self.now_s)
