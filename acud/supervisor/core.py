@@ -281,7 +281,7 @@ class Core:
             observer(event)
 
     def _on_judges_changed(self) -> None:
-        if self.daemon_events.judges_changed(self.pool.judges()):
+        if self.daemon_events.judges_changed(self.pool.list_judges()):
             self.wait_runtime.judges_changed()
 
     def _end_sessions(self) -> None:

@@ -78,7 +78,7 @@ class _Route:
         self.sent_s = 0.0
         self.took_ms: deque[float] = deque(maxlen=_MEASURED)
 
-    def health(self, name: RouteName, utc_s: float, now_s: float) -> RouteHealth:
+    def describe_health(self, name: RouteName, utc_s: float, now_s: float) -> RouteHealth:
         """Return the route's health since the start; `utc_s` and `now_s` are the same moment on two clocks."""
         if not self.sent:
             return RouteHealth(name, failures=self.unsent)
@@ -266,16 +266,16 @@ class DeliveryProcess:
         if self._on_settled is not None and self.child.process is None and not any(one.is_busy for one in carried):
             self._on_settled()
 
-    def failing(self) -> dict[RouteName, str]:
+    def find_failing(self) -> dict[RouteName, str]:
         """Return the routes whose newest delivery failed, with the reason."""
         failing = {name: route.reason for name, route in self._routes.items() if route.failures}
         return failing | {name: reason for name, reason in self._absent.items() if name in self._wake.routes}
 
-    def health(self, utc_s: float) -> tuple[RouteHealth, ...]:
+    def describe_health(self, utc_s: float) -> tuple[RouteHealth, ...]:
         """Return the health of each route that is set up or was tried; `utc_s` is now."""
         now_s = self._now()
         used = (*self._wake.routes, *(name for name, route in self._routes.items() if route.sent or route.unsent))
-        return tuple(self._routes[name].health(name, utc_s, now_s) for name in dict.fromkeys(used))
+        return tuple(self._routes[name].describe_health(name, utc_s, now_s) for name in dict.fromkeys(used))
 
     # ---- the queue -------------------------------------------------------------------------------------------------
 

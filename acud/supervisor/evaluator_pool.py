@@ -236,15 +236,15 @@ class EvaluatorPool:
         """Return how many works of `lane` evaluators have in hand."""
         return sum(worker.running_in(lane) for worker in self.workers)
 
-    def judge(self, name: str) -> JudgeHealth | None:
+    def find_judge(self, name: str) -> JudgeHealth | None:
         """Return the best health that any evaluator reports of the judge `name`; None before the first report."""
         found = [j for w in self.workers if w.ready for j in w.judges if j.name == name]
         return min(found, key=lambda j: ("ready", "idle", "down").index(j.state), default=None)
 
-    def judges(self) -> tuple[JudgeHealth, ...]:
+    def list_judges(self) -> tuple[JudgeHealth, ...]:
         """Return the best health of every judge."""
         names = sorted({j.name for w in self.workers for j in w.judges})
-        return tuple(health for health in map(self.judge, names) if health is not None)
+        return tuple(health for health in map(self.find_judge, names) if health is not None)
 
     def missing_readers(self) -> dict[str, tuple[str, ...]]:
         """Return the scripts that an evaluator met and can't read, with the packages that it lacks for each."""
@@ -264,11 +264,11 @@ class EvaluatorPool:
 
     def _has_room(self, lane: Lane) -> bool:
         limit = self._settings.evaluator.jobs_per_worker
-        return any(worker.places(lane, limit) > 0 for worker in self.workers)
+        return any(worker.count_free(lane, limit) > 0 for worker in self.workers)
 
     def _pick(self, lane: Lane, display: str) -> Worker | None:
         limit = self._settings.evaluator.jobs_per_worker
-        free = [w for w in self.workers if w.places(lane, limit) > 0]
+        free = [w for w in self.workers if w.count_free(lane, limit) > 0]
         if not free:
             return None
         if lane is not Lane.JUDGE:

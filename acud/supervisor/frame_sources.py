@@ -211,7 +211,7 @@ class Sources:
         source.grab = self._grabs
         source.epoch, source.frame, source.run = self._left.pop(hello.source, (*self._left_floor, self._run))
         past = self.orphaned_rings.reread(hello.source)
-        source.epoch = max(source.epoch, self.orphaned_rings.epoch(hello.source))
+        source.epoch = max(source.epoch, self.orphaned_rings.find_epoch(hello.source))
         if past is not None:
             # Continue a killed supervisor's numbers: the first frame is compared with the last one in its ring.
             source.frame = source.taken_up = past.frame
@@ -326,10 +326,10 @@ class Sources:
             return
         self._check_notice(source, notice)
         if notice.frame > source.frame:
-            self.tally(source).count_notice(notice, notice.frame - source.frame - 1, self._now())
+            self.find_tally(source).count_notice(notice, notice.frame - source.frame - 1, self._now())
         self._take(source, notice)
 
-    def tally(self, source: Source) -> FrameTally:
+    def find_tally(self, source: Source) -> FrameTally:
         """Return the counts of the source's display."""
         return self.tallies.setdefault(source.display, FrameTally())
 
@@ -365,7 +365,7 @@ class Sources:
             source.compared_mono_ns = max(source.compared_mono_ns, compared.get(name, 0))
 
     def _count_missed(self, source: Source, frames: int) -> None:
-        tally = self.tally(source)
+        tally = self.find_tally(source)
         tally.frames += frames
         tally.missed += frames
 
@@ -481,7 +481,7 @@ class Sources:
             self._share_out()
 
     def _share_out(self) -> None:
-        published = {name: self.fps(source) for name, source in self.by_name.items() if source.up}
+        published = {name: self.measure_fps(source) for name, source in self.by_name.items() if source.up}
         demanded = {name: self.by_name[name].fps for name in published}
         before, self._caps = self._caps, compute_caps(published, demanded, self._caps, self._total_fps)
         self._demanding |= {name for name in published if self._caps.get(name) != before.get(name)}
@@ -496,7 +496,7 @@ class Sources:
         """Return the size of its ring; 0 when it has none."""
         return Layout(source.width, source.height, self.slots).file_bytes if source.path is not None else 0
 
-    def fps(self, source: Source) -> float:
+    def measure_fps(self, source: Source) -> float:
         """Return the frames per second published over the last two seconds."""
         since = self._now() - _RATE_WINDOW_S
         return sum(1 for at in source.recent if at >= since) / _RATE_WINDOW_S

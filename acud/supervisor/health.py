@@ -190,7 +190,7 @@ def _check_traces(app: App) -> Iterator[Finding]:
 
 
 def _check_redaction(app: App) -> Finding:
-    remote = [judge.name for judge in app.pool.judges() if not judge.local]
+    remote = [judge.name for judge in app.pool.list_judges() if not judge.local]
     leaving = f"pictures leave for {', '.join(remote)}" if remote else "every judge is local"
     text = f"{app.redaction.describe_rules()}; {leaving}"
     if app.redaction.needs_reader(local=False, keeps_evidence=False):
@@ -205,7 +205,7 @@ def _check_judges(app: App) -> Iterator[Finding]:
         text = f'backend = "{vision.backend}" stands alone: backends is not looked at'
         yield Finding("vision", "warning", text, 'set backend = "auto" for the chain, or remove backends')
     chosen = app.wait_runtime.effective_judge()
-    for judge in app.pool.judges():
+    for judge in app.pool.list_judges():
         used = " (answers criteria now)" if judge.name == chosen else ""
         text = " ".join(f"{judge.state}{used} {judge.version} {judge.reason}".split())
         down = judge.state == "down"
@@ -249,7 +249,7 @@ def find_unlisted_reasons(app: App) -> list[tuple[str, str]]:
     """Return the reasons that no other finding of `acud doctor` covers, each with its fix."""
     found = [
         (f"wake route {name.value} fails: {reason}", "acud wake test; docs/wakes.md")
-        for name, reason in app.delivery.failing().items()
+        for name, reason in app.delivery.find_failing().items()
     ]
     undelivered = app.store.outbox.counts().get(WakeState.UNDELIVERED, 0) if app.settings.wake.routes else 0
     if undelivered:

@@ -234,7 +234,7 @@ class Worker:
         """When the present process last got text to read (monotonic); 0 for never."""
         self.judges: tuple[JudgeHealth, ...] = ()
 
-    def places(self, lane: Lane, limit: int) -> int:
+    def count_free(self, lane: Lane, limit: int) -> int:
         """Return how many more jobs of `lane` it takes now."""
         if not self.ready or self.retiring or (lane is not Lane.JUDGE and not self.owns_ocr):
             return 0

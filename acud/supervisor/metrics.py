@@ -61,8 +61,8 @@ def _sample_display(app: App, watched: WatchedDisplay) -> Iterator[Named]:
 
 
 def _sample_frames(app: App, source: Source) -> Iterator[Named]:
-    name, tally, age_s = (source.name,), app.sources.tally(source), app.sources.age_s(source)
-    yield "acud_display_fps", Sample(name, app.sources.fps(source))
+    name, tally, age_s = (source.name,), app.sources.find_tally(source), app.sources.age_s(source)
+    yield "acud_display_fps", Sample(name, app.sources.measure_fps(source))
     yield "acud_display_wanted_fps", Sample(name, source.fps)
     if source.method:
         yield "acud_display_grab_path", Sample((source.name, source.method), 1)
@@ -100,7 +100,7 @@ def sample_wakes(app: App) -> Iterator[Named]:
     yield from (("acud_verdict_to_wake_seconds", sample) for sample in app.wakes.sent_s.samples())
     yield from (("acud_wake_deliveries_total", sample) for sample in app.delivery.deliveries.samples())
     yield from (("acud_wake_delivery_seconds", sample) for sample in app.delivery.delivery_s.samples())
-    failing = app.delivery.failing()
+    failing = app.delivery.find_failing()
     for route in app.settings.wake.routes:
         yield "acud_wake_route_failing", flag(route in failing, route.value)
 
@@ -223,7 +223,7 @@ def sample_daemon(app: App) -> Iterator[Named]:
 
 def sample_judges(app: App) -> Iterator[Named]:
     """Yield the health and the counts of judges."""
-    for judge in app.pool.judges():
+    for judge in app.pool.list_judges():
         yield "acud_judge_up", flag(judge.state != "down", judge.name)
     yield from app.judge_metrics.samples()
 

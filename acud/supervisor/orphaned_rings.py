@@ -68,7 +68,7 @@ class OrphanedRings:
         self.drop(name)
         self._past[name] = past
 
-    def epoch(self, source: str) -> int:
+    def find_epoch(self, source: str) -> int:
         """Return the highest epoch that `source` had; 0 for an unknown source."""
         return self._epochs.get(source.lstrip(":"), 0)
 

@@ -106,7 +106,7 @@ class Screenshots:
         reads = ask.redacted and self._redaction.needs_reader(local=False, keeps_evidence=False)
         self._look(target, Lane.REDACT if reads else Lane.JUDGE, fill, on_look)
 
-    def baseline(self, target: ScreenshotTarget, done: Callable[[str], None]) -> None:
+    def take_baseline(self, target: ScreenshotTarget, done: Callable[[str], None]) -> None:
         """Call `done` with the present baseline token of `target`, with the look of a part of a display.
 
         Without that look, the token is of the frame grabbed for it; then another source counts as a change.
@@ -125,7 +125,7 @@ class Screenshots:
 
         self._look(target, Lane.JUDGE, lambda job: None if due.over else job, on_look)
 
-    def difference(self, evidence: Evidence, done: Callable[[bytes | AcudError], None]) -> None:
+    def take_difference(self, evidence: Evidence, done: Callable[[bytes | AcudError], None]) -> None:
         """Call `done` with a PNG of the differences between the view before and after, or with the fault."""
 
         def on_compared(outcome: JobResult | Unavailable) -> None:

@@ -305,7 +305,7 @@ class Wakes:
         for wake_id in list(self._open):
             self._step(wake_id, rules.RouteReopened(self._now(), route))
 
-    def test(self, route: RouteName, address: WakeAddress, done: Callable[[Delivered | Undone], None]) -> None:
+    def send_test(self, route: RouteName, address: WakeAddress, done: Callable[[Delivered | Undone], None]) -> None:
         """Send a test over one route, once; it is not stored."""
         words = f"[acud test] This is a test of acud's route {route.value}; there is nothing to do."
         wake_id = new_id("wake")

@@ -413,7 +413,7 @@ class WatchedDisplays:
             epoch=source.epoch,
             frame=source.frame,
             frame_age_s=self._sources.age_s(source),
-            fps=self._sources.fps(source),
+            fps=self._sources.measure_fps(source),
             grab_path=source.method,
             grab_reason=source.method_reason,
         )

@@ -157,7 +157,7 @@ def test_a_route_that_is_still_dead_is_tried_by_one(down: Host, tmp_path: Path) 
         host.works = False
         host.hello()
         assert len(host.tried) == 1
-        assert "webhook" in host.delivery.failing()
+        assert "webhook" in host.delivery.find_failing()
         host.works = True
         for _ in range(4):
             host.later(1.0)

@@ -52,7 +52,7 @@ def status(app: App, request: Status, call: Call) -> StatusReply:
         server_start=app.server_start,
         displays=tuple(app.displays.infos()),
         children=tuple(_describe_child(app, child) for child in app.keeper.slots.values()),
-        judges=app.pool.judges(),
+        judges=app.pool.list_judges(),
         waits_live=totals.live,
         waits_ended=totals.ended,
         judge_calls=totals.judge_calls,

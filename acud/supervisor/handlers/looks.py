@@ -71,7 +71,9 @@ def answer_baseline(app: App, request: Baseline, call: Call) -> None:
 
     def on_target(fresh: FreshTarget) -> None:
         display = fresh.picture.source.display
-        app.screenshots.baseline(fresh.picture, call.later(lambda token: call.reply(BaselineReply(token, display))))
+        app.screenshots.take_baseline(
+            fresh.picture, call.later(lambda token: call.reply(BaselineReply(token, display)))
+        )
 
     display = app.ports.tasks.place(request.task_id, request.target, request.display).display
     app.fresh_frames.resolve(request.target, display, (), call.then(on_target))

@@ -274,7 +274,7 @@ def answer_evidence(app: App, request: EvidenceGet, call: Call) -> EvidenceReply
     if request.part == "before":
         return EvidenceReply(kept, _read_picture(before))
 
-    app.screenshots.difference(kept, call.then(lambda png: call.reply(EvidenceReply(kept, png))))
+    app.screenshots.take_difference(kept, call.then(lambda png: call.reply(EvidenceReply(kept, png))))
     return None
 
 

@@ -38,9 +38,9 @@ def wake_list(app: App, request: WakeList, call: Call) -> WakeListReply:
     part = request.wait_id  # a wake may outlive its wait: a whole id is not looked up
     wait_id = app.waits.find(part).wait_id if part and not is_id(part, "wait") else part
     page = app.store.outbox.newest(states, request.limit, wait_id, request.offset)
-    failing = {name.value: reason for name, reason in app.delivery.failing().items()}
+    failing = {name.value: reason for name, reason in app.delivery.find_failing().items()}
     wakes = tuple(map(app.wakes.find_newest, page.wakes))
-    health = app.delivery.health(app.clock.instant().utc_s)
+    health = app.delivery.describe_health(app.clock.instant().utc_s)
     return WakeListReply(wakes, page.total, app.settings.wake.routes, failing, health)
 
 
@@ -74,7 +74,7 @@ def wake_test(app: App, request: WakeTest, call: Call) -> None:
             call.reply(WakeTestReply(tuple(results[name] for name in routes)))
 
     for route in routes:
-        app.wakes.test(route, request.address, call.later(partial(on_outcome, route)))
+        app.wakes.send_test(route, request.address, call.later(partial(on_outcome, route)))
 
 
 def _to_route_test(route: RouteName, outcome: Delivered | Undone) -> RouteTest:

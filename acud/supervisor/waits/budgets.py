@@ -62,7 +62,7 @@ class Budgets:
         self._agents[task_id] = task.agent_id
         return task.budget
 
-    def agent(self, active: ActiveWait) -> str:
+    def name_agent(self, active: ActiveWait) -> str:
         """Return one name for all waits of the agent that `active` belongs to; "" where none is known.
 
         The agent of a task, else the task itself; without a task the agent to wake.

@@ -136,7 +136,7 @@ class WaitRuntime:
     def effective_judge(self) -> str:
         """Return the judge that `auto` means now: the first of the chain that is not down."""
         chain = self._settings.vision.chain()
-        healths = {name: self._pool.judge(name) for name in chain}
+        healths = {name: self._pool.find_judge(name) for name in chain}
         well = [name for name, health in healths.items() if health is None or health.state != "down"]
         return (well or list(chain) or [self.judge_of(JudgeName.AUTO)])[0]
 
@@ -147,7 +147,7 @@ class WaitRuntime:
         chain = self._settings.vision.chain()
         if chain:
             return chain[0] if len(chain) == 1 else JudgeName.AUTO
-        ollama = self._pool.judge("ollama")
+        ollama = self._pool.find_judge("ollama")
         return JudgeName.OLLAMA if ollama is not None and ollama.state == "ready" else JudgeName.OCR
 
     def explain_missing_judge(self, asked: JudgeChoice) -> str:
@@ -160,7 +160,7 @@ class WaitRuntime:
 
     def _explain_missing_ollama(self) -> str:
         """Return why `auto` means OCR only: no backend is set, and no ollama with the model was ever up; else ""."""
-        ollama = self._pool.judge("ollama")
+        ollama = self._pool.find_judge("ollama")
         well = ollama is None or ollama.state != "down"
         self._had_ollama |= ollama is not None and well
         if well or self._had_ollama or self._settings.backends["ollama"] != PREDEFINED["ollama"]:
@@ -183,7 +183,7 @@ class WaitRuntime:
 
     def _name_party(self, active: ActiveWait) -> str:
         """Return the party that owns the wait, "" if unknown: parties do not share model calls."""
-        return "*" if self._settings.vision.share_between_agents else self.budgets.agent(active)
+        return "*" if self._settings.vision.share_between_agents else self.budgets.name_agent(active)
 
     # ---- budgets ---------------------------------------------------------------------------------------------------
 
@@ -202,7 +202,7 @@ class WaitRuntime:
     def describe_lack(self, asked: JudgeChoice) -> str:
         """Return why none of the judges for `asked` can answer now, "" if one may."""
         chain = (asked,) if asked != JudgeName.AUTO else self._settings.vision.chain()
-        healths = [self._pool.judge(name) for name in chain]
+        healths = [self._pool.find_judge(name) for name in chain]
         down = [f"{one.name} is down: {one.reason}" for one in healths if one is not None and one.state == "down"]
         return "; ".join(down) if len(down) == len(chain) else ""
 

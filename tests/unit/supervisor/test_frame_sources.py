@@ -249,7 +249,7 @@ def test_frames_and_missed_notices_are_counted(rig: Rig) -> None:
     rig.notice(1)  # a demanded grab that found nothing new
     rig.notice(4)
     rig.sources.beat({":1": (rig.source.epoch, 6)})
-    tally = rig.sources.tally(rig.source)
+    tally = rig.sources.find_tally(rig.source)
     assert (tally.frames, tally.missed) == (6, 4)
     assert (tally.damage_to_frame_s.count, tally.frame_to_notice_s.count) == (1, 2)
     assert tally.damage_to_frame_s.sample().value == pytest.approx(0.003)

@@ -46,9 +46,9 @@ def test_the_newest_ring_with_a_frame_of_each_source_is_kept(tmp_path: Path) -> 
     assert left(tmp_path) == {"1.10", "1.w7.2"}
     past = orphaned_rings.find(":1")
     assert past is not None
-    assert (past.epoch, past.frame, past.server, orphaned_rings.epoch(":1")) == (10, 5, "run.x", 11)
+    assert (past.epoch, past.frame, past.server, orphaned_rings.find_epoch(":1")) == (10, 5, "run.x", 11)
     assert past.changed == {4: 0b1, 5: 0b10, 0: (1 << LAYOUT.tiles) - 1 & ~0b11}
-    assert (orphaned_rings.find(":2"), orphaned_rings.epoch(":2")) == (None, 1)
+    assert (orphaned_rings.find(":2"), orphaned_rings.find_epoch(":2")) == (None, 1)
 
 
 def test_a_ring_goes_when_it_was_compared_and_nobody_reads_it(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_ring_whose_frames_leave_no_numbers_is_not_taken_up(tmp_path: Path, fr
     ring(tmp_path, "1.1", frame)
     ring(tmp_path, "2.1", 3).rename(tmp_path / f"2.{'9' * 200}")
     orphaned_rings = OrphanedRings(tmp_path)
-    assert (left(tmp_path), orphaned_rings.find(":1"), orphaned_rings.epoch(":2")) == ({f"2.{'9' * 200}"}, None, 0)
+    assert (left(tmp_path), orphaned_rings.find(":1"), orphaned_rings.find_epoch(":2")) == ({f"2.{'9' * 200}"}, None, 0)
 
 
 def test_a_ring_whose_tiles_changed_after_its_frames_is_not_taken_up(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_a_picture_in_time_is_the_only_answer(table: Table) -> None:
 def test_a_baseline_that_nobody_makes_in_time_is_one_without_its_look(table: Table) -> None:
     table.silence("0", "1")
     tokens: list[str] = []
-    table.screenshots.baseline(ScreenshotTarget(table.source, Rect(0, 0, 16, 16)), tokens.append)
+    table.screenshots.take_baseline(ScreenshotTarget(table.source, Rect(0, 0, 16, 16)), tokens.append)
     table.source.frame = 9  # what came since is a change
     table.rig.later(21)
     assert tokens == ["5/"]
