@@ -99,7 +99,7 @@ class App(Core):
         for running in self.features.values():
             running.resume_first()
         self.waits.resume()
-        for name, reason in self.displays.find_lost(self.waits.displays()):
+        for name, reason in self.displays.find_lost(self.waits.name_displays()):
             self.waits.display_gone(name, reason)
         for running in self.features.values():
             running.start()

@@ -141,7 +141,7 @@ class Core:
             settings,
             env,
             takeover_of=self.takeovers.find,
-            wanted_names=lambda: self.waits.displays(),
+            wanted_names=lambda: self.waits.name_displays(),
         )
         self.judge_metrics = JudgeMetrics()
         self.pool = EvaluatorPool(

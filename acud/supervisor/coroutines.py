@@ -23,7 +23,7 @@ class Later(Protocol):
     """Makes a callback a part of the call that a coroutine works for (`Call.later`)."""
 
     def __call__(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
-        """Return `step` as a part of the call: what it raises answers that call alone."""
+        """Return `step` as a part of the call: its faults answer that call only."""
         ...
 
 
@@ -31,7 +31,7 @@ class Callback(Generic[Thing]):
     """Awaits one callback: `begin` starts something and passes it `resume`, which is called once, at once or later.
 
     An AcudError that `begin` raises, or `resume` is called with, is raised at the await. `begin` may return a function
-    that gives up what it began: it is called where the coroutine is cancelled meanwhile.
+    that gives up what it began, to be called if the coroutine is cancelled meanwhile.
     """
 
     def __init__(self, begin: Callable[[Resume[Thing]], object]) -> None:
@@ -86,7 +86,7 @@ class Task(Generic[Thing]):
                 self._steps.close()
 
     def _send(self) -> Callback[Any] | None:
-        """Resume the coroutine; return what it awaits next, or None where it has ended."""
+        """Resume the coroutine; return the callback it awaits next, or None once it has ended."""
         outcome, self._outcome, self._give_up = self._outcome, _NOTHING, None
         try:
             awaited = self._steps.throw(outcome) if isinstance(outcome, AcudError) else self._steps.send(outcome)
@@ -124,7 +124,7 @@ class Task(Generic[Thing]):
 
 
 def sleep(loop: EventLoop, delay_s: float) -> Callback[None]:
-    """Return what resumes a coroutine after `delay_s`."""
+    """Return a callback that resumes the coroutine after `delay_s`."""
 
     def begin(resume: Resume[None]) -> Callable[[], None]:
         return loop.call_later(delay_s, lambda: resume(None)).cancel
@@ -133,7 +133,7 @@ def sleep(loop: EventLoop, delay_s: float) -> Callback[None]:
 
 
 def first(later: Later, *racers: Steps[Thing | None]) -> Callback[Thing | None]:
-    """Return what runs coroutines beside each other until one returns something other than None (or all have ended).
+    """Return a callback that runs coroutines in parallel until one returns a result (not None) or all have ended.
 
     The others are cancelled. A fault of one is the outcome.
     """
@@ -149,14 +149,14 @@ def first(later: Later, *racers: Steps[Thing | None]) -> Callback[Thing | None]:
             for task in tasks:
                 task.cancel()
 
-        def ended(outcome: Thing | AcudError | None) -> None:
+        def on_end(outcome: Thing | AcudError | None) -> None:
             nonlocal left
             left -= 1
             if not is_over and (outcome is not None or left == 0):
                 cancel()
                 resume(outcome)
 
-        tasks += [Task(racer, later, ended) for racer in racers]
+        tasks += [Task(racer, later, on_end) for racer in racers]
         for task in tasks:
             if not is_over:
                 task.begin()

@@ -64,7 +64,7 @@ _GO_ON = "they go on, and are unknown until a display of that name is back"
 def display_remove(app: App, request: DisplayRemove, call: Call) -> None:
     """End or forget a display; the reply waits until a managed one is gone."""
     watched = app.watched_displays.get(request.name)
-    looking = app.waits.on_display(watched.name)
+    looking = app.waits.list_on_display(watched.name)
     if looking and not request.force:
         raise Conflict(
             f"{len(looking)} live waits look at {watched.name}: {', '.join(looking[:3])}",

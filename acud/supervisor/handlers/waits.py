@@ -77,7 +77,7 @@ def _reading_notes(info: WaitInfo) -> Iterator[str]:
 @handles(WaitList)
 def wait_list(app: App, request: WaitList, call: Call) -> WaitListReply:
     """Return the waits that match the request, newest first."""
-    return app.waits.newest(request)
+    return app.waits.list_newest(request)
 
 
 @handles(WaitShow)
@@ -85,7 +85,7 @@ def wait_show(app: App, request: WaitShow, call: Call) -> WaitShowReply:
     """Return one wait with its newest evaluations, oldest first."""
     info = app.waits.find(request.wait_id)
     evaluations = app.store.evaluations.newest(info.wait_id, request.evaluations, request.before)
-    place, covered = app.waits.place(info.wait_id)
+    place, covered = app.waits.find_place(info.wait_id)
     return WaitShowReply(
         info,
         tuple(evaluations),
@@ -125,7 +125,7 @@ def wait_update(app: App, request: WaitUpdate, call: Call) -> WaitReply | None:
         if fault is not None:
             call.fail(fault)
         elif asked is not None and is_from_now(asked):
-            app.fresh_frames.resolve_target(app.waits.target(request.wait_id), call.later(on_target))
+            app.fresh_frames.resolve_target(app.waits.find_target(request.wait_id), call.later(on_target))
         else:
             call.reply(apply_update(asked))
 

@@ -65,7 +65,7 @@ class OwnTerminals:
         """Find the sessions that a former daemon opened."""
         if self.has_server:
             self._is_surveyed = False
-            self.states(lambda _: self._finish_survey(), lambda _: self._finish_survey())
+            self.list_states(lambda _: self._finish_survey(), lambda _: self._finish_survey())
 
     def _finish_survey(self) -> None:
         self._is_surveyed = True
@@ -74,7 +74,7 @@ class OwnTerminals:
 
     # ---- requests --------------------------------------------------------------------------------------------------
 
-    def states(self, then: Callable[[tuple[TerminalState, ...]], None], fail: Fail) -> None:
+    def list_states(self, then: Callable[[tuple[TerminalState, ...]], None], fail: Fail) -> None:
         """Call `then` with every session; with none if there is no server."""
 
         def on_listed(answer: CallResult, *, is_last: bool = False) -> None:
@@ -93,7 +93,7 @@ class OwnTerminals:
         else:
             self._loop.call_later(0.0, lambda: then(()))
 
-    def state(self, name: str, then: Callable[[TerminalState], None], fail: Fail) -> None:
+    def find_state(self, name: str, then: Callable[[TerminalState], None], fail: Fail) -> None:
         """Call `then` with the session `name`, or `fail` with a fault that lists the open ones."""
 
         def on_states(found: tuple[TerminalState, ...]) -> None:
@@ -103,7 +103,7 @@ class OwnTerminals:
             else:
                 then(one)
 
-        self.states(on_states, fail)
+        self.list_states(on_states, fail)
 
     def open(
         self,
@@ -135,7 +135,7 @@ class OwnTerminals:
             elif answer.complaint:
                 fail(_describe_failure(answer.complaint))
             else:
-                self.state(free, lambda found: self._keep_ticks(found, then, fail), fail)
+                self.find_state(free, lambda found: self._keep_ticks(found, then, fail), fail)
 
         def on_states(found: tuple[TerminalState, ...]) -> None:
             names = {one.name for one in found}
@@ -155,7 +155,7 @@ class OwnTerminals:
         except AcudError as fault:
             fail(fault)
             return
-        self.states(on_states, fail)
+        self.list_states(on_states, fail)
 
     def _keep_ticks(self, found: TerminalState, then: Callable[[TerminalState], None], fail: Fail) -> None:
         ticks = 0 if found.ended else start_ticks(found.pid) or 0
@@ -177,7 +177,7 @@ class OwnTerminals:
         _LOG.info("terminal.closed", terminal=name)
         self._act(name, own_tmux.close_arguments(name), then, fail)
 
-    def screen(self, name: str, lines: int, then: Callable[[TerminalState, str], None], fail: Fail) -> None:
+    def read_screen(self, name: str, lines: int, then: Callable[[TerminalState, str], None], fail: Fail) -> None:
         """Call `then` with the session and its screen, with `lines` above it."""
         mark = f"{new_id('mark')}:"
 
@@ -191,7 +191,7 @@ class OwnTerminals:
 
         self._ask(own_tmux.screen_arguments(name, lines, mark), on_output, fail, name)
 
-    def since(self, state: TerminalState, since: OutputMark, then: Then, fail: Fail) -> None:
+    def read_since(self, state: TerminalState, since: OutputMark, then: Then, fail: Fail) -> None:
         """Call `then` with what the session wrote after `since`."""
         mark = f"{new_id('mark')}:"
 
@@ -204,7 +204,7 @@ class OwnTerminals:
 
         self._ask(own_tmux.since_arguments(state.pane, since, mark), on_output, fail, state.name)
 
-    def line(self, state: TerminalState, line: int, then: Then, fail: Fail) -> None:
+    def read_line(self, state: TerminalState, line: int, then: Then, fail: Fail) -> None:
         """Call `then` with a line, counted from the first that the session wrote."""
         self._ask(
             own_tmux.line_arguments(state.pane, line), lambda answer: then(answer.split("\n")[0]), fail, state.name
@@ -229,7 +229,7 @@ class OwnTerminals:
             if not answer.complaint:
                 then(answer.output)
             elif tmux.is_server_missing(answer.complaint) or answer.complaint.startswith("can't find"):
-                self.states(lambda found: fail(unknown_terminal(name, found)), fail)
+                self.list_states(lambda found: fail(unknown_terminal(name, found)), fail)
             else:
                 fail(_describe_failure(answer.complaint))
 
@@ -287,7 +287,7 @@ class OwnTerminals:
             else:
                 self._lose(name, process)
 
-        self.state(name, on_state, lambda _: self._lose(name, process))
+        self.find_state(name, on_state, lambda _: self._lose(name, process))
 
     def _record(self, state: TerminalState, ticks: int = 0) -> None:
         known = self._watched.get(state.name)

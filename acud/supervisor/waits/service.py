@@ -254,12 +254,12 @@ class Waits:
             self._runtime.budgets.open(stored.spec.task_id)
             self._runtime.arm(_with_meanings(stored), is_new=False)
 
-    def target(self, wait_id: str) -> Target:
+    def find_target(self, wait_id: str) -> Target:
         """Return the target of a live wait, with its display. Raises: NotFound; Conflict when it has ended."""
         active = self._find_live(wait_id)
         return replace(active.spec.target, display=active.display)
 
-    def place(self, wait_id: str) -> tuple[Rect | None, bool]:
+    def find_place(self, wait_id: str) -> tuple[Rect | None, bool]:
         """Return where on its display the target of a wait is now (None: nowhere, or the wait has ended), and whether
         it is partly covered or off the screen.
         """
@@ -327,7 +327,7 @@ class Waits:
             _hide_unstored_end(active) if active is not None else self._refresh(self._journal.store.waits.find(wait_id))
         )
 
-    def newest(self, request: WaitList) -> WaitListReply:
+    def list_newest(self, request: WaitList) -> WaitListReply:
         """Return the waits that match the request, newest first."""
         states = request.states or (tuple(WaitState) if request.ended else (WaitState.WATCHING,))
         of = OwnerFilter(request.tasks, request.displays)
@@ -336,7 +336,7 @@ class Waits:
         infos = tuple(self._build_info(self._refresh(stored)) for stored in page.waits)
         return WaitListReply(infos, page.total, table.facets(states, of) if request.facets else None)
 
-    def on_display(self, name: str) -> list[str]:
+    def list_on_display(self, name: str) -> list[str]:
         """Return the ids of the live waits that look at the display `name`."""
         return [active.wait_id for active in self._active.values() if active.display == name and not active.transient]
 
@@ -349,15 +349,15 @@ class Waits:
         before = {host for one in again if one.rearmed is not None for host in one.rearmed.lost}
         return tuple(sorted(before)) if again else None
 
-    def displays(self) -> set[str]:
+    def name_displays(self) -> set[str]:
         """Return the names of the displays that live waits look at, also of displays that are gone."""
         return {active.display for active in self._active.values() if not active.ended}
 
-    def of_task(self, task_id: str, limit: int) -> list[WaitInfo]:
+    def list_of_task(self, task_id: str, limit: int) -> list[WaitInfo]:
         """Return the waits of a task, live ones first, then newest first."""
         return [self._build_info(self._refresh(stored)) for stored in self._journal.store.waits.of_task(task_id, limit)]
 
-    def by_task(self) -> dict[str, int]:
+    def count_by_task(self) -> dict[str, int]:
         """Return how many live waits each task of this host has, blocked calls included."""
         live = (one for one in self._active.values() if not one.ended and one.rearmed is None)
         return Counter(one.spec.task_id for one in live if one.spec.task_id)

@@ -201,7 +201,7 @@ class _TerminalCall:
         over_s = self._now_s()
         while True:
             await sleep(self._core.loop, _JUDGED_POLLS * self._core.settings.pty.poll_s)
-            state: TerminalState = await _ask(self._terminals.state, self._name)
+            state: TerminalState = await _ask(self._terminals.find_state, self._name)
             read = self._core.sessions.newest.get(f"{self._name}:{self._since.text}")
             if read is not None and read.begun_s < over_s:
                 continue  # a loaded machine: the text of now has not been judged
@@ -237,13 +237,13 @@ class _TerminalCall:
     # ---- the answer ------------------------------------------------------------------------------------------------
 
     def _read_screen(self, lines: int) -> Callback[tuple[TerminalState, str]]:
-        screen, name = self._terminals.screen, self._name
+        screen, name = self._terminals.read_screen, self._name
         return Callback(lambda resume: screen(name, lines, lambda state, text: resume((state, text)), resume))
 
     async def _read(self) -> TerminalReply:
         """Return the answer with what was written since."""
-        state: TerminalState = await _ask(self._terminals.state, self._name)
-        text: str = await _ask(self._terminals.since, state, self._since)
+        state: TerminalState = await _ask(self._terminals.find_state, self._name)
+        text: str = await _ask(self._terminals.read_since, state, self._since)
         return self._describe(state, text, self._since.text)
 
     def _describe(self, state: TerminalState, text: str, since: str = "", most: int = 0) -> TerminalReply:
@@ -344,7 +344,7 @@ class _Typing(_TerminalCall):
         state, line, is_apart = await self._type_text(was) if request.text else (was, was.line, False)
         if not is_apart:
             self._note_enter()
-        before: str = await _ask(self._terminals.line, state, line - 1)
+        before: str = await _ask(self._terminals.read_line, state, line - 1)
         self._since = OutputMark(line, checksum_line(before)) if line else _START
         self._before = state.cell if self._keys else was.cell
         await self._arm(request.wait, self._task_id)
@@ -356,7 +356,7 @@ class _Typing(_TerminalCall):
         return await self._finish(state, request.wait)
 
     def _look(self) -> Callback[TerminalState]:
-        return _ask(self._terminals.state, self._request.terminal)
+        return _ask(self._terminals.find_state, self._request.terminal)
 
     async def _type_text(self, was: TerminalState) -> tuple[TerminalState, int, bool]:
         """Type the text; return the session then, the line from which on output counts, and whether its echo stands
@@ -407,7 +407,7 @@ class _TerminalReading(_TerminalCall):
             self._settled = await self._settle(request.moment)
         if request.since:
             return await self._read()
-        state: TerminalState = await _ask(self._terminals.state, self._name)
+        state: TerminalState = await _ask(self._terminals.find_state, self._name)
         _, text = await self._read_screen(request.lines)
         return self._describe(state, text, most=request.lines or state.rows)
 
@@ -441,7 +441,7 @@ def terminal_list(steps: DisplaySteps, request: TerminalList, call: Call) -> Non
         oldest = sorted(found, key=lambda state: int(state.pane[1:]))
         call.reply(TerminalListReply(tuple(map(_info, oldest))))
 
-    steps.core.terminals.states(call.later(listed), call.later(call.fail))
+    steps.core.terminals.list_states(call.later(listed), call.later(call.fail))
 
 
 @handles(TerminalClose)
@@ -454,4 +454,4 @@ def terminal_close(steps: DisplaySteps, request: TerminalClose, call: Call) -> N
         closed = call.later(lambda _: call.reply(TerminalClosed(_info(state))))
         terminals.close(state.name, closed, fail)
 
-    call.when_started(lambda: terminals.state(request.terminal, call.later(found), fail))
+    call.when_started(lambda: terminals.find_state(request.terminal, call.later(found), fail))

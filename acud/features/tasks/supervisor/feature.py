@@ -82,7 +82,7 @@ class StuckAlarms:
         self._unwritten = False
 
     def _alarm_all(self) -> None:
-        waiting, now = self._core.waits.by_task(), self._core.clock.instant()
+        waiting, now = self._core.waits.count_by_task(), self._core.clock.instant()
         active = self._tasks.all_in(TaskStatus.ACTIVE)
         nows = self._steady.nows(active, now.utc_s, now.boot_s)
         for task_id in stuck_tasks(
@@ -104,7 +104,7 @@ class StuckAlarms:
         items = self._tasks.items(task_id)
         active = current_item(items)
         actions = self._actions.newest_of_item(task_id, active.number, PACKET_ACTIONS) if active is not None else ()
-        waits = tuple(self._core.waits.of_task(task_id, _WAITS))
+        waits = tuple(self._core.waits.list_of_task(task_id, _WAITS))
         return TaskTree(self._tasks.get(task_id), items, actions, self._tasks.messages(task_id, PACKET_MESSAGES), waits)
 
 

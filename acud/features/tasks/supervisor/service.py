@@ -83,7 +83,7 @@ class Tasks:
         living = {
             task.task_id for status in (TaskStatus.ACTIVE, TaskStatus.PAUSED) for task in self.table.all_in(status)
         }
-        for task_id in self._core.waits.by_task().keys() - living:
+        for task_id in self._core.waits.count_by_task().keys() - living:
             self._core.waits.end_task(task_id, "its task had ended")
         for watched, task_id in self._core.displays.find_owned():
             if task_id not in living:
@@ -139,7 +139,7 @@ class Tasks:
         return self.views((task,))[0]
 
     def views(self, tasks: tuple[Task, ...]) -> tuple[TaskView, ...]:
-        waits = self._core.waits.by_task()
+        waits = self._core.waits.count_by_task()
         return tuple(TaskView(task, self.table.items(task.task_id), waits.get(task.task_id, 0)) for task in tasks)
 
     def tree(self, task: Task, detail: Detail, items: tuple[PlanItem, ...]) -> TaskTree:
@@ -150,7 +150,7 @@ class Tasks:
         if detail is Detail.ACTIONS:
             return TaskTree(task, items, actions)
         messages = self.table.messages(task.task_id, _MOST)
-        return TaskTree(task, items, actions, messages, tuple(self._core.waits.of_task(task.task_id, _MOST)))
+        return TaskTree(task, items, actions, messages, tuple(self._core.waits.list_of_task(task.task_id, _MOST)))
 
     # ---- mutating requests: in the savepoint of their call ---------------------------------------------------------
 
@@ -289,7 +289,7 @@ class Tasks:
         self.table.delete(task.task_id)
         self._core.journal.event("task.deleted", task.task_id)
         self._core.journal.after_commit(lambda: self._forget(task))
-        return task.task_id, self._core.waits.by_task().get(task.task_id, 0)
+        return task.task_id, self._core.waits.count_by_task().get(task.task_id, 0)
 
     def _forget(self, task: Task) -> None:
         self._let_go(task, "its task was deleted")
