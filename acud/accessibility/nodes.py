@@ -170,8 +170,8 @@ class Tree(Struct, frozen=True):
 
     def gaps(self) -> tuple[str, ...]:
         """Return what is missing from the tree, in words; () for a complete tree."""
-        told, limit = len(self.nodes), _LIMITS.get(self.truncated)
-        cut = (f"{told} of at least {told + self.left_out} widgets told ([accessibility] {limit})",) if limit else ()
+        count, limit = len(self.nodes), _LIMITS.get(self.truncated)
+        cut = (f"{count} of at least {count + self.left_out} widgets told ([accessibility] {limit})",) if limit else ()
         return (*cut, *(f"{app.name or app.pid}: {app.reason}" for app in (*self.failed, *self.silent)))
 
     def ancestors(self, node: Node) -> tuple[Node, ...]:

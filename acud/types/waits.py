@@ -265,5 +265,5 @@ def fold_search_words(*texts: str) -> str:
 
 def words_of_wait(wait_id: str, spec: WaitSpec, display: str, verdict: Verdict) -> str:
     """Return the searched words of a wait, without the name of its task."""
-    said = condition_text(spec.until)
-    return fold_search_words(spec.label, said, display, spec.judge, verdict.answer, verdict.detail, wait_id)
+    words = condition_text(spec.until)
+    return fold_search_words(spec.label, words, display, spec.judge, verdict.answer, verdict.detail, wait_id)

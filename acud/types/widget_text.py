@@ -159,9 +159,9 @@ def widget_phrase(leaf: Widget) -> str:
 def widget_sentence(leaf: Widget) -> str:
     """Return the condition as a sentence: `the button "Submit" is enabled`."""
     states = " and ".join(map(state_word, leaf.states))
-    told = "gone" if leaf.gone else states or ("" if leaf.value is not None else "there")
+    state = "gone" if leaf.gone else states or ("" if leaf.value is not None else "there")
     value = "" if leaf.value is None else f"has a value {_COMPARED[leaf.compare]} {_value_text(leaf)}"
-    return f"the {widget_name(leaf)} {' and '.join(filter(None, (f'is {told}' if told else '', value)))}"
+    return f"the {widget_name(leaf)} {' and '.join(filter(None, (f'is {state}' if state else '', value)))}"
 
 
 _COMPARED = {

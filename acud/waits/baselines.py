@@ -227,10 +227,10 @@ def apply_baseline_identity(view_state: ViewState, event: BaselineIdentified) ->
     if event.token not in view_state.awaited_baselines:
         return view_state
     fewer = replace(view_state, awaited_baselines=view_state.awaited_baselines - {event.token})
-    told = map_changes(fewer, lambda change: _keep_look(change, event)) if event.identity else fewer
-    if told.awaited_baselines or not told.looked:
-        return told
-    after = map_changes(told, lambda change: _give_up_look(told, change))
+    known = map_changes(fewer, lambda change: _keep_look(change, event)) if event.identity else fewer
+    if known.awaited_baselines or not known.looked:
+        return known
+    after = map_changes(known, lambda change: _give_up_look(known, change))
     return _compare_with_look(after) if _find_undecided(after) else _resume_from_look(after)
 
 

@@ -51,7 +51,7 @@ class BlinkWatch(Struct, frozen=True):
     def note_change(self, hit: int, looks: dict[int, int], at: float) -> BlinkWatch:
         """Return the watch after the tiles `hit` changed. `looks`: their present looks by tile, where known."""
         known = {index: looks[index] for index in bits(hit) if index in looks} if looks else {}
-        kept = {index: told for index, told in self.tiles.items() if not hit >> index & 1}
+        kept = {index: look for index, look in self.tiles.items() if not hit >> index & 1}
         shown = {index: _update_looks(self.tiles.get(index), look, at) for index, look in known.items()}
         since = self.since if len(known) == hit.bit_count() else at
         return BlinkWatch(kept | shown, since)
@@ -61,9 +61,9 @@ class BlinkWatch(Struct, frozen=True):
         return BlinkWatch(self.tiles, at)
 
 
-def _update_looks(told: TileLooks | None, look: int, at: float) -> TileLooks:
-    if told is None or at - told.at < LEAST_LOOK_S:
+def _update_looks(known: TileLooks | None, look: int, at: float) -> TileLooks:
+    if known is None or at - known.at < LEAST_LOOK_S:
         return TileLooks(look, 0, 0, at)
-    if told.before and look == told.before:
-        return TileLooks(look, told.newest, told.returns + 1, at)
-    return TileLooks(look, 0 if told.before else told.newest, 0, at)
+    if known.before and look == known.before:
+        return TileLooks(look, known.newest, known.returns + 1, at)
+    return TileLooks(look, 0 if known.before else known.newest, 0, at)

@@ -85,9 +85,9 @@ def check_budgets(wait: BudgetAccount, task: BudgetAccount) -> BudgetStatus:
     reached = {name: account for name, account in accounts.items() if find_exhausted_limit(account)}
     if not reached:
         return BudgetStatus(note=_warn_unpriced(accounts))
-    said = "; ".join(f"{name}: {find_exhausted_limit(account)}" for name, account in reached.items())
+    words = "; ".join(f"{name}: {find_exhausted_limit(account)}" for name, account in reached.items())
     fail = any(account.budget.on_budget is OnBudget.FAIL for account in reached.values())
-    return BudgetStatus(said, fail, f"{said}; from now on judged locally where that is possible")
+    return BudgetStatus(words, fail, f"{words}; from now on judged locally where that is possible")
 
 
 def _warn_unpriced(accounts: dict[str, BudgetAccount]) -> str:

@@ -99,8 +99,8 @@ def _judge_now(wait: Wait, index: int, leaf: Leaf) -> Verdict | None:
             else judge_titles(leaf, wait.windows, view_state.view if view_state else None)
         )
     if isinstance(leaf, Widget):
-        told = wait.widgets.get(index, NOT_READ)
-        return wait.missing or doubt_absences(wait, {index: told}, wait.windows)[index]
+        verdict = wait.widgets.get(index, NOT_READ)
+        return wait.missing or doubt_absences(wait, {index: verdict}, wait.windows)[index]
     if isinstance(leaf, HostLeaf):
         return wait.host_answers.get(index, NOT_JUDGED)
     if isinstance(leaf, TextLeaf) and wait.terminal_text is not None:
@@ -313,8 +313,8 @@ def apply_texts(wait: Wait, at: float) -> Wait:
 
 
 def _is_denied(wait: Wait, pending: PendingYes, now: dict[int, Verdict]) -> bool:
-    told = {index: now[index] for index in wait.texts.answers}
-    return evaluate(wait.until, {**pending.verdicts, **told}).answer is Answer.NO
+    answered = {index: now[index] for index in wait.texts.answers}
+    return evaluate(wait.until, {**pending.verdicts, **answered}).answer is Answer.NO
 
 
 def update_texts(wait: Wait, event: FrameSeen) -> TextSnapshot:

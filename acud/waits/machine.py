@@ -332,8 +332,8 @@ def _apply_budget(wait: Wait, event: BudgetChecked) -> Outcome:
     failing = (wait.failing or unknown("budget", word.spent)) if fails else None
     since = wait.failing_since if wait.failing else event.at
     wait = replace(wait, failing=failing, failing_since=since)
-    told = replace(wait, budget_status=word, unaffordable=find_sentences(wait.leaves) if word.spent else frozenset())
+    after = replace(wait, budget_status=word, unaffordable=find_sentences(wait.leaves) if word.spent else frozenset())
     if word.spent or not wait.budget_status.spent:
-        return told, ()
+        return after, ()
     # There is money again: ask anew about what OCR answered no.
-    return replace(told, verdict_cache=VerdictCache(), judge_state=replace(wait.judge_state, cover=None)), ()
+    return replace(after, verdict_cache=VerdictCache(), judge_state=replace(wait.judge_state, cover=None)), ()

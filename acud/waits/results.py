@@ -30,9 +30,9 @@ LOST_AGAIN_S = 1.0
 """The same for a lost job."""
 COVERED_AGAIN_S = 30.0
 """A model is asked again about what may be hidden after this, unless windows have moved since."""
-LEAST_TOLD_S = 0.2
+LEAST_PAUSE_S = 0.2
 """The shortest pause of a wait, however soon a backend offers a retry."""
-MOST_TOLD_S = 60.0
+MOST_PAUSE_S = 60.0
 """The longest pause of a wait, however long a backend asks it to stay away."""
 TYPED_MEANWHILE = unknown("not_judged", "acud typed there while it was read")
 NO_PICTURE = Evidence(reason="the evaluator kept no picture")
@@ -181,7 +181,7 @@ def _apply_answer(wait: Wait, event: JobDone, flight: JobInFlight) -> Outcome:
     verdicts = {**anew, **doubt_absences(wait, answers, flight.windows, wait.windows)}
     whole = evaluate(wait.until, verdicts)
     judge_state = replace(covered.judge_state, restless=_update_restless(wait, event, flight, whole))
-    told = replace(
+    judged = replace(
         covered,
         judged=wait.judged + 1,
         judge_calls=wait.judge_calls + sum(index not in event.memoed for index in event.verdicts),
@@ -190,8 +190,8 @@ def _apply_answer(wait: Wait, event: JobDone, flight: JobInFlight) -> Outcome:
         verdict=whole if newest or whole.answer is Answer.YES else wait.verdict,
         judge_state=_note_judgement(judge_state, event, flight),
     )
-    told = note_later(told, _make_later_reading(event))
-    after, effects = _act_on_verdict(told, whole, event, flight, verdicts)
+    judged = note_later(judged, _make_later_reading(event))
+    after, effects = _act_on_verdict(judged, whole, event, flight, verdicts)
     return after, (_make_record(event, whole), *effects)
 
 
@@ -295,9 +295,13 @@ def _on_no(judge_state: JudgeState, flight: JobInFlight) -> JudgeState:
     return calm if flight.turn < judge_state.yes_turn else replace(calm, yeses=0, yes_turn=-1, confirm_at=None)
 
 
-def _on_unknown(judge_state: JudgeState, at: float, told_s: float = 0.0) -> JudgeState:
+def _on_unknown(judge_state: JudgeState, at: float, retry_after_s: float = 0.0) -> JudgeState:
     # Keep the time that the backend named: later it gives the place away.
-    pause = min(max(told_s, LEAST_TOLD_S), MOST_TOLD_S) if told_s > 0 else next_backoff(judge_state.backoff_s)
+    pause = (
+        min(max(retry_after_s, LEAST_PAUSE_S), MOST_PAUSE_S)
+        if retry_after_s > 0
+        else next_backoff(judge_state.backoff_s)
+    )
     judge_state = judge_state.clear_absences()
     if judge_state.confirm_at is not None:
         return replace(judge_state, backoff_s=pause, confirm_at=at + pause)

@@ -80,12 +80,12 @@ def note_later(wait: Wait, reading: LaterReading) -> Wait:
         for stage, verdicts in reading.verdicts.items()
         if evaluate(get_stage(wait.spec.until, stage), verdicts).answer is Answer.YES
     }
-    told = (wait.holding_ahead - reading.verdicts.keys()) | holding
+    ahead = (wait.holding_ahead - reading.verdicts.keys()) | holding
     kept = (*wait.later, reading) if reading.evidence is not None else wait.later
     asking = (flight for flight in wait.flights if flight.request.kind is JobKind.JUDGE)
     oldest = min((flight.frame for flight in asking if flight.generation == wait.generation), default=None)
     behind = sorted((one for one in kept if oldest is not None and one.frame > oldest), key=lambda one: one.frame)
-    return replace(wait, holding_ahead=frozenset(told), later=tuple(behind[-MOST_AHEAD:]))
+    return replace(wait, holding_ahead=frozenset(ahead), later=tuple(behind[-MOST_AHEAD:]))
 
 
 def take_later_yes(wait: Wait, reading: LaterReading) -> Wait:
@@ -94,13 +94,13 @@ def take_later_yes(wait: Wait, reading: LaterReading) -> Wait:
     is_later = reading.frame > wait.stage_frame and wait.pending is None and wait.missing is None
     if verdicts is None or reading.evidence is None or not is_later:
         return wait
-    told = doubt_absences(wait, describe_presence(wait, count_anew(wait, verdicts)), wait.windows)
-    whole = evaluate(wait.until, told)
+    judged = doubt_absences(wait, describe_presence(wait, count_anew(wait, verdicts)), wait.windows)
+    whole = evaluate(wait.until, judged)
     if whole.answer is not Answer.YES:
         return wait
     picture = PendingPicture(reading.evidence, reading.frame, reading.identity, reading.at)
     pending = PendingYes(
-        whole, reading.frame, reading.at, None, verdicts=told, identity=reading.identity, picture=picture
+        whole, reading.frame, reading.at, None, verdicts=judged, identity=reading.identity, picture=picture
     )
     return replace(wait, pending=pending, verdict=whole)
 

@@ -224,12 +224,12 @@ def _describe_unowned(windows: tuple[WindowInfo, ...]) -> str:
 def unknown_session(name: SessionName, survey: SessionSurvey, windows: tuple[WindowInfo, ...]) -> NotFound:
     """Return the error for a missing session, with a list of those there are."""
     what = f"no terminal {name.name}" if name.kind == "tty" else f"no tmux session {name.text!r}"
-    told = [f"{tty.name} ({_describe_tty(tty, survey, windows)})" for tty in survey.ttys[:_SHOWN]]
-    told += [
+    names = [f"{tty.name} ({_describe_tty(tty, survey, windows)})" for tty in survey.ttys[:_SHOWN]]
+    names += [
         f"tmux {session.name} ({'attached' if session.chains else 'detached'})" for session in survey.sessions[:_SHOWN]
     ]
     fault = f"; tmux: {survey.fault}" if survey.fault else ""
-    return NotFound(f"{what} is there", hint=f"sessions found: {', '.join(told) or 'none'}{fault}")
+    return NotFound(f"{what} is there", hint=f"sessions found: {', '.join(names) or 'none'}{fault}")
 
 
 def _describe_tty(tty: Tty, survey: SessionSurvey, windows: tuple[WindowInfo, ...]) -> str:

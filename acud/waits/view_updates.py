@@ -75,9 +75,9 @@ def _update_blinks(before: ViewState, blinks: BlinkWatch, event: FrameSeen) -> B
     if event.tiles is None or not before.looked:
         return BlinkWatch(since=event.shown_by) if event.grabbed_at >= before.since else blinks
     hit = event.tiles & touching if event.frame > before.frame else 0
-    told = blinks.note_change(hit, event.looks, event.shown_by) if hit else blinks
-    doubtful = event.unsure & touching & ~told.blinking or told.since == NEVER
-    return told.restart(event.shown_by) if doubtful and event.grabbed_at >= before.since else told
+    watch = blinks.note_change(hit, event.looks, event.shown_by) if hit else blinks
+    doubtful = event.unsure & touching & ~watch.blinking or watch.since == NEVER
+    return watch.restart(event.shown_by) if doubtful and event.grabbed_at >= before.since else watch
 
 
 def _apply_notice(view_state: ViewState, event: FrameSeen, *, every_tile: bool, hidden_s: float) -> ViewState:

@@ -20,8 +20,8 @@ def job_text(wait_id: str, spec: WaitSpec, places: tuple[str, ...], outcome: str
     """
     note = f"Note: {one_line(spec.note)} — " if spec.note else ""
     where = ", ".join(filter(None, places))
-    said = _cut(one_line(spec.label or condition_text(spec.until)))
-    return f"Job {wait_id}: {note}{f'{outcome}: ' if outcome else ''}{said}{f' ({where})' if where else ''}"
+    words = _cut(one_line(spec.label or condition_text(spec.until)))
+    return f"Job {wait_id}: {note}{f'{outcome}: ' if outcome else ''}{words}{f' ({where})' if where else ''}"
 
 
 def not_seen_text(spec: WaitSpec) -> str:
@@ -36,9 +36,9 @@ def wait_text(message: str, wait_id: str, seen: str = "") -> str:
 
 def next_text(message: str, call: str, seen: str) -> str:
     """Return a wake's text. Words of a screen stand in a field of their own at its end, apart from acud's words."""
-    said = _cut(one_line(message))
-    stop = "" if said.endswith((".", "!", "?", "…")) else "."
-    return with_seen(f"{said}{stop} Next: {call}", _cut(one_line(seen)))
+    words = _cut(one_line(message))
+    stop = "" if words.endswith((".", "!", "?", "…")) else "."
+    return with_seen(f"{words}{stop} Next: {call}", _cut(one_line(seen)))
 
 
 def _cut(text: str) -> str:
@@ -49,16 +49,16 @@ def sent_text(wake: WakeInfo) -> str:
     """Return the text to send; a reminder is marked as one after acud's own words."""
     if wake.state is not WakeState.REMINDING:
         return wake.text
-    said = own_words(wake.text)
-    told = f"{said} (Reminder {wake.reminders}: sent before, and its result was not fetched yet.)"
-    return told + wake.text.removeprefix(said)
+    own = own_words(wake.text)
+    marked = f"{own} (Reminder {wake.reminders}: sent before, and its result was not fetched yet.)"
+    return marked + wake.text.removeprefix(own)
 
 
 def bare_text(kind: WakeKind, text: str, wait_id: str, task_id: str) -> str:
     """Return a wake's text without words that may be of a screen: every user can read a program's arguments."""
     if kind is WakeKind.TASK_STUCK:
         return f"[task_stuck_resume] {task_id}. Next: task_summary task_id={task_id}"
-    said = own_words(text)
-    if wait_id and said == text:  # nothing was seen, or an older acud did not mark it
+    own = own_words(text)
+    if wait_id and own == text:  # nothing was seen, or an older acud did not mark it
         return next_text(f"[smart_wait {kind.value}] Job {wait_id}", f"wait_result wait_id={wait_id}", "")
-    return said
+    return own

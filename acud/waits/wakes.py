@@ -296,10 +296,10 @@ def _handle_outcome(wake: WakeInfo, event: AttemptEnded, terms: RetryTerms) -> W
 def _note_success(wake: WakeInfo, event: AttemptEnded, terms: RetryTerms) -> WakeStep:
     """Note a success, also a late one: the receiver has the wake, whatever became of the attempt meanwhile."""
     flight = 0 if event.attempt == wake.flight else wake.flight
-    told = replace(wake, flight=flight, sent_utc_s=event.at, sent_by=event.route.value)
+    after = replace(wake, flight=flight, sent_utc_s=event.at, sent_by=event.route.value)
     if wake.state is WakeState.SEEN:
-        return told, ()
-    sent = replace(told, state=move_wake(wake.state, WakeMove.DELIVER), flight=0, reason="")
+        return after, ()
+    sent = replace(after, state=move_wake(wake.state, WakeMove.DELIVER), flight=0, reason="")
     return _schedule_reminder(sent, event.at, terms), (WakeReport("sent"),)
 
 

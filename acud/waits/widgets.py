@@ -215,8 +215,8 @@ def has_state(node: Node, state: WidgetState) -> bool:
 
 def _describe_node(node: Node, seen: WidgetsSeen) -> str:
     at = f" at {node.box.x},{node.box.y} ({node.box.w}x{node.box.h} px)" if node.box is not None else ""
-    told = [word for word in _SHOWN_STATES if has_state(node, WidgetState(word))]
-    states = ", ".join(["enabled" if node.is_enabled else "disabled", *told])
+    found = [word for word in _SHOWN_STATES if has_state(node, WidgetState(word))]
+    states = ", ".join(["enabled" if node.is_enabled else "disabled", *found])
     sight = "" if node.has(State.SHOWING) else ", scrolled out of sight"
     name = f" {seen.quote(called)}" if (called := seen.name(node)) else ""
     return f"{WORDS.get(node.role, node.role)}{name}{at}, {states}{sight}"
@@ -316,11 +316,7 @@ def _is_in(node: Node, place: WidgetPlace) -> bool:
     if node.box is None:
         return place.box is None
     x, y = node.box.x + node.box.w // 2, node.box.y + node.box.h // 2
-    return (place.box is None or _holds(place.box, x, y)) and not any(_holds(box, x, y) for box in place.ignore)
-
-
-def _holds(box: Rect, x: int, y: int) -> bool:
-    return box.x <= x < box.right and box.y <= y < box.bottom
+    return (place.box is None or place.box.holds(x, y)) and not any(box.holds(x, y) for box in place.ignore)
 
 
 def _is_shown(window: WindowInfo, place: WidgetPlace) -> bool:
