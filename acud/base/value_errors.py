@@ -73,7 +73,7 @@ def value_fault(fault: msgspec.ValidationError, kind: Any, *, lax: bool = False)
     assert found is not None, "every text matches"
     path = found["path"] or ""
     field = path.removeprefix(".").replace("[...]", "[…]")
-    types = tuple(_at(_type_info(kind), path)) if found["part"] != "key" else ()
+    types = tuple(_types_at(_type_info(kind), path)) if found["part"] != "key" else ()
     said = found["reason"]
     if unknown := _UNKNOWN.fullmatch(said):
         known = [one.encode_name for kind in types if isinstance(kind, inspect.StructType) for one in kind.fields]
@@ -81,7 +81,7 @@ def value_fault(fault: msgspec.ValidationError, kind: Any, *, lax: bool = False)
         return ValueFault(field, suggest(unknown["name"], known) or choices, unknown=unknown["name"])
     if missing := _MISSING.fullmatch(said):
         return ValueFault(field, "", missing=missing["name"])
-    return ValueFault(field, _reason(said, types, lax=lax))
+    return ValueFault(field, _explain(said, types, lax=lax))
 
 
 def describe_decode_fault(fault: Exception, kind: Any, name: str, *, lax: bool = False) -> str:
@@ -93,7 +93,7 @@ def describe_decode_fault(fault: Exception, kind: Any, name: str, *, lax: bool =
     return f"{name} is no JSON: {str(fault).removeprefix('JSON is malformed: ')}"
 
 
-def _reason(said: str, types: tuple[inspect.Type, ...], *, lax: bool) -> str:
+def _explain(said: str, types: tuple[inspect.Type, ...], *, lax: bool) -> str:
     if mismatch := _MISMATCH.fullmatch(said):
         wanted = _join_or(_describe_types(types)) or _join_or(
             _NOUNS.get(one, one) for one in mismatch["wanted"].split(" | ")
@@ -102,16 +102,16 @@ def _reason(said: str, types: tuple[inspect.Type, ...], *, lax: bool) -> str:
         told = given and not (lax and given == "str")
         return f"must be {wanted}, not {_NOUNS.get(given, given)}" if told else f"must be {wanted}"
     if limit := _LIMIT.fullmatch(said):
-        alone = f"{_SIGNS[limit['sign']]} {_number(limit['bound'])}"
-        return f"must be {_bounds(_only_type(types, limit['kind'])) or alone}"
+        alone = f"{_SIGNS[limit['sign']]} {_format_number(limit['bound'])}"
+        return f"must be {_describe_bounds(_only_type(types, limit['kind'])) or alone}"
     if multiple := _MULTIPLE.fullmatch(said):
-        return f"must be a multiple of {_number(multiple['bound'])}"
+        return f"must be a multiple of {_format_number(multiple['bound'])}"
     if length := _LENGTH.fullmatch(said):
         least = length["least"] or (f"{_SIGNS[length['sign']]} " if length["sign"] else "")
-        count = _length(_only_type(types, length["kind"])) or f"{least}{length['bound']}"
+        count = _describe_length(_only_type(types, length["kind"])) or f"{least}{length['bound']}"
         return f"must have {count} {_UNITS[length['kind']]}"
     if said.startswith(_PATTERN):
-        return f"must be {next(filter(None, map(_form, types)), 'of another form')}"
+        return f"must be {next(filter(None, map(_text_form, types)), 'of another form')}"
     if choice := _CHOICE.fullmatch(said):
         choices = [str(one) for one in _choices(types)]
         near = suggest(choice["given"].strip("'"), choices).strip()
@@ -128,27 +128,27 @@ def _type_info(kind: Any) -> inspect.Type:
     return inspect.type_info(kind)
 
 
-def _at(kind: inspect.Type, path: str) -> Iterator[inspect.Type]:
+def _types_at(kind: inspect.Type, path: str) -> Iterator[inspect.Type]:
     """Yield the possible types of the value at `path`: several where a union lies on the way."""
-    types = list(_parts(kind))
+    types = list(_flatten(kind))
     for name, index in _STEP.findall(path):
-        found = [part for one in types for inner in _inner(one, name, index) for part in _parts(inner)]
+        found = [part for one in types for inner in _inner_types(one, name, index) for part in _flatten(inner)]
         # Each once: of types that hold each other there would be twice as many with each step.
         types = list({id(one): one for one in found}.values())
     yield from types
 
 
-def _parts(kind: inspect.Type) -> Iterator[inspect.Type]:
-    if isinstance(kind, inspect.Metadata) and not _form(kind):
-        yield from _parts(kind.type)
+def _flatten(kind: inspect.Type) -> Iterator[inspect.Type]:
+    if isinstance(kind, inspect.Metadata) and not _text_form(kind):
+        yield from _flatten(kind.type)
     elif isinstance(kind, inspect.UnionType):
         for one in kind.types:
-            yield from _parts(one)
+            yield from _flatten(one)
     else:
         yield kind
 
 
-def _inner(kind: inspect.Type, name: str, index: str) -> Iterator[inspect.Type]:
+def _inner_types(kind: inspect.Type, name: str, index: str) -> Iterator[inspect.Type]:
     if isinstance(kind, inspect.StructType):
         if name and name == kind.tag_field:
             yield inspect.LiteralType((kind.tag,))
@@ -164,20 +164,20 @@ def _inner(kind: inspect.Type, name: str, index: str) -> Iterator[inspect.Type]:
 
 def _only_type(types: Iterable[inspect.Type], name: str) -> Any:
     """Return the only type of that name, None for several: then its limits are unknown."""
-    found = [kind.type if isinstance(kind, inspect.Metadata) else kind for kind in types if _name(kind) == name]
+    found = [kind.type if isinstance(kind, inspect.Metadata) else kind for kind in types if _type_name(kind) == name]
     return found[0] if found and all(kind == found[0] for kind in found) else None
 
 
-def _form(kind: inspect.Type) -> str:
+def _text_form(kind: inspect.Type) -> str:
     """Return the form of a text that must match a pattern, "" where its type does not describe it."""
     if isinstance(kind, inspect.Metadata) and isinstance(kind.type, inspect.StrType) and kind.type.pattern:
         return str((kind.extra_json_schema or {}).get("description", ""))
     return ""
 
 
-def _name(kind: inspect.Type) -> str:
+def _type_name(kind: inspect.Type) -> str:
     if isinstance(kind, inspect.Metadata):
-        return _name(kind.type)
+        return _type_name(kind.type)
     if isinstance(kind, inspect.StructType):
         return "array" if kind.array_like else "object"
     return _KINDS.get(type(kind), "")
@@ -188,8 +188,8 @@ def _name(kind: inspect.Type) -> str:
 
 def _describe_types(types: Iterable[inspect.Type]) -> Iterator[str]:
     for kind in types:
-        name = _name(kind)
-        limits = _bounds(kind) if name in ("int", "float") else ""
+        name = _type_name(kind)
+        limits = _describe_bounds(kind) if name in ("int", "float") else ""
         if isinstance(kind, inspect.EnumType | inspect.LiteralType):
             yield _list_choices(_choices((kind,)))
         elif name:
@@ -215,16 +215,16 @@ def _join_or(words: Iterable[str]) -> str:
     return " or ".join((", ".join(found[:-1]), found[-1])) if len(found) > 1 else "".join(found)
 
 
-def _bounds(kind: Any) -> str:
+def _describe_bounds(kind: Any) -> str:
     if kind is None:
         return ""
     if kind.ge is not None and kind.le is not None:
-        return f"between {_number(kind.ge)} and {_number(kind.le)}"
+        return f"between {_format_number(kind.ge)} and {_format_number(kind.le)}"
     limits = ((">=", kind.ge), (">", kind.gt), ("<=", kind.le), ("<", kind.lt))
-    return " and ".join(f"{_SIGNS[sign]} {_number(bound)}" for sign, bound in limits if bound is not None)
+    return " and ".join(f"{_SIGNS[sign]} {_format_number(bound)}" for sign, bound in limits if bound is not None)
 
 
-def _length(kind: Any) -> str:
+def _describe_length(kind: Any) -> str:
     if kind is None:
         return ""
     least, most = getattr(kind, "min_length", None), getattr(kind, "max_length", None)
@@ -233,6 +233,6 @@ def _length(kind: Any) -> str:
     return f"at least {least}" if least is not None else f"at most {most}" if most is not None else ""
 
 
-def _number(bound: object) -> str:
+def _format_number(bound: object) -> str:
     value = float(str(bound))
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else str(bound)

@@ -96,10 +96,10 @@ class InputActions:
         if isinstance(action, CursorPosition):
             return ActOutcome()
         self.guard.aim(act.window, with_program=act.with_program)
-        yield from self._input(action)
+        yield from self._send_input(action)
         return ActOutcome(window_id=self.guard.target)
 
-    def _input(self, action: _Input) -> Iterator[Rest]:
+    def _send_input(self, action: _Input) -> Iterator[Rest]:
         self._xtest.require()
         if isinstance(action, Move | Click | Drag | Scroll):
             yield from self._point(action)

@@ -322,7 +322,7 @@ def former_names(path: Path, env: Mapping[str, str]) -> list[tuple[str, str]]:
 
     Raises: ConfigError when the file cannot be read.
     """
-    given = _parse_toml(path, _read(path))
+    given = _parse_toml(path, _read_text(path))
     tables = [(f"[{former}]", f"[{name}]") for former, name in FORMER_SECTIONS.items() if former in given]
     return tables + [(former, name) for former, name in former_variables().items() if env.get(former, "") != ""]
 
@@ -338,7 +338,7 @@ def load(path: Path, env: Mapping[str, str]) -> Settings:
 
     Raises: ConfigError naming the file or variable and the key, for an unknown key or a malformed value.
     """
-    text = _read(path)
+    text = _read_text(path)
     merged = _with_present_names(path, _parse_toml(path, text))
     overrides = _from_environment(env, named_backends.names(merged))
     for name, (section, key, given) in overrides.items():
@@ -371,7 +371,7 @@ def usable(path: Path, env: Mapping[str, str]) -> Settings:
     return settings
 
 
-def _read(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -59,12 +59,12 @@ def read_all(backends: Mapping[str, AnyBackend], env: Mapping[str, str]) -> dict
     Blocks on the disk, and on the keyring where a setting names one.
     """
     return {
-        name: replace(_check(_read(name, settings, env)), headers=settings.headers)
+        name: replace(_check(_read_key(name, settings, env)), headers=settings.headers)
         for name, settings in backends.items()
     }
 
 
-def _read(name: str, settings: AnyBackend, env: Mapping[str, str]) -> ApiKey:
+def _read_key(name: str, settings: AnyBackend, env: Mapping[str, str]) -> ApiKey:
     if settings.api_key:
         twin = key_variable(name)
         return ApiKey(settings.api_key, twin if env.get(twin) else "acud.toml")

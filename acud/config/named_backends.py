@@ -68,10 +68,10 @@ def read(given: Any, source: SettingsText) -> dict[str, AnyBackend]:
     """Return the backends of the table `backends`, including the predefined ones. Raises: ConfigError."""
     if not isinstance(given, dict):
         raise ConfigError(f"{source.of('backends')}: backends must be a table", hint="write [backends.NAME]")
-    return predefined_backends() | {name: _backend(name, table, source) for name, table in given.items()}
+    return predefined_backends() | {name: _make_backend(name, table, source) for name, table in given.items()}
 
 
-def _backend(name: str, table: Any, source: SettingsText) -> AnyBackend:
+def _make_backend(name: str, table: Any, source: SettingsText) -> AnyBackend:
     section = f"backends.{name}"
     at = f"{source.of(section)}: [{section}]"
     if not re.fullmatch(JUDGE_NAME, name):
@@ -83,7 +83,7 @@ def _backend(name: str, table: Any, source: SettingsText) -> AnyBackend:
         raise ConfigError(f"{at}: acud has a judge of its own of this name", hint="give the backend another name")
     if not isinstance(table, dict):
         raise ConfigError(f"{at} must be a table", hint=f"write [{section}] and its keys below")
-    kind = _kind(name, table, source)
+    kind = _check_kind(name, table, source)
     table = {**(msgspec.to_builtins(PREDEFINED[name]) if name in PREDEFINED else {}), **table, "kind": kind}
     try:
         made = convert(table, _TYPES[kind])
@@ -95,7 +95,7 @@ def _backend(name: str, table: Any, source: SettingsText) -> AnyBackend:
     return made
 
 
-def _kind(name: str, table: Mapping[str, Any], source: SettingsText) -> str:
+def _check_kind(name: str, table: Mapping[str, Any], source: SettingsText) -> str:
     section = f"backends.{name}"
     own = kind_of(PREDEFINED[name]) if name in PREDEFINED else ""
     kind = table.get("kind", own)

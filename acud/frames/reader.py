@@ -57,12 +57,12 @@ class FrameView:
 
         Raises: FrameGone when the frame was overwritten; InvalidRequest when `crop` is not inside the frame.
         """
-        part = self.pixels if crop is None else self._part(crop)
+        part = self.pixels if crop is None else self._crop(crop)
         kept = np.array(part, order="C", copy=True)
         self.check()
         return kept
 
-    def _part(self, crop: Rect) -> Pixels:
+    def _crop(self, crop: Rect) -> Pixels:
         height, width = self.pixels.shape[:2]
         if crop.w < 1 or crop.h < 1 or not Rect(0, 0, width, height).contains(crop):
             raise InvalidRequest(f"the crop {crop} is not inside the {width}x{height} frame")

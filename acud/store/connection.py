@@ -188,15 +188,15 @@ class Table:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def _all(self, codec: RowCodec[T], sql: str, bindings: Mapping[str, Value] = _NOTHING) -> tuple[T, ...]:
+    def _read_all(self, codec: RowCodec[T], sql: str, bindings: Mapping[str, Value] = _NOTHING) -> tuple[T, ...]:
         """Return the structs of a query's rows."""
         return tuple(map(codec.read, self._database.read(sql, bindings)))
 
-    def _first(self, codec: RowCodec[T], sql: str, bindings: Mapping[str, Value]) -> T | None:
+    def _read_first(self, codec: RowCodec[T], sql: str, bindings: Mapping[str, Value]) -> T | None:
         rows = self._database.read(sql, bindings)
         return codec.read(rows[0]) if rows else None
 
-    def _number(self, sql: str, bindings: Mapping[str, Value] = _NOTHING) -> int:
+    def _read_number(self, sql: str, bindings: Mapping[str, Value] = _NOTHING) -> int:
         """Return the one number that a query finds; 0 for NULL."""
         return int(next(iter(self._database.read(sql, bindings)[0].values())) or 0)
 

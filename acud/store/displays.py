@@ -92,22 +92,22 @@ class DisplayTable(Table):
 
     def living(self) -> tuple[StoredDisplay, ...]:
         """Return every display that has not ended, oldest first."""
-        return self._all(_DISPLAY, _SQL["living"])
+        return self._read_all(_DISPLAY, _SQL["living"])
 
     def newest_ended(self, limit: int) -> tuple[StoredDisplay, ...]:
         """Return ended displays, newest first, at most `limit`."""
-        return self._all(_DISPLAY, _SQL["newest_ended"], {"limit": limit})
+        return self._read_all(_DISPLAY, _SQL["newest_ended"], {"limit": limit})
 
     def find_ended(self, name: str) -> StoredDisplay | None:
         """Return the newest display of this name if it has ended."""
-        return self._first(_DISPLAY, _SQL["newest_ended_by_name"], {"name": name})
+        return self._read_first(_DISPLAY, _SQL["newest_ended_by_name"], {"name": name})
 
     def trim(self, before_utc_s: float, limit: int = -1) -> int:
         """Delete displays that ended before; their numbers are not given again. Return how many."""
         return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})
 
     def _get_one(self, block: str, bindings: Row, fault: str) -> StoredDisplay:
-        found = self._first(_DISPLAY, _SQL[block], bindings)
+        found = self._read_first(_DISPLAY, _SQL[block], bindings)
         if found is None:
             raise NotFound(fault, hint="acud display list shows them")
         return found
@@ -136,11 +136,11 @@ class TakeoverTable(Table):
 
     def of(self, number: int) -> Takeover | None:
         """Return the display's takeover, which may have expired, or None."""
-        return self._first(_TAKEOVER, _TAKEOVERS_SQL["of"], {"number": number})
+        return self._read_first(_TAKEOVER, _TAKEOVERS_SQL["of"], {"number": number})
 
     def all(self) -> tuple[Takeover, ...]:
         """Return every takeover, also expired ones."""
-        return self._all(_TAKEOVER, _TAKEOVERS_SQL["all"])
+        return self._read_all(_TAKEOVER, _TAKEOVERS_SQL["all"])
 
     def drop(self, number: int) -> None:
         """Forget the display's takeover; harmless when it has none."""

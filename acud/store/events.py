@@ -49,20 +49,20 @@ class EventTable(Table):
             self._last.clear()
             self._undone = self._database.undone
         if topic not in self._last:
-            self._last[topic] = self._number(_SQL["newest_of_topic"], {"topic": topic})
+            self._last[topic] = self._read_number(_SQL["newest_of_topic"], {"topic": topic})
         return self._last[topic]
 
     def since(self, after: int, topic: str, limit: int) -> EventPage:
         """Return the events above `after` with a topic that begins with `topic`, at most `limit`."""
         bindings: Row = {"after": after, "beginning": topic, "limit": limit}
-        events = self._all(_EVENT, _SQL["since"], bindings)
+        events = self._read_all(_EVENT, _SQL["since"], bindings)
         newest = self.newest()
-        oldest = self._number(_SQL["oldest"]) or newest + 1
+        oldest = self._read_number(_SQL["oldest"]) or newest + 1
         return EventPage(events, newest, oldest if after < oldest - 1 else 0)
 
     def newest(self) -> int:
         """Return the newest number ever assigned (0: none), also when its event was trimmed."""
-        return self._number(_SQL["newest"])
+        return self._read_number(_SQL["newest"])
 
     def trim(self, keep: int, limit: int = -1) -> int:
         """Delete all but the newest `keep` events; return how many."""

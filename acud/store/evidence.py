@@ -59,7 +59,7 @@ class EvidenceFiles(Table):
 
     def get(self, name: str) -> StoredEvidence:
         """Return the row of `name`. Raises: NotFound."""
-        found = self._first(_CODEC, _SQL["get"], {"name": name})
+        found = self._read_first(_CODEC, _SQL["get"], {"name": name})
         if found is None:
             raise NotFound(
                 f"no evidence {name[:80]}", hint="it may have passed store.keep_days or store.evidence_max_mb"
@@ -69,19 +69,21 @@ class EvidenceFiles(Table):
     def path(self, name: str) -> Path:
         """Return the file of a kept picture. Raises: InvalidRequest, NotFound (no row, or the file is missing)."""
         self.get(name)
-        return self._existing(name)
+        return self._existing_path(name)
 
     def missing(self) -> tuple[StoredEvidence, ...]:
         """Return the rows with a missing file: another program removed it."""
-        return tuple(row for row in self._all(_CODEC, _SQL["all"]) if not file_path(self._directory, row.name).exists())
+        return tuple(
+            row for row in self._read_all(_CODEC, _SQL["all"]) if not file_path(self._directory, row.name).exists()
+        )
 
     def trim(self, before_utc_s: float, max_bytes: int, limit: int = -1) -> tuple[str, ...]:
         """Delete the rows of waits that ended before, then the oldest rows over `max_bytes`; return their names.
 
         At most `limit` of each (-1: all). Pass the names to `remove_files` after the commit.
         """
-        old = self._delete(self._names("too_old", {"before_utc_s": before_utc_s, "limit": limit}))
-        return old + self._delete(self._names("over_size", {"max_bytes": max_bytes, "limit": limit}))
+        old = self._delete(self._read_names("too_old", {"before_utc_s": before_utc_s, "limit": limit}))
+        return old + self._delete(self._read_names("over_size", {"max_bytes": max_bytes, "limit": limit}))
 
     def remove_files(self, names: tuple[str, ...]) -> None:
         """Remove the files of deleted rows; missing files are fine.
@@ -95,7 +97,7 @@ class EvidenceFiles(Table):
 
     def orphans(self) -> tuple[Path, ...]:
         """Return every file in the directory that no row names. For the start: a newer file may be about to get one."""
-        kept = set(self._names("names", {}))
+        kept = set(self._read_names("names", {}))
         return tuple(sorted(path for path in self._directory.iterdir() if path.name not in kept and path.is_file()))
 
     def sweep(self) -> tuple[str, ...]:
@@ -107,13 +109,13 @@ class EvidenceFiles(Table):
             _unlink(path)
         return tuple(path.name for path in found)
 
-    def _existing(self, name: str) -> Path:
+    def _existing_path(self, name: str) -> Path:
         path = file_path(self._directory, name)
         if not path.is_file():
             raise _missing(name)
         return path
 
-    def _names(self, block: str, bindings: Row) -> tuple[str, ...]:
+    def _read_names(self, block: str, bindings: Row) -> tuple[str, ...]:
         return tuple(str(row["name"]) for row in self._database.read(_SQL[block], bindings))
 
     def _delete(self, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -44,15 +44,15 @@ class Outbox(Table):
 
     def of_wait(self, wait_id: str) -> WakeInfo | None:
         """Return the wake of the wait, None when there is none."""
-        return self._first(_CODEC, _SQL["of_wait"], {"wait_id": wait_id})
+        return self._read_first(_CODEC, _SQL["of_wait"], {"wait_id": wait_id})
 
     def of_run(self, run_id: str) -> WakeInfo | None:
         """Return the wake of the agent's run, None when there is none."""
-        return self._first(_CODEC, _SQL["of_run"], {"run_id": run_id})
+        return self._read_first(_CODEC, _SQL["of_run"], {"run_id": run_id})
 
     def open(self) -> tuple[WakeInfo, ...]:
         """Return every wake that still has a step due, oldest first: a new supervisor continues these."""
-        return self._all(_CODEC, _SQL["open"])
+        return self._read_all(_CODEC, _SQL["open"])
 
     def newest(self, states: tuple[WakeState, ...], limit: int, wait_id: str = "", offset: int = 0) -> WakePage:
         """Return the wakes in `states` (of one wait), newest first, at most `limit` from the `offset`th on."""

@@ -93,12 +93,12 @@ class FreePages(Table):
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
-        self.shrinks = self._number(_SPACE_SQL["mode"]) == _INCREMENTAL
+        self.shrinks = self._read_number(_SPACE_SQL["mode"]) == _INCREMENTAL
         """Whether free pages can be given back; a database of an early acud cannot until `acud vacuum`."""
 
     def free_pages(self) -> int:
         """Return the number of empty pages."""
-        return self._number(_SPACE_SQL["free"])
+        return self._read_number(_SPACE_SQL["free"])
 
     def give_back(self) -> bool:
         """Give back 200 free pages in this turn, where many are free; return whether more are left to give."""

@@ -59,7 +59,7 @@ class RowCodec(Generic[T]):
         # Made once: msgspec analyses a type at each call with one.
         self._json = {name: json_decoder(hint) for name, hint in self._types.items() if not _is_plain(hint)}
         self._members = {name: _members(hint) for name, hint in self._types.items() if name not in self._json}
-        self._encode = [(name, _as_json if name in self._json else _plain) for name in self._types]
+        self._encode = [(name, _as_json if name in self._json else _to_plain) for name in self._types]
         self._types_kept = {name: _types_kept(hint) for name, hint in self._types.items() if name not in self._json}
 
     def bind(self, row: T) -> Row:
@@ -69,7 +69,7 @@ class RowCodec(Generic[T]):
     def read(self, columns: Mapping[str, Value]) -> T:
         """Return the struct in `columns`. Raises: StoreUnavailable when a value is not of the field's type."""
         try:
-            return self._kind(**{name: self._field(name, columns[name]) for name in self._types})
+            return self._kind(**{name: self._read_field(name, columns[name]) for name in self._types})
         except msgspec.DecodeError as fault:
             raise StoreUnavailable(
                 f"a row is not a {self._kind.__name__}: {fault}",
@@ -77,7 +77,7 @@ class RowCodec(Generic[T]):
                 fault="corrupt",
             ) from fault
 
-    def _field(self, name: str, value: Value) -> Any:
+    def _read_field(self, name: str, value: Value) -> Any:
         if name in self._json:
             return convert(None, self._types[name]) if value is None else self._json[name].decode(str(value))
         if type(value) in self._types_kept[name]:
@@ -90,7 +90,7 @@ def _as_json(value: Any) -> Value:
     return None if value is None else msgspec.json.encode(value).decode()
 
 
-def _plain(value: Any) -> Value:
+def _to_plain(value: Any) -> Value:
     if isinstance(value, Enum):
         return str(value.value)
     return int(value) if isinstance(value, bool) else value

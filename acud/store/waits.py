@@ -113,7 +113,7 @@ class WaitTable(Table):
 
     def get(self, wait_id: str) -> StoredWait:
         """Return the wait with exactly this id. Raises: NotFound."""
-        found = self._first(_WAIT, _SQL["get"], {"wait_id": wait_id})
+        found = self._read_first(_WAIT, _SQL["get"], {"wait_id": wait_id})
         if found is None:
             raise _not_found(wait_id)
         return found
@@ -165,11 +165,11 @@ class WaitTable(Table):
 
     def live(self) -> tuple[StoredWait, ...]:
         """Return every watching wait, oldest first: a starting supervisor arms these again."""
-        return self._all(_WAIT, _SQL["live"])
+        return self._read_all(_WAIT, _SQL["live"])
 
     def of_task(self, task_id: str, limit: int) -> tuple[StoredWait, ...]:
         """Return the waits of a task, live ones first, then newest first, at most `limit`."""
-        return self._all(_WAIT, _SQL["of_task"], {"task_id": task_id, "limit": limit})
+        return self._read_all(_WAIT, _SQL["of_task"], {"task_id": task_id, "limit": limit})
 
     def spent_of_task(self, task_id: str) -> Spent:
         """Return the sum that the kept waits of a task spent."""
@@ -282,7 +282,7 @@ class TaskBudgets(Table):
 
     def of(self, task_id: str) -> TaskBudget | None:
         """Return the budget of the task with exactly this id, or None when it is gone."""
-        return self._first(_TASK_BUDGET, _TASK_SQL["get"], {"task_id": task_id})
+        return self._read_first(_TASK_BUDGET, _TASK_SQL["get"], {"task_id": task_id})
 
 
 _USAGE_ROW = RowCodec(UsageRow)
@@ -317,7 +317,7 @@ class UsageTable(Table):
 
     def rows(self, since_utc_s: float, task_id: str) -> tuple[UsageRow, ...]:
         """Return the sums by day, purpose, judge, model and task, newest day first; `task_id` "": of all."""
-        return self._all(_USAGE_ROW, _USAGE_SQL["rows"], {"since_utc_s": since_utc_s, "task_id": task_id})
+        return self._read_all(_USAGE_ROW, _USAGE_SQL["rows"], {"since_utc_s": since_utc_s, "task_id": task_id})
 
     def trim(self, before_utc_s: float, limit: int = -1) -> int:
         """Delete entries made before; return how many."""

@@ -41,7 +41,7 @@ class WebPasses(Table):
 
     def of(self, digest: str) -> AccessToken | None:
         """Return the access token of the secret with this digest, which may have expired, or None."""
-        return self._first(_PASS, _SQL["digest"], {"digest": digest})
+        return self._read_first(_PASS, _SQL["digest"], {"digest": digest})
 
     def find(self, part: str) -> AccessToken:
         """Return the one with an id that is, begins with or ends with `part`.
@@ -53,7 +53,7 @@ class WebPasses(Table):
 
     def all(self) -> tuple[AccessToken, ...]:
         """Return every access token, newest first, also expired ones that were not trimmed yet."""
-        return self._all(_PASS, _SQL["all"])
+        return self._read_all(_PASS, _SQL["all"])
 
     def note_used(self, pass_id: str, utc_s: float) -> None:
         """Note that an access token was used; a revoked one stays deleted."""

@@ -91,7 +91,7 @@ class Clipboard:
         atom = self.names.selections[selection]
         now_ms = yield from self._server_time()
         request.SetSelectionOwner(display=self._wire, window=self._window, selection=atom, time=now_ms)
-        if self._owner(atom) != self._window.id:
+        if self._read_owner(atom) != self._window.id:
             raise Unavailable(f"the {selection} could not be taken", hint="another program took it; try again")
         self._owned[atom] = _Owned(text, now_ms)
         return ActOutcome()
@@ -106,7 +106,7 @@ class Clipboard:
         answer = self._answer(owned, asked.target) if owned is not None else None
         place = asked.property or asked.target  # ICCCM 2.2: obsolete clients name none
         if answer is not None:
-            self._put(asked.requestor, place, *answer)
+            self._send_data(asked.requestor, place, *answer)
         window = self._connection.xlib.create_resource_object("window", asked.requestor)
         window.send_event(
             event.SelectionNotify(
@@ -134,16 +134,16 @@ class Clipboard:
             return Xatom.STRING, 8, owned.text.encode("latin-1", "replace")
         return None
 
-    def _put(self, window: int, place: int, kind: int, form: int, data: bytes | list[int]) -> None:
+    def _send_data(self, window: int, place: int, kind: int, form: int, data: bytes | list[int]) -> None:
         if isinstance(data, bytes) and len(data) > _PIECE:
             self._transfers[window, place] = _Transfer(window, place, kind, data, time.monotonic())
             self._translator.follow(window)
             # A superset of the events that `windows` selects: a selection of events replaces the one before.
             self._connection.xlib.create_resource_object("window", window).change_attributes(event_mask=CLIENT_EVENTS)
             kind, form, data = self.names.incr, 32, [len(data)]
-        self._change(window, place, kind, form, data)
+        self._change_property(window, place, kind, form, data)
 
-    def _change(self, window: int, place: int, kind: int, form: int, data: bytes | list[int]) -> None:
+    def _change_property(self, window: int, place: int, kind: int, form: int, data: bytes | list[int]) -> None:
         request.ChangeProperty(
             display=self._wire, mode=X.PropModeReplace, window=window, property=place, type=kind, data=(form, data)
         )
@@ -157,7 +157,7 @@ class Clipboard:
         if transfer is None or not event.is_deleted:
             return
         piece, transfer.rest = transfer.rest[:_PIECE], transfer.rest[_PIECE:]
-        self._change(event.window, event.property, transfer.kind, 8, piece)
+        self._change_property(event.window, event.property, transfer.kind, 8, piece)
         if not piece:
             del self._transfers[event.window, event.property]
             self._translator.unfollow(event.window)
@@ -204,7 +204,7 @@ class Clipboard:
     def _find_own(self, selection: str) -> _Owned | None:
         """Return our own text as `selection`. Raises: NotFound when it has no owner."""
         atom = self.names.selections[selection]
-        owner = self._owner(atom)
+        owner = self._read_owner(atom)
         if owner == X.NONE:
             raise NotFound(f"nothing was copied: nobody owns the {selection}", hint="copy something first")
         return self._owned.get(atom) if owner == self._window.id else None
@@ -289,7 +289,7 @@ class Clipboard:
             raise Unavailable("the X server does not tell its time", hint="try again")
         return self._touched[0].time_ms
 
-    def _owner(self, selection: int) -> int:
+    def _read_owner(self, selection: int) -> int:
         return resource_id(request.GetSelectionOwner(display=self._wire, selection=selection).owner)
 
 

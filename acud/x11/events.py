@@ -176,22 +176,22 @@ class Translator:
         if code == self._saver:
             return WindowTouched(self._root, renewed=False)
         if code == X.MappingNotify:
-            return _mapping(event)
+            return _read_mapping(event)
         if code == self._keyboard:
             return KeymapChanged(0, 0)
         if code in _SELECTION:
-            return _selection(event, code)
+            return _read_selection(event, code)
         if code == X.ClientMessage:
-            return self._message(event)
-        return self._of_window(event, code)
+            return self._read_message(event)
+        return self._read_window_event(event, code)
 
-    def _message(self, event: Any) -> Event | None:
+    def _read_message(self, event: Any) -> Event | None:
         form, value = event.data
         if event.client_type == self._manager and event.window.id == self._root:
             return WindowTouched(self._root, renewed=False)
         return Ponged(value[1]) if form == 32 and event.window.id == self._root and value[0] == self._ping else None
 
-    def _of_window(self, event: Any, code: int) -> Event | None:
+    def _read_window_event(self, event: Any, code: int) -> Event | None:
         if code in _STRUCTURE:
             if event.window.id == self._root:
                 return Resized() if code == X.ConfigureNotify else None
@@ -207,7 +207,7 @@ class Translator:
         return None
 
 
-def _selection(event: Any, code: int) -> Event:
+def _read_selection(event: Any, code: int) -> Event:
     if code == X.SelectionRequest:
         return SelectionAsked(resource_id(event.requestor), event.selection, event.target, event.property, event.time)
     if code == X.SelectionNotify:
@@ -215,7 +215,7 @@ def _selection(event: Any, code: int) -> Event:
     return SelectionLost(event.atom)
 
 
-def _mapping(event: Any) -> Event | None:
+def _read_mapping(event: Any) -> Event | None:
     if event.request == X.MappingKeyboard:
         return KeymapChanged(event.first_keycode, event.count)
     return KeymapChanged(0, 0) if event.request == X.MappingModifier else None

@@ -129,7 +129,7 @@ class Keyboard:
     def map(self) -> Keymap:
         """Return the keymap, reading it again when another program changed it."""
         if self._keymap is None:
-            self._keymap = self._read()
+            self._keymap = self._read_keymap()
         return self._keymap
 
     def on_mapping_changed(self, first: int, count: int) -> None:
@@ -139,7 +139,7 @@ class Keyboard:
         else:
             self._keymap = None
 
-    def _read(self) -> Keymap:
+    def _read_keymap(self) -> Keymap:
         info = self._connection.wire.info
         first, count = info.min_keycode, info.max_keycode - info.min_keycode + 1
         rows = [list(row) for row in self._connection.xlib.get_keyboard_mapping(first, count)]

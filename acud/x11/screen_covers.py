@@ -45,12 +45,12 @@ class ScreenCovers:
         """
         areas = tuple(screens)
         shown = [outlines[w] for w in tops if w in outlines and outlines[w].is_viewable and outlines[w].has_pixels]
-        owners = {self._owner(window) for window in clients}
+        owners = {self._client_of(window) for window in clients}
         large = [o for o in shown if not o.is_ours_to_list and any(_hides(o.box, area) for area in areas)]
         return frozenset(
             o.window
             for o in large
-            if self._owner(o.window) not in owners and self._lies_over(o, shown, clients) and self._is_opaque(o)
+            if self._client_of(o.window) not in owners and self._lies_over(o, shown, clients) and self._is_opaque(o)
         )
 
     def read_saver(self) -> int:
@@ -67,7 +67,7 @@ class ScreenCovers:
         is_on = info.state == screensaver.StateOn and info.kind != screensaver.KindBlanked
         return resource_id(info.saver_window) if is_on else 0
 
-    def _owner(self, window: int) -> int:
+    def _client_of(self, window: int) -> int:
         """Return the X client that made a window (X ids carry it in their highest bits)."""
         return window & self._client_bits
 

@@ -106,7 +106,7 @@ class WindowVerbs:
         return ActOutcome(window_id=window)
 
     def _active(self) -> int:
-        found = self._words(self._tree.root, "_NET_ACTIVE_WINDOW")
+        found = self._read_words(self._tree.root, "_NET_ACTIVE_WINDOW")
         return found[0] if found else 0
 
     def _parse_window(self, name: str) -> int:
@@ -122,7 +122,7 @@ class WindowVerbs:
 
     def _focus(self, window: int, _: WindowDo) -> None:
         if self._windows.has_manager():
-            self._ask(window, "_NET_ACTIVE_WINDOW", _PAGER, X.CurrentTime, 0)
+            self._ask_manager(window, "_NET_ACTIVE_WINDOW", _PAGER, X.CurrentTime, 0)
             return
         self._configure(window, stack_mode=X.Above)
         request.MapWindow(display=self._connection.wire, window=window)
@@ -132,68 +132,68 @@ class WindowVerbs:
 
     def _raise(self, window: int, _: WindowDo) -> None:
         if self._is_supported("_NET_RESTACK_WINDOW"):
-            self._ask(window, "_NET_RESTACK_WINDOW", _PAGER, 0, X.Above)
+            self._ask_manager(window, "_NET_RESTACK_WINDOW", _PAGER, 0, X.Above)
         else:
             self._configure(window, stack_mode=X.Above)
 
     def _move(self, window: int, action: WindowDo) -> None:
         if action.to is None:
             raise InvalidRequest("move needs a place", hint="give `to` as [x, y]")
-        self._place(window, action.to, None)
+        self._place_client(window, action.to, None)
 
     def _resize(self, window: int, action: WindowDo) -> None:
         if action.size is None:
             raise InvalidRequest("resize needs a size", hint="give `size` as [width, height]")
-        self._place(window, None, action.size)
+        self._place_client(window, None, action.size)
 
     def _close(self, window: int, _: WindowDo) -> None:
         if self._is_supported("_NET_CLOSE_WINDOW"):
-            self._ask(window, "_NET_CLOSE_WINDOW", X.CurrentTime, _PAGER)
+            self._ask_manager(window, "_NET_CLOSE_WINDOW", X.CurrentTime, _PAGER)
             return
         delete = self._atom("WM_DELETE_WINDOW")
-        if delete not in self._words(window, "WM_PROTOCOLS"):
+        if delete not in self._read_words(window, "WM_PROTOCOLS"):
             raise Refused("the window takes no request to close", hint="end its program another way")
         self._send_message(window, window, "WM_PROTOCOLS", [delete, X.CurrentTime], X.NoEventMask)
 
     def _minimise(self, window: int, _: WindowDo) -> None:
         self._require_manager("minimise")
-        self._ask(window, "WM_CHANGE_STATE", Xutil.IconicState)
+        self._ask_manager(window, "WM_CHANGE_STATE", Xutil.IconicState)
 
     def _maximise(self, window: int, _: WindowDo) -> None:
         if self._windows.has_manager():
-            self._state(window, _ADD)
+            self._change_state(window, _ADD)
         else:
-            self._place(window, Point(0, 0), self._connection.size())
+            self._place_client(window, Point(0, 0), self._connection.size())
 
     def _restore(self, window: int, _: WindowDo) -> None:
         self._require_manager("restore")
-        self._state(window, _REMOVE)
-        if self._words(window, "WM_STATE")[:1] == [Xutil.IconicState]:
-            self._ask(window, "_NET_ACTIVE_WINDOW", _PAGER, X.CurrentTime, 0)
+        self._change_state(window, _REMOVE)
+        if self._read_words(window, "WM_STATE")[:1] == [Xutil.IconicState]:
+            self._ask_manager(window, "_NET_ACTIVE_WINDOW", _PAGER, X.CurrentTime, 0)
 
     # ---- means ------------------------------------------------------------------------------------------------------
 
-    def _place(self, window: int, to: Point | None, size: tuple[int, int] | None) -> None:
+    def _place_client(self, window: int, to: Point | None, size: tuple[int, int] | None) -> None:
         """Place the client area; with a manager in its terms (static gravity: no frame is added or taken off)."""
         if self._is_supported("_NET_MOVERESIZE_WINDOW"):
             flags = _STATIC_GRAVITY | _PAGER << 12
             flags |= (_HAS_X | _HAS_Y if to else 0) | (_HAS_WIDTH | _HAS_HEIGHT if size else 0)
             x, y = (to.x, to.y) if to else (0, 0)
             width, height = size or (0, 0)
-            self._ask(window, "_NET_MOVERESIZE_WINDOW", flags, x & 0xFFFFFFFF, y & 0xFFFFFFFF, width, height)
+            self._ask_manager(window, "_NET_MOVERESIZE_WINDOW", flags, x & 0xFFFFFFFF, y & 0xFFFFFFFF, width, height)
             return
         at = {"x": to.x, "y": to.y} if to else {}
         extent = {"width": size[0], "height": size[1]} if size else {}
         self._configure(window, **at, **extent)
 
-    def _state(self, window: int, action: int) -> None:
+    def _change_state(self, window: int, action: int) -> None:
         vertical, horizontal = self._atom("_NET_WM_STATE_MAXIMIZED_VERT"), self._atom("_NET_WM_STATE_MAXIMIZED_HORZ")
-        self._ask(window, "_NET_WM_STATE", action, vertical, horizontal, _PAGER)
+        self._ask_manager(window, "_NET_WM_STATE", action, vertical, horizontal, _PAGER)
 
     def _configure(self, window: int, **values: int) -> None:
         self._connection.xlib.create_resource_object("window", window).configure(**values)
 
-    def _ask(self, window: int, message: str, *data: int) -> None:
+    def _ask_manager(self, window: int, message: str, *data: int) -> None:
         """Send `message` about `window` to the window manager."""
         self._send_message(self._tree.root, window, message, list(data), _TO_ROOT)
 
@@ -209,9 +209,11 @@ class WindowVerbs:
             raise Refused(f"the display has no window manager to {verb} windows", hint="start one, or move it instead")
 
     def _is_supported(self, message: str) -> bool:
-        return self._windows.has_manager() and self._atom(message) in self._words(self._tree.root, "_NET_SUPPORTED")
+        return self._windows.has_manager() and self._atom(message) in self._read_words(
+            self._tree.root, "_NET_SUPPORTED"
+        )
 
-    def _words(self, window: int, name: str) -> list[int]:
+    def _read_words(self, window: int, name: str) -> list[int]:
         atom = self._atom(name)
         return words(self._tree.properties([window], [atom]).get((window, atom)))
 

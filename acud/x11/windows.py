@@ -42,7 +42,7 @@ def monitors(connection: Connection) -> tuple[MonitorInfo, ...]:
         found = connection.root.xrandr_get_monitors(is_active=True).monitors
     except (error.BadRequest, error.BadMatch):
         return ()
-    return tuple(_info(connection, one) for one in found[:_MAX])
+    return tuple(_describe_monitor(connection, one) for one in found[:_MAX])
 
 
 class Atoms:
@@ -129,11 +129,11 @@ class WindowReader:
         tops = [w for w in self._tree.children(self._tree.root) if w != saver] + ([saver] if saver else [])
         outlines = self._tree.outlines(tops)
         self._select(w for w in tops if w in outlines and outlines[w].is_ours_to_list)
-        about_root = self._about_root()
-        clients = self._clients(outlines, about_root)[:MAX_WINDOWS]
+        about_root = self._read_root()
+        clients = self._list_clients(outlines, about_root)[:MAX_WINDOWS]
         self._select(clients)
         shown_on = monitors(self._connection)
-        screens = (self._screen(), *(one.bounds for one in shown_on))
+        screens = (self._screen_box(), *(one.bounds for one in shown_on))
         top_of = self._tree.tops(clients)
         covers = self._covers.find(tops, outlines, top_of, screens) | ({saver} & outlines.keys())
         infos, focused = self._describe_windows(clients, tops, outlines, about_root, top_of, covers)
@@ -163,7 +163,7 @@ class WindowReader:
 
     def has_manager(self) -> bool:
         """Return whether a window manager is running; two round trips."""
-        return self._has_manager(self._about_root())
+        return self._has_manager(self._read_root())
 
     def nudge_manager(self) -> None:
         """Queue meaningless events for a window manager; they are sent with the next requests."""
@@ -171,7 +171,7 @@ class WindowReader:
         root.change_property(self.atoms.nudge, self.atoms.compound, 8, b"")
         root.delete_property(self.atoms.nudge)
 
-    def _about_root(self) -> dict[int, list[int]]:
+    def _read_root(self) -> dict[int, list[int]]:
         found = self._tree.properties([self._tree.root], self.atoms.of_root())
         self._a11y_address = octets(found.get((self._tree.root, self.atoms.a11y))).decode("ascii", "replace")
         return {atom: words(value) for (_, atom), value in found.items()}
@@ -186,7 +186,7 @@ class WindowReader:
 
     # ---- which ------------------------------------------------------------------------------------------------------
 
-    def _clients(self, outlines: dict[int, Outline], about_root: dict[int, list[int]]) -> list[int]:
+    def _list_clients(self, outlines: dict[int, Outline], about_root: dict[int, list[int]]) -> list[int]:
         self.is_managed = self._has_manager(about_root)
         if self.is_managed:
             listed = about_root.get(self.atoms.stacking) or about_root.get(self.atoms.clients, [])
@@ -224,7 +224,7 @@ class WindowReader:
         top_of: dict[int, int],
         covers: Set[int],
     ) -> tuple[tuple[WindowInfo, ...], int]:
-        popups = self._popups(outlines, {*clients, *top_of.values()})
+        popups = self._find_popups(outlines, {*clients, *top_of.values()})
         top_of |= {window: window for window in popups}
         clients = [*clients, *popups]
         boxes = self._tree.insides(clients)
@@ -235,11 +235,11 @@ class WindowReader:
         present.sort(key=lambda w: height.get(top_of[w], -1), reverse=True)
         self._clients_of = {top_of[w]: w for w in reversed(present)} | {w: w for w in present}
         stack = [outlines[w] for w in tops if w in outlines]
-        screen = self._screen()
-        kinds = self._kinds([w for w in present if w not in popups], popups, facts)
-        frames = self._frames([w for w in present if own[w].is_viewable], top_of, boxes, outlines, facts)
+        screen = self._screen_box()
+        kinds = self._find_kinds([w for w in present if w not in popups], popups, facts)
+        frames = self._find_frames([w for w in present if own[w].is_viewable], top_of, boxes, outlines, facts)
         infos = tuple(
-            self._info(
+            self._describe_window(
                 w,
                 boxes[w],
                 facts,
@@ -252,22 +252,22 @@ class WindowReader:
         )
         return infos, self._find_focused(about_root, [w for w in present if w not in popups])
 
-    def _popups(self, outlines: dict[int, Outline], taken: set[int]) -> list[int]:
+    def _find_popups(self, outlines: dict[int, Outline], taken: set[int]) -> list[int]:
         """Return the shown windows that no manager may touch, except frames of clients, topmost first."""
-        screen = self._screen()
+        screen = self._screen_box()
         shown = [o for o in outlines.values() if o.is_viewable and o.has_pixels and not o.is_ours_to_list]
         found = [o.window for o in shown if o.window not in taken and o.box.intersect(screen) and o.box.area > 1]
         return found[::-1][:MAX_POPUPS]
 
-    def _kinds(
+    def _find_kinds(
         self, clients: list[int], popups: list[int], facts: dict[tuple[int, int], Any]
     ) -> dict[int, tuple[Kind, int]]:
         """Return the kind of each window, and the client window it belongs to (0: unknown)."""
-        transient = {w: self._first(facts, w, self.atoms.transient) for w in (*clients, *popups)}
-        leader = {w: self._first(facts, w, self.atoms.leader) for w in (*clients, *popups)}
+        transient = {w: self._first_word(facts, w, self.atoms.transient) for w in (*clients, *popups)}
+        leader = {w: self._first_word(facts, w, self.atoms.leader) for w in (*clients, *popups)}
         kinds: dict[int, tuple[Kind, int]] = {}
         for window in clients:
-            is_dialog = transient[window] or self._first(facts, window, self.atoms.type) == self.atoms.dialog
+            is_dialog = transient[window] or self._first_word(facts, window, self.atoms.type) == self.atoms.dialog
             kinds[window] = (
                 "dialog" if is_dialog else "normal",
                 transient[window] if transient[window] in clients else 0,
@@ -279,7 +279,7 @@ class WindowReader:
             kinds[window] = "popup", named or (group[0] if group else 0)
         return kinds
 
-    def _frames(
+    def _find_frames(
         self,
         shown: list[int],
         top_of: dict[int, int],
@@ -302,14 +302,14 @@ class WindowReader:
                 frames[window] = Rect(box.x - left, box.y - above, box.w + left + right, box.h + above + below)
         return {window: frame for window, frame in frames.items() if frame != boxes[window]}
 
-    def _first(self, facts: dict[tuple[int, int], Any], window: int, atom: int) -> int:
+    def _first_word(self, facts: dict[tuple[int, int], Any], window: int, atom: int) -> int:
         return next(iter(words(facts.get((window, atom)))), 0)
 
-    def _screen(self) -> Rect:
+    def _screen_box(self) -> Rect:
         width, height = self._connection.size()
         return Rect(0, 0, width, height)
 
-    def _info(
+    def _describe_window(
         self,
         window: int,
         box: Rect,
@@ -333,7 +333,7 @@ class WindowReader:
             modal=self.atoms.modal in words(facts.get((window, self.atoms.state))),
             frame=frame,
             hides_screen=hides_screen,
-            is_desktop=self._first(facts, window, self.atoms.type) == self.atoms.desktop,
+            is_desktop=self._first_word(facts, window, self.atoms.type) == self.atoms.desktop,
         )
 
     def _title(self, window: int, facts: dict[tuple[int, int], Any]) -> str:
@@ -361,7 +361,7 @@ class WindowReader:
         return next((w for w in clients if at in tops and tops.get(w) == tops[at]), 0)
 
 
-def _info(connection: Connection, one: Any) -> MonitorInfo:
+def _describe_monitor(connection: Connection, one: Any) -> MonitorInfo:
     name = connection.xlib.get_atom_name(one.name)[:_MAX_NAME]
     return MonitorInfo(name, Rect(one.x, one.y, one.width_in_pixels, one.height_in_pixels), bool(one.primary))
 

@@ -56,7 +56,7 @@ class Watcher:
 
     def is_managed(self) -> bool:
         """Tell whether openbox lists every window there is."""
-        about = self.windows._about_root()
+        about = self.windows._read_root()
         return self.windows._has_manager(about) and bool(about.get(self.windows.atoms.stacking))
 
     def wait(self) -> list[events.Event]:

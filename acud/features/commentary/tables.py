@@ -33,15 +33,15 @@ class MessageFeed(_Ring):
 
     def above(self, after: int) -> tuple[FeedItem, ...]:
         """Return the stored messages with a number above `after`, oldest first."""
-        return self._all(_FEED_ITEM, _SQL["feed_above"], {"after": after})
+        return self._read_all(_FEED_ITEM, _SQL["feed_above"], {"after": after})
 
     def count(self) -> int:
         """Return how many are kept."""
-        return self._number(_SQL["feed_count"])
+        return self._read_number(_SQL["feed_count"])
 
     def newest_of_others(self, source: str) -> int:
         """Return the newest number of a stored message that is not from `source`; 0: there is none."""
-        return self._number(_SQL["feed_newest_of_others"], {"source": source})
+        return self._read_number(_SQL["feed_newest_of_others"], {"source": source})
 
 
 class SenseEventTable(_Ring):
@@ -56,19 +56,19 @@ class SenseEventTable(_Ring):
         `diff` is left out.
         """
         block = "sense_above" if pictures else "sense_above_without_pictures"
-        return self._all(_SENSE_EVENT, _SQL[block], {"after": after})
+        return self._read_all(_SENSE_EVENT, _SQL[block], {"after": after})
 
     def words(self) -> tuple[SenseEvent, ...]:
         """Return every stored event, oldest first, with only its words and its meta."""
-        return self._all(_SENSE_EVENT, _SQL["sense_words"])
+        return self._read_all(_SENSE_EVENT, _SQL["sense_words"])
 
     def count(self) -> int:
         """Return how many are kept."""
-        return self._number(_SQL["sense_count"])
+        return self._read_number(_SQL["sense_count"])
 
     def newest(self) -> int:
         """Return the newest number; 0: there is none."""
-        return self._number(_SQL["sense_newest"])
+        return self._read_number(_SQL["sense_newest"])
 
 
 class AnalysisInputs(Struct, frozen=True):
@@ -90,7 +90,7 @@ class AnalysisTable(_Ring):
 
     def newest(self, limit: int) -> tuple[AnalysisResult, ...]:
         """Return the newest results, newest first, at most `limit`."""
-        return self._all(_ANALYSIS, _SQL["analyses_newest"], {"limit": limit})
+        return self._read_all(_ANALYSIS, _SQL["analyses_newest"], {"limit": limit})
 
     def last_pushed(self) -> str:
         """Return the text that was last pushed to the feed, or ""."""

@@ -13,7 +13,7 @@ from acud.features.grounding.widget_words import WORDS
 from acud.features.grounding.word_likeness import normal
 
 
-def _words(text: str) -> frozenset[str]:
+def _split(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
@@ -77,7 +77,7 @@ _STATES = {
 _TICK_IT = re.compile(r"(?:un)?tick \S")
 _EMPTY_IT = re.compile(r"empty (?:the|my|your|this|that|all|its)\b")
 """Here "empty" is what to do, and no state."""
-_FREE = _words(
+_FREE = _split(
     """
     about another different them they one ones yes
     a an the this that these those of for in on at to from with by into onto inside within over under its it is are
@@ -162,7 +162,7 @@ class _PartsReader:
         self._shown = shown
         self._row = 0
         self._in_menu = False
-        self._words: list[str] = []
+        self._split: list[str] = []
         self._head = 0
         self._kind = ""
         self._unlike: list[str] = []
@@ -177,7 +177,7 @@ class _PartsReader:
 
     def parts(self) -> Parts:
         return Parts(
-            tuple(self._words), self._head, self._kind, tuple(self._unlike), self._number,
+            tuple(self._split), self._head, self._kind, tuple(self._unlike), self._number,
             self._most, frozenset(self._zones), frozenset(self._structures), frozenset(self._states),
             tuple(self._places),
             self._behind, self._row, self._in_menu,
@@ -242,7 +242,7 @@ class _PartsReader:
         count = len(normal(kind).split())
         self._take_words(told[: len(told) - count], normal(kind).partition(" ")[0])
         if is_first:
-            self._head = len(self._words)
+            self._head = len(self._split)
         self._take_words(self._split_words(after))
 
     def _take_words(self, words: Sequence[str], following: str = "") -> None:
@@ -253,14 +253,14 @@ class _PartsReader:
             count = next((n for n in range(longest, 1, -1) if " ".join(words[index : index + n]) in phrases), 1)
             run = words[index : index + count]
             if count > 1:
-                self._words += run
+                self._split += run
             else:
                 self._take_word(run[0], words[index + 1] if index + 1 < len(words) else following)
             index += count
 
     def _take_word(self, word: str, following: str) -> None:
         if f"{word} {following}" in self._shown:
-            self._words.append(word)
+            self._split.append(word)
         elif word in _ORDINALS and following:
             self._number = _ORDINALS[word]
         elif word in _MOST:
@@ -270,7 +270,7 @@ class _PartsReader:
         elif word in _STATES and not (word == "empty" and self._is_emptying):
             self._states.add(_STATES[word])
         else:
-            self._words.append(word)
+            self._split.append(word)
 
 
 _PREPOSITION = re.compile(
@@ -314,7 +314,7 @@ def _find_kind(kind: str) -> str:
     return next((word for word in (kind, kind.replace(" ", ""), kind.split()[-1] if kind else "") if word in WORDS), "")
 
 
-_DOING = _words(
+_DOING = _split(
     """
     create add new delete remove close edit rename sort reload refresh upload download share print copy clear reset
     show hide find search insert make open save send reply change view
@@ -329,7 +329,7 @@ _CONTROL = re.compile(
 """Words that name a control and nothing else."""
 
 
-FUNCTION = _words(
+FUNCTION = _split(
     """
     a an the this that these those of for in on at to from with by into onto inside within over under its it is are be
     as and or my your his her their our me i you we has where which who whose there here about them they please
@@ -339,7 +339,7 @@ FUNCTION = _words(
 """Free words that do not describe the thing, even where something else is called so."""
 
 
-LOOKS = _words(
+LOOKS = _split(
     """
     small big little large tiny long wide thin thick red green blue yellow orange purple grey gray black white dark
     light coloured colored round square left right top bottom upper lower middle centre center end far corner side
@@ -354,7 +354,7 @@ def is_free(word: str) -> bool:
     return word in _FREE or word in _KIND_WORDS
 
 
-_KIND_WORDS = _words(
+_KIND_WORDS = _split(
     """
     button btn icon field box checkbox link tab menu item entry list table row cell column header heading label text
     slider combobox dropdown dialog window toolbar image textbox textarea

@@ -55,7 +55,7 @@ class PushSubscriptions(Table):
 
     def valid(self, utc_s: float) -> tuple[Subscription, ...]:
         """Return those that have not expired, oldest first."""
-        return self._all(_SUBSCRIPTION, _SQL["good"], {"utc_s": utc_s})
+        return self._read_all(_SUBSCRIPTION, _SQL["good"], {"utc_s": utc_s})
 
     def delete(self, push_id: str) -> None:
         """Delete one, if it exists."""

@@ -53,30 +53,30 @@ class RecordingTable(Table):
 
     def list_unfinished(self) -> tuple[RecordingInfo, ...]:
         """Return the recordings in progress, oldest first."""
-        return self._all(_CODEC, _SQL["recordings_unfinished"])
+        return self._read_all(_CODEC, _SQL["recordings_unfinished"])
 
     def newest(self, limit: int, of: OwnerFilter = EVERYONE, offset: int = 0) -> tuple[RecordingInfo, ...]:
         """Return the newest recordings of `of` from the `offset`th on, newest first."""
-        return self._all(_CODEC, _SQL["recordings_newest"], {"limit": limit, "offset": offset, **of.to_bindings()})
+        return self._read_all(_CODEC, _SQL["recordings_newest"], {"limit": limit, "offset": offset, **of.to_bindings()})
 
     def of_task(self, task_id: str) -> tuple[RecordingInfo, ...]:
         """Return every recording of a task, oldest first."""
-        return self._all(_CODEC, _SQL["recordings_of_task"], {"task_id": task_id})
+        return self._read_all(_CODEC, _SQL["recordings_of_task"], {"task_id": task_id})
 
     def ids(self) -> frozenset[str]:
         return frozenset(str(row["recording_id"]) for row in self._database.read(_SQL["recordings_ids"]))
 
     def ended_bytes(self) -> int:
         """Return the total size of all that ended."""
-        return self._number(_SQL["recordings_ended_bytes"])
+        return self._read_number(_SQL["recordings_ended_bytes"])
 
     def too_old(self, before_utc_s: float) -> tuple[RecordingInfo, ...]:
         """Return those that ended before."""
-        return self._all(_CODEC, _SQL["recordings_too_old"], {"before_utc_s": before_utc_s})
+        return self._read_all(_CODEC, _SQL["recordings_too_old"], {"before_utc_s": before_utc_s})
 
     def oldest(self) -> tuple[RecordingInfo, ...]:
         """Return those that ended first, at most 100."""
-        return self._all(_CODEC, _SQL["recordings_oldest"], {"limit": _OLDEST})
+        return self._read_all(_CODEC, _SQL["recordings_oldest"], {"limit": _OLDEST})
 
 
 class TimelineSpan(Struct, frozen=True):
@@ -103,22 +103,22 @@ class Timeline(Table):
 
         At most `limit`, but all marks of one millisecond together: the next page begins after it.
         """
-        found = self._within(span, limit + 1)
+        found = self._read_span(span, limit + 1)
         if len(found) <= limit:
             return found, False
         whole = tuple(mark for mark in found if mark.utc_ms < found[limit].utc_ms)
-        return whole or self._at(span, found[0].utc_ms), True
+        return whole or self._read_moment(span, found[0].utc_ms), True
 
     def waits(self, span: TimelineSpan) -> tuple[WaitSpan, ...]:
         """Return the waits that ran at any moment of `span`, the earliest first; at most the newest 200."""
         rows = self._database.read(_SQL["timeline_wait_spans"], {**asdict(span), "limit": _MOST_SPANS})
         return tuple(_wait_span(row) for row in reversed(list(rows)))
 
-    def _at(self, span: TimelineSpan, utc_ms: int) -> tuple[Mark, ...]:
+    def _read_moment(self, span: TimelineSpan, utc_ms: int) -> tuple[Mark, ...]:
         near = replace(span, from_s=max(span.from_s, utc_ms / 1000), end_s=(utc_ms + 1) / 1000)
-        return tuple(mark for mark in self._within(near, _ALL) if mark.utc_ms == utc_ms)
+        return tuple(mark for mark in self._read_span(near, _ALL) if mark.utc_ms == utc_ms)
 
-    def _within(self, span: TimelineSpan, limit: int) -> tuple[Mark, ...]:
+    def _read_span(self, span: TimelineSpan, limit: int) -> tuple[Mark, ...]:
         bindings: Row = {**asdict(span), "limit": limit}
         marks = [_read_mark(row) for block in _MARKS for row in self._database.read(_SQL[block], bindings)]
         return tuple(sorted(marks, key=lambda mark: mark.utc_ms)[:limit])
@@ -136,8 +136,8 @@ def _read_mark(row: Row) -> Mark:
     acted = [row.pop(name) for name in ("output_data", "input_data") if name in row]
     mark = convert(row, Mark)
     if spec is None:
-        return replace(mark, points=_points(acted))
-    condition = _condition(spec)
+        return replace(mark, points=_read_points(acted))
+    condition = _describe_condition(spec)
     if verdict is None:
         return replace(mark, text=condition)
     said = decode_json(str(verdict), Verdict)
@@ -147,17 +147,17 @@ def _read_mark(row: Row) -> Mark:
 
 
 def _wait_span(row: Row) -> WaitSpan:
-    condition, verdict = _condition(row.pop("spec")), row.pop("verdict")
+    condition, verdict = _describe_condition(row.pop("spec")), row.pop("verdict")
     answer = decode_json(str(verdict), Verdict).answer
     return convert({**row, "condition": condition, "answer": answer}, WaitSpan)
 
 
-def _condition(spec: Value) -> str:
+def _describe_condition(spec: Value) -> str:
     wait = decode_json(str(spec), WaitSpec)
     return wait.label or condition_text(wait.until)
 
 
-def _points(acted: list[Value]) -> tuple[Point, ...]:
+def _read_points(acted: list[Value]) -> tuple[Point, ...]:
     """Return where an action clicked: acud's own actions have it in their output, agents' in either."""
     for data in acted:
         with suppress(msgspec.ValidationError):

@@ -315,7 +315,7 @@ def _letter_edge(word: PlacedWord, line: ReadLine, at: int, *, before: bool) -> 
     if at >= word.end:
         return word.right + _PAD_PX
     wide, count = word.right - word.left, word.end - word.start
-    shares = [_share(c) for c in line.text[word.start : word.end]]
+    shares = [_letter_share(c) for c in line.text[word.start : word.end]]
     places = ((at - word.start) / count, sum(shares[: at - word.start]) / sum(shares))
     is_line = count == len(line.text) and " " in line.text
     pad = max(wide / count, line.box.h / 3) + 2 if is_line else _PAD_LETTERS * wide / count + 1
@@ -325,7 +325,7 @@ def _letter_edge(word: PlacedWord, line: ReadLine, at: int, *, before: bool) -> 
 _BLANKLESS = re.compile(r"\S+")
 
 
-def _share(c: str) -> float:
+def _letter_share(c: str) -> float:
     return 0.5 if c in _NARROW else 1.5 if c in _WIDE else 1.2 if c.isupper() else 1.0
 
 

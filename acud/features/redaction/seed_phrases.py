@@ -68,15 +68,15 @@ def _find_runs(text: str, words: frozenset[str], least: int, read: bool) -> Iter
             else:
                 mark = parted if mark is None else mark
         is_known = match[0].lower() in words
-        if is_known and (not run or _case(match[0]) == case):
-            case = _case(match[0])
+        if is_known and (not run or _case_of(match[0]) == case):
+            case = _case_of(match[0])
             run.append(match.span())
             known += 1
         elif read and 3 <= known < _WORDS and len(run) < known * 5 // 4 and 3 <= len(match[0]) <= 8:
             run.append(match.span())  # perhaps misread
         else:
             yield from _seed_spans(run, known, least)
-            run, known, case, mark = [match.span()] * is_known, int(is_known), _case(match[0]), None
+            run, known, case, mark = [match.span()] * is_known, int(is_known), _case_of(match[0]), None
     yield from _seed_spans(run, known, least)
 
 
@@ -85,7 +85,7 @@ def _separator(gap: str) -> str | None:
     return None if any(c.isdigit() for c in gap) else "".join(gap.split())
 
 
-def _case(word: str) -> str:
+def _case_of(word: str) -> str:
     return "lower" if word.islower() else "upper" if word.isupper() else "title" if word.istitle() else "mixed"
 
 

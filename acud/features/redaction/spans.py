@@ -81,20 +81,22 @@ def looks_random(word: str) -> bool:
     seen = [c for c in word[:_ENOUGH] if c.isalnum()]
     if len(seen) < _MIN_CHARS:
         return False
-    kinds = [_kind(c) for c in seen]
+    kinds = [_letter_kind(c) for c in seen]
     turns = sum(1 for a, b in pairwise(kinds) if a != b)
     if "digit" in kinds:
-        return turns >= _MIN_TURNS_PER_CHAR * len(kinds) and _bits(seen) >= _MIN_BITS
+        return turns >= _MIN_TURNS_PER_CHAR * len(kinds) and _entropy_bits(seen) >= _MIN_BITS
     return (
-        len(kinds) >= _MIN_LETTERS and turns >= _MIN_TURNS_OF_LETTERS * len(kinds) and _bits(seen) >= _MIN_LETTER_BITS
+        len(kinds) >= _MIN_LETTERS
+        and turns >= _MIN_TURNS_OF_LETTERS * len(kinds)
+        and _entropy_bits(seen) >= _MIN_LETTER_BITS
     )
 
 
-def _kind(c: str) -> str:
+def _letter_kind(c: str) -> str:
     return "digit" if c.isdigit() else "upper" if c.isupper() else "lower"
 
 
-def _bits(seen: list[str]) -> float:
+def _entropy_bits(seen: list[str]) -> float:
     """Return the Shannon entropy of the characters, in bits each."""
     counts = Counter(seen)
     return -sum(n / len(seen) * math.log2(n / len(seen)) for n in counts.values())

@@ -75,9 +75,9 @@ class RedactionPolicy:
             return Hide(told=told) if told is not None else None
         if self._rules.windows and (watched is None or not watched.windows_known):
             return Hide(frame=source.frame, fault="which windows are to be hidden is not known yet")
-        return Hide(tuple(dict.fromkeys(self._boxes(source, watched))), source.frame, told=told)
+        return Hide(tuple(dict.fromkeys(self._hidden_boxes(source, watched))), source.frame, told=told)
 
-    def _boxes(self, source: Source, watched: WatchedDisplay | None) -> tuple[HiddenBox, ...]:
+    def _hidden_boxes(self, source: Source, watched: WatchedDisplay | None) -> tuple[HiddenBox, ...]:
         shown = self._shown.get(source.display, ())
         old = self._shown_since(source.display, self._newest_frame(source.display))
         windows = (*shown, *(window for _, ones in old for window in ones))

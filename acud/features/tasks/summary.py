@@ -57,8 +57,8 @@ def resume_packet(tree: TaskTree, now: float) -> dict[str, Any]:
         "plan": [_packet_item(item) for item in tree.items[:PACKET_ITEMS]],
         "plan_left_out": max(0, len(tree.items) - PACKET_ITEMS),
         "active_item": None if active is None else {**_packet_item(active), "actions": _newest_actions(active, tree)},
-        "messages": [_message(message) for message in tree.messages[-PACKET_MESSAGES:]],
-        "waits": [_wait(wait) for wait in tree.waits],
+        "messages": [_packet_message(message) for message in tree.messages[-PACKET_MESSAGES:]],
+        "waits": [_packet_wait(wait) for wait in tree.waits],
         "next": f'task_summary {task.task_id} shows the task; task_update sets its status or says "still at it"',
     }
 
@@ -87,11 +87,11 @@ def _packet_action(view: ActionView) -> dict[str, Any]:
     }
 
 
-def _message(message: Message) -> dict[str, str]:
+def _packet_message(message: Message) -> dict[str, str]:
     return {"role": message.role, "msg_type": message.msg_type, "content": one_line(message.content, _MAX_TEXT)}
 
 
-def _wait(wait: WaitInfo) -> dict[str, str]:
+def _packet_wait(wait: WaitInfo) -> dict[str, str]:
     return {
         "wait_id": wait.wait_id,
         "state": wait.state.value,
@@ -121,7 +121,7 @@ def count_tokens(text: str) -> int:
 
 def summarise(tree: TaskTree, detail: Detail, max_tokens: int) -> SummaryText:
     """Return the task at this level of detail in at most `max_tokens` (at least `FEWEST_TOKENS`) estimated tokens."""
-    lines = list(_lines(tree, detail))
+    lines = list(_make_lines(tree, detail))
     head = headline(tree.task, tree.items)
     whole = "\n".join([head, *(line.text for line in lines)])
     if count_tokens(whole) <= max_tokens:
@@ -157,28 +157,28 @@ def _left_out(counts: dict[str, int]) -> str:
 # ---- lines ---------------------------------------------------------------------------------------------------------
 
 
-def _lines(tree: TaskTree, detail: Detail) -> Iterator[_Line]:
-    yield from _place(tree)
+def _make_lines(tree: TaskTree, detail: Detail) -> Iterator[_Line]:
+    yield from _place_lines(tree)
     active = current_item(tree.items) if detail is Detail.FOCUSED else None
     for item in tree.items:
         here = active is not None and item.number == active.number
-        yield _Line("items", 1 if here or active is None else 3, 0 if here else item.number, _item(item))
+        yield _Line("items", 1 if here or active is None else 3, 0 if here else item.number, _describe_item(item))
         if here or detail in (Detail.ACTIONS, Detail.FULL):
-            yield from _actions(tree.of_item(item.number), full=here or detail is Detail.FULL)
+            yield from _action_lines(tree.of_item(item.number), full=here or detail is Detail.FULL)
     if detail in (Detail.ACTIONS, Detail.FULL):
-        yield from _actions(tree.of_item(None), full=detail is Detail.FULL)
+        yield from _action_lines(tree.of_item(None), full=detail is Detail.FULL)
     if detail in (Detail.FULL, Detail.FOCUSED):
-        yield from _waits(tree.waits)
-        yield from _messages(tree.messages if detail is Detail.FULL else tree.messages[-_FOCUS_MESSAGES:])
+        yield from _wait_lines(tree.waits)
+        yield from _message_lines(tree.messages if detail is Detail.FULL else tree.messages[-_FOCUS_MESSAGES:])
 
 
-def _place(tree: TaskTree) -> Iterator[_Line]:
+def _place_lines(tree: TaskTree) -> Iterator[_Line]:
     if tree.task.display:
         size = tree.task.metadata.get("display_resolution", "")
         yield _Line("facts", 0, 0, f"display {tree.task.display} {one_line(str(size), 20)}")
 
 
-def _item(item: PlanItem) -> str:
+def _describe_item(item: PlanItem) -> str:
     took = f", {item.duration_seconds:g} s" if item.duration_seconds is not None else ""
     failed = f", {item.failed_actions} failed" if item.failed_actions else ""
     count = f"{item.actions} action{'' if item.actions == 1 else 's'}{failed}"
@@ -186,18 +186,18 @@ def _item(item: PlanItem) -> str:
     return f"{mark}{item.number} [{item.status}] {one_line(item.title, _ACTION)} ({count}{took})"
 
 
-def _actions(views: tuple[ActionView, ...], *, full: bool) -> Iterator[_Line]:
+def _action_lines(views: tuple[ActionView, ...], *, full: bool) -> Iterator[_Line]:
     for age, view in zip(range(len(views) - 1, -1, -1), views, strict=True):
-        yield _Line("actions", 2, age, _action(view.action))
+        yield _Line("actions", 2, age, _describe_action(view.action))
         if full:
             for name, data in (("in", view.action.input_data), ("out", view.action.output_data)):
                 if data is not None:
-                    yield _Line("data", 5, age, f"    {name}: {one_line(_plain(data), _DATA)}")
+                    yield _Line("data", 5, age, f"    {name}: {one_line(_to_text(data), _DATA)}")
             for log in view.logs:
                 yield _Line("logs", 4, age, f"    {log.log_type}: {one_line(log.content, _LOG)}")
 
 
-def _action(action: Action) -> str:
+def _describe_action(action: Action) -> str:
     facts = [action.action_type.value, action.status.value]
     facts += [f"{action.duration_ms:g} ms"] if action.duration_ms is not None else []
     facts += [f"judge {action.judge}"] if action.judge else []
@@ -205,17 +205,17 @@ def _action(action: Action) -> str:
     return f"  - {one_line(action.summary, _ACTION)} ({', '.join(facts)})"
 
 
-def _plain(data: object) -> str:
+def _to_text(data: object) -> str:
     return data if isinstance(data, str) else msgspec.json.encode(data).decode()
 
 
-def _waits(waits: tuple[WaitInfo, ...]) -> Iterator[_Line]:
+def _wait_lines(waits: tuple[WaitInfo, ...]) -> Iterator[_Line]:
     for age, wait in enumerate(waits):
         told = one_line(wait.message or wait.verdict.detail, _LOG)
         yield _Line("waits", 2, age, f"  wait {wait.wait_id} {wait.state}: {told}")
 
 
-def _messages(messages: tuple[Message, ...]) -> Iterator[_Line]:
+def _message_lines(messages: tuple[Message, ...]) -> Iterator[_Line]:
     for age, one in zip(range(len(messages) - 1, -1, -1), messages, strict=True):
         text = f"  {utc_text(one.created_at)} {one.role}: {one_line(one.content, _MESSAGE)}"
         yield _Line("messages", 3, age, text)

@@ -46,7 +46,7 @@ class TaskTable(Table):
 
     def get(self, task_id: str) -> Task:
         """Return the task with exactly this id. Raises: NotFound."""
-        found = self._first(_TASK, _SQL["tasks_get"], {"task_id": task_id})
+        found = self._read_first(_TASK, _SQL["tasks_get"], {"task_id": task_id})
         if found is None:
             raise _not_found(task_id)
         return found
@@ -70,7 +70,7 @@ class TaskTable(Table):
 
     def all_in(self, status: TaskStatus) -> tuple[Task, ...]:
         """Return every task in `status`, oldest first."""
-        return self._all(_TASK, _SQL["tasks_all_in"], {"status": status.value})
+        return self._read_all(_TASK, _SQL["tasks_all_in"], {"status": status.value})
 
     def delete(self, task_id: str) -> None:
         """Forget a task with its plan, actions, logs and thread. Raises: NotFound."""
@@ -96,7 +96,7 @@ class TaskTable(Table):
 
     def items(self, task_id: str) -> tuple[PlanItem, ...]:
         """Return the plan in order, each item with its counts of actions."""
-        return self._all(_ITEM, _SQL["tasks_items"], {"task_id": task_id})
+        return self._read_all(_ITEM, _SQL["tasks_items"], {"task_id": task_id})
 
     def active_item(self, task_id: str) -> int | None:
         """Return the default item of an action: the one made active last, or None."""
@@ -124,7 +124,7 @@ class TaskTable(Table):
         return tuple(_MESSAGE.read(row) for row in reversed(rows))
 
     def count_messages(self, task_id: str) -> int:
-        return self._number(_SQL["tasks_count_messages"], {"task_id": task_id})
+        return self._read_number(_SQL["tasks_count_messages"], {"task_id": task_id})
 
 
 def _not_found(task_id: str) -> NotFound:
@@ -144,7 +144,7 @@ class ActionTable(Table):
 
     def of_subject(self, subject: str) -> Action | None:
         """Return the action of the wait `subject`, or None (its task was deleted, or it has none)."""
-        return self._first(_ACTION, _SQL["actions_of_subject"], {"subject": subject})
+        return self._read_first(_ACTION, _SQL["actions_of_subject"], {"subject": subject})
 
     def add_log(self, action_id: str, log: ActionLog) -> None:
         """Keep a line under an action. Raises: Conflict when it is not in the store."""
@@ -155,7 +155,7 @@ class ActionTable(Table):
         return self._views(self._database.read(_SQL["actions_newest"], {"task_id": task_id, "limit": limit}))
 
     def count(self, task_id: str) -> int:
-        return self._number(_SQL["actions_count"], {"task_id": task_id})
+        return self._read_number(_SQL["actions_count"], {"task_id": task_id})
 
     def newest_of_item(self, task_id: str, number: int, limit: int) -> tuple[ActionView, ...]:
         """Return the same of one plan item."""

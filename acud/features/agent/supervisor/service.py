@@ -224,8 +224,8 @@ class AgentRunTable(Table):
 
     def running(self) -> tuple[RunInfo, ...]:
         """Return the runs stored as running, oldest first."""
-        return self._all(_RUN, _SQL["running"])
+        return self._read_all(_RUN, _SQL["running"])
 
     def newest(self, limit: int, task_id: str = "", offset: int = 0) -> tuple[RunInfo, ...]:
         """Return the newest runs (of one task), newest first, from the `offset`th on."""
-        return self._all(_RUN, _SQL["newest"], {"limit": limit, "task_id": task_id, "offset": offset})
+        return self._read_all(_RUN, _SQL["newest"], {"limit": limit, "task_id": task_id, "offset": offset})

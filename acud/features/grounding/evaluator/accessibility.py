@@ -33,7 +33,7 @@ class AccessibilityMethod:
         """Return the widgets that fit; see `GroundingMethodPort`."""
         begun = time.monotonic()
         try:
-            tree = await self._read(ask)
+            tree = await self._read_tree(ask)
         except Unavailable as fault:
             return MethodResult(_make_tried("unavailable", str(fault), begun))
         return await asyncio.to_thread(self.match_tree, ask, view, tree)  # the first icon draws all templates
@@ -53,12 +53,12 @@ class AccessibilityMethod:
         """
         begun = time.monotonic()
         try:
-            tree = await self._read(ask)
+            tree = await self._read_tree(ask)
         except Unavailable as fault:
             return _make_tried("unavailable", str(fault), begun), ()
         return _match_widgets(ask, screen, tree, None, begun)
 
-    async def _read(self, ask: FindAsk) -> Tree:
+    async def _read_tree(self, ask: FindAsk) -> Tree:
         bus = await self._buses.of(ask.bus_address, ask.a11y_address)
         return await TreeReader(bus).read(ask.windows, self._limits)
 

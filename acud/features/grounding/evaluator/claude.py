@@ -240,9 +240,9 @@ class _Conversation:
     def _total(self, last: ChatReply) -> ChatReply:
         return replace(
             last,
-            tokens_in=_sum([reply.tokens_in for reply in self._spent]),
-            tokens_out=_sum([reply.tokens_out for reply in self._spent]),
-            cost_usd=_sum([reply.cost_usd for reply in self._spent]),
+            tokens_in=_sum_known([reply.tokens_in for reply in self._spent]),
+            tokens_out=_sum_known([reply.tokens_out for reply in self._spent]),
+            cost_usd=_sum_known([reply.cost_usd for reply in self._spent]),
         )
 
 
@@ -256,7 +256,7 @@ def _continue_request(asked: ChatRequest, reply: ChatReply, wish: Wish) -> ChatR
     return replace(asked, messages=(*asked.messages, said, answer, ChatMessage("user", _SEEN)))
 
 
-def _sum(parts: Sequence[Number | None]) -> Number | None:
+def _sum_known(parts: Sequence[Number | None]) -> Number | None:
     """Return the sum, or None when a part is unknown."""
     known = [part for part in parts if part is not None]
     return sum(known[1:], known[0]) if known and len(known) == len(parts) else None

@@ -260,7 +260,7 @@ class Recorder:
         trouble = self._disk_trouble()
         for _ in range(_TRIES):
             try:
-                taken = self._read()
+                taken = self._read_frame()
             except FrameGone:
                 self._gone += 1
                 continue
@@ -274,7 +274,7 @@ class Recorder:
             return
         self._not_before_s = time.monotonic() + _AGAIN_S
 
-    def _read(self) -> CopiedFrame | None:
+    def _read_frame(self) -> CopiedFrame | None:
         assert self._reader is not None
         assert self._copier is not None
         hide = self._ask_hidden() if self._redactor is not None else None

@@ -65,8 +65,8 @@ class ReplayReport:
             effect.verdict,
             "+".join(sorted({one.judge for one in answers})),
             round(max((one.latency_ms for one in worked), default=0.0), 3),
-            _sum(one.tokens_in for one in worked),
-            _sum(one.tokens_out for one in worked),
+            _sum_known(one.tokens_in for one in worked),
+            _sum_known(one.tokens_out for one in worked),
             sum(cost for cost in costs if cost is not None) if None not in costs else None,
         )
         self.rows.append(row)
@@ -394,7 +394,7 @@ class Simulation:
         )
 
 
-def _sum(counts: Iterable[int | None]) -> int | None:
+def _sum_known(counts: Iterable[int | None]) -> int | None:
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 
