@@ -113,7 +113,7 @@ def _from_folder(source: Path, stage: Path) -> tuple[FileInBackup, ...]:
         try:
             found = copy(source / file.path, stage / file.path, file.path)
         except FileNotFoundError as fault:
-            raise _describe_fault(f"{file.path} is missing") from fault
+            raise _build_fault(f"{file.path} is missing") from fault
         _compare(file, found)
     return manifest.files
 
@@ -124,7 +124,7 @@ def _from_tar(source: Path, stage: Path) -> tuple[FileInBackup, ...]:
         with tarfile.open(source, "r:") as archive:
             _unpack(archive, unpacked)
     except (tarfile.TarError, FileExistsError, NotADirectoryError) as fault:
-        raise _describe_fault(f"{source} cannot be unpacked: {fault}") from fault
+        raise _build_fault(f"{source} cannot be unpacked: {fault}") from fault
     files = _from_folder(unpacked, stage)
     shutil.rmtree(unpacked)
     return files
@@ -136,7 +136,7 @@ def _unpack(archive: tarfile.TarFile, folder: Path) -> None:
     for member in archive:
         name = PurePosixPath(member.name)
         if name.is_absolute() or ".." in name.parts or not (member.isfile() or member.isdir()):
-            raise _describe_fault(f"it holds {member.name[:80]!r}, which is no file of a backup")
+            raise _build_fault(f"it holds {member.name[:80]!r}, which is no file of a backup")
         content = archive.extractfile(member)
         if content is not None:
             target = folder / name
@@ -150,32 +150,32 @@ def _read_manifest(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(_LARGEST_MANIFEST)
     except FileNotFoundError as fault:
-        raise _describe_fault(f"it has no {MANIFEST}") from fault
+        raise _build_fault(f"it has no {MANIFEST}") from fault
 
 
 def parse_manifest(data: bytes) -> BackupManifest:
     try:
         manifest = decode_json(data, BackupManifest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
-        raise _describe_fault(describe_decode_fault(fault, BackupManifest, f"its {MANIFEST}")) from fault
+        raise _build_fault(describe_decode_fault(fault, BackupManifest, f"its {MANIFEST}")) from fault
     if manifest.version != VERSION:
-        raise _describe_fault(f"it is of version {manifest.version}, and this acud reads {VERSION}")
+        raise _build_fault(f"it is of version {manifest.version}, and this acud reads {VERSION}")
     for file in manifest.files:
         parts = PurePosixPath(file.path).parts
         known = file.path == DATABASE or (len(parts) > 1 and parts[0] in _FOLDERS)
         if not known or ".." in parts or "\0" in file.path or "/".join(parts) != file.path:
-            raise _describe_fault(f"it names a file {file.path[:80]!r}")
+            raise _build_fault(f"it names a file {file.path[:80]!r}")
     if DATABASE not in {file.path for file in manifest.files}:
-        raise _describe_fault(f"it holds no {DATABASE}")
+        raise _build_fault(f"it holds no {DATABASE}")
     return manifest
 
 
 def _compare(wanted: FileInBackup, found: FileInBackup) -> None:
     if (wanted.size_bytes, wanted.sha256) != (found.size_bytes, found.sha256):
-        raise _describe_fault(f"{wanted.path} is not what the {MANIFEST} says (size or SHA-256)")
+        raise _build_fault(f"{wanted.path} is not what the {MANIFEST} says (size or SHA-256)")
 
 
-def _describe_fault(what: str) -> InvalidRequest:
+def _build_fault(what: str) -> InvalidRequest:
     return InvalidRequest(f"not a whole backup: {what}", hint="nothing was replaced; use another backup")
 
 

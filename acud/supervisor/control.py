@@ -367,7 +367,7 @@ class Control:
             self.errors.add(one.asked.name, one.envelope.error.code)
 
     def flush_failed(self, newest: int, fault: AcudError) -> None:
-        """Send `fault` in place of each reply that a failed commit stands behind; repeat requests that only read."""
+        """Send `fault` in place of each reply that needed the failed commit; repeat requests that only read."""
         self._outgoing = [one.after(fault) for one in self._outgoing]
         starting, self._starting = self._starting, []
         for call in starting:

@@ -211,7 +211,7 @@ class DeliveryProcess:
         route.shut_until_s = max(route.shut_until_s, self._now() + shut_s)
 
     def try_now(self, names: tuple[RouteName, ...]) -> None:
-        """Let one delivery try each of these failing routes now: a user says that they are repaired."""
+        """Let one delivery try each of these failing routes now, as a user asks for it."""
         for name in names:
             self._routes[name].shut_until_s = 0.0
             if name not in self._carriers:
@@ -267,7 +267,7 @@ class DeliveryProcess:
             self._on_settled()
 
     def find_failing(self) -> dict[RouteName, str]:
-        """Return the routes whose newest delivery failed, with the reason."""
+        """Return the failing routes, those with a failed newest delivery, each with the reason."""
         failing = {name: route.reason for name, route in self._routes.items() if route.failures}
         return failing | {name: reason for name, reason in self._absent.items() if name in self._wake.routes}
 

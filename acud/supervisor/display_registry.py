@@ -268,7 +268,7 @@ class DisplayRegistry:
         self._journal.keep(write)
 
     def build_recipe(self, name: str, failed: Callable[[int], bool]) -> DisplayRecipe:
-        """Return a recipe that makes the managed display `name` again, without programs whose pid has `failed`.
+        """Return a recipe that makes the managed display `name` again, without programs that `failed` names by pid.
 
         Raises: NotFound for another display; Refused if too much was launched on it.
         """

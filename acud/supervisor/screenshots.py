@@ -140,8 +140,8 @@ class Screenshots:
         self._pool.submit(_FramelessWork(Job("", View(evidence.display), "", 0, 0, diff=ask), on_compared))
 
     def check_images(self, until: Until, display: str, done: Callable[[InvalidRequest | None], None]) -> None:
-        """Call `done` with why a picture that `until` brings cannot be looked for, None where all can. Where no
-        evaluator answers in time, verdicts say it later.
+        """Call `done` with why a picture in `until` cannot be searched for, None if all can. If no evaluator answers in
+        time, the verdicts report it later.
         """
         images = tuple(leaf.png for leaf in leaves(until) if isinstance(leaf, ScreenImage) and leaf.png)
         if not images:

@@ -45,7 +45,7 @@ def check_limits(programs: Iterable[Program], spared: frozenset[int], max_memory
     """Return which of one display's `programs` to kill; 0 is no limit.
 
     Too many: the newest first, all of them at twice the limit (something forks without end), but never `spared`: the X
-    server, the bus, the window manager. Too large: the largest first, also the X server, whose memory is its clients'.
+    server, the bus, the window manager. Too large: the largest first, also the X server, which holds clients' memory.
     """
     found = list(programs)
     if most and len(found) > most:

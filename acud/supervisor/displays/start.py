@@ -207,7 +207,7 @@ class DisplayStart:
     def _on_x_failed(self, reason: str) -> None:
         self._collisions += 1
         if not any(text in reason for text in _COLLISIONS) or self._collisions > _MAX_COLLISIONS:
-            self._on_failed(_describe_failure(self._tools.x_server, reason))
+            self._on_failed(_build_failure(self._tools.x_server, reason))
             return
         try:
             self._skip_number()
@@ -241,7 +241,7 @@ class DisplayStart:
         self._start_bus(self._display)
 
     def _on_x_gone(self, process: WatchedProcess, reason: str) -> None:
-        self._on_failed(_describe_failure(self._tools.x_server, reason))
+        self._on_failed(_build_failure(self._tools.x_server, reason))
 
     def _start_bus(self, display: ManagedDisplay) -> None:
         if not self._wishes.session_bus:
@@ -280,7 +280,7 @@ class DisplayStart:
         self._on_up(display)
 
 
-def _describe_failure(program: str, reason: str) -> AcudError:
+def _build_failure(program: str, reason: str) -> AcudError:
     installed = shutil.which(program) is not None
     return DisplayDown(
         f"the X server did not start: {reason}"[:1000], hint="see acud doctor" if installed else "apt-get install xvfb"

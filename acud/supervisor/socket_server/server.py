@@ -40,8 +40,8 @@ class ServerLimits(Struct, frozen=True):
     """`connections`, `of_client`: connections, in all and of one process. `large`: messages beyond 16 KiB that may be
     under way at once; one without progress for `large_s` is dropped. `connection_bytes`: unread bytes beyond which a
     connection is closed when more is to be sent; `out_bytes`: the same of all together, beyond which those that have
-    not read for `stuck_s` are closed, most first; after `deaf_s` any is. `message_s`: the time for a whole handshake or
-    message.
+    not read for `stuck_s` are closed, most first. `deaf_s`: one that has not read for so long is closed in any case.
+    `message_s`: the time for a whole handshake or message.
     """
 
     message: zmtp.Bounds

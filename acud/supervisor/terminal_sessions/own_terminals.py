@@ -79,7 +79,7 @@ class OwnTerminals:
 
         def on_listed(answer: CallResult, *, is_last: bool = False) -> None:
             if answer.complaint and not tmux.is_server_missing(answer.complaint):
-                fail(_describe_failure(answer.complaint))
+                fail(_build_failure(answer.complaint))
                 return
             found = own_tmux.read_states(answer.output)
             if not is_last and any(one.ended and one.exit_code is None for one in found):
@@ -133,7 +133,7 @@ class OwnTerminals:
             elif tmux.is_server_missing(answer.complaint) and tries:
                 self._loop.call_later(_OPEN_S, lambda: begin(free, words, tries - 1))
             elif answer.complaint:
-                fail(_describe_failure(answer.complaint))
+                fail(_build_failure(answer.complaint))
             else:
                 self.find_state(free, lambda found: self._keep_ticks(found, then, fail), fail)
 
@@ -187,7 +187,7 @@ class OwnTerminals:
             if states:
                 then(states[0], text)
             else:
-                fail(_describe_failure("it does not tell how the session is"))
+                fail(_build_failure("it does not tell how the session is"))
 
         self._ask(own_tmux.screen_arguments(name, lines, mark), on_output, fail, name)
 
@@ -198,7 +198,7 @@ class OwnTerminals:
         def on_output(output: str) -> None:
             text = own_tmux.read_since(output, since, mark)
             if text is None:
-                fail(_describe_failure("it does not tell what the session wrote"))
+                fail(_build_failure("it does not tell what the session wrote"))
             else:
                 then(text)
 
@@ -220,7 +220,7 @@ class OwnTerminals:
             if done in output or not self.has_server:
                 then(output)
             else:
-                fail(_describe_failure("a call was cut off"))
+                fail(_build_failure("a call was cut off"))
 
         self._ask([*arguments, ";", "display-message", "-p", done], on_output, fail, name, given)
 
@@ -231,7 +231,7 @@ class OwnTerminals:
             elif tmux.is_server_missing(answer.complaint) or answer.complaint.startswith("can't find"):
                 self.list_states(lambda found: fail(unknown_terminal(name, found)), fail)
             else:
-                fail(_describe_failure(answer.complaint))
+                fail(_build_failure(answer.complaint))
 
         self._call(arguments, on_answer, given)
 
@@ -328,5 +328,5 @@ def _refuse_too_many(found: Sequence[TerminalState]) -> Refused:
     return Refused(f"{len(found)} terminal sessions are open, which is the most there may be", hint=words)
 
 
-def _describe_failure(complaint: str) -> Unavailable:
+def _build_failure(complaint: str) -> Unavailable:
     return Unavailable(f"tmux did not do it: {complaint}", hint="is tmux 3.2 or newer installed, and in PATH?")
