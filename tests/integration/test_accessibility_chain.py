@@ -11,7 +11,7 @@ import pytest
 from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import AccessibleApp, Limits, Tree
 from acud.base.errors import Unavailable
-from acud.evaluator.accessibility.provider import AccessibilityChain, AtSpiProvider, installed
+from acud.evaluator.accessibility.provider import AccessibilityChain, AtSpiProvider, load_installed
 
 _CODE = """
 import asyncio
@@ -47,7 +47,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
 
 
 async def _chain(*more: object) -> AccessibilityChain:
-    made, broken = await installed()
+    made, broken = await load_installed()
     return AccessibilityChain([*more, *made], broken)  # type: ignore[list-item]
 
 

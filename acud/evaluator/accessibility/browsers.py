@@ -1,7 +1,7 @@
-"""Browsers that show a page and tell nothing of it: which ones, and the switch that makes each tell.
+"""Browsers that show a page and expose none of its widgets: which ones, and the switch that makes each do so.
 
-Chromium and what is built on it (Electron) tell widgets of pages only when they were started so; Firefox tells none
-when its settings say so. A browser that tells nothing at all is not even on the accessibility bus: it is known by its
+Chromium and what is built on it (Electron) expose a page's widgets only when started so; Firefox exposes none when its
+settings forbid it. A browser that exposes nothing is not even on the accessibility bus: it is recognised by its
 window's class, or by the child processes that Chromium's engine starts.
 """
 
@@ -46,19 +46,19 @@ class _WindowOwner(NamedTuple):
 def silent_browsers(
     apps: Sequence[AccessibleApp], nodes: Sequence[Node], windows: Sequence[WindowInfo]
 ) -> tuple[FailedApp, ...]:
-    """Return the browsers among the processes of `windows` that tell nothing of their pages, with what helps.
+    """Return the browsers among the processes of `windows` that expose no widget of their pages, with what helps.
 
-    `apps` and `nodes`: what was told. A page that is empty counts as well: nobody can tell the difference. Takes files
-    of /proc for processes that are not on the bus; does not block for longer.
+    `apps` and `nodes`: what was read. An empty page counts too: it looks the same. Reads files of /proc for processes
+    that are not on the bus; does not block for longer.
     """
-    telling = {apps[nodes[node.parent].app].pid for node in nodes if _is_in_page(node, nodes)}
-    told = {app.pid: app for app in apps}
+    exposing = {apps[nodes[node.parent].app].pid for node in nodes if _is_in_page(node, nodes)}
+    on_bus = {app.pid: app for app in apps}
     shown = dict.fromkeys(_WindowOwner(one.pid, one.wm_class) for one in windows if one.pid and one.kind != "popup")
     found: dict[int, FailedApp] = {}
     for process in shown:
-        if process.pid in telling or process.pid in found:
+        if process.pid in exposing or process.pid in found:
             continue
-        app = told.get(process.pid)
+        app = on_bus.get(process.pid)
         engine = _TOOLKITS.get(app.toolkit, "") if app is not None else _engine_of(process)
         if engine:
             name = app.name if app is not None else process.wm_class
@@ -86,7 +86,7 @@ def _engine_of(process: _WindowOwner) -> str:
 
 
 def _has_zygote(pid: int) -> bool:
-    """Tell whether a process has started one of Chromium's, as each program with its engine does on Linux."""
+    """Return whether a process has started one of Chromium's, as each program with its engine does on Linux."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
         return any(_is_zygote(child) for child in children[:_MAX_CHILDREN])

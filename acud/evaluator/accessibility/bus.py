@@ -1,6 +1,6 @@
 """The connection to a display's accessibility bus: found through its session bus, or named by the display itself.
 
-AT-SPI: `org.a11y.Bus.GetAddress` on the session bus starts the accessibility bus and tells its address;
+AT-SPI: `org.a11y.Bus.GetAddress` on the session bus starts the accessibility bus and returns its address;
 `org.a11y.Status.IsEnabled` there has toolkits expose their widgets.
 
 One connection for each display; the longest unused ones are closed. The messages of one turn of the event loop go in
@@ -114,20 +114,20 @@ class NoAnswer(Exception):
 
 
 def is_local(address: str) -> bool:
-    """Tell whether every transport of a D-Bus address is a unix socket; nothing else is ever connected to."""
+    """Return whether every transport of a D-Bus address is a unix socket; nothing else is ever connected to."""
     parts = [part for part in address.split(";") if part]
     return bool(parts) and all(part.startswith("unix:") for part in parts)
 
 
 class BusConnection:
-    """One open bus connection; `close` ends it, twice is harmless."""
+    """One open bus connection. `close` may be called twice."""
 
     def __init__(self, bus: MessageBus, what: str) -> None:
         self._bus = bus
         self._what = what
         # The reason of its end must be read, also when it dies without a call in flight.
         self._end = asyncio.ensure_future(bus.wait_for_disconnect())  # type: ignore[no-untyped-call]
-        self._end.add_done_callback(_taken)
+        self._end.add_done_callback(_retrieve_exception)
 
     @property
     def is_open(self) -> bool:
@@ -140,23 +140,23 @@ class BusConnection:
         Raises: NoAnswer when the peer refuses or is gone, Unavailable when the bus is.
         """
         if not self._bus.connected:
-            raise self._gone("it closed the connection")
+            raise self._build_gone_error("it closed the connection")
         try:
             message = Message(peer, path, member[0], member[1], signature=signature, body=list(body))
         except (InvalidBusNameError, InvalidObjectPathError) as fault:
-            # Handles of widgets are what an application says they are.
+            # Applications choose the handles of their widgets: one may be malformed.
             raise NoAnswer(f"no such handle: {fault}") from fault
         try:
             reply: Message | None = await self._bus.call(message)
         except (OSError, EOFError) as fault:
-            raise self._gone(str(fault)) from fault
+            raise self._build_gone_error(str(fault)) from fault
         if reply is None:
-            raise self._gone("it closed the connection")
+            raise self._build_gone_error("it closed the connection")
         if reply.message_type is not MessageType.METHOD_RETURN:
             raise NoAnswer(str(reply.error_name))
         due = _RETURNS.get(member[1])
         if due is not None and reply.signature != due:
-            # An application may answer what it likes; the interface says what it means.
+            # An application may answer anything; only the interface's type can be read.
             raise NoAnswer(f"{member[1]} answered {reply.signature!r} where {due!r} is due")
         return list(reply.body)
 
@@ -197,7 +197,7 @@ class BusConnection:
         await self.call(daemon, "/org/freedesktop/DBus", (daemon, member), "s", rule)
 
     async def settle(self) -> None:
-        """Wait until every signal that the bus had taken before now was heard."""
+        """Wait until every signal that the bus had accepted before this call was handled."""
         daemon = "org.freedesktop.DBus"
         await self.call(daemon, "/org/freedesktop/DBus", (f"{daemon}.Peer", "Ping"))
 
@@ -207,7 +207,7 @@ class BusConnection:
             self._bus.disconnect()
         await asyncio.wait({self._end})
 
-    def _gone(self, reason: str) -> Unavailable:
+    def _build_gone_error(self, reason: str) -> Unavailable:
         return Unavailable(f"{self._what} is gone: {reason or 'no reason given'}", hint=_HINT)
 
 
@@ -262,7 +262,7 @@ class AccessibilityBus:
             session_lives = self._session is None or self._session.is_open
             if self._connection is None or not self._connection.is_open or not session_lives:
                 await self.close()
-                self._connection = await self._connected()
+                self._connection = await self._find_and_connect()
             return self._connection
 
     async def another(self) -> BusConnection:
@@ -270,15 +270,15 @@ class AccessibilityBus:
         async with asyncio.timeout(self._connect_s):
             return await connect(self.address, "the accessibility bus")
 
-    async def _connected(self) -> BusConnection:
-        """Connect by way of the session bus, else where the display itself says; name both when neither works."""
+    async def _find_and_connect(self) -> BusConnection:
+        """Connect by way of the session bus, else to the address that the display names. The error names both."""
         faults = []
-        for find, address in ((self._found, self._session_address), (self._told, self._own_address)):
+        for is_session, address in ((True, self._session_address), (False, self._own_address)):
             if not address:
                 continue
             try:
                 async with asyncio.timeout(self._connect_s):
-                    self.address = await find()
+                    self.address = await self._ask_session_bus() if is_session else address
                     return await connect(self.address, "the accessibility bus")
             except TimeoutError:
                 faults.append(f"no accessibility bus answered in {self._connect_s:g} s")
@@ -289,12 +289,9 @@ class AccessibilityBus:
             "; ".join(faults) or "the display has no session bus and names no accessibility bus", hint=_HINT
         )
 
-    async def _found(self) -> str:
+    async def _ask_session_bus(self) -> str:
         self._session = await connect(self._session_address, "the session bus")
         return await ask_address(self._session)
-
-    async def _told(self) -> str:
-        return self._own_address
 
     async def _close_session(self) -> None:
         if self._session is not None:
@@ -332,6 +329,6 @@ class AccessibilityBuses:
             await bus.close()
 
 
-def _taken(end: asyncio.Future[None]) -> None:
+def _retrieve_exception(end: asyncio.Future[None]) -> None:
     if not end.cancelled():
         end.exception()

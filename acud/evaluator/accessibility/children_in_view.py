@@ -37,7 +37,7 @@ class Children(NamedTuple):
 async def children_in_view(
     connection: BusConnection, ref: Ref, view: Rect, space: int, most: int, heard: Callable[[], None]
 ) -> Children | None:
-    """Return the children of `ref` that lie in `view`, `most` of them; None where its toolkit does not tell.
+    """Return the children of `ref` that lie in `view`, at most `most`; None where its toolkit cannot list them.
 
     `view`: the part of it that can be seen, in pixels of `space` (AtspiCoordType). `heard` is called at each answer.
     Raises: NoAnswer when the application is gone, Unavailable when the bus is.
@@ -64,7 +64,7 @@ class _Hit(NamedTuple):
 
 
 class _Parent:
-    """Asks a widget for single children. What it refuses to tell is None."""
+    """Asks a widget for single children. A refused call gives None."""
 
     def __init__(self, connection: BusConnection, ref: Ref, space: int, heard: Callable[[], None]) -> None:
         self._connection = connection
@@ -270,7 +270,7 @@ async def _box_of(parent: _Parent, header: Awaitable[Ref | None]) -> Rect | None
 
 
 async def _header_above(parent: _Parent, column: int, cell: Awaitable[Rect | None]) -> Ref | None:
-    """Return a column's header; None for one that is told to be above another column (Qt 5, beside row headers)."""
+    """Return a column's header; None for one that is reported above another column (Qt 5, beside row headers)."""
     below = await cell
     header = await parent.column_header(column)
     box = await parent.box(header)

@@ -1,4 +1,4 @@
-"""Listening to the events of a display's applications, and which widgets they say must be read again.
+"""Listens to the events of a display's applications, and collects which widgets must be read again.
 
 It has a connection of its own: reading and events never wait for each other, and a storm is muted, application by
 application.
@@ -19,7 +19,7 @@ from acud.evaluator.accessibility.bus import BusConnection, NoAnswer
 
 ROOT = "/org/a11y/atspi/accessible/root"
 MOST_PATHS = 2000
-"""Beyond so many, everything is read again: it costs less than keeping account."""
+"""Beyond this many, everything is read again: that costs less than tracking each."""
 
 _OBJECT, _WINDOW = "org.a11y.atspi.Event.Object", "org.a11y.atspi.Event.Window"
 
@@ -41,13 +41,13 @@ _ROOTS = f"type='signal',sender='{_REGISTRY}',path='{ROOT}',member='ChildrenChan
 STORM = 400
 """Events of one application within a second that are a storm: opening a page in Chromium makes some hundreds."""
 MUTE_S = 2.0
-"""How long a storming application is not listened to; it is read again as a whole when that is over."""
+"""How long a storming application is muted; it is read again as a whole afterwards."""
 
 
 class DoubtfulWidgets(Struct):
-    """Doubts that came up since the last reading. `alone`: object paths of widgets that are different themselves;
-    `around`: of widgets whose whole window may be laid out anew; `all`: nothing may be believed; `tops`: top-level
-    widgets came or went.
+    """Widgets whose remembered state may be wrong. `alone`: object paths of widgets that changed by themselves;
+    `around`: of widgets whose whole window may be laid out anew; `all`: every widget; `tops`: top-level widgets came
+    or went.
     """
 
     alone: set[str] = field(default_factory=set)
@@ -56,7 +56,7 @@ class DoubtfulWidgets(Struct):
     tops: bool = False
 
     def add(self, interface: str, member: str, path: str, body: list[Any]) -> None:
-        """Take account of one event (AT-SPI: detail, two numbers, a value, properties)."""
+        """Add the widgets that one event puts in doubt (`body` in AT-SPI: detail, two numbers, value, properties)."""
         if self.all:
             return
         if path == ROOT:
@@ -69,14 +69,14 @@ class DoubtfulWidgets(Struct):
             self.doubt_all()
 
     def doubt_all(self) -> None:
-        """Believe nothing any more."""
+        """Put every widget in doubt."""
         self.all = True
         self.alone.clear()
         self.around.clear()
 
 
 def is_of_interest(interface: str) -> bool:
-    """Tell whether signals of this interface are events about widgets."""
+    """Return whether signals of this interface are events about widgets."""
     return interface in (_OBJECT, _WINDOW)
 
 
@@ -89,7 +89,7 @@ def rules(peer: str) -> tuple[str, str]:
 
 
 class _Peer(Struct):
-    """An application that is listened to: what it said, and how much of it within the second that began at `since`."""
+    """An application that is listened to. `count`: its events within the second that began at `since`."""
 
     marks: DoubtfulWidgets = field(default_factory=DoubtfulWidgets)
     since: float = 0.0
@@ -98,10 +98,10 @@ class _Peer(Struct):
 
 
 class AccessibilityListener:
-    """Keeps account of what the applications on one accessibility bus say about their widgets.
+    """Collects the events of the applications on one accessibility bus.
 
-    The connection is the listener's own: `close` ends it. `roots_changed`: applications came or went, or the registry
-    began anew. `left`: bus names that went since somebody took them out. `heard`: how many events came in all.
+    Owns the connection: `close` ends it. `roots_changed`: applications came or went, or the registry was restarted.
+    `left`: bus names that vanished since the mirror last cleared the set. `heard`: number of events so far.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class AccessibilityListener:
         clock: Callable[[], float] = time.monotonic,
         told: Collection[Callable[[], None]] = (),
     ) -> None:
-        """`told`: who is called after each event, and when the connection has ended; it may change."""
+        """`told`: callbacks run after each event and when the connection has ended; the collection may change."""
         self._connection = connection
         self._told = told
         self._clock = clock
@@ -127,15 +127,15 @@ class AccessibilityListener:
         return self._connection.is_open
 
     async def start(self) -> None:
-        """Have toolkits tell about their widgets. Raises: NoAnswer, Unavailable."""
+        """Register for the toolkits' events. Raises: NoAnswer, Unavailable."""
         self._connection.listen(self._take)
-        self._connection.when_ended(self._tell)
+        self._connection.when_ended(self._notify)
         await asyncio.gather(self._connection.match(_NAMES), self._connection.match(_ROOTS))
         place = (_REGISTRY, "/org/a11y/atspi/registry", (_REGISTRY, "RegisterEvent"), "s")
         await asyncio.gather(*(self._connection.call(*place, event) for event in _EVENTS))
 
     async def settle(self) -> None:
-        """Wait until all that was said before now is taken account of. Raises: Unavailable when the bus is gone."""
+        """Wait until every event sent before this call is handled. Raises: Unavailable when the bus is gone."""
         await self._connection.settle()
 
     async def follow(self, peer: str) -> None:
@@ -144,8 +144,8 @@ class AccessibilityListener:
             self._peers[peer] = _Peer()
             await self._hear(peer, wanted=True)
 
-    async def taken(self, peer: str) -> DoubtfulWidgets | None:
-        """Return the doubts about `peer`, which are its reader's from then on; None: it is muted, they come later."""
+    async def take_doubts(self, peer: str) -> DoubtfulWidgets | None:
+        """Return the doubts about `peer` and reset them; None while it is muted."""
         one = self._peers[peer]
         if one.muted_until:
             if self._clock() < one.muted_until:
@@ -157,21 +157,21 @@ class AccessibilityListener:
         return marks
 
     def is_muted(self, peer: str) -> bool:
-        """Tell whether an application made such a storm that it isn't listened to now."""
+        """Return whether an application is muted for sending too many events."""
         return peer in self._peers and self._peers[peer].muted_until > 0
 
     def muted_s(self) -> float | None:
-        """Return in how many seconds the first muted application is listened to again; None: none is muted."""
+        """Return the seconds until the first muted application is listened to again; None: none is muted."""
         ends = [peer.muted_until for peer in self._peers.values() if peer.muted_until]
         return max(0.0, min(ends) - self._clock()) if ends else None
 
     def leave(self, peer: str) -> None:
-        """Keep no more account of an application that is gone (the bus drops the rules about it itself)."""
+        """Forget an application that is gone (the bus drops its match rules itself)."""
         self._peers.pop(peer, None)
         self.left.discard(peer)
 
     async def close(self) -> None:
-        """End the connection; the registry forgets what was asked of it then."""
+        """End the connection; the registry then drops the registered events."""
         for task in self._silencing:
             task.cancel()
         await self._connection.close()
@@ -190,14 +190,14 @@ class AccessibilityListener:
             self._event(str(message.sender), message)
         elif message.path == ROOT:
             self.roots_changed = True
-        self._tell()
+        self._notify()
 
-    def _tell(self) -> None:
-        for tell in tuple(self._told):
-            tell()
+    def _notify(self) -> None:
+        for callback in tuple(self._told):
+            callback()
 
     def _owner_changed(self, name: str, _: str, owner: str) -> bool:
-        """Take account of a name that got another owner; return whether that matters here."""
+        """Handle a bus name that changed its owner; return whether that matters here."""
         if name == _REGISTRY:
             self.registry_is_new = True
         elif not owner and name in self._peers:
@@ -219,22 +219,22 @@ class AccessibilityListener:
         peer.count += 1
         if peer.count > STORM:
             peer.muted_until = now + MUTE_S
-            task = asyncio.ensure_future(self._silenced(sender))
+            task = asyncio.ensure_future(self._stop_hearing(sender))
             self._silencing.add(task)
             task.add_done_callback(self._silencing.discard)
 
-    async def _silenced(self, sender: str) -> None:
+    async def _stop_hearing(self, sender: str) -> None:
         try:
             await self._hear(sender, wanted=False)
         except (NoAnswer, Unavailable):
-            # Gone meanwhile, it or the bus: nothing comes from there any more.
+            # The application or the bus is gone meanwhile: no more events come.
             return
 
 
 def _is_alone(interface: str, member: str, detail: str) -> bool:
-    """Tell whether an event is about one widget only, and moves no other.
+    """Return whether an event is about one widget only, and moves no other.
 
-    A scroll bar tells `accessible-value`, and so does what merely counts: both are taken for scrolling.
+    Scroll bars and counters both report `accessible-value`: each is taken for scrolling.
     """
     if interface == _WINDOW:
         return member.lower() in _PLACING

@@ -23,7 +23,7 @@ from acud.types import Rect, WindowInfo
 _RETRY_S = (1.0, 30.0)
 """First and longest pause before asking a hung application again, doubled each time: each try costs `answer_s`."""
 LATE_S = 1.0
-"""Chromium brings its tree up to date some 100 ms after its pixels, and tells of a disabled control by no event."""
+"""Chromium updates its tree some 100 ms after its pixels, and sends no event for a disabled control."""
 _NO_LIMITS = Limits()
 
 
@@ -59,7 +59,7 @@ class Mirrored:
         return len(self.reading.walk.found) if self.reading.walk is not None else 0
 
     def doubt(self, marks: DoubtfulWidgets) -> None:
-        """Forget what events made doubtful. One that says anything lives, and is asked again at once."""
+        """Forget what events made doubtful. An application that sends events is alive and is asked again at once."""
         around = self._memory.forget_around(marks.around)
         alone = self._memory.forget(marks.alone)
         everything = marks.all and self._memory.forget_all()
@@ -72,20 +72,20 @@ class Mirrored:
         self._is_due |= self._memory.forget_older(than_s)
 
     def doubt_pixels(self, changed: Sequence[Rect] | None) -> None:
-        """Forget what lies where the display's pixels changed; None: nobody knows where, so believe only what is sure
-        to be told by events.
+        """Forget what lies where the display's pixels changed. None (not known where): forget everything, unless the
+        toolkit reports every change by an event.
         """
         if changed is None:
-            self._is_due |= not _tells_all(self.reading.app)
-            if not _tells_all(self.reading.app):
+            self._is_due |= not _reports_every_change(self.reading.app)
+            if not _reports_every_change(self.reading.app):
                 self._memory.forget_all()
         elif doubtful := (*changed, *self._late_areas(changed)):
             self._memory.forget_in(doubtful)
             self._is_due = True  # a window may have come without an event
 
     def _late_areas(self, changed: Sequence[Rect]) -> list[Rect]:
-        """Return where pixels changed lately, until once after LATE_S: a toolkit may tell later than it paints."""
-        if _tells_all(self.reading.app):
+        """Return where pixels changed, up to once after LATE_S: a toolkit may update its tree after it paints."""
+        if _reports_every_change(self.reading.app):
             return []
         now = time.monotonic()
         areas = [area for _, some in self._late for area in some]
@@ -95,9 +95,9 @@ class Mirrored:
         return areas
 
     def doubt_windows(self, windows: Sequence[WindowInfo]) -> None:
-        """Forget what lies in windows of its that came, went, moved or got another title."""
+        """Forget what lies in the application's windows that came, went, moved or got another title."""
         own = tuple(window for window in windows if window.pid == self._pid)
-        if other := _different(self._own, own):
+        if other := _changed_windows(self._own, own):
             self._memory.forget_windows(other)
             self._is_due = True
         self._own = own
@@ -110,11 +110,11 @@ class Mirrored:
         self._limits = limits
 
     def is_due(self) -> bool:
-        """Tell whether it must be read: something is in doubt, and it isn't left alone for being hung."""
+        """Return whether it must be read: something is in doubt, and no pause for a hung application is running."""
         return (self._is_due or bool(self.reading.failure)) and time.monotonic() >= self._retry_at
 
     def due_s(self) -> float | None:
-        """Return in how many seconds it is to be read again though nothing new was said; None: not at all."""
+        """Return the seconds until it must be read again even without an event; None: it need not be."""
         now = time.monotonic()
         if self.reading.failure or self.cut == "time":
             return max(self._retry_at - now, _RETRY_S[0])
@@ -123,7 +123,7 @@ class Mirrored:
     async def read(self, connection: BusConnection, windows: Sequence[WindowInfo], budget: WalkBudget) -> None:
         """Read what is in doubt. Raises: Unavailable when the bus is gone.
 
-        One that hangs keeps what it said before; one that ended keeps nothing.
+        A hung application keeps its last reading; one that ended keeps nothing.
         """
         before = self.reading
         reading = AppReading(self.root, self._pid, before.app if before.walk is not None else None)
@@ -132,25 +132,25 @@ class Mirrored:
         if self.reading.is_gone:
             self.reading.walk = None
         elif self.reading.is_hung:
-            self._hung(before)
+            self._note_hang(before)
         else:
             self._patience = _RETRY_S[0]
             if self.reading.walk is not None:
-                self._memory.keep(self.reading.walk.remembered())
+                self._memory.keep(self.reading.walk.finished_widgets())
 
-    def _hung(self, before: AppReading) -> None:
+    def _note_hang(self, before: AppReading) -> None:
         self._retry_at = time.monotonic() + self._patience
         self.reading.failure += "; what it said before is shown" if before.walk is not None else ""
         self._patience = min(self._patience * 2, _RETRY_S[1])
         if before.walk is not None:
             self.reading.walk = before.walk
         elif self.reading.walk is not None:
-            self._memory.keep(self.reading.walk.remembered())
+            self._memory.keep(self.reading.walk.finished_widgets())
 
 
 class Mirror:
-    """The widgets of one display. The bus is the mirror's own from then on: `close` ends it, and the next use of either
-    connects anew. Asks are answered one after the other; one that waited is not read again for.
+    """The widgets of one display. Owns `bus`: `close` ends it, and the next use of either connects anew. Requests are
+    answered one after the other, without a new reading for one that waited.
     """
 
     def __init__(self, bus: AccessibilityBus) -> None:
@@ -166,7 +166,7 @@ class Mirror:
         self.read = 0
         """How often an application was read, wholly or in part."""
         self.told: list[Callable[[], None]] = []
-        """Who is called when programs say something, or can be heard no more."""
+        """Callbacks run after each event of a program, and when the connection to the bus has ended."""
 
     async def tree(
         self,
@@ -175,11 +175,11 @@ class Mirror:
         windows: Sequence[WindowInfo] = (),
         changed: Sequence[Rect] | None = None,
     ) -> Tree:
-        """Return what the applications say, no widget older than `max_age_s` (0: everything is read now).
+        """Return the applications' widgets, none read longer ago than `max_age_s` (0: everything is read now).
 
         `windows` are the display's, topmost first. `changed`: where its pixels changed since the last ask (the caller
-        must leave nothing out); None: not known, and then applications whose toolkit doesn't tell everything are read
-        anew. `version` of the tree grows when something in it became different, and only then.
+        must leave nothing out); None: not known, and then applications whose toolkit doesn't report every change are
+        read anew. The tree's `version` grows exactly when its content changes.
         Raises: Unavailable when the bus can't be reached, dies meanwhile or does not answer; nothing is kept then.
         """
         asked_s = time.monotonic()
@@ -200,8 +200,8 @@ class Mirror:
         return not any(listener.is_muted(peer) for peer in self._apps)
 
     def ask_again_s(self) -> float | None:
-        """Return in how many seconds a tree may be another though `told` was not called; None: it is not, unless pixels
-        or windows change.
+        """Return the seconds until the tree may change without a call of `told`; None: only pixels or windows can
+        change it.
         """
         times = [app.due_s() for app in self._apps.values()]
         times.append(self._listener.muted_s() if self._listener is not None else None)
@@ -228,10 +228,10 @@ class Mirror:
             raise Unavailable(f"the accessibility bus did not answer in {limits.walk_s:g} s") from fault
         await self._read(connection, windows, limits, begun + limits.walk_s)
         self._drop(listener)
-        return self._told(listener, windows, (time.monotonic() - begun) * 1000)
+        return self._build_tree(listener, windows, (time.monotonic() - begun) * 1000)
 
     async def _ready(self) -> tuple[AccessibilityListener, BusConnection]:
-        """Return the listener, caught up with what was said until now, and a connection to read over."""
+        """Return the listener, with every event so far handled, and a connection to read over."""
         if self._listener is not None and (not self._listener.is_open or self._listener.registry_is_new):
             await self._lose()
         connection = await self._bus.connection()
@@ -239,12 +239,12 @@ class Mirror:
             await self._lose()
             connection = await self._bus.connection()
         if self._listener is None:
-            self._listener = await self._listening()
+            self._listener = await self._start_listener()
             self._address = self._bus.address
         await self._listener.settle()
         return self._listener, connection
 
-    async def _listening(self) -> AccessibilityListener:
+    async def _start_listener(self) -> AccessibilityListener:
         listener = AccessibilityListener(await self._bus.another(), told=self.told)
         try:
             await listener.start()
@@ -279,7 +279,7 @@ class Mirror:
         app.doubt_limits(limits)
         app.doubt_windows(windows)
         app.doubt_older(since_s)
-        if marks := await listener.taken(peer):
+        if marks := await listener.take_doubts(peer):
             app.doubt(marks)
             app.doubt_pixels(changed)
 
@@ -304,13 +304,13 @@ class Mirror:
         self._apps = {peer: app for peer, app in self._apps.items() if app.is_gone or peer not in listener.left}
         listener.left.clear()
 
-    def _told(self, listener: AccessibilityListener, windows: Sequence[WindowInfo], ms: float) -> Tree:
+    def _build_tree(self, listener: AccessibilityListener, windows: Sequence[WindowInfo], ms: float) -> Tree:
         readings = [app.reading for app in self._apps.values()]
         processes = {(window.pid, window.wm_class) for window in windows}
         if readings != self._readings or processes != self._processes:
             cut = next((app.cut for app in self._apps.values() if app.cut), "")
             tree, self._readings, self._processes = tree_of(readings, windows, cut, ms), readings, processes
-            is_new = _said(tree) != _said(self._tree)
+            is_new = _comparable_content(tree) != _comparable_content(self._tree)
             self._tree = tree if is_new else self._tree
             self._version += is_new
         for peer in [peer for peer, app in self._apps.items() if app.is_gone]:
@@ -327,21 +327,20 @@ class Mirror:
         await self._bus.close()
 
 
-def _tells_all(app: AccessibleApp) -> bool:
-    """Tell whether events of an application's toolkit can be trusted for everything that a reader sees.
+def _reports_every_change(app: AccessibleApp) -> bool:
+    """Return whether an application's toolkit reports every visible change by an event.
 
-    Only GTK 3 tells of each widget that moved, of its own (tests/integration/test_accessibility_mirror.py). Qt tells
-    neither of scrolling nor of a widget that was taken away, GTK 4 not of one that came, Chromium not of one that was
-    disabled.
+    Only GTK 3 does (tests/integration/test_accessibility_mirror.py). Qt reports neither scrolling nor removed widgets,
+    GTK 4 no added ones, Chromium no disabled ones.
     """
     return app.is_gtk_3 and not app.is_libreoffice
 
 
-def _different(before: Sequence[WindowInfo], now: Sequence[WindowInfo]) -> set[int]:
+def _changed_windows(before: Sequence[WindowInfo], now: Sequence[WindowInfo]) -> set[int]:
     """Return the windows that came, went, moved or were renamed."""
     old, new = ({one.window_id: (one.bounds, one.title) for one in some} for some in (before, now))
     return {window for window in old.keys() | new.keys() if old.get(window) != new.get(window)}
 
 
-def _said(tree: Tree) -> tuple[object, ...]:
+def _comparable_content(tree: Tree) -> tuple[object, ...]:
     return tree.apps, tree.nodes, tree.failed, tree.silent, tree.truncated, tree.left_out, tree.hidden

@@ -1,4 +1,4 @@
-"""Where widgets are: from what a toolkit says about places to display pixels, and to the X window that shows them.
+"""Where widgets are: maps the places that a toolkit reports to display pixels, and to the X window that shows them.
 
 Most toolkits know display pixels, GTK 4 knows only its windows'. Both may count in pixels of a scale of their own: the
 X window's size over the toolkit's gives it, and where no scale makes the two fit, the place is unknown. Menus and the
@@ -34,7 +34,7 @@ _WITH_ROWS = frozenset({"list", "table", "tree", "tree table"})
 
 
 class WindowPlace(Struct, frozen=True):
-    """Which X window a widget is in, and how what its toolkit tells becomes display pixels.
+    """The X window a widget is in, and how the toolkit's coordinates become display pixels.
 
     `origin`: where the window's own coordinates begin, to be used instead of what widgets take for display pixels;
     None: they are right, but for `shift`. `clip`: what is shown of it at most. `is_known` False: neither is known, and
@@ -60,17 +60,17 @@ class WindowPlace(Struct, frozen=True):
 
     def box(self, on_screen: Rect | None, in_window: Rect | None) -> Rect | None:
         """Return a widget's box in display pixels, or None."""
-        told = on_screen if self.origin is None else in_window
-        if told is None or not self.is_known:
+        reported = on_screen if self.origin is None else in_window
+        if reported is None or not self.is_known:
             return None
         if self.origin is None:
-            box = _scale_box(told.shift(*self.shift), self.scale)
+            box = _scale_box(reported.shift(*self.shift), self.scale)
         else:
-            box = _scale_box(told, self.scale).shift(*self.origin)
+            box = _scale_box(reported, self.scale).shift(*self.origin)
         return box if self.clip is None else box.intersect(self.clip)
 
-    def told(self, asked: WidgetAnswers) -> Rect | None:
-        """Return a widget's box as its toolkit tells it, in the pixels that count here."""
+    def toolkit_box(self, asked: WidgetAnswers) -> Rect | None:
+        """Return the box that the widget's toolkit reports, in the coordinates this place uses."""
         return asked.on_screen if self.origin is None else asked.in_window
 
 
@@ -105,7 +105,7 @@ def place_inside(
     if popups and at.is_known:
         at = _in_popup_of_gtk_4(at, asked, parent, popups) if app.is_gtk_4 else _in_popup(at, asked, parent, popups)
     if asked.role in _ROWS and app.is_qt and parent.role in _WITH_ROWS and parent.on_screen is not None:
-        # Qt tells rows and cells as large as they would be without an edge.
+        # Qt reports rows and cells as large as they would be without an edge.
         around = replace(at, clip=None).box(parent.on_screen, parent.in_window)
         clip = around if around is None or at.clip is None else around.intersect(at.clip)
         return replace(at, clip=clip or around)
@@ -113,8 +113,8 @@ def place_inside(
 
 
 def is_closed_list(asked: WidgetAnswers, parent: WidgetAnswers, app: AccessibleApp) -> bool:
-    """Tell whether a widget is the list of a combo box that is closed: Qt 5 tells it as showing, without a place, and
-    its rows where they were, or would be.
+    """Return whether a widget is the list of a closed combo box: Qt 5 reports it as showing, without a place, and its
+    rows where they were, or would be.
     """
     return parent.role == "combo box" and asked.role == "list" and asked.on_screen is None and app.is_qt
 
@@ -137,8 +137,8 @@ def _in_popup(
 def _in_popup_of_gtk_4(
     at: WindowPlace, asked: WidgetAnswers, parent: WidgetAnswers, popups: Sequence[WindowInfo]
 ) -> WindowPlace:
-    """GTK 4 tells what is in a popover as if the popover's own window began where the widget begins that opens it.
-    What fills such a window, and is a menu or does not fit into what it is in, is a popover.
+    """GTK 4 reports widgets in a popover as if the popover's window began where the widget that opens it begins.
+    A widget that fills such a window, and is a menu or does not fit into its parent, is a popover.
     """
     own, around = asked.in_window, parent.in_window
     if own is None or around is None or asked.role not in _POPOVERS_OF_GTK_4:
@@ -274,7 +274,7 @@ def _scale_box(box: Rect, scale: float) -> Rect:
 
 
 def _agrees(box: Rect, bounds: Rect, scale: float = 1.0) -> bool:
-    """Tell whether a top-level's own box is that client area, or its frame, or lies inside it (drawn shadows)."""
+    """Return whether a top-level's own box is that client area, or its frame, or lies inside it (drawn shadows)."""
     sides = (bounds.x - box.x, bounds.y - box.y, box.right - bounds.right, box.bottom - bounds.bottom)
     frame, slack = _FRAME_PX * scale, _SLACK_PX * scale
     return all(-frame <= side <= frame for side in sides) and (min(sides) >= -slack or max(sides) <= slack)

@@ -69,7 +69,7 @@ class AtSpiProvider:
     async def read(self, ask: AccessibilityAsk) -> Tree:
         """See AccessibilityProvider."""
         key = (ask.bus_address, ask.a11y_address)
-        mirror = self._mirror(key)
+        mirror = self._take_mirror(key)
         self._asks[key] = self._asks.get(key, 0) + 1
         self._end_oldest()
         try:
@@ -79,11 +79,11 @@ class AtSpiProvider:
             self._end_later(key)
 
     def hold(self, key: BusKey, told: Callable[[], None]) -> None:
-        """Keep the mirror of a display until `release`; `told` is called when its programs say something, and must not
+        """Keep the mirror of a display until `release`; `told` is called after each event of its programs, and must not
         raise. `key`: the addresses of its session bus and its own accessibility bus.
         """
         self._asks[key] = self._asks.get(key, 0) + 1
-        self._mirror(key).told.append(told)
+        self._take_mirror(key).told.append(told)
         self._end_oldest()
 
     def release(self, key: BusKey, told: Callable[[], None]) -> None:
@@ -96,13 +96,13 @@ class AtSpiProvider:
         """Return when the tree of a mirror that is held may be another, as `Mirror.ask_again_s` does."""
         return self._mirrors[key].ask_again_s()
 
-    def _mirror(self, key: BusKey) -> Mirror:
+    def _take_mirror(self, key: BusKey) -> Mirror:
         mirror = self._mirrors.pop(key, None) or Mirror(AccessibilityBus(*key))
         self._mirrors[key] = mirror  # the newest comes last
         return mirror
 
     async def sure(self, ask: AccessibilityAsk) -> Tree | None:
-        """Return what a mirror tells that is kept already, where it is as good as a fresh reading; else None.
+        """Return the tree of an existing mirror if it is as good as a fresh reading; else None.
 
         Raises: Unavailable, as `read` does.
         """
@@ -164,8 +164,8 @@ class AccessibilityChain:
                 return ProvidedTree(await provider.read(ask), provider.name, tuple(faults))
             except Unavailable as fault:
                 faults.append(ProviderFault(provider.name, str(fault)[:_MAX_REASON]))
-        told = "; ".join(f"{fault.name}: {fault.reason}" for fault in faults)
-        raise Unavailable(told or "there is no accessibility provider")
+        reasons = "; ".join(f"{fault.name}: {fault.reason}" for fault in faults)
+        raise Unavailable(reasons or "there is no accessibility provider")
 
     async def close(self) -> None:
         """Close every provider."""
@@ -185,11 +185,11 @@ class GuardedProvider:
     async def read(self, ask: AccessibilityAsk) -> Tree:
         """See AccessibilityProvider. Its answer is bounded and checked."""
         try:
-            tree = _checked(await _answer(self._provider.read(ask), ask.limits.walk_s + _GRACE_S))
+            tree = _check_tree(await _answer(self._provider.read(ask), ask.limits.walk_s + _GRACE_S))
         except Unavailable as fault:
             self._log.warning("accessibility.provider_failed", provider=self.name, reason=fault.message)
             raise
-        return _bounded(tree, ask.limits.max_nodes)
+        return _limit_nodes(tree, ask.limits.max_nodes)
 
     async def close(self) -> None:
         """See AccessibilityProvider."""
@@ -199,8 +199,8 @@ class GuardedProvider:
             self._log.warning("accessibility.provider_failed", provider=self.name, reason=fault.message)
 
 
-async def installed() -> tuple[list[AccessibilityProvider], list[ProviderFault]]:
-    """Return the providers that are installed as entry points, and those that could not be made, with the reason."""
+async def load_installed() -> tuple[list[AccessibilityProvider], list[ProviderFault]]:
+    """Return the providers that are installed as entry points, and a fault for each that could not be made."""
     made: list[AccessibilityProvider] = []
     broken = []
     for entry in entry_points(group=GROUP):
@@ -211,7 +211,7 @@ async def installed() -> tuple[list[AccessibilityProvider], list[ProviderFault]]
     return made, broken
 
 
-def _checked(tree: object) -> Tree:
+def _check_tree(tree: object) -> Tree:
     if not isinstance(tree, Tree):
         raise Unavailable(f"it answered a {type(tree).__name__}, not a Tree")
     if any(node.parent >= index for index, node in enumerate(tree.nodes)):
@@ -219,7 +219,7 @@ def _checked(tree: object) -> Tree:
     return tree
 
 
-def _bounded(tree: Tree, most: int) -> Tree:
+def _limit_nodes(tree: Tree, most: int) -> Tree:
     if len(tree.nodes) <= most:
         return tree
     return msgspec.structs.replace(tree, nodes=tree.nodes[:most], truncated="nodes")
@@ -228,7 +228,7 @@ def _bounded(tree: Tree, most: int) -> Tree:
 async def _answer(work: Coroutine[Any, Any, Value], within_s: float) -> Value:
     """Run foreign code and return its result. Raises: Unavailable for every exception of it."""
     task = asyncio.ensure_future(work)
-    task.add_done_callback(_taken)
+    task.add_done_callback(_retrieve_exception)
     try:
         done, _ = await asyncio.wait({task}, timeout=within_s)
     finally:
@@ -237,17 +237,17 @@ async def _answer(work: Coroutine[Any, Any, Value], within_s: float) -> Value:
         raise Unavailable(f"it did not answer in {within_s:g} s")
     fault = asyncio.CancelledError("it gave up") if task.cancelled() else task.exception()
     if fault is not None:
-        raise Unavailable(_words(fault)) from fault
+        raise Unavailable(_describe_fault(fault)) from fault
     return task.result()
 
 
-def _taken(task: asyncio.Future[Any]) -> None:
-    """Take what a task raised after its caller stopped waiting."""
+def _retrieve_exception(task: asyncio.Future[Any]) -> None:
+    """Retrieve what a task raised after its caller stopped waiting, or asyncio logs it."""
     if not task.cancelled():
         task.exception()
 
 
-def _words(fault: BaseException) -> str:
+def _describe_fault(fault: BaseException) -> str:
     return str(fault) if isinstance(fault, AcudError) else f"{type(fault).__name__}: {fault}"
 
 

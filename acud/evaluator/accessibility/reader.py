@@ -25,14 +25,14 @@ _NO_LIMITS = Limits()
 
 
 class AppReading:
-    """One application's part of a reading: what it said, and why there is no more of it (`failure`, "" for nothing).
+    """One application's part of a reading: its walk, and why that is incomplete (`failure`, "" for complete).
 
-    `known`: what it said of itself in an earlier reading; it isn't asked for that again then.
+    `known`: its identity from an earlier reading, which is then not asked for again.
     """
 
     def __init__(self, root: Ref, pid: int, known: AccessibleApp | None = None) -> None:
         self.root = root
-        self.app = known or AccessibleApp(_command(pid), pid)
+        self.app = known or AccessibleApp(_process_name(pid), pid)
         self.walk: AppWalk | None = None
         self.failure = ""
         self.is_hung = False
@@ -51,9 +51,9 @@ class AppReading:
 
         Widgets that `memory` holds are not asked again.
         """
-        work = asyncio.ensure_future(self._walked(connection, windows, budget, memory))
+        work = asyncio.ensure_future(self._walk(connection, windows, budget, memory))
         try:
-            await self._patiently(work, budget)
+            await self._wait_while_answering(work, budget)
             self.is_cut_short = not work.done() and not self.failure
             if self.is_cut_short:
                 budget.cut = budget.cut or "time"
@@ -62,12 +62,12 @@ class AppReading:
             with contextlib.suppress(asyncio.CancelledError, NoAnswer, Unavailable):
                 await work
 
-    async def _walked(
+    async def _walk(
         self, connection: BusConnection, windows: Sequence[WindowInfo], budget: WalkBudget, memory: WidgetMemory | None
     ) -> None:
         try:
             if not self._is_known:
-                await self._introduced(WidgetClient(connection))
+                await self._ask_identity(WidgetClient(connection))
             asker = WidgetClient(connection, is_gtk_4=self.app.is_gtk_4)
             self.walk = AppWalk(asker, self.root, self.app, windows, budget, memory)
             await self.walk.run()
@@ -75,21 +75,21 @@ class AppReading:
             self.is_gone = fault.is_gone
             self.failure = "it ended while it was read" if fault.is_gone else f"it refuses to be read: {fault}"
 
-    async def _introduced(self, asker: WidgetClient) -> None:
+    async def _ask_identity(self, asker: WidgetClient) -> None:
         name, (toolkit, version) = await asyncio.gather(asker.name(self.root), asker.toolkit(self.root))
         self.app = AccessibleApp(name or self.app.name, self.app.pid, toolkit, version)
 
-    async def _patiently(self, work: asyncio.Future[None], budget: WalkBudget) -> None:
+    async def _wait_while_answering(self, work: asyncio.Future[None], budget: WalkBudget) -> None:
         """Wait for `work` as long as the application goes on answering, and not past the budget's end."""
         answer_s = budget.limits.answer_s
-        heard = -1
+        counted = -1
         while not work.done():
             answers = self.walk.answers if self.walk is not None else 0
-            if answers == heard:
+            if answers == counted:
                 self.failure = f"it did not answer for {answer_s:g} s"
                 self.is_hung = True
                 return
-            heard = answers
+            counted = answers
             patience = min(answer_s, budget.until - time.monotonic())
             if patience <= 0:
                 return
@@ -106,10 +106,10 @@ class TreeReader:
     async def read(
         self, windows: Sequence[WindowInfo] = (), limits: Limits = _NO_LIMITS, pids: Collection[int] | None = None
     ) -> Tree:
-        """Return what the applications say (only those of `pids`, when given). `windows` are the display's, topmost
-        first: they say which X window a widget is in, and where, when its toolkit doesn't know.
+        """Return the applications' widgets (only those of `pids`, when given). `windows` are the display's, topmost
+        first: they give the X window of each widget, and its place when its toolkit doesn't know it.
 
-        An application that does not answer in time is named in `failed`, and what it said before is kept.
+        An application that does not answer in time is named in `failed`; what it answered until then is kept.
         Raises: Unavailable when the bus can't be reached, or dies meanwhile.
         """
         begun = time.monotonic()
@@ -164,8 +164,8 @@ def tree_of(readings: Sequence[AppReading], windows: Sequence[WindowInfo], cut: 
     )
 
 
-def _command(pid: int) -> str:
-    """Return what the kernel calls a process: the name of an application that does not tell its own."""
+def _process_name(pid: int) -> str:
+    """Return the kernel's name of a process, for an application that gives none."""
     try:
         return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
     except OSError:

@@ -133,12 +133,12 @@ class AppWalk:
         """Ask every widget that shows. Raises: NoAnswer when the application is gone, Unavailable when the bus is."""
         tops = await self._asker.children(self._root)
         self.answers += 1
-        level = self._new(WalkStep(ref, -1, (index,), None) for index, ref in enumerate(tops))
+        level = self._unreached(WalkStep(ref, -1, (index,), None) for index, ref in enumerate(tops))
         for _ in range(self._limits.max_depth):
             self._waiting = len(level)
             if not level:
                 break
-            level = await self._asked(level)
+            level = await self._ask_level(level)
         self._waiting = len(level)
         if level and not self._budget.cut:
             self._budget.cut = "depth"
@@ -152,35 +152,37 @@ class AppWalk:
             level, self._offscreen = self._offscreen[:left], self._offscreen[left:]
             left -= len(level)
             self._waiting += len(level)
-            below = await self._asked(level)
+            below = await self._ask_level(level)
             self._waiting -= len(below)
             self._offscreen += below
         if self._offscreen and not self._budget.cut:
             self._budget.cut = "nodes"
 
-    async def _asked(self, level: Sequence[WalkStep]) -> list[WalkStep]:
+    async def _ask_level(self, level: Sequence[WalkStep]) -> list[WalkStep]:
         below: list[WalkStep] = []
         for start in range(0, len(level), _AT_ONCE):
             wanted = level[start : start + _AT_ONCE]
             steps = self._budget.take(wanted)
-            known = [self._known(step) for step in steps]
-            fresh = iter(await asyncio.gather(*(self._one(s) for s, one in zip(steps, known, strict=True) if not one)))
+            known = [self._recall(step) for step in steps]
+            unknown = [step for step, one in zip(steps, known, strict=True) if not one]
+            fresh = iter(await asyncio.gather(*map(self._ask_widget, unknown)))
             answers = [one.asked if one else next(fresh) for one in known]
             kept = [
-                (self._kept(step, asked, one), one)
+                (self._record(step, asked, one), one)
                 for step, asked, one in zip(steps, answers, known, strict=True)
                 if asked is not None
             ]
             new = [index for index, one in kept if index >= 0 and not one]
-            await asyncio.gather(*(self._more(self.found[index]) for index in new))
-            more = self._new(step for index, _ in kept if index >= 0 for step in _below(index, self.found[index]))
+            await asyncio.gather(*(self._ask_details(self.found[index]) for index in new))
+            shown = [index for index, _ in kept if index >= 0]
+            more = self._unreached(step for index in shown for step in _child_steps(index, self.found[index]))
             below.extend(more)
             self._skipped += len(wanted) - len(steps)
             self._waiting += len(more) - len(wanted)
         return below
 
-    def _new(self, steps: Iterable[WalkStep]) -> list[WalkStep]:
-        """Return the steps to widgets that were not reached yet: GTK 3 tells the menu of an open combo box twice, in it
+    def _unreached(self, steps: Iterable[WalkStep]) -> list[WalkStep]:
+        """Return the steps to widgets not reached yet: GTK 3 lists the menu of an open combo box twice, in the box
         and in a top-level window of its own, which comes first.
         """
         found = []
@@ -190,13 +192,13 @@ class AppWalk:
                 found.append(step)
         return found
 
-    def _known(self, step: WalkStep) -> RememberedWidget | None:
-        """Return what is remembered. An earlier walk may have asked less of what is out of sight."""
+    def _recall(self, step: WalkStep) -> RememberedWidget | None:
+        """Return the remembered widget, unless an earlier walk asked it less for being out of sight."""
         known = self._memory.get(step.ref)
         is_less = known is not None and not known.role and known.asked.states & State.VISIBLE
         return None if self._is_offscreen and is_less else known
 
-    async def _one(self, step: WalkStep) -> WidgetAnswers | None:
+    async def _ask_widget(self, step: WalkStep) -> WidgetAnswers | None:
         """Ask one widget; None when it vanished meanwhile."""
         try:
             at = step.place
@@ -211,24 +213,24 @@ class AppWalk:
         except NoAnswer as fault:
             fault.raise_if_gone()
             return None
-        self._heard()
+        self._count_answer()
         return asked
 
-    def _heard(self) -> None:
+    def _count_answer(self) -> None:
         self.answers += 1
 
     def _role_around(self, step: WalkStep) -> str:
         return self.found[step.parent].widget.asked.role if step.parent >= 0 else ""
 
     async def _with_children_in_view(self, step: WalkStep, asked: WidgetAnswers) -> WidgetAnswers:
-        """Ask a list that is too long to be listed for what can be seen of it."""
+        """Add the children in view to a widget that has too many to list them all."""
         in_window = step.place is not None and step.place.needs_window
-        view = self._view(step, asked.in_window if in_window else asked.on_screen)
+        view = self._visible_part(step, asked.in_window if in_window else asked.on_screen)
         if view is None:
             return asked._replace(is_cut=True)
         try:
             found = await children_in_view(
-                self._asker.connection, step.ref, view, int(in_window), self._limits.max_nodes, self._heard
+                self._asker.connection, step.ref, view, int(in_window), self._limits.max_nodes, self._count_answer
             )
         except NoAnswer as fault:
             fault.raise_if_gone()
@@ -237,18 +239,18 @@ class AppWalk:
             return asked._replace(is_cut=True)
         return asked._replace(children=found.refs, is_cut=found.is_cut)
 
-    def _view(self, step: WalkStep, box: Rect | None) -> Rect | None:
-        """Return what the widgets around a widget let be seen of its `box`, in the pixels that its toolkit tells."""
+    def _visible_part(self, step: WalkStep, box: Rect | None) -> Rect | None:
+        """Return the part of `box` that the widgets around it do not clip, in the toolkit's pixels."""
         while box is not None and step.parent >= 0:
             around = self.found[step.parent]
-            told = around.place.told(around.widget.asked)
-            if told is not None and around.widget.asked.role in _CLIPPING:
-                box = box.intersect(told)
+            outer = around.place.toolkit_box(around.widget.asked)
+            if outer is not None and around.widget.asked.role in _CLIPPING:
+                box = box.intersect(outer)
             step = around.step
         return box
 
-    def _kept(self, step: WalkStep, asked: WidgetAnswers, known: RememberedWidget | None) -> int:
-        """Add a widget to those found and return its index, -1 for one that does not show."""
+    def _record(self, step: WalkStep, asked: WidgetAnswers, known: RememberedWidget | None) -> int:
+        """Record a widget as found and return its index, -1 for one that does not show."""
         at, read_s = step.place, known.read_s if known else time.monotonic()
         parent, top = self._around(step)
         inside = self.found[step.parent].widget.asked if step.parent >= 0 else None
@@ -279,7 +281,7 @@ class AppWalk:
         return is_wanted and asked.states & (State.VISIBLE | State.DEFUNCT) == State.VISIBLE
 
     def _around(self, step: WalkStep) -> tuple[Ref, Ref]:
-        """Return the widget that it is in and the top-level one; each itself for a top-level one."""
+        """Return the parent and the top-level widget; each is the widget itself for a top-level one."""
         if step.parent < 0:
             return step.ref, step.ref
         parent = self.found[step.parent]
@@ -295,8 +297,8 @@ class AppWalk:
         return self._app.toolkit == "GTK" and name.startswith("Gtk") and name[3:4].isupper() and name.isalnum()
 
     def _role(self, asked: WidgetAnswers, around: WidgetAnswers | None) -> str:
-        """Return its role. GTK 4 tells no password field by its role; one without a name tells its class. What can be
-        edited as a whole, such as a part of a page, may tell a role that says nothing of it.
+        """Return the widget's role. GTK 4 has no role for password fields, but names those without a name by their
+        class. What can be edited as a whole, such as a part of a page, may have a role of no editable widget.
         """
         if self._is_class_name(asked.name) and asked.name == "GtkPasswordEntry":
             return PASSWORD
@@ -304,22 +306,22 @@ class AppWalk:
         is_edited = asked.states & _EDITED == _EDITED and asked.role in _UNSPECIFIC
         return FIELD if is_edited and not is_in_other else asked.role
 
-    def remembered(self) -> dict[Ref, RememberedWidget]:
-        """Return everything that was asked to its end, for the memory of a later walk."""
+    def finished_widgets(self) -> dict[Ref, RememberedWidget]:
+        """Return the widgets that were asked completely, for the memory of a later walk."""
         return {one.step.ref: one.widget for one in self.found if one.is_whole} | dict(self._hidden)
 
     # ---- asked of some widgets only -------------------------------------------------------------------------------
 
-    async def _more(self, walked: WalkedWidget) -> None:
+    async def _ask_details(self, walked: WalkedWidget) -> None:
         try:
-            await self._asked_more(walked.step.ref, walked.widget)
+            await self._fill_details(walked.step.ref, walked.widget)
         except NoAnswer as fault:
             fault.raise_if_gone()
         walked.is_whole = True
 
-    # GTK 4 doesn't tell which fields hide what is typed into them, and hands it out: no text of its fields is read.
+    # GTK 4 doesn't mark fields that hide what is typed, and returns their text: no text of its fields is read.
 
-    async def _asked_more(self, ref: Ref, widget: RememberedWidget) -> None:
+    async def _fill_details(self, ref: Ref, widget: RememberedWidget) -> None:
         role = widget.role
         secure = role == PASSWORD
         is_cell = role == "table cell" and self._app.is_libreoffice
@@ -340,7 +342,7 @@ class AppWalk:
             if empty.is_told_as_text and " ".join(widget.text.split()) == empty.words:
                 widget.text = ""
         if role == "combo box":
-            widget.text = await self._asker.chosen(ref, widget.asked.children)
+            widget.text = await self._asker.selected_name(ref, widget.asked.children)
         if role in _WITH_NUMBER:
             widget.text, widget.span = await asyncio.gather(self._asker.value(ref), self._asker.span(ref))
         if self._limits.details or (self._limits.actions and _may_act(role, widget.asked.states)):
@@ -355,11 +357,11 @@ def in_document_order(found: Sequence[WalkedWidget], app: int, first: int) -> li
 
 
 def _may_act(role: str, states: int) -> bool:
-    """Tell whether a widget is worth asking for its actions: GTK 3 writes a warning for each that has none."""
+    """Return whether a widget is worth asking for its actions: GTK 3 writes a warning for each that has none."""
     return bool(states & State.FOCUSABLE) and role not in _INERT
 
 
-def _below(index: int, walked: WalkedWidget) -> Iterable[WalkStep]:
+def _child_steps(index: int, walked: WalkedWidget) -> Iterable[WalkStep]:
     is_in_page = walked.step.is_in_page or walked.widget.role in PAGES
     for place, ref in enumerate(walked.widget.asked.children):
         yield WalkStep(ref, index, (*walked.step.order, place), walked.place, is_in_page)

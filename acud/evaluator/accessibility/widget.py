@@ -46,7 +46,7 @@ class Ref(NamedTuple):
 
 
 class Placeholder(NamedTuple):
-    """The words that stand in an empty field. `is_told_as_text`: its program may tell them as what the field holds, as
+    """The words that stand in an empty field. `is_told_as_text`: the program may report them as the field's text, as
     Chromium does for fields that a page makes of other elements.
     """
 
@@ -117,9 +117,9 @@ class WidgetClient:
         in_scroll_pane: bool = False,
         offscreen: bool = False,
     ) -> WidgetAnswers:
-        """Return what `ref` says; of one that does not show, only the states. `on_screen`, `in_window`: in which
-        pixels to ask for its place. `in_scroll_pane`: it is in a scroll pane of GTK 3. `offscreen`: one that is
-        scrolled out of sight counts as showing.
+        """Return the widget's answers; only the states, if it does not show. `on_screen`, `in_window`: in which pixels
+        to ask for its place. `in_scroll_pane`: it is in a scroll pane of GTK 3. `offscreen`: a widget scrolled out of
+        sight counts as showing.
         """
         states = await self.states(ref)
         if in_scroll_pane and not states & State.SHOWING and await self._is_viewport(ref, states):
@@ -136,9 +136,7 @@ class WidgetClient:
         return WidgetAnswers(states, role, name, screen_box, window_box, children, total)
 
     async def _is_viewport(self, ref: Ref, states: int) -> bool:
-        """Tell whether it is a viewport of GTK 3, which does not count as showing once it was scrolled further than it
-        is large.
-        """
+        """Return whether it is a viewport of GTK 3, which stops showing once it is scrolled further than its size."""
         return bool(states & State.VISIBLE) and await role_of(self.connection, ref) == "viewport"
 
     async def name(self, ref: Ref) -> str:
@@ -182,8 +180,8 @@ class WidgetClient:
             return ""
         return clean_lines(text, MAX_TEXT)
 
-    async def chosen(self, ref: Ref, children: Sequence[Ref]) -> str:
-        """Return the name of what a combo box has chosen: its closed list says so, or it does itself."""
+    async def selected_name(self, ref: Ref, children: Sequence[Ref]) -> str:
+        """Return the name of a combo box's selected item, from its closed list or the combo box itself."""
         for one in (*children[:1], ref):  # Chromium complains when its combo box is asked itself
             try:
                 (found,) = await self.connection.call(*one, (_SELECTION, "GetSelectedChild"), "i", 0)
@@ -202,7 +200,7 @@ class WidgetClient:
         return f"{number:.6g}"
 
     async def span(self, ref: Ref) -> tuple[float, float] | None:
-        """Return the least and the greatest number that a slider or bar may stand at; None: it does not say."""
+        """Return the least and the greatest value of a slider or bar; None when it gives none."""
         try:
             low, high = await asyncio.gather(
                 *(self.connection.get(*ref, (VALUE, name)) for name in ("MinimumValue", "MaximumValue"))
@@ -292,7 +290,7 @@ class WidgetMemory:
         return len(self._kept)
 
     def get(self, ref: Ref) -> RememberedWidget | None:
-        """Return what `ref` said, or None when it must be asked."""
+        """Return the remembered widget, or None when it must be asked."""
         return self._kept.get(ref)
 
     def keep(self, kept: dict[Ref, RememberedWidget]) -> None:
@@ -300,12 +298,12 @@ class WidgetMemory:
         self._kept = kept
 
     def forget_all(self) -> bool:
-        """Forget everything. Return whether there was something, as the others below do."""
+        """Forget everything. Returns whether anything was forgotten, as the methods below do."""
         had, self._kept = bool(self._kept), {}
         return had
 
     def forget_older(self, than_s: float) -> bool:
-        """Forget what was said before `than_s`."""
+        """Forget widgets read before `than_s`."""
         return self._forget(lambda _, one: one.read_s < than_s)
 
     def forget(self, paths: Collection[str]) -> bool:
@@ -335,7 +333,7 @@ class WidgetMemory:
         visible: dict[Ref, Rect | None] = {}
         touched: set[Ref] = set()
         for ref, one in self._kept.items():  # parents come first
-            visible[ref] = _seen(one, visible.get(one.parent, one.box))
+            visible[ref] = _visible_box(one, visible.get(one.parent, one.box))
             is_out_of_sight = visible[ref] is None and one.parent in touched
             if is_out_of_sight or (one.box and any(one.box.intersect(area) for area in areas)):
                 touched.add(ref)
@@ -347,6 +345,6 @@ class WidgetMemory:
         return had
 
 
-def _seen(one: RememberedWidget, around: Rect | None) -> Rect | None:
-    """Return the part of a widget that its parents let be seen, `around` being what is seen of the nearest."""
+def _visible_box(one: RememberedWidget, around: Rect | None) -> Rect | None:
+    """Return the part of a widget inside `around`, the visible part of its parent."""
     return one.box.intersect(around) if one.box and around else None

@@ -17,7 +17,7 @@ from acud.evaluator.accessibility.provider import (
     AccessibilityChain,
     AtSpiProvider,
     display_limits,
-    installed,
+    load_installed,
 )
 from acud.evaluator.expression_time_limit import TookTooLong
 from acud.evaluator.ports import Redactor
@@ -93,7 +93,7 @@ class WidgetReader:
     async def _get_chain(self) -> AccessibilityChain:
         async with self._making:
             if self._chain is None:
-                others, broken = await installed()
+                others, broken = await load_installed()
                 self._chain = AccessibilityChain([self._mirrors, *others], broken)
             return self._chain
 
