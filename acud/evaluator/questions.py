@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from acud.config import VisionSettings
 from acud.evaluator.context import Counters, Encoded, EvaluatorContext
 from acud.evaluator.evidence import EncodedView, record_of
-from acud.evaluator.judges.faults import CONTINUES, TokenUsage, added
+from acud.evaluator.judges.faults import CONTINUES, TokenUsage, sum_usage
 from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeQuestion, JudgeReply, Together, first_answer
 from acud.evaluator.judges.prompt import question_key
 from acud.evaluator.judges.rate_limit import Claim
@@ -406,5 +406,5 @@ def _is_open(reply: JudgeReply) -> bool:
 
 def _with(lost: JudgeReply, reply: JudgeReply) -> JudgeReply:
     before = TokenUsage(lost.tokens_in, lost.tokens_out, lost.cost_usd)
-    spent = added(before, TokenUsage(reply.tokens_in, reply.tokens_out, reply.cost_usd))
+    spent = sum_usage(before, TokenUsage(reply.tokens_in, reply.tokens_out, reply.cost_usd))
     return JudgeReply(reply.verdict, spent.tokens_in, spent.tokens_out, spent.cost_usd, reply.judge)

@@ -1,1 +1,1 @@
-"""Judges: who answers a criterion from a picture."""
+"""Judges: they answer a criterion from a picture."""

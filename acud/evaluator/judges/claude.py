@@ -115,7 +115,7 @@ class ClaudeProvider:
 
 
 def _messages(request: ChatRequest) -> list[dict[str, Any]]:
-    """Return the conversation with roles in turn: answers of tools are the user's, and first in what the user says."""
+    """Return the conversation with alternating roles; answers of tools come first in the user's message."""
     last = last_user(request.messages)
     pictures = [_image(one.base64) for one in request.pictures]
     told: list[dict[str, Any]] = []
@@ -140,7 +140,7 @@ def _use(call: ChatCall) -> dict[str, Any]:
     try:
         given = decode_json(call.arguments or "{}", dict[str, Any])
     except msgspec.DecodeError:
-        # What a model once wrote as arguments and was told off for goes back as the words they are.
+        # Malformed arguments of an earlier answer, which was rejected for them, go back as plain text.
         given = {"arguments": call.arguments}
     return {"type": "tool_use", "id": call.call_id, "name": call.name, "input": given}
 

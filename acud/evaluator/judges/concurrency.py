@@ -1,11 +1,12 @@
 """How many calls to one backend run at once: more while its answers stay as quick, fewer when it is full (AIMD).
 
-The way of TCP: doubled in each round of answers at first, then a little more in each; halved when the backend says that
-it is full (429, 503, 529), a quarter less when even the quickest answer of a round takes twice as long as in its best
-round of late. Where fewer calls are not answered sooner, the model is slow and not full: then it is as before.
+As in TCP, the limit doubles in each round of answers at first, then grows a little in each. It is halved when the
+backend reports that it is full (429, 503, 529), and cut by a quarter when even the quickest answer of a round takes
+twice as long as in the best recent round. If fewer calls are not answered sooner, the model is slow and not full: the
+cut is undone.
 
-A round of a slow model takes seconds, and quick answers must not wait for it: while calls wait, and nothing has said of
-late that there are too many, there are soon more without any answer.
+A round of a slow model takes seconds, and quick answers must not wait for it: while calls wait, and nothing has shown
+lately that there are too many, the limit grows without any answer.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ START = 32
 _FULL = frozenset({429, 503, 529})
 _SLOW = 2.0
 _ROUND = 4
-"""Answers that make a round at least: one slow answer says nothing."""
+"""The fewest answers that make a round: one slow answer proves nothing."""
 _ROUNDS = 20
 """Rounds that are remembered: a backend that became slower for good is judged by what it can do now."""
 _HELPED = 0.8
@@ -76,13 +77,13 @@ class Concurrency:
         try:
             yield
         except CallFailed as fault:
-            # A call that began before the last cut tells what is known.
+            # A call that began before the last cut brings no news.
             if fault.status in _FULL and began > self._full_at:
                 self._full_at, self._before = self._now(), None
                 self._cut(self._limit / 2)
             raise
         else:
-            self._answered(self._now() - began)
+            self._note_answer(self._now() - began)
         finally:
             self._leave()
 
@@ -162,7 +163,7 @@ class Concurrency:
                 self._seated += 1
                 turn.set_result(None)
 
-    def _answered(self, took_s: float) -> None:
+    def _note_answer(self, took_s: float) -> None:
         self._took_s.append(took_s)
         if len(self._took_s) < max(_ROUND, self.limit):
             return

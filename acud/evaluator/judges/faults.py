@@ -13,7 +13,7 @@ from acud.base.errors import AcudError
 MAX_REASON = 300
 """Characters of a reason; it ends in events, records and the wake's text."""
 CONTINUES = frozenset({"judge_down", "unavailable", "rate_limited", "no_key", "budget", "rejected"})
-"""Codes that say that a model was not heard: another one may be asked instead. The others are answers of a kind."""
+"""Codes for a call without an answer: another model may be asked instead. The others are answers of a kind."""
 _HIDDEN = "***"
 _PART = 8
 """So many characters of a key in a row are as bad as the key."""
@@ -21,7 +21,7 @@ _MARKS = re.compile(r"(?i)\b(bearer\s+|sk-)[\w.~+/=-]{6,}")
 
 
 class TokenUsage(Struct, frozen=True):
-    """What an answer took. `cost_usd` None: to be had from the tokens and a price, else unknown.
+    """What an answer took. `cost_usd` None: computed from the tokens and a price, else unknown.
 
     `billed_in` is the input in tokens of full price, where parts of it (a cache) are charged at another rate.
     """
@@ -33,24 +33,24 @@ class TokenUsage(Struct, frozen=True):
 
 
 FREE = TokenUsage(cost_usd=0.0)
-"""Nothing was begun that anybody charges for."""
+"""No work was begun that a vendor charges for."""
 
 
-def added(one: TokenUsage, other: TokenUsage) -> TokenUsage:
-    """Return both together: a cost that is not known makes the whole unknown, tokens not told count as none."""
+def sum_usage(one: TokenUsage, other: TokenUsage) -> TokenUsage:
+    """Return the sum: an unknown cost makes the whole cost unknown, unknown tokens count as none."""
     known = one.cost_usd is not None and other.cost_usd is not None
     cost = (one.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None
-    return TokenUsage(_sum(one.tokens_in, other.tokens_in), _sum(one.tokens_out, other.tokens_out), cost)
+    return TokenUsage(_sum_counts(one.tokens_in, other.tokens_in), _sum_counts(one.tokens_out, other.tokens_out), cost)
 
 
-def _sum(one: int | None, other: int | None) -> int | None:
+def _sum_counts(one: int | None, other: int | None) -> int | None:
     return None if one is None and other is None else (one or 0) + (other or 0)
 
 
 class CallFailed(AcudError):
     """A call without an answer. `code` as in a reply; `retry`: another try may help, not before `after_s` seconds.
 
-    `status`: the HTTP status that said so, 0 for none.
+    `status`: the HTTP status of the refusal, 0 for none.
     """
 
     def __init__(
@@ -84,31 +84,32 @@ class KeyFilter:
         """Return `text` with our keys blotted out, parts of them too: some servers show the beginning, some the end."""
         for form in self._forms:
             text = text.replace(form, _HIDDEN)
-        return _blotted(text, self._parts)
+        return _hide_keys(text, self._parts)
 
     def line(self, text: str) -> str:
         """Return `text` as a reason: printable, one line, bounded. Keys go first, so that no cut leaves half a one.
 
-        Also what only looks like a key: somebody else's may stand in an error. (In a model's words it may be evidence.)
+        Text that only looks like a key goes too: an error may quote another party's. (In a model's words it may be
+        evidence.)
         """
         hidden = _MARKS.sub(rf"\g<1>{_HIDDEN}", self.without_keys(text))
         printable = "".join(c if c.isprintable() else " " for c in hidden)
         return " ".join(printable.split())[:MAX_REASON]
 
     def clean(self, body: bytes) -> bytes:
-        """Return an answer's body without the secrets, before anybody reads it."""
+        """Return an answer's body without the secrets."""
         for form in self._forms:
             body = body.replace(form.encode(), _HIDDEN.encode())
         return body
 
 
-def _blotted(text: str, parts: re.Pattern[str] | None) -> str:
+def _hide_keys(text: str, parts: re.Pattern[str] | None) -> str:
     """Return `text` without any run that `parts`, a look ahead at `_PART` characters, finds."""
     if parts is None:
         return text
-    told, end = [], 0
+    pieces, end = [], 0
     for found in parts.finditer(text):
         if found.start() >= end:
-            told += [text[end : found.start()], _HIDDEN]
+            pieces += [text[end : found.start()], _HIDDEN]
         end = found.start() + _PART
-    return "".join([*told, text[end:]])
+    return "".join([*pieces, text[end:]])

@@ -97,7 +97,7 @@ class GeminiProvider:
         if request.system:
             body["systemInstruction"] = {"parts": [{"text": request.system}]}
         if request.tools:
-            body["tools"] = [{"functionDeclarations": [_declared(one) for one in request.tools]}]
+            body["tools"] = [{"functionDeclarations": [_declare_tool(one) for one in request.tools]}]
         return body
 
     def read(self, wire: HttpExchange, text: bytes) -> ProviderAnswer:
@@ -124,7 +124,7 @@ def _read(who: str, candidate: _Candidate, answer: _GeminiAnswer, usage: TokenUs
     parts, stop, model = candidate.content.parts, candidate.finish_reason, answer.model_version
     words = "".join(part.text for part in parts if not part.thought)
     asked = (part for part in parts if part.function_call is not None)
-    calls = tuple(_call(number, part) for number, part in enumerate(asked))
+    calls = tuple(_read_call(number, part) for number, part in enumerate(asked))
     thought = answer.usage_metadata.thoughts_token_count > 0 or any(part.thought for part in parts)
     if stop in _DECLINED:
         reason = f"{who} refused: {candidate.finish_message or stop}"
@@ -169,10 +169,10 @@ def _parts(message: ChatMessage, names: dict[str, str], pictures: list[dict[str,
         name = names.get(message.call_id, message.call_id)
         return [{"functionResponse": {"id": message.call_id, "name": name, "response": {"result": message.text}}}]
     text = [{"text": message.text}] if message.text else []
-    return [*pictures, *text, *(_called(call) for call in message.calls)]
+    return [*pictures, *text, *(_call_part(call) for call in message.calls)]
 
 
-def _called(call: ChatCall) -> dict[str, Any]:
+def _call_part(call: ChatCall) -> dict[str, Any]:
     try:
         given = decode_json(call.arguments or "{}", dict[str, Any])
     except msgspec.DecodeError:
@@ -181,7 +181,7 @@ def _called(call: ChatCall) -> dict[str, Any]:
     return part | ({"thoughtSignature": call.signature} if call.signature else {})
 
 
-def _call(number: int, part: _GeminiPart) -> ChatCall:
+def _read_call(number: int, part: _GeminiPart) -> ChatCall:
     call = part.function_call
     assert call is not None, "the caller chose parts that have one"
     return ChatCall(call.id or f"call_{number}", call.name, bytes(call.args).decode(), part.thought_signature)
@@ -191,5 +191,5 @@ def _image(data: str) -> dict[str, Any]:
     return {"inlineData": {"mimeType": "image/jpeg", "data": data}}
 
 
-def _declared(one: ChatTool) -> dict[str, Any]:
+def _declare_tool(one: ChatTool) -> dict[str, Any]:
     return {"name": one.name, "description": one.description, "parametersJsonSchema": decode_json(one.schema)}

@@ -1,6 +1,6 @@
 """One HTTP exchange with a model's server: bounded, never redirected, never sent through a proxy to this machine.
 
-A status says what it means for the call, and when another try may come.
+`status_fault` maps a status to the fault of a call, `asked_pause_s` reads when it may be tried again.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from acud.evaluator.judges.faults import FREE, CallFailed, KeyFilter, TokenUsage
 from acud.evaluator.judges.plain_http import PlainTransport
 
 _LATER = frozenset({408, 409, 425, 429})
-"""Statuses below 500 that say "not now" (RFC 9110, RFC 6585, RFC 8470)."""
+"""Statuses below 500 that mean "not now" (RFC 9110, RFC 6585, RFC 8470)."""
 _NOT_FOUND = 404
 _CODES = {401: "no_key", 402: "budget", 403: "no_key", 404: "judge_down", 408: "judge_down", 429: "rate_limited"}
 _SPENT = ("insufficient_quota", "credit_balance_exhausted", "enforced_spend_limit_reached", "credit balance is too low")
-"""How vendors say, under 400 and 429, that the money is gone (OpenAI, Anthropic): waiting a minute does not help."""
+"""Under 400 and 429, no credit is left (OpenAI, Anthropic): waiting a minute does not help."""
 _NO_KEY = ("api key not valid", "api key not found", "api key expired")
-"""How Gemini says, under 400, that the key is none of its own."""
+"""Under 400, Gemini does not know the key."""
 _NO_PICTURES = "image input is not supported"
-"""How llama.cpp says, under 500, that it was started without a model for pictures: no other try can help."""
+"""Under 500, llama.cpp was started without a model for pictures: no other try can help."""
 TAKES_NO_PICTURES = "takes no pictures: start llama-server with --mmproj, or name a model that does"
 """What to do about a server that serves its model for text alone."""
 MAX_BODY_BYTES = 1 << 20
@@ -56,7 +56,7 @@ _HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidU
 
 
 def status_fault(status: int, said: str, after_s: float | None = None, usage: TokenUsage = FREE) -> CallFailed:
-    """Return what an answer with `status`, not 2xx, and the words `said` means."""
+    """Return the fault for an answer with `status`, not 2xx, and the words `said`."""
     words = said.lower()
     if status in (400, 402, 429) and any(mark in words for mark in _SPENT):
         return CallFailed("budget", said, usage=usage)
@@ -78,7 +78,7 @@ def plain_url(url: httpx.URL) -> str:
 
 
 def asked_pause_s(headers: Mapping[str, str]) -> float | None:
-    """Return how many seconds the sender asks to wait; None when it does not say, or says it unreadably.
+    """Return how many seconds the sender asks to wait; None when its headers give none that can be read.
 
     `retry-after-ms` (OpenAI and Azure), `retry-after` in seconds or as an HTTP date (RFC 9110, section 10.2.3), and
     OpenRouter's `x-ratelimit-reset`, milliseconds of UTC, where nothing is left.
@@ -90,7 +90,7 @@ def asked_pause_s(headers: Mapping[str, str]) -> float | None:
     seconds = _number(said)
     if seconds is not None:
         return seconds
-    return _until(said) if said else _reset(headers)
+    return _seconds_until(said) if said else _seconds_to_reset(headers)
 
 
 class _Pool:
@@ -102,7 +102,7 @@ class _Pool:
 
 
 class _CountedStream(httpx.AsyncByteStream):
-    """A response's body, whose call is over once it is closed."""
+    """A response's body; closing it ends the call."""
 
     def __init__(self, body: httpx.AsyncByteStream, pool: _Pool) -> None:
         self._body = body
@@ -210,10 +210,10 @@ class HttpExchange:
             finally:
                 await response.aclose()
         except (httpx.HTTPError, httpx.InvalidURL) as fault:
-            raise self._unanswered(fault) from None  # the cause may show the headers of the request
+            raise self._transport_fault(fault) from None  # the cause may show the headers of the request
         if not response.is_success:
             at = f" at {plain_url(request.url)}" if response.status_code == _NOT_FOUND else ""
-            said = self.words.line(f"{self.who} answered {response.status_code}{at}: {_said(text)}")
+            said = self.words.line(f"{self.who} answered {response.status_code}{at}: {_error_text(text)}")
             pause_s = asked_pause_s(response.headers)
             raise status_fault(response.status_code, said, _retry_info_s(text) if pause_s is None else pause_s)
         return text
@@ -242,17 +242,17 @@ class HttpExchange:
         return CallFailed("unparsable", self.words.line(reason), usage=usage)
 
     def error(self, error: Any, usage: TokenUsage) -> CallFailed:
-        """Return what an `error` inside a 2xx means. Its code is a status, where it is one; else its code and type say,
-        or where it has neither its message, whether it passes by itself. One that says nothing may pass.
+        """Return the fault for an `error` inside a 2xx. Its code may be an HTTP status; else its code and type, or else
+        its message, decide whether it passes by itself. An error without any of these may pass.
         """
-        told = error if isinstance(error, dict) else {"message": error}
-        kinds = [str(told[name]) for name in ("code", "status", "type") if told.get(name)]
+        fields = error if isinstance(error, dict) else {"message": error}
+        kinds = [str(fields[name]) for name in ("code", "status", "type") if fields.get(name)]
         status = next((int(one) for one in kinds if re.fullmatch("[45][0-9]{2}", one)), 0)
-        named = " ".join(one for one in kinds if not one.isdigit()) or str(told.get("message") or "")
+        named = " ".join(one for one in kinds if not one.isdigit()) or str(fields.get("message") or "")
         if not status:
             passes = not named or _PASSES.search(named.lower()) is not None
             status = 429 if _LIMITED.search(named.lower()) else 500 if passes else 400
-        said = f"{self.who} answered 200 with error {' '.join(kinds)}: {told.get('message')}"
+        said = f"{self.who} answered 200 with error {' '.join(kinds)}: {fields.get('message')}"
         return status_fault(status, self.words.line(said), usage=usage)
 
     async def _body(self, response: httpx.Response) -> bytes:
@@ -264,7 +264,7 @@ class HttpExchange:
                 raise CallFailed("unparsable", reason, usage=TokenUsage() if response.is_success else FREE)
         return bytes(text)
 
-    def _unanswered(self, fault: Exception) -> CallFailed:
+    def _transport_fault(self, fault: Exception) -> CallFailed:
         reason = self.words.line(f"{self.who}: {type(fault).__name__}: {fault}".rstrip(": "))
         if isinstance(fault, httpx.DecodingError):
             return CallFailed("unparsable", reason, usage=TokenUsage())
@@ -283,7 +283,7 @@ class HttpExchange:
             proxied = bool(getproxies()) and not is_loopback(httpx.URL(self.url).host)
             self._client = httpx.AsyncClient(
                 transport=None if proxied else self._direct(),
-                verify=self._trusted() if proxied else True,
+                verify=self._tls_context() if proxied else True,
                 http2=self._secure,
                 limits=self._limits,
                 trust_env=proxied,
@@ -294,14 +294,14 @@ class HttpExchange:
     def _direct(self) -> httpx.AsyncBaseTransport:
         if self.url.startswith("http:"):
             return PlainTransport(most_idle=self._limits.max_keepalive_connections or 0, kept_s=_KEPT_S)
-        trusted = self._trusted()
+        trusted = self._tls_context()
 
         def pool() -> httpx.AsyncHTTPTransport:
             return httpx.AsyncHTTPTransport(verify=trusted, http2=True, limits=self._limits, trust_env=False)
 
         return Pools(pool, _CALLS_A_POOL)
 
-    def _trusted(self) -> ssl.SSLContext:
+    def _tls_context(self) -> ssl.SSLContext:
         if not self._secure:
             return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # never used, and cheap: it has read no authorities
         try:
@@ -314,7 +314,7 @@ class AnyObject(Struct, frozen=True):
     """Any JSON object, of which nothing is wanted."""
 
 
-def _reset(headers: Mapping[str, str]) -> float | None:
+def _seconds_to_reset(headers: Mapping[str, str]) -> float | None:
     reset_ms = _number(headers.get("x-ratelimit-reset", ""))
     # Others put seconds, or a duration, under this name: only a plain time of this century in milliseconds is read.
     if headers.get("x-ratelimit-remaining", "") != "0" or reset_ms is None or reset_ms < 1e12:
@@ -345,7 +345,7 @@ def _retry_info_s(body: bytes) -> float | None:
     return next((_number(delay.removesuffix("s")) for delay in delays), None)
 
 
-def _until(date: str) -> float | None:
+def _seconds_until(date: str) -> float | None:
     try:
         return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
     except (ValueError, TypeError, OverflowError):
@@ -360,17 +360,17 @@ def _number(text: str) -> float | None:
     return value if 0 <= value < 1e15 else None
 
 
-def _said(body: bytes) -> str:
-    """Return the words of an error's body: what the usual places of its JSON say, else all of it."""
+def _error_text(body: bytes) -> str:
+    """Return the words of an error's body: the message in its JSON where there is one, else all of it."""
     try:
         value = decode_json(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return body.decode(errors="replace")
     # Encoded again: an escaped character would hide a key from the search.
-    return _message(value) or msgspec.json.encode(value).decode()
+    return _error_message(value) or msgspec.json.encode(value).decode()
 
 
-def _message(value: Any) -> str:
+def _error_message(value: Any) -> str:
     """Return the message under `error` or beside it, with the kind of error if the answer names one."""
     if not isinstance(value, dict):
         return ""

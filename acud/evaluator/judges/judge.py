@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from acud.evaluator.judges.faults import CONTINUES, FREE, TokenUsage, added
+from acud.evaluator.judges.faults import CONTINUES, FREE, TokenUsage, sum_usage
 from acud.evaluator.judges.rate_limit import Claim
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import Answer, Verdict, unknown
@@ -21,11 +21,11 @@ from acud.types import Answer, Verdict, unknown
 _NOT_HEARD = CONTINUES | {"redaction"}
 """A local judge can still judge a picture that may not leave this machine."""
 MAX_REASON = 480
-"""Of a whole chain, so that the reasons of all fit where one stands."""
+"""For a whole chain, so that the reasons of all fit in the place of one."""
 
 
 class JudgeQuestion(Struct, frozen=True):
-    """A criterion in natural language, and how long its wait has lasted and may last (0: not said).
+    """A criterion in natural language, and how long its wait has lasted and may last (0: not known).
 
     `instructions`: the system message of a caller on another host; "" for the one set here. `is_typed`: acud typed
     there.
@@ -37,7 +37,7 @@ class JudgeQuestion(Struct, frozen=True):
     instructions: str = ""
     is_typed: bool = False
     claim: Claim = Claim()
-    """For whom it is asked, which orders calls when the rate limit is reached."""
+    """The wait behind the question, which orders calls when the rate limit is reached."""
 
 
 class JudgePicture(Struct, frozen=True, dict=True):
@@ -56,10 +56,10 @@ class JudgePicture(Struct, frozen=True, dict=True):
 
 
 class JudgeReply(Struct, frozen=True):
-    """A judge's verdict and what it cost. Token counts and cost are None where the judge does not tell.
+    """A judge's verdict and what it cost. Token counts and cost are None where the judge does not report them.
 
-    `judge`: who answered, where others were asked before; "" for the one that was asked. `retry_after_s`: when an
-    unknown is worth asking again (0: not known).
+    `judge`: the one of a chain that answered; "" for the only one asked. `retry_after_s`: when an unknown is worth
+    asking again (0: not known).
     """
 
     verdict: Verdict
@@ -124,26 +124,26 @@ def split(
     """Return a reply for each verdict with an equal part of the cost; the parts of tokens add up to the call's."""
     count = len(verdicts)
     each = None if cost_usd is None else cost_usd / count
-    parts = zip(verdicts, _parts(tokens_in, count), _parts(tokens_out, count), strict=True)
+    parts = zip(verdicts, _split_count(tokens_in, count), _split_count(tokens_out, count), strict=True)
     return tuple(JudgeReply(verdict, given, said, each, judge) for verdict, given, said in parts)
 
 
 async def first_answer(judges: Sequence[Judge], ask: Callable[[Judge], Awaitable[JudgeReply]]) -> JudgeReply:
     """Return the first judge's reply that is an answer, with the cost of those asked before.
 
-    When none is heard: unknown, naming each with its reason. Yes, no and an answer that cannot be used (unparsable,
-    refused, cut off) end the chain: they were paid for, and another judge would only be asked for a better liked one.
+    When none answers: unknown, naming each with its reason. Yes, no and an unusable answer (unparsable, refused, cut
+    off) end the chain: they were paid for, and asking on would only be fishing for another answer.
     """
     spent, faults, name = FREE, dict[str, Verdict](), ""
     later: list[float] = []
     for judge in judges:
         reply, name = await ask(judge), judge.name
-        spent = added(spent, TokenUsage(reply.tokens_in, reply.tokens_out, reply.cost_usd))
+        spent = sum_usage(spent, TokenUsage(reply.tokens_in, reply.tokens_out, reply.cost_usd))
         if reply.verdict.answer is not Answer.UNKNOWN or reply.verdict.code not in _NOT_HEARD:
-            return _told(reply.verdict, spent, name, 0.0)
+            return _build_reply(reply.verdict, spent, name, 0.0)
         faults[name] = reply.verdict
         later.append(reply.retry_after_s)
-    return _told(_nobody(faults), spent, name, min(later, default=0.0))
+    return _build_reply(_join_faults(faults), spent, name, min(later, default=0.0))
 
 
 class PassthroughJudge:
@@ -164,25 +164,25 @@ class PassthroughJudge:
         """Do nothing."""
 
 
-def _parts(whole: int | None, count: int) -> list[int | None]:
+def _split_count(whole: int | None, count: int) -> list[int | None]:
     if whole is None:
         return [None] * count
     each, rest = divmod(whole, count)
     return [each + (place < rest) for place in range(count)]
 
 
-def _told(verdict: Verdict, spent: TokenUsage, name: str, retry_after_s: float) -> JudgeReply:
+def _build_reply(verdict: Verdict, spent: TokenUsage, name: str, retry_after_s: float) -> JudgeReply:
     return JudgeReply(verdict, spent.tokens_in, spent.tokens_out, spent.cost_usd, name, retry_after_s)
 
 
-def _nobody(faults: dict[str, Verdict]) -> Verdict:
+def _join_faults(faults: dict[str, Verdict]) -> Verdict:
     if len(faults) == 1:
         return next(iter(faults.values()))
     codes = {verdict.code for verdict in faults.values()}
     each = MAX_REASON // max(1, len(faults))
-    reasons = "; ".join(_named(name, verdict.detail)[:each] for name, verdict in faults.items())
+    reasons = "; ".join(_with_name(name, verdict.detail)[:each] for name, verdict in faults.items())
     return unknown(codes.pop() if len(codes) == 1 else "judge_down", reasons)
 
 
-def _named(name: str, detail: str) -> str:
+def _with_name(name: str, detail: str) -> str:
     return detail if detail.startswith(name) else f"{name}: {detail}"

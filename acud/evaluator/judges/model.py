@@ -13,7 +13,7 @@ import msgspec
 from acud.config import VisionSettings, key_variable
 from acud.config.api_keys import ApiKey
 from acud.config.backends import BackendSettings, Price, cost_usd
-from acud.evaluator.judges.faults import CallFailed, KeyFilter, TokenUsage, added
+from acud.evaluator.judges.faults import CallFailed, KeyFilter, TokenUsage, sum_usage
 from acud.evaluator.judges.http import HttpExchange
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply, split
 from acud.evaluator.judges.prompt import (
@@ -35,7 +35,7 @@ _MAX_TOKENS = 200
 """Tokens of a verdict: enough for one sentence, an end for a model that rambles."""
 _UNSUPPORTED = ("unsupported", "not supported", "does not support")
 _OF_THOUGHT = ("think", "reasoning", "chat_template_kwargs")
-"""What a server says when it cannot be asked for no reasoning: it knows no such field, or its model always does."""
+"""Words of a server that cannot switch reasoning off: it has no such field, or its model always reasons."""
 
 
 class Model:
@@ -76,7 +76,7 @@ class Model:
         )
 
     def seat(self) -> AbstractAsyncContextManager[None]:
-        """Return what to hold while one takes a picture for its calls, so that they can be made then."""
+        """Return a seat to hold while taking a picture and asking about it: see `Concurrency.seat`."""
         return self._calls.seat()
 
     # ---- verdicts --------------------------------------------------------------------------------------------------
@@ -133,12 +133,12 @@ class Model:
             self._check_key()
             body = self._dialect.body(request, model)
             done = await self._calls.run(
-                lambda: self._once(request, model, body), request.claim, recurring=request.recurring
+                lambda: self._send_once(request, model, body), request.claim, recurring=request.recurring
             )
         except CallFailed as fault:
             return self._no_reply(fault, model)
-        read = self._minding_thought(done.value)
-        spent = added(done.lost, self._priced(read.usage, model))
+        read = self._note_thought(done.value)
+        spent = sum_usage(done.lost, self._price_usage(read.usage, model))
         return ChatReply(
             text=self._words.without_keys(read.text),
             calls=read.calls,
@@ -150,49 +150,49 @@ class Model:
             cost_usd=spent.cost_usd,
         )
 
-    async def _once(self, request: ChatRequest, model: str, body: dict[str, Any]) -> ProviderAnswer:
+    async def _send_once(self, request: ChatRequest, model: str, body: dict[str, Any]) -> ProviderAnswer:
         headers = self._dialect.headers(self._key.sent_alone(), request)
         path = self._dialect.path(model)
         try:
-            text = await self._sent(path, headers, body, model, thinks=request.thinks)
+            text = await self._send(path, headers, body, model, thinks=request.thinks)
             return self._dialect.read(self._wire, text)
         except CallFailed as fault:
-            fault.usage = self._priced(fault.usage, model)
+            fault.usage = self._price_usage(fault.usage, model)
             raise
 
-    async def _sent(
+    async def _send(
         self, path: str, headers: dict[str, str], body: dict[str, Any], model: str, *, thinks: bool
     ) -> bytes:
-        """Return the answer's body. What a server or a model refuses by name is not sent to it again."""
-        hushes, body = self._can_hush and not thinks, self._suited(body, model)
+        """Return the answer's body. Fields that the server or model refuses by name are not sent to it again."""
+        hushes, body = self._can_hush and not thinks, self._replace_refused(body, model)
         try:
             return await self._wire.send(
-                "POST", path, headers, _with(body, self._dialect.thoughtless) if hushes else body
+                "POST", path, headers, _merge(body, self._dialect.thoughtless) if hushes else body
             )
         except CallFailed as fault:
             said = fault.message.lower() if fault.status in (400, 422) else ""
-            refused = self._refusing(said, body, model)
+            refused = self._refused_fields(said, body, model)
             if hushes and any(word in said for word in _OF_THOUGHT):
                 self._can_hush = False
             elif not refused:
                 raise
             self._refused |= refused
-        return await self._sent(path, headers, body, model, thinks=thinks)
+        return await self._send(path, headers, body, model, thinks=thinks)
 
-    def _refusing(self, said: str, body: dict[str, Any], model: str) -> set[tuple[str, str]]:
-        """Return which replaceable fields of `body` the words `said` refuse for `model`."""
+    def _refused_fields(self, said: str, body: dict[str, Any], model: str) -> set[tuple[str, str]]:
+        """Return the replaceable fields of `body` that the error text `said` refuses for `model`."""
         if not any(word in said for word in _UNSUPPORTED):
             return set()
         return {(model, field) for field in self._dialect.replaceable if field in body and f"'{field}'" in said}
 
-    def _suited(self, body: dict[str, Any], model: str) -> dict[str, Any]:
+    def _replace_refused(self, body: dict[str, Any], model: str) -> dict[str, Any]:
         """Return `body` without what `model` refused before."""
         instead = {field: one for field, one in self._dialect.replaceable.items() if (model, field) in self._refused}
         named = {instead.get(field, field): value for field, value in body.items()}
         return {field: value for field, value in named.items() if field}
 
-    def _minding_thought(self, read: ProviderAnswer) -> ProviderAnswer:
-        """Return `read`; leave a model that reasons first the tokens for it, from its next verdict on."""
+    def _note_thought(self, read: ProviderAnswer) -> ProviderAnswer:
+        """Return `read`; if the model reasoned first, allow it tokens for that from its next verdict on."""
         if not read.thought and not begins_with_thought(read.text):
             return read
         more = (
@@ -202,12 +202,12 @@ class Model:
         return msgspec.structs.replace(read, reason=f"{read.reason}{more}") if read.code == "truncated" else read
 
     def _no_reply(self, fault: CallFailed, model: str) -> ChatReply:
-        usage = self._priced(fault.usage, model)
+        usage = self._price_usage(fault.usage, model)
         reason = self._words.line(fault.message)
         spent = (usage.tokens_in, usage.tokens_out, usage.cost_usd)
         return ChatReply("", (), fault.reply_code, reason, model, *spent, retry_after_s=fault.after_s or 0.0)
 
-    def _priced(self, usage: TokenUsage, model: str) -> TokenUsage:
+    def _price_usage(self, usage: TokenUsage, model: str) -> TokenUsage:
         if usage.cost_usd is not None:
             return usage
         own = self._settings.price
@@ -259,7 +259,7 @@ def limits(settings: BackendSettings, vision: VisionSettings, share: float) -> C
     )
 
 
-def _with(body: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+def _merge(body: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     """Return `body` and `more`, objects of one name put together."""
     joined = {**body}
     for name, value in more.items():

@@ -92,7 +92,7 @@ class OllamaProvider:
         chat: _Chat = wire.decode(text, _Chat)
         usage = TokenUsage(chat.prompt_eval_count, chat.eval_count)
         words = chat.message.content or ""
-        calls = tuple(_call(number, one) for number, one in enumerate(chat.message.tool_calls or ()))
+        calls = tuple(_read_call(number, one) for number, one in enumerate(chat.message.tool_calls or ()))
         thought = bool(chat.message.thinking)
         if chat.done_reason == "length":
             reason = f"{wire.who}'s answer was cut off at num_predict"
@@ -105,7 +105,7 @@ class OllamaProvider:
         """Look for the model among those pulled."""
         tags: _Tags = await wire.ask("GET", "/api/tags", _Tags, self.headers(key))
         version: _Version = await wire.ask("GET", "/api/version", _Version, self.headers(key))
-        there = _tagged(model) in {_tagged(one.name) for one in tags.models}
+        there = _add_tag(model) in {_add_tag(one.name) for one in tags.models}
         return ProviderHealth(version.version, "" if there else f"{wire.who} has no model {model}")
 
 
@@ -133,11 +133,11 @@ def _arguments(call: ChatCall) -> dict[str, Any]:
         return {"arguments": call.arguments}
 
 
-def _call(number: int, call: _OllamaCall) -> ChatCall:
+def _read_call(number: int, call: _OllamaCall) -> ChatCall:
     return ChatCall(call.id or f"call_{number}", call.function.name, bytes(call.function.arguments).decode())
 
 
-def _tagged(model: str) -> str:
+def _add_tag(model: str) -> str:
     """Return the model's name with its tag; Ollama means `:latest` where none is given (a registry may have a port)."""
     return model if ":" in model.rpartition("/")[2] else f"{model}:latest"
 

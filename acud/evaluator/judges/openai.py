@@ -28,7 +28,7 @@ class _CostDetails(Struct, frozen=True):
 
 
 class ChatUsage(Struct, frozen=True):
-    """Tokens, and what OpenRouter adds: its charge, and whose key the provider was paid with."""
+    """Tokens, and OpenRouter's own fields: its charge, and whether the caller's key paid the provider."""
 
     prompt_tokens: Tokens | None = None
     completion_tokens: Tokens | None = None
@@ -82,7 +82,7 @@ class _Architecture(Struct, frozen=True):
 
 
 class _Listed(Struct, frozen=True):
-    """A model; llama.cpp also tells what it takes, `text` and perhaps `image`."""
+    """A model; llama.cpp also lists its inputs, `text` and perhaps `image`."""
 
     id: str
     architecture: _Architecture | None = None
@@ -144,7 +144,7 @@ class OpenAiProvider:
 
     def _read(self, wire: HttpExchange, choice: _Choice, model: str, usage: TokenUsage) -> ProviderAnswer:
         text, message = _text(choice.message.content), choice.message
-        calls = tuple(_call(number, one) for number, one in enumerate(message.tool_calls or ()))
+        calls = tuple(_read_call(number, one) for number, one in enumerate(message.tool_calls or ()))
         if message.refusal or choice.finish_reason == "content_filter":
             reason = f"{wire.who} refused: {message.refusal or 'content filter'}"
             return ProviderAnswer(text, calls, "refusal", reason, model, usage)
@@ -191,7 +191,7 @@ def _message(message: ChatMessage, pictures: list[dict[str, Any]]) -> dict[str, 
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
     if message.role == "assistant" and message.calls:
-        calls = [_called(call) for call in message.calls]
+        calls = [_call_body(call) for call in message.calls]
         return {"role": "assistant", "content": message.text or None, "tool_calls": calls}
     if pictures:
         return {"role": "user", "content": [*pictures, {"type": "text", "text": message.text}]}
@@ -202,7 +202,7 @@ def _image(url: str) -> dict[str, Any]:
     return {"type": "image_url", "image_url": {"url": url}}
 
 
-def _called(call: ChatCall) -> dict[str, Any]:
+def _call_body(call: ChatCall) -> dict[str, Any]:
     return {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
 
 
@@ -212,7 +212,7 @@ def tool(one: ChatTool) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _call(number: int, call: _OpenAiCall) -> ChatCall:
+def _read_call(number: int, call: _OpenAiCall) -> ChatCall:
     return ChatCall(call.id or f"call_{number}", call.function.name, call.function.arguments)
 
 
@@ -236,7 +236,7 @@ class OpenRouterProvider(OpenAiProvider):
         self._caller = {name: value for name, value in named.items() if value}
 
     def headers(self, key: str, request: ChatRequest | None = None) -> dict[str, str]:
-        """Return the key, and who calls where the settings say so."""
+        """Return the key, and the caller's name and address where they are set."""
         return super().headers(key, request) | self._caller
 
     def usage(self, told: ChatUsage | None) -> TokenUsage:

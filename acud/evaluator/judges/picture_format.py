@@ -44,7 +44,7 @@ def encode_sized(pixels: Pixels, size: tuple[int, int], quality: int) -> JudgePi
     return JudgePicture(jpeg, size[0], size[1], width, height)
 
 
-def resized(picture: JudgePicture, size: tuple[int, int], quality: int) -> JudgePicture:
+def resize_picture(picture: JudgePicture, size: tuple[int, int], quality: int) -> JudgePicture:
     """Return `picture` decoded and encoded again at `size`; of the same view, so coordinates map to it as before."""
     pixels = simplejpeg.decode_jpeg(picture.jpeg, colorspace="BGRX")
     smaller = encode_sized(pixels, size, quality)
@@ -108,7 +108,7 @@ def holds(space: Size, spot: Spot) -> bool:
 
 
 def to_display(spot: Spot, picture: JudgePicture, at: Rect) -> Point:
-    """Return the display pixel of `spot` in `picture`, whose view is `at` there; the far edge is the last pixel."""
+    """Return the display pixel of `spot` in `picture`, a picture of the view `at`; the far edge is the last pixel."""
     x, y = rescale(spot, Size(picture.width, picture.height), Size(picture.view_width, picture.view_height))
     return Point(at.x + _pixel(x, picture.view_width), at.y + _pixel(y, picture.view_height))
 

@@ -101,7 +101,7 @@ class PlainTransport(httpx.AsyncBaseTransport):
         return None
 
     def release(self, connection: _Connection) -> None:
-        """Keep a connection whose response was read to its end, if there is room; else close it."""
+        """Keep a connection after its response was read to the end, if there is room; else close it."""
         done = connection.protocol.our_state is h11.DONE and connection.protocol.their_state is h11.DONE
         if not done or not connection.is_usable or len(self._idle) >= self._most_idle:
             connection.writer.close()
@@ -138,7 +138,7 @@ class PlainTransport(httpx.AsyncBaseTransport):
             connection.writer.writelines(parts)  # one write: the server is woken once
             await connection.writer.drain()
         except OSError:
-            return  # a server may answer before it has read all, and close: the answer says why
+            return  # a server may answer before it has read all, and close: the answer gives the reason
 
     async def _head(self, connection: _Connection) -> h11.Response:
         while not isinstance(event := await connection.next_event(), h11.Response):

@@ -1,21 +1,21 @@
 """The prompts of vision models, and the strict parser of their answers.
 
 The system message holds the protocol, the user's the condition and the time. Text on the screen is data: the system
-message says so, and the condition is fenced off from the instructions.
+message states that, and the condition is fenced off from the instructions.
 
 `YES:` or `NO:` is the whole first word of one line of an answer, or nothing is known. A guess would wake an agent
 for nothing ("Yesterday's report …" is not a yes), so whatever is not plain is `unknown(unparsable)`. Accepted around
 the word: white space, invisible characters, anything but letters before it, a label ("Verdict:"), tags, a cell of a
 table, a fence; `Yes, …` where nothing in the sentence takes it back; and a JSON object that gives the answer. A line
 that holds nothing but the word needs no colon. The opposite word in another line, or as a clause of its own in the
-same, makes the reply unparsable (models that repeat both forms of the instruction do that), and so does a yes that says
-of itself that it cannot be seen or is assumed. The prompt asks for English, so that doubt is worded in few ways. After
-a thought the first line alone counts.
+same, makes the reply unparsable (models that repeat both forms of the instruction do that), and so does a yes that is
+in its own words assumed or cannot be seen. The prompt asks for English, so that doubt is worded in few ways. After a
+thought the first line alone counts.
 
 What reasoning models print before their answer is taken off: a thought is never a verdict. Servers with a parser for
 their model keep thoughts in a field of their own, which nobody here reads. Others print them, in one of the forms that
 vendors document (vLLM, "Reasoning Outputs"; SGLang, "Reasoning Parser"; the model cards). A thought may quote the
-screen, and the screen may say anything; so where it is not plain which mark ends the thought, there is no answer.
+screen, and the screen may show anything; so where it is not plain which mark ends the thought, there is no answer.
 """
 
 from __future__ import annotations
@@ -162,15 +162,12 @@ def _time_line(question: JudgeQuestion) -> str:
 
 
 def begins_with_thought(text: str) -> bool:
-    """Tell whether `text` begins with a mark of a thought."""
+    """Return whether `text` begins with a mark of a thought."""
     return text.lstrip().startswith(tuple(begin for begin, _ in _BLOCKS))
 
 
 def thought_and_answer(text: str) -> tuple[str, str] | None:
-    """Return what of `text` is thought and what is the answer; None when no answer is plainly told apart.
-
-    So it is when a thought does not end, or its end is found twice.
-    """
+    """Return the thought and the answer in `text`; None when a thought has no end, or two ends."""
     rest, thought = text.strip(), ""
     while (block := next((one for one in _BLOCKS if rest.startswith(one[0])), None)) is not None:
         inside, end, rest = rest[len(block[0]) :].partition(block[1])
@@ -178,11 +175,11 @@ def thought_and_answer(text: str) -> tuple[str, str] | None:
             return None
         thought, rest = f"{thought}{inside}\n", rest.lstrip()
     if not thought:
-        headless = _headless(rest)
+        headless = _split_headless(rest)
         if headless is None:
             return None
         thought, rest = headless
-    return thought, _unwrapped(rest)
+    return thought, _unwrap(rest)
 
 
 def without_thought(text: str) -> str:
@@ -193,7 +190,7 @@ def without_thought(text: str) -> str:
 
 def parse_verdict(reply: str) -> Verdict:
     """Return the verdict in a judge's `reply`: yes or no with its sentence, else `unknown(unparsable)` quoting it."""
-    answer = _answer(reply)
+    answer = _strip_thought(reply)
     if isinstance(answer, Verdict):
         return answer
     text = answer[:MAX_REPLY]
@@ -275,15 +272,15 @@ def parse_verdicts(reply: str, count: int) -> tuple[Verdict, ...]:
 
     A line is a number and then a verdict in the strict form. A condition without its line, or with two, is
     `unknown(unparsable)`. All are when the reply does not begin with such a line, numbers a condition that nobody asked
-    about, or has a verdict without a number: whoever lost count once may have done so elsewhere.
+    about, or has a verdict without a number: a judge that lost count once may have done so elsewhere.
     """
-    answer = _answer(reply)
+    answer = _strip_thought(reply)
     if isinstance(answer, Verdict):
         return (answer,) * count
     lines = [line for line in answer[: MAX_REPLY * count].splitlines() if line.strip()]
     found: dict[int, list[Verdict]] = {}
     for place, line in enumerate(lines):
-        number, verdict = _numbered(line)
+        number, verdict = _read_numbered(line)
         if number is None:
             if place == 0 or _read(line) is not None:
                 return (unknown("unparsable", f"the judge gave a line without a number: {_quote(line)}"),) * count
@@ -291,10 +288,10 @@ def parse_verdicts(reply: str, count: int) -> tuple[Verdict, ...]:
             return (unknown("unparsable", f"the judge told of a condition {number} of {count}"),) * count
         else:
             found.setdefault(number, []).append(verdict)
-    return tuple(_only(found.get(number, []), number) for number in range(1, count + 1))
+    return tuple(_single_verdict(found.get(number, []), number) for number in range(1, count + 1))
 
 
-def _headless(text: str) -> tuple[str, str] | None:
+def _split_headless(text: str) -> tuple[str, str] | None:
     lines = text.splitlines(keepends=True)
     ends = [number for number, line in enumerate(lines) if line.strip() in _HEADLESS]
     if not ends:
@@ -302,7 +299,7 @@ def _headless(text: str) -> tuple[str, str] | None:
     return ("".join(lines[: ends[0]]), "".join(lines[ends[0] + 1 :]).strip()) if len(ends) == 1 else None
 
 
-def _unwrapped(text: str) -> str:
+def _unwrap(text: str) -> str:
     for begin, ends in _WRAPPED:
         if text.startswith(begin):
             inside = text[len(begin) :].rstrip()
@@ -310,8 +307,8 @@ def _unwrapped(text: str) -> str:
     return text
 
 
-def _answer(reply: str) -> str | Verdict:
-    """Return what of `reply` is no thought, or why that cannot be told."""
+def _strip_thought(reply: str) -> str | Verdict:
+    """Return `reply` without its thought, or a verdict that gives why they cannot be separated."""
     parts = thought_and_answer(reply)
     if parts is None:
         return unknown("unparsable", "the judge's answer cannot be told from its thoughts, which have no plain end")
@@ -324,7 +321,7 @@ def _answer(reply: str) -> str | Verdict:
     return answer
 
 
-def _numbered(line: str) -> tuple[int | None, Verdict]:
+def _read_numbered(line: str) -> tuple[int | None, Verdict]:
     """Return the number that a line begins with, None for none, and the verdict after it."""
     match = _NUMBER.match(line)
     if match is None:
@@ -334,7 +331,7 @@ def _numbered(line: str) -> tuple[int | None, Verdict]:
     return int(match[1]), _check_doubt(verdict) if verdict is not None else missing
 
 
-def _only(found: list[Verdict], number: int) -> Verdict:
+def _single_verdict(found: list[Verdict], number: int) -> Verdict:
     if len(found) == 1:
         return found[0]
     said = "nothing" if not found else f"{len(found)} lines"

@@ -1,6 +1,6 @@
 """A model behind an API, and how its vendor's requests and answers look.
 
-Text on a picture, in a description or in an answer is data: nothing here runs what a model says.
+Text on a picture, in a description or in an answer is data: nothing here runs a model's words.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from acud.protocol.evaluation import JudgeHealth
 from acud.types.chat import ChatCall, ChatMessage, ChatTool
 
 Tokens = Annotated[int, Meta(ge=0, le=1 << 53)]
-"""A count as a server tells it. More is no count, and no float or message could carry it."""
+"""A count as a server reports it. Beyond the bound it would fit no float and no message."""
 
 
 class ChatRequest(Struct, frozen=True):
@@ -26,7 +26,7 @@ class ChatRequest(Struct, frozen=True):
 
     `model` "" is the backend's own. `native_tools` are in the vendor's own form (Anthropic's computer-use tool) and are
     sent as they are; a backend that has no such form refuses them. `temperature` None leaves the vendor's default
-    (Claude's API takes none). `claim`: for whom, where the calls of a minute do not suffice for all. `thinks` False:
+    (Claude's API takes none). `claim`: orders calls when the rate limit is reached. `thinks` False:
     the model is asked for no reasoning before its answer, where its API can be asked that. `recurring`: the caller
     asks again by itself, later after a rate limit, so that a rate limit is not tried again within the call.
     """
@@ -48,9 +48,9 @@ class ChatRequest(Struct, frozen=True):
 class ChatReply(Struct, frozen=True):
     """What came back. `code` "": an answer; else why there is none (`judge_down`, `unparsable`, `refusal`,
     `truncated`, `rate_limited`, `no_key`, `budget`, `rejected`: the request itself is at fault), and `reason` in one
-    line without secrets. Tokens and cost are of all tries together, None where they are not known; they are told also
+    line without secrets. Tokens and cost are of all tries together, None where they are not known; they are given also
     for an answer that cannot be used. A `truncated` answer holds the text that came. `retry_after_s`: how long the
-    server wants to be left alone (0: it did not say).
+    server wants to be left alone (0: not known).
     """
 
     text: str = ""
@@ -67,7 +67,7 @@ class ChatReply(Struct, frozen=True):
 class Backend(Protocol):
     """A model behind an API. `local`: what is sent to it stays on this machine; all others get redacted pictures only.
 
-    No method raises for a backend that is down, slow or incoherent; each says so in its reply. Each ends within the
+    No method raises for a backend that is down, slow or incoherent; the reply gives the fault. Each ends within the
     backend's own time limit and may be cancelled.
     """
 
@@ -92,9 +92,9 @@ class Backend(Protocol):
 
 
 class ProviderAnswer(Struct, frozen=True):
-    """An answer as read. `code` is "", `truncated` or `refusal`; `model` is the one that answered, "" if not told.
+    """An answer as read. `code` is "", `truncated` or `refusal`; `model` is the one that answered, "" if not known.
 
-    `thought`: the server told of reasoning before the answer, in a field of its own.
+    `thought`: the server reports reasoning before the answer, in a field of its own.
     """
 
     text: str
@@ -107,7 +107,7 @@ class ProviderAnswer(Struct, frozen=True):
 
 
 class ProviderHealth(Struct, frozen=True):
-    """Who answered a question about health ("" if not told), and what is amiss with the model ("" for nothing)."""
+    """The version of a server that answered ("" if not known), and what is amiss with the model ("" for nothing)."""
 
     version: str = ""
     missing: str = ""
@@ -118,7 +118,7 @@ class Provider(Protocol):
 
     needs_key: bool
     thoughtless: Mapping[str, Any]
-    """What a body says to a model that is to answer without reasoning first; empty where nothing need be said."""
+    """Fields of a body that ask for an answer without reasoning first; empty where none are needed."""
     replaceable: Mapping[str, str]
     """Fields that some of its models refuse, each with the one to send instead ("": none)."""
 
@@ -135,16 +135,16 @@ class Provider(Protocol):
         ...
 
     def read(self, wire: HttpExchange, text: bytes) -> ProviderAnswer:
-        """Return what a 2xx body says. Raises: CallFailed, also for an error inside a 2xx."""
+        """Return the answer in a 2xx body. Raises: CallFailed, also for an error inside a 2xx."""
         ...
 
     async def check(self, wire: HttpExchange, key: str, model: str) -> ProviderHealth:
-        """Ask whether it is well and has the model, for no money. Raises: CallFailed when it is not well."""
+        """Ask at no cost whether the server is well and has the model. Raises: CallFailed when it is not well."""
         ...
 
 
 async def absent(wire: HttpExchange, path: str, headers: dict[str, str], model: str) -> str:
-    """Return "" when the entry of `model` at `path` is there, else that it is not. Raises: CallFailed."""
+    """Return "" when `path` has an entry of `model`, else the reason for a health report. Raises: CallFailed."""
     try:
         await wire.ask("GET", path, AnyObject, headers)
     except CallFailed as fault:
@@ -155,5 +155,5 @@ async def absent(wire: HttpExchange, path: str, headers: dict[str, str], model: 
 
 
 def last_user(messages: tuple[ChatMessage, ...]) -> int:
-    """Return the index of the message that pictures go along with; -1 when no user speaks."""
+    """Return the index of the message that pictures go along with; -1 when there is none of the user's."""
     return max((index for index, message in enumerate(messages) if message.role == "user"), default=-1)

@@ -1,9 +1,9 @@
-"""Who makes the next call where a backend allows only so many a minute: a token bucket, and the queue for its tokens.
+"""The order of calls to a backend that allows only so many a minute: a token bucket, and the queue for its tokens.
 
     held for a minute -> lower priority number -> display with fewer calls of late -> nearest deadline -> first come
 
-Whoever's turn is too far off is refused at once and told when to come again; its place is held until a little after
-that, so that a display that asks every second never takes the turn of one that asks when it was told to.
+A caller whose turn is too far off is refused at once with the time to come again. Its place is held until a little
+after that, so that a display that asks every second never takes the turn of one that comes at its time.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from acud.base.rate_limits import TokenBucket
 
 _MINUTE_S = 60.0
 HELD_S = 60.0
-"""A caller that was refused for so long goes before all that were not, however near their deadlines."""
+"""A caller that was refused for this long goes before all others, however near their deadlines."""
 GRACE_S = 5.0
-"""A caller may come so much later than told, and its place is still held: a job needs its frame and its encoding."""
+"""A place is held this much longer than its time: a job needs its frame and its encoding."""
 _LATE_S = 600.0
 """Calls of a display count against it for about this long."""
 
@@ -36,9 +36,9 @@ def bucket_of(per_minute: float, now: float) -> TokenBucket:
 
 
 class Claim(Struct, frozen=True):
-    """For whom a call is made. `who` "": nobody that comes again by itself; no place is held for it.
+    """The caller of a call. `who` "": one that does not come again by itself; no place is held for it.
 
-    `priority`: lower goes first. `left_s`: until the deadline of whoever waits for the answer.
+    `priority`: lower goes first. `left_s`: until the caller's deadline.
     """
 
     who: str = ""
@@ -70,7 +70,7 @@ class Times(Protocol):
 class _Entry:
     """A claim in line or expected back. `since`: when it was first made. `limit`: when it would rather be refused.
 
-    Who comes again keeps the rank of the first time: else whoever comes is behind all that are expected, for ever.
+    A caller that comes again keeps its first rank: else it would always be behind all those that are expected.
     """
 
     def __init__(self, claim: Claim, now: float, number: int, limit: float, before: _Entry | None) -> None:
@@ -84,7 +84,7 @@ class _Entry:
 
 
 class RateLimitQueue:
-    """The line of one backend in one process; `patience_s` is the longest that anybody stands in it."""
+    """The queue of one backend in one process; `patience_s` is the longest stay in it."""
 
     def __init__(self, pace: TokenBucket, clock: Times, patience_s: float) -> None:
         self._pace = pace
@@ -108,7 +108,7 @@ class RateLimitQueue:
         entry = _Entry(claim, now, next(self._order), limit, self._expected.pop(claim.who, None))
         due_s = self._due_s(entry, now)
         if due_s > self._patience_s or now + due_s >= deadline:
-            raise self._refused(entry, now)
+            raise self._refuse(entry, now)
         if due_s == 0:
             self._grant(entry, now)
         else:
@@ -120,7 +120,7 @@ class RateLimitQueue:
         for other in [one for one in self._line if now + self._due_s(one, now) > one.limit + 1e-6]:
             self._line.remove(other)
             if other.granted is not None and not other.granted.done():
-                other.granted.set_exception(self._refused(other, now))
+                other.granted.set_exception(self._refuse(other, now))
         self._serve_anew()
         try:
             await granted
@@ -154,7 +154,7 @@ class RateLimitQueue:
         self._pace.take(now)
         self._served[entry.claim.display] += 1
 
-    def _refused(self, entry: _Entry, now: float) -> TurnRefused:
+    def _refuse(self, entry: _Entry, now: float) -> TurnRefused:
         due_s = max(1.0, self._due_s(entry, now))
         if entry.claim.who:
             entry.back_at = now + due_s
@@ -178,7 +178,7 @@ class RateLimitQueue:
         return rank
 
     def _tidy(self, now: float) -> None:
-        """Forget who did not come again, and half of what displays had, now and then."""
+        """Forget callers that did not come again; halve the displays' counts twice in `_LATE_S`."""
         self._expected = {who: one for who, one in self._expected.items() if now <= one.back_at + GRACE_S}
         if now - self._faded_at >= _LATE_S / 2:
             self._faded_at = now

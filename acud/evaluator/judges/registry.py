@@ -89,9 +89,9 @@ class HealthSource(Protocol):
 class JudgeRegistry:
     """The vision judges by name, and the newest health of all judges, text reading included.
 
-    `chain` is whom `auto` means here, one after the other; () is ollama where it is ready, else ocr (architecture,
-    section 5). All but those in `_AT_ONCE` hear nothing, not even a question about their health, before the chain or a
-    wait names them, nor once no wait has named them for `_KEPT_S`: a key alone sends nothing.
+    `chain`: the judges that `auto` stands for, in order; () is ollama where it is ready, else ocr (architecture,
+    section 5). A judge not in `_AT_ONCE` is sent nothing, not even a question about its health, before the chain or a
+    wait names it, nor once no wait has named it for `_KEPT_S`: a key alone sends nothing.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class JudgeRegistry:
         return self._judges.get(name)
 
     def line(self, asked: str) -> tuple[Judge, ...]:
-        """Return the judges to ask, in order; who is known to be down comes last, as health may be old."""
+        """Return the judges to ask, in order; those known to be down come last, as health may be old."""
         names = self._chain if asked == JudgeName.AUTO and self._chain else (self.choose(asked),)
         found = [judge for name in names if (judge := self.judge(name)) is not None]
         return tuple(sorted(found, key=lambda judge: self._is_down(judge.name)))
@@ -139,7 +139,7 @@ class JudgeRegistry:
         found = self._health.get(name)
         return found is not None and found.state == "down"
 
-    def _checked(self) -> list[HealthSource]:
+    def _wanted_sources(self) -> list[HealthSource]:
         judges = self._judges.items()
         return [judge for name, judge in judges if self._is_wanted(name)] + self._text
 
@@ -149,7 +149,7 @@ class JudgeRegistry:
 
     async def check(self) -> Judges | None:
         """Ask every judge for its health, all at once; return the news, or None when nothing changed."""
-        found = await asyncio.gather(*(one.check_health() for one in self._checked()))
+        found = await asyncio.gather(*(one.check_health() for one in self._wanted_sources()))
         health = {one.name: replace(one, local=self._is_local(one.name)) for one in found}
         if health == self._health:
             return None

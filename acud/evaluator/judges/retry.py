@@ -3,7 +3,7 @@
     circuit breaker -> turn in the minute -> place among those at once -> try -> pause with jitter -> try …
 
 All within the backend's time limit. A pause is never shorter than the server asked for. When that is too long to
-sit through, the call is given up at once: somebody else in the chain, or the next evaluation, is the better wait.
+sit through, the call is given up at once: the next judge in the chain, or the next evaluation, is the better wait.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 from acud.evaluator.judges.concurrency import Concurrency
-from acud.evaluator.judges.faults import CONTINUES, FREE, CallFailed, TokenUsage, added
+from acud.evaluator.judges.faults import CONTINUES, FREE, CallFailed, TokenUsage, sum_usage
 from acud.evaluator.judges.rate_limit import Claim, RateLimitQueue, TurnRefused, bucket_of
 
 PATIENCE_S = 10.0
@@ -33,7 +33,7 @@ NOBODY = Claim()
 
 
 class Circuit(StrEnum):
-    """`closed`: calls pass. `open`: none does. `half_open`: one is out to see whether it is well again."""
+    """`closed`: calls pass. `open`: none does. `half_open`: one call is probing the backend."""
 
     CLOSED = "closed"
     OPEN = "open"
@@ -52,7 +52,7 @@ class CircuitBreaker:
         self.state = Circuit.CLOSED
 
     def admit(self, now: float) -> str:
-        """Let a call pass ("") or say why none may; one that passes must be followed by exactly one of the below."""
+        """Return "" to let a call pass, else the reason. Each call that passes must end with exactly one `note_…`."""
         if self.state is Circuit.CLOSED:
             return ""
         if self.state is Circuit.OPEN and now >= self._until:
@@ -67,19 +67,19 @@ class CircuitBreaker:
         when = f"next try in {self._until - now:.0f} s" if self.state is Circuit.OPEN else "being tried now"
         return f"circuit open after {self._failed} failures in a row, {when}: {self._why}"
 
-    def succeeded(self) -> None:
-        """A call was answered."""
+    def note_success(self) -> None:
+        """Note that a call was answered."""
         self.state, self._failed = Circuit.CLOSED, 0
 
-    def failed(self, now: float, why: str) -> None:
-        """A call was not answered."""
+    def note_failure(self, now: float, why: str) -> None:
+        """Note that a call was not answered."""
         self._failed += 1
         self._why = why
         if self.state is Circuit.HALF_OPEN or self._failed >= self._limit:
             self.state, self._until = Circuit.OPEN, now + self._open_s
 
-    def abandoned(self, now: float) -> None:
-        """A call was given up by its caller and tells nothing; a probe is due again."""
+    def note_abandoned(self, now: float) -> None:
+        """Note that the caller gave a call up, which proves nothing; a probe is due again."""
         if self.state is Circuit.HALF_OPEN:
             self.state, self._until = Circuit.OPEN, now
 
@@ -135,7 +135,7 @@ class RetriedCalls:
         return self.breaker.reason(self._clock.now())
 
     def seat(self) -> AbstractAsyncContextManager[None]:
-        """Return what to hold while one takes what to ask about, and asks: see `Concurrency.seat`."""
+        """Return a seat to hold while taking a picture and asking about it: see `Concurrency.seat`."""
         return self._places.seat(self._limits.timeout_s)
 
     async def run(
@@ -143,46 +143,46 @@ class RetriedCalls:
     ) -> RetryOutcome[T]:
         """Return what `once` returns, tried as often as allowed. Raises: CallFailed, with what all tries took.
 
-        `claim`: for whom, where the calls of a minute do not suffice for all. `recurring`: the caller calls again by
-        itself, later after a rate limit, so a rate limit ends the call: more tries would add to what is limited.
+        `claim` orders calls when the rate limit is reached. `recurring`: the caller calls again by itself, later after
+        a rate limit, so a rate limit ends the call: more tries would only add to the load.
         """
         refused = self.breaker.admit(self._clock.now())
         if refused:
             raise CallFailed("judge_down", f"{self._who}: {refused}")
         try:
-            done = await self._timed(once, claim, recurring=recurring)
+            done = await self._run_in_time(once, claim, recurring=recurring)
         except CallFailed as fault:
             self._note(fault)
             raise
         except asyncio.CancelledError:
-            self.breaker.abandoned(self._clock.now())
+            self.breaker.note_abandoned(self._clock.now())
             raise
-        self.breaker.succeeded()
+        self.breaker.note_success()
         return done
 
     def _note(self, fault: CallFailed) -> None:
         # A refusal, nonsense or a request that is at fault itself is an answer: the backend is there. A rate limit
         # has its own hold.
         if fault.reply_code in CONTINUES - {"rejected", "rate_limited"}:
-            self.breaker.failed(self._clock.now(), fault.message)
+            self.breaker.note_failure(self._clock.now(), fault.message)
         elif fault.reply_code == "rate_limited":
-            self.breaker.abandoned(self._clock.now())
+            self.breaker.note_abandoned(self._clock.now())
         else:
-            self.breaker.succeeded()
+            self.breaker.note_success()
 
-    async def _timed(self, once: Callable[[], Awaitable[T]], claim: Claim, *, recurring: bool) -> RetryOutcome[T]:
+    async def _run_in_time(self, once: Callable[[], Awaitable[T]], claim: Claim, *, recurring: bool) -> RetryOutcome[T]:
         begun: list[TokenUsage] = []
         deadline = self._clock.now() + self._limits.timeout_s
         try:
             async with asyncio.timeout(self._limits.timeout_s):
-                return await self._tried(once, claim, deadline, begun, recurring=recurring)
+                return await self._try_repeatedly(once, claim, deadline, begun, recurring=recurring)
         except TimeoutError:
             # After the first byte sent, a server may charge for an answer that is no longer awaited.
             usage = TokenUsage() if begun else FREE
             reason = f"{self._who} gave no answer within {self._limits.timeout_s:g} s"
             raise CallFailed("judge_down", reason, usage=usage) from None
 
-    async def _tried(
+    async def _try_repeatedly(
         self,
         once: Callable[[], Awaitable[T]],
         claim: Claim,
@@ -193,17 +193,17 @@ class RetriedCalls:
     ) -> RetryOutcome[T]:
         lost = FREE
         for number in range(1, self._limits.tries + 1):
-            await self._turn(claim, deadline, lost)
+            await self._wait_for_turn(claim, deadline, lost)
             try:
                 async with self._places.place():
                     begun.append(lost)
                     return RetryOutcome(await once(), lost)
             except CallFailed as fault:
-                lost = added(lost, fault.usage)
+                lost = sum_usage(lost, fault.usage)
                 pause_s = self._pause_s(fault, number)
                 ends = recurring and fault.reply_code == "rate_limited"
-                if ends or number == self._limits.tries or not self._worth(fault, pause_s, deadline):
-                    raise _after(fault, number, lost) from None
+                if ends or number == self._limits.tries or not self._is_worth_retry(fault, pause_s, deadline):
+                    raise _with_tries(fault, number, lost) from None
             await self._clock.sleep(pause_s)
         raise AssertionError("unreachable: the last try returns or raises")
 
@@ -213,11 +213,11 @@ class RetriedCalls:
         self._held_until = max(self._held_until, self._clock.now() + asked_s)
         return asked_s + self._clock.part() * min(_MAX_PAUSE_S, _FIRST_PAUSE_S * 2.0 ** (number - 1))
 
-    def _worth(self, fault: CallFailed, pause_s: float, deadline: float) -> bool:
+    def _is_worth_retry(self, fault: CallFailed, pause_s: float, deadline: float) -> bool:
         patient = (fault.after_s or 0.0) <= PATIENCE_S
         return fault.retry and patient and self._clock.now() + pause_s < deadline
 
-    async def _turn(self, claim: Claim, deadline: float, lost: TokenUsage) -> None:
+    async def _wait_for_turn(self, claim: Claim, deadline: float, lost: TokenUsage) -> None:
         """Wait for the quiet that the server asked for, and for a place in the minute."""
         now = self._clock.now()
         asked_s = self._held_until - now
@@ -227,17 +227,17 @@ class RetriedCalls:
         if asked_s > 0:
             await self._clock.sleep(asked_s)
         try:
-            await self._line(now).take(claim, deadline)
+            await self._queue(now).take(claim, deadline)
         except TurnRefused as fault:
             reason = f"{self._who}: the limit of {self._limits.per_minute:g} calls a minute is reached, {fault}"
             raise CallFailed("rate_limited", reason, after_s=fault.after_s, usage=lost) from None
 
-    def _line(self, now: float) -> RateLimitQueue:
+    def _queue(self, now: float) -> RateLimitQueue:
         if self._turns is None:
             self._turns = RateLimitQueue(bucket_of(self._limits.per_minute, now), self._clock, PATIENCE_S)
         return self._turns
 
 
-def _after(fault: CallFailed, tries: int, usage: TokenUsage) -> CallFailed:
+def _with_tries(fault: CallFailed, tries: int, usage: TokenUsage) -> CallFailed:
     reason = fault.message if tries == 1 else f"{fault.message} (after {tries} tries)"
     return CallFailed(fault.reply_code, reason, after_s=fault.after_s, usage=usage)

@@ -53,7 +53,7 @@ class ScriptRule(Struct, frozen=True, forbid_unknown_fields=True):
 class Script(Struct, frozen=True, forbid_unknown_fields=True):
     """What the judge does. `fault`: never answer, fail, or answer with garbage or nothing.
 
-    `model`: whose price its tokens cost, in place of `cost_usd`.
+    `model`: its price is charged for the tokens, in place of `cost_usd`.
     """
 
     delay_ms: Annotated[float, Meta(ge=0)] = 0.0
@@ -119,7 +119,7 @@ class ScriptedJudge:
         """
         try:
             async with asyncio.timeout(self._timeout_s):
-                return await self._evaluated(self._source.read(), question, picture)
+                return await self._apply_script(self._source.read(), question, picture)
         except ConfigError as fault:
             return JudgeReply(unknown("judge_down", str(fault)))
         except TimeoutError:
@@ -128,7 +128,7 @@ class ScriptedJudge:
     def _late(self) -> Verdict:
         return unknown("judge_down", f"{self.name} gave no answer within {self._timeout_s:g} s")
 
-    async def _evaluated(self, script: Script, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
+    async def _apply_script(self, script: Script, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         words = await asyncio.to_thread(answer, script, question, picture)
         await asyncio.sleep(script.delay_ms / 1000)
         return await self._reply(script, words)
@@ -147,13 +147,13 @@ class ScriptedJudge:
         """Return the script's verdicts on all `questions` after one delay, read from one numbered answer."""
         try:
             async with asyncio.timeout(self._timeout_s):
-                return await self._evaluated_together(self._source.read(), questions, picture)
+                return await self._apply_script_together(self._source.read(), questions, picture)
         except ConfigError as fault:
             return split([unknown("judge_down", str(fault))] * len(questions), None, None, None)
         except TimeoutError:
             return split([self._late()] * len(questions), None, None, None)
 
-    async def _evaluated_together(
+    async def _apply_script_together(
         self, script: Script, questions: tuple[JudgeQuestion, ...], picture: JudgePicture
     ) -> tuple[JudgeReply, ...]:
         words = await asyncio.to_thread(_answers, script, questions, picture)

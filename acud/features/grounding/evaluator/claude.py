@@ -21,7 +21,7 @@ from acud.base.typed_values import decode_json
 from acud.base.untrusted_text import fence
 from acud.config import ClaudeTool, GroundingSettings
 from acud.evaluator.judges.judge import JudgePicture
-from acud.evaluator.judges.picture_format import Size, Spot, encode_sized, holds, rescale, resized
+from acud.evaluator.judges.picture_format import Size, Spot, encode_sized, holds, rescale, resize_picture
 from acud.evaluator.judges.provider import Backend, ChatReply, ChatRequest
 from acud.features.grounding.evaluator.method import (
     Located,
@@ -191,7 +191,7 @@ async def locate_by_claude(
     display = fitting(picture.width, picture.height, limit.max_side, limit.max_pixels)
     shown = picture
     if display != (picture.width, picture.height):
-        shown = await asyncio.to_thread(resized, picture, display, 85)
+        shown = await asyncio.to_thread(resize_picture, picture, display, 85)
     return await _Conversation(backend, request(description, shown, model, chosen)).locate(display, picture)
 
 

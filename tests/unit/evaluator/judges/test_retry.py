@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.evaluator.judges.faults import FREE, CallFailed, KeyFilter, TokenUsage, added
+from acud.evaluator.judges.faults import FREE, CallFailed, KeyFilter, TokenUsage, sum_usage
 from acud.evaluator.judges.http import asked_pause_s
 from acud.evaluator.judges.rate_limit import bucket_of
 from acud.evaluator.judges.retry import MAX_HOLD_S, CallClock, CallLimits, Circuit, CircuitBreaker, RetriedCalls
@@ -62,7 +62,7 @@ def calls(clock: Hand, **more: float) -> RetriedCalls:
     return RetriedCalls("eye", CallLimits(**{"timeout_s": 60, "tries": 3, "concurrency": 8, **more}), clock)  # type: ignore[arg-type]
 
 
-async def failed(making: RetriedCalls, server: Server) -> CallFailed:
+async def note_failure(making: RetriedCalls, server: Server) -> CallFailed:
     """Return how the call failed."""
     with pytest.raises(CallFailed) as caught:
         await making.run(server)
@@ -75,7 +75,7 @@ async def test_a_fault_that_may_pass_is_tried_again_and_others_are_not() -> None
     assert (await calls(clock).run(Server(clock, DOWN, BUSY, "yes"))).value == "yes"
     assert clock.slept == [0.25, 0.5]
     server = Server(clock, BAD, "yes")
-    assert (await failed(calls(clock), server)).message == "bad picture"
+    assert (await note_failure(calls(clock), server)).message == "bad picture"
     assert len(server.times) == 1
 
 
@@ -83,7 +83,7 @@ async def test_a_fault_that_may_pass_is_tried_again_and_others_are_not() -> None
 async def test_pauses_grow_to_a_bound_and_are_random_from_nothing_on() -> None:
     for part, slept in ((0.0, [0.0] * 6), (0.5, [0.25, 0.5, 1, 2, 4, 4])):
         clock = Hand(part)
-        fault = await failed(calls(clock, tries=7), Server(clock, DOWN))
+        fault = await note_failure(calls(clock, tries=7), Server(clock, DOWN))
         assert clock.slept == slept
         assert fault.message == "down (after 7 tries)"
 
@@ -92,7 +92,7 @@ async def test_pauses_grow_to_a_bound_and_are_random_from_nothing_on() -> None:
 async def test_no_try_begins_that_the_time_limit_would_cut_off() -> None:
     clock = Hand()
     server = Server(clock, DOWN, takes_s=1.0)
-    await failed(calls(clock, tries=10, timeout_s=4.0), server)
+    await note_failure(calls(clock, tries=10, timeout_s=4.0), server)
     assert server.times == [100.0, 101.25, 102.75]
 
 
@@ -104,8 +104,8 @@ async def test_what_the_server_asks_for_is_waited_out_or_the_call_is_given_up() 
     assert clock.slept == [7.25]
     clock, long = Hand(), CallFailed("rate_limited", "busy", retry=True, after_s=11)
     making, server = calls(clock), Server(clock, long, "yes")
-    assert (await failed(making, server)).reply_code == "rate_limited"
-    held = await failed(making, server)
+    assert (await note_failure(making, server)).reply_code == "rate_limited"
+    held = await note_failure(making, server)
     assert (held.reply_code, held.message) == ("rate_limited", "eye asked for 11 s of quiet")
     assert (clock.slept, len(server.times)) == ([], 1)
     clock.at += 2
@@ -117,7 +117,7 @@ async def test_what_the_server_asks_for_is_waited_out_or_the_call_is_given_up() 
 async def test_a_server_that_asks_for_a_day_is_asked_again_sooner() -> None:
     clock = Hand()
     making, server = calls(clock), Server(clock, CallFailed("judge_down", "x", retry=True, after_s=86_400), "yes")
-    await failed(making, server)
+    await note_failure(making, server)
     clock.at += MAX_HOLD_S
     assert (await making.run(server)).value == "yes"
 
@@ -132,7 +132,7 @@ async def test_calls_a_minute_are_bounded_without_a_call_lost_that_could_wait() 
     assert all(later - earlier == pytest.approx(60 / 26) for earlier, later in pairwise(server.times[3:]))
     slow = calls(clock, per_minute=2)
     await slow.run(server)
-    fault = await failed(slow, server)
+    fault = await note_failure(slow, server)
     assert (fault.reply_code, "2 calls a minute" in fault.message) == ("rate_limited", True)
     clock.at += 60
     await slow.run(server)
@@ -162,12 +162,12 @@ async def test_the_circuit_opens_after_failures_in_a_row_and_one_call_tries_it()
     making = calls(clock, tries=1, breaker_failures=3, breaker_open_s=10)
     bad = Server(clock, DOWN)
     for _ in range(3):
-        await failed(making, bad)
-    fault = await failed(making, bad)
+        await note_failure(making, bad)
+    fault = await note_failure(making, bad)
     assert (len(bad.times), making.breaker.state) == (3, Circuit.OPEN)
     assert fault.message == "eye: circuit open after 3 failures in a row, next try in 10 s: down"
     clock.at += 10
-    await failed(making, bad)
+    await note_failure(making, bad)
     assert (len(bad.times), making.breaker.state) == (4, Circuit.OPEN)
     clock.at += 10
     assert making.closed_reason() == ""
@@ -180,10 +180,10 @@ async def test_what_is_an_answer_of_a_kind_or_a_limit_opens_nothing() -> None:
     clock = Hand()
     making = calls(clock, tries=1, breaker_failures=2)
     for fault in (BAD, CallFailed("unparsable", "x"), BUSY) * 3:
-        await failed(making, Server(clock, DOWN))
-        await failed(making, Server(clock, fault))
+        await note_failure(making, Server(clock, DOWN))
+        await note_failure(making, Server(clock, fault))
         if fault.reply_code == "rate_limited":
-            making.breaker.succeeded()
+            making.breaker.note_success()
     assert making.breaker.state is Circuit.CLOSED
 
 
@@ -191,7 +191,7 @@ async def test_what_is_an_answer_of_a_kind_or_a_limit_opens_nothing() -> None:
 async def test_only_one_call_probes_and_a_probe_that_was_given_up_is_due_again() -> None:
     clock = Hand()
     making = calls(clock, tries=1, breaker_failures=1, breaker_open_s=10)
-    await failed(making, Server(clock, DOWN))
+    await note_failure(making, Server(clock, DOWN))
     clock.at += 10
     begun, never = asyncio.Event(), asyncio.Event()
 
@@ -202,7 +202,7 @@ async def test_only_one_call_probes_and_a_probe_that_was_given_up_is_due_again()
 
     probe = asyncio.create_task(making.run(hang))
     await begun.wait()
-    assert "being tried now" in (await failed(making, Server(clock, "yes"))).message
+    assert "being tried now" in (await note_failure(making, Server(clock, "yes"))).message
     probe.cancel()
     with pytest.raises(asyncio.CancelledError):
         await probe
@@ -211,10 +211,10 @@ async def test_only_one_call_probes_and_a_probe_that_was_given_up_is_due_again()
 
 def test_a_breaker_that_fails_its_probe_stays_open_as_long_again() -> None:
     breaker = CircuitBreaker(1, 5)
-    breaker.failed(0, "x")
+    breaker.note_failure(0, "x")
     assert breaker.admit(4.9) != ""
     assert breaker.admit(5) == ""
-    breaker.failed(5, "y")
+    breaker.note_failure(5, "y")
     assert breaker.admit(9.9).endswith("y")
 
 
@@ -248,12 +248,12 @@ async def test_what_tries_took_is_added_up() -> None:
     paid = CallFailed("judge_down", "x", retry=True, usage=TokenUsage(10, 1, 0.5))
     done = await calls(clock).run(Server(clock, paid, DOWN, "yes"))
     assert done.lost == TokenUsage(10, 1, 0.5)
-    assert (await failed(calls(clock), Server(clock, paid))).usage == TokenUsage(30, 3, 1.5)
+    assert (await note_failure(calls(clock), Server(clock, paid))).usage == TokenUsage(30, 3, 1.5)
 
 
 def test_an_unknown_cost_makes_the_sum_unknown() -> None:
-    assert added(TokenUsage(1, 2, 0.5), TokenUsage(3, None, None)) == TokenUsage(4, 2, None)
-    assert added(FREE, FREE) == FREE
+    assert sum_usage(TokenUsage(1, 2, 0.5), TokenUsage(3, None, None)) == TokenUsage(4, 2, None)
+    assert sum_usage(FREE, FREE) == FREE
 
 
 @pytest.mark.parametrize(
