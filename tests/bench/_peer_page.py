@@ -21,8 +21,9 @@ def table(figures: dict[str, Any]) -> str:
 
 
 def page(figures: dict[str, Any]) -> str:
-    """Return the figures as Markdown."""
-    return "\n\n".join([head(figures), *("\n".join(lines) for part in _parts(figures) if (lines := list(part)))])
+    """Return the figures as Markdown, without the ratios, which a reader sees in them."""
+    parts = _parts(figures | {"ratios": {}, "text_ratios": {}})
+    return "\n\n".join([head(figures), *("\n".join(lines) for part in parts if (lines := list(part)))])
 
 
 def _parts(figures: dict[str, Any]) -> list[Iterator[str]]:
