@@ -46,7 +46,7 @@ class RequestMethods(ABC):
         """Send `request` and return its reply."""
 {methods}
 
-def _awaited(
+def _make_async(
     method: Callable[Concatenate[RequestMethods, Parameters], Reply],
 ) -> Callable[Concatenate[AsyncRequestMethods, Parameters], Coroutine[Any, Any, Reply]]:
     """Return `method`, which returns what its client's `ask` does, for a client whose `ask` is awaited."""
@@ -139,7 +139,7 @@ def rendered() -> str:
     """Return the module that declares every request as a method of both clients."""
     imports: dict[str, set[str]] = defaultdict(set, {module: set(names) for module, names in _LIBRARIES.items()})
     methods = "".join(_method(command, imports) for command in REQUESTS)
-    awaited = "".join(f"    {command.name} = _awaited(RequestMethods.{command.name})\n" for command in REQUESTS)
+    awaited = "".join(f"    {command.name} = _make_async(RequestMethods.{command.name})\n" for command in REQUESTS)
     own = {module: names for module, names in imports.items() if module.startswith("acud.")}
     libraries = {module: names for module, names in imports.items() if module not in own}
     groups = (_imports(libraries), "import msgspec", _imports(own))

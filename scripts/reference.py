@@ -26,7 +26,7 @@ from msgspec import inspect as shapes
 from acud.base import errors
 from acud.metrics.catalogue import FAMILIES
 from acud.protocol import capture, children, delivery, envelope, evaluation, events
-from acud.protocol.requests import REQUESTS, Command, declared
+from acud.protocol.requests import REQUESTS, Command, find_command
 from acud.types.scene import Scene
 from acud.waits import example
 from scripts import concept_drawings, cost_plot, diagram, openapi_page, settings_page
@@ -303,7 +303,7 @@ def _tool_section(tool: Any) -> str:
     others = [f"`{alias}` for `{name}`" for alias, name in tool.aliases.items()]
     others += [f"`{name}`" for name in sorted(tool.hidden)]
     beside = f"\n\nTaken as well: {', '.join(others)}." if others else ""
-    result = tool.result or declared(tool.request).reply
+    result = tool.result or find_command(tool.request).reply
     given = ", ".join(f"`{name}`" for name in tool.shows or result.__struct_fields__)
     return f"### {tool.name}\n\n{tool.about}\n\n{table}{beside}\n\nReturns {given}."
 

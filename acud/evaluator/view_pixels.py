@@ -17,7 +17,7 @@ from acud.evaluator.ocr.engine import Line
 from acud.frames.reader import FrameGone, FrameView, RingReader
 from acud.pixels.tiles import identity
 from acud.protocol.evaluation import Job
-from acud.protocol.questions import Hide, ToldBy, View
+from acud.protocol.questions import Hide, View, WidgetSources
 from acud.types import HiddenBox, Rect
 
 MAX_RINGS = 64
@@ -44,8 +44,8 @@ class ViewPixels(NamedTuple):
     ignore: tuple[Rect, ...] = ()
     hide: tuple[HiddenBox, ...] = ()
     hide_fault: str = ""
-    told: ToldBy | None = None
-    """Who tells of the display's widgets; set for a shot whose picture may leave."""
+    told: WidgetSources | None = None
+    """Where the display's widgets are read; set for a shot whose picture may leave."""
     lines: tuple[Line, ...] | None = None
     """Its text, in its own pixels, once that was read."""
 

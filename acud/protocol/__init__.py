@@ -1,5 +1,5 @@
-"""The messages of acud: the codec, what clients ask (`requests`), what children say (`children`, and a file for
-each kind of them), what is told (`events`).
+"""The messages of acud: the codec, the clients' requests (`requests`), the children's messages (`children`, and a file
+for each kind of child) and the supervisor's events (`events`).
 """
 
 VERSION = 1

@@ -1,5 +1,5 @@
-"""What a child is told at its start, as one msgpack message on its standard input (never in argv, where `ps`
-shows it).
+"""The options of a child, sent at its start as one msgpack message on its standard input (not in argv, which `ps`
+shows).
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ class WebOptions(Struct, frozen=True, tag="web", forbid_unknown_fields=True):
 
 
 class FleetOptions(Struct, frozen=True, tag="fleet", forbid_unknown_fields=True):
-    """For the fleet process: how this host joins, the ACU_HOME of the daemon that it answers for, and the agents
-    whose wakes this host brings on, so many `side_by_side`.
+    """For the fleet process: how this host joins, the ACU_HOME of the daemon that it answers for, and the agents for
+    which this host forwards wakes, `side_by_side` of them at once.
     """
 
     settings: FleetSettings
@@ -115,9 +115,10 @@ class EndpointOptions(Struct, frozen=True, tag="endpoint", forbid_unknown_fields
 
 
 class RecorderOptions(Struct, frozen=True, tag="recorder", forbid_unknown_fields=True):
-    """For a recorder: the display's notices, and which files it writes, in `folder` alone.
+    """For a recorder: the display's notices, and the files that it writes, in `folder` alone.
 
-    `redaction`: what is hidden of each frame; None: nothing. `ocr`, `accessibility`: how it is looked for then.
+    `redaction`: the rules for what to hide in each frame; None: nothing. `ocr`, `accessibility`: how the recorder finds
+    it.
     """
 
     recording_id: str
@@ -131,10 +132,11 @@ class RecorderOptions(Struct, frozen=True, tag="recorder", forbid_unknown_fields
 
 
 class Bootstrap(Struct, frozen=True, forbid_unknown_fields=True):
-    """`endpoint`: the `children` socket. `identity`: this child's name there. `parent_pid`: who must still be alive.
+    """`endpoint`: the `children` socket. `identity`: this child's name there. `parent_pid`: the process that must still
+    live.
 
     `rests_s`: how much later than `heartbeat_s` the next heartbeat may come while nothing happens. `nice`: how far the
-    child's priority is below that of the supervisor, whose deadlines go first.
+    child's priority is below the supervisor's, since the supervisor keeps the deadlines.
     """
 
     endpoint: str

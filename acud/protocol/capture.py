@@ -1,4 +1,4 @@
-"""What a capture process and the supervisor say to each other: sources and frames, windows, acts."""
+"""Messages between a capture process and the supervisor: sources and frames, windows, acts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from acud.types.actions import InputAction, Point
 class SourceHello(Struct, frozen=True, tag="source_hello", forbid_unknown_fields=True):
     """A source of frames wants a ring: the display itself (`:100`) or a covered window (`:100.w4194307`).
 
-    `method`: `attachfd`, `sysv` or `getimage`; `reason` says why it is not the first of these. `x_server` names this
-    run of the X server (it changes when the server was restarted).
+    `method`: `attachfd`, `sysv` or `getimage`; `reason`: why it is not the first of these. `x_server` names this run of
+    the X server (it changes when the server was restarted).
     """
 
     source: str
@@ -63,12 +63,12 @@ class Notice(Struct, frozen=True, tag="notice", forbid_unknown_fields=True):
     the start of the grab. `took_ns`: until the pixels were here; they are of a moment in between. `damage_ns`:
     CLOCK_MONOTONIC when the damage behind it was first read (0: no damage, a floor or demanded grab). `grab`: highest
     demanded-grab number that this grab satisfies. `fresh`: the first frame of an epoch whose predecessor could not be
-    compared, so everything counts as changed. `unsure`: tiles (as `tiles`), where somebody waits for quiet, that were
+    compared, so everything counts as changed. `unsure`: tiles (as `tiles`), where a wait asks for quiet, that were
     painted since the notice before and look the same, but may have looked different in between. `looks`: where asked
     for, and few tiles changed, 8 bytes (little-endian, not 0) for each of `tiles`, lowest bit first: equal ones are of
     equal pixels. `shown`: how the parts look that demands asked about.
 
-    What changed among the windows until the grab was told before (`DisplayWindows`).
+    Changes of the windows up to the grab were sent before it (`DisplayWindows`).
     """
 
     source: str
@@ -151,9 +151,9 @@ class Attach(Struct, frozen=True, tag="attach", forbid_unknown_fields=True):
 
 
 class Demand(Struct, frozen=True, tag="demand", forbid_unknown_fields=True):
-    """What consumers want of a source now. `fps` 0: nothing is grabbed. A new `grab` number asks for one frame
-    at once. `quiet`: boxes of the source in which somebody waits for quiet. `looks`: somebody asks what changed tiles
-    look like. `shown`: parts whose look the frame asked for is to tell.
+    """What consumers want of a source now. `fps` 0: nothing is grabbed. A new `grab` number asks for one frame at once.
+    `quiet`: boxes of the source in which waits ask for quiet. `looks`: report how changed tiles look. `shown`: parts
+    whose look to report with the demanded frame.
     """
 
     source: str

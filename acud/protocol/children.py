@@ -1,7 +1,7 @@
 """Messages that every child and the supervisor exchange on the `children` socket, and those of the web process.
 
-Pixels never travel here. Messages of the other kinds of children lie in `capture`, `asks`, `evaluation`, `delivery`,
-`recordings` and `fleet`.
+Pixels never travel here. Messages of the other kinds of children lie in `capture`, `questions`, `evaluation`,
+`delivery`, `recordings` and `fleet`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Heartbeat(Struct, frozen=True, tag="heartbeat", forbid_unknown_fields=True
 
 
 class Fault(Struct, frozen=True, tag="fault", forbid_unknown_fields=True):
-    """The child cannot go on, and says why before it exits; `code` as in `acud.base.errors`."""
+    """The child cannot go on, and exits after this message; `code` as in `acud.base.errors`."""
 
     code: str
     message: str
@@ -50,7 +50,7 @@ class WebHello(Struct, frozen=True, tag="web_hello", forbid_unknown_fields=True)
     """The web process serves the HTTP endpoints at `url` and the gateway at `gateway_url` ("": not served).
 
     `token_file`: where the token of the endpoints lies ("": it is in the settings, or none is asked for). `fault`: why
-    one of the two is not served though it should be; it is tried again, and told of by another hello.
+    one of the two is not served though it should be; the process tries again, and sends another hello.
     """
 
     pid: int

@@ -38,7 +38,7 @@ def encode(message: msgspec.Struct) -> bytes:
 
 def encode_lean(message: msgspec.Struct) -> bytes:
     """Return `message` as `encode` does, without fields that have their defaults: a third of a wait that is kept for a
-    week. Whoever reads it has the same defaults. Raises: InvalidRequest as `encode` does.
+    week. The reader has the same defaults. Raises: InvalidRequest as `encode` does.
     """
     try:
         return _ENCODER.encode(_lean(message))
@@ -123,14 +123,14 @@ def unpack(data: bytes, *, limit: int = MAX_MESSAGE_BYTES) -> Any:
 
 
 def has_unusual_numbers(data: bytes) -> bool:
-    """Tell whether `data` may hold a number that `check_numbers` refuses; False is certain."""
+    """Return whether `data` may hold a number that `check_numbers` refuses; False is certain."""
     return any(pattern.search(data) for pattern in _UNUSUAL)
 
 
 def check_numbers(data: bytes, plain: Any, envelope: str = "") -> None:
-    """Raise InvalidRequest naming a number in `plain`, unpacked from `data`, that is none here: whole ones have the 64
-    bits with sign that SQLite keeps, others are finite. `envelope`: the field of `plain` that holds all that a caller
-    wrote, and that it has no name for.
+    """Raise InvalidRequest naming a number in `plain`, unpacked from `data`, that is out of range: integers must fit in
+    64 signed bits (as SQLite keeps them), others must be finite. `envelope`: the field of `plain` that holds all that a
+    caller wrote, and that it has no name for.
     """
     if not has_unusual_numbers(data):
         return

@@ -1,4 +1,4 @@
-"""What the delivery process and the supervisor say to each other: deliveries of wakes, notifications, pushes."""
+"""Messages between the delivery process and the supervisor: deliveries of wakes, notifications, pushes."""
 
 from __future__ import annotations
 

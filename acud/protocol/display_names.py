@@ -26,33 +26,33 @@ _OF_SOME = {DisplayInfo: ("name",), DisplayAdd: ("name",), DisplayRemove: ("name
 Change = Callable[[str], str]
 
 
-def canonical(request: Any) -> Any:
-    """Return the request with one name for each display, however its client spelled it: what is allowed, taken or
-    watched is looked up by name.
+def use_canonical_names(request: Any) -> Any:
+    """Return the request with one name for each display, however its client spelled it: permissions, leases and watches
+    are looked up by name.
     """
-    return renamed(request, display_name)
+    return rename_displays(request, display_name)
 
 
-def renamed(value: Any, change: Change) -> Any:
-    """Return the message `value` with each of its displays' names changed; `value` itself where none is."""
+def rename_displays(value: Any, change: Change) -> Any:
+    """Return the message `value` with `change` applied to each display name in it; `value` itself if none changes."""
     if isinstance(value, tuple | list):
-        new = [renamed(one, change) for one in value]
+        new = [rename_displays(one, change) for one in value]
         same = all(found is given for found, given in zip(new, value, strict=True))
         return value if same else type(value)(new)
     if not isinstance(value, msgspec.Struct):
         return value
     different = {}
-    for name in _looked_at(type(value)):
+    for name in _fields_with_names(type(value)):
         given = getattr(value, name)
-        found = _field(value, name, given, change)
+        found = _rename_field(value, name, given, change)
         if found is not given:
             different[name] = found
     return msgspec.structs.replace(value, **different) if different else value
 
 
 @functools.cache
-def _looked_at(kind: type[msgspec.Struct]) -> tuple[str, ...]:
-    """Return the fields of `kind` that may hold a display's name, themselves or in a message inside."""
+def _fields_with_names(kind: type[msgspec.Struct]) -> tuple[str, ...]:
+    """Return the fields of `kind` that may hold a display's name, directly or in an inner message."""
     return tuple(name for name, hint in _fields(kind) if _may_name(kind, name, hint, {kind}))
 
 
@@ -73,24 +73,24 @@ def _may_name(kind: type[msgspec.Struct], name: str, hint: Any, seen: set[Any]) 
 
 
 def _messages(hint: Any) -> Iterator[Any]:
-    """Yield the messages that a value of type `hint` may hold, and what of it may hold anything."""
+    """Yield the message types that a value of type `hint` may hold, and types that may hold anything."""
     if hint is Any or isinstance(hint, TypeVar) or (isinstance(hint, type) and issubclass(hint, msgspec.Struct)):
         yield hint
     for part in typing.get_args(hint):
         yield from _messages(part)
 
 
-def _field(owner: msgspec.Struct, name: str, value: Any, change: Change) -> Any:
+def _rename_field(owner: msgspec.Struct, name: str, value: Any, change: Change) -> Any:
     if isinstance(value, str):
-        return _word(owner, name, value, change)
+        return _rename_word(owner, name, value, change)
     if name == "displays" and isinstance(value, tuple | list) and value and isinstance(value[0], str):
         return tuple(change(one) for one in value)
     if isinstance(value, msgspec.Struct) or (isinstance(value, tuple | list) and value):
-        return renamed(value, change)
+        return rename_displays(value, change)
     return value
 
 
-def _word(owner: msgspec.Struct, name: str, value: str, change: Change) -> str:
+def _rename_word(owner: msgspec.Struct, name: str, value: str, change: Change) -> str:
     if name in _NAMED or name in _OF_SOME.get(type(owner), ()):
         return change(value)
     if name == "target" and value.startswith(_TARGET):

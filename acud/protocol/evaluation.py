@@ -1,4 +1,4 @@
-"""What an evaluator and the supervisor say to each other: jobs, results, and the health of judges."""
+"""Messages between an evaluator and the supervisor: jobs, results, and the health of judges."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_READINGS_HELD = 8
 
 
 class Described(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a model said, boxes in the source's pixels. `code` "": an answer; else why there is none, as of a chat.
+    """A model's description, boxes in the source's pixels. `code` "": an answer; else why there is none, as of a chat.
 
     `left_out`: elements outside the picture. Tokens and cost are None where they are not known.
     """
@@ -38,7 +38,7 @@ class Described(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
-    """Work on one view of the newest frame of a ring; the evaluator picks the frame and says which it was.
+    """Work on one view of the newest frame of a ring; the evaluator picks the frame and reports which it was.
 
     `path`, `epoch`: the ring. `min_frame`: an older frame than this is "frame gone", and so is a newer one than
     `max_frame` (None: any will do). Without questions, the answer is the view's identity alone. `hide`: what redaction
@@ -86,9 +86,9 @@ class MissingReader(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class JudgeHealth(Struct, frozen=True, forbid_unknown_fields=True):
-    """`state`: `ready`, `idle` (loads when first needed), `down`. `reason` says why it is down, `version` what
-    answers. `local`: what it is shown stays on this machine. `missing`: of the OCR, what it met and can't read. A
-    `reason` of one that is ready says what it does not do now.
+    """`state`: `ready`, `idle` (loads when first needed), `down`. `reason`: why it is down, or what a ready one does
+    not do now. `version`: what answers. `local`: pictures shown to it stay on this machine. `missing`: scripts that the
+    OCR met and can't read.
     """
 
     name: str
@@ -140,7 +140,7 @@ class Answered(Struct, frozen=True, forbid_unknown_fields=True):
     """One wait's share of a result. `gated`: the lossy gate held the frame back, and nothing was judged.
 
     `whole` is the verdict on the whole condition over this one frame; `evidence` is set when it was kept. `later`: by
-    stage to come, what the text says of its leaves. `picture`: of the view, where it is another.
+    stage to come, the verdicts on its leaves from the text. `picture`: of the view, where it is another.
     """
 
     wait_id: str
@@ -153,7 +153,7 @@ class Answered(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Thought(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a chat model said. `code` "": it answered; else why it did not, in the codes of an unknown verdict
+    """A chat model's reply. `code` "": it answered; else why it did not, in the codes of an unknown verdict
     (`judge_down`, `unparsable`, `refusal` …), with `reason`.
     """
 
@@ -167,13 +167,13 @@ class Thought(Struct, frozen=True, forbid_unknown_fields=True):
     tokens_out: int | None = None
     cost_usd: float | None = None
     retry_after_s: float = 0.0
-    """With `rate_limited`: how long the server wants to be left alone; 0: it did not say."""
+    """With `rate_limited`: after how long the server wants the next request; 0: not known."""
 
 
 class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=True):
-    """`status`: `done`; `part` (some waits' answers, more follow: a slow judge holds nobody else up); `frame_gone`
-    (overwritten or no longer there: take the newest); `dropped` (all its waits ended while it was read); `failed`
-    (`reason` says why).
+    """`status`: `done`; `part` (some waits' answers, more follow: a slow judge holds no other wait up); `frame_gone`
+    (overwritten or no longer there: take the newest); `dropped` (all its waits ended while it was read); `failed` (why:
+    `reason`).
 
     `identity`: XXH3-64 hex of the view's masked pixels. `picture`: the file name in the spool. `hidden`: what is black
     in a redacted picture, in the source's pixels.

@@ -1,4 +1,4 @@
-"""What the supervisor tells on the `events` socket: stored events, and beats.
+"""Messages of the supervisor on the `events` socket: stored events, and beats.
 
 Each message has two parts: the topic (`wait.resolved`), then the encoded `Event` or `Beat`. A subscriber that sees a
 `prev` it does not know has missed events of that topic, and asks `events_since`.
@@ -62,8 +62,8 @@ TOPICS = (
 class Event(Struct, frozen=True, tag="event", forbid_unknown_fields=True):
     """`n`: its number, rising without reuse. `prev`: the number of the event before it on this topic (0: none kept).
 
-    One with `n` 0 (`scene.updated`, `live.frame`, `live.lost`) is told and never stored: who misses it learns as much
-    from the next.
+    One with `n` 0 (`scene.updated`, `live.frame`, `live.lost`) is published and never stored: the next one makes up for
+    a missed one.
     """
 
     n: int

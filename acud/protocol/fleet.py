@@ -1,4 +1,4 @@
-"""What hosts of a fleet tell each other and their own supervisors; see docs/scaling.md."""
+"""Messages between the hosts of a fleet, and between a host's fleet process and its supervisor; see docs/scaling.md."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from acud.types import Labels
 
 
 class HostState(Struct, frozen=True, forbid_unknown_fields=False):
-    """One host, as it says itself; renewed while it lives. Fields of newer versions are passed over, so that a host
-    whose protocol differs can still be told by name.
+    """A host's own report, renewed while it lives. Fields of newer versions are ignored, so that a host with another
+    protocol can still be named.
 
     `displays`: managed ones, those being started included; `room`: how many there may be. `load`: of the last minute,
     by core. `instance`: of this run of its daemon; `place`: of the folder of that daemon, alike for the next run there
@@ -39,12 +39,13 @@ class HostState(Struct, frozen=True, forbid_unknown_fields=False):
 
 
 class ObjectPlace(Struct, frozen=True, forbid_unknown_fields=False):
-    """Where the object `name` lives, and how it stood when its host last told: `info` is its encoded struct (b"":
+    """Where the object `name` lives, and its state in its host's last report: `info` is its encoded struct (b"":
     unknown).
 
     Of a wait that an endpoint ended because its host was lost (`by_fleet`), `info` stands from then on. `sent`: its
-    wake is in the stream of wakes; `seen`: somebody fetched the result from an endpoint. One that is armed again on
-    another host has no such wake: `moved_to` is its display there (`host/:100`), and `sent` says that it is armed.
+    wake is in the stream of wakes; `seen`: a client fetched the result from an endpoint. One that is armed again on
+    another host has no such wake: `moved_to` is its display there (`host/:100`), and `sent` means that it is armed
+    there.
 
     Of a display on which waits with `on_host_lost` = `rearm` look, `recipe` makes it again.
     """
@@ -65,15 +66,15 @@ class ObjectPlace(Struct, frozen=True, forbid_unknown_fields=False):
 
 
 class FleetHello(Struct, frozen=True, tag="fleet_hello", forbid_unknown_fields=True):
-    """The fleet process runs as `host`; `FleetNews` says whether it has reached a server."""
+    """The fleet process runs as `host`; `FleetNews` reports whether it has reached a server."""
 
     pid: int
     host: str
 
 
 class FleetNews(Struct, frozen=True, tag="fleet_news", forbid_unknown_fields=True):
-    """The connection came or went, or what is to be warned of changed. `text`: to which server, or why there is none.
-    `warnings`: what is wrong on the servers though they answer, each with what mends it.
+    """The connection came or went, or the warnings changed. `text`: to which server, or why there is none. `warnings`:
+    faults of servers that answer, each with its fix.
     """
 
     connected: bool
@@ -81,6 +82,6 @@ class FleetNews(Struct, frozen=True, tag="fleet_news", forbid_unknown_fields=Tru
     warnings: tuple[tuple[str, str], ...] = ()
 
 
-# A `Deliver` is a wake for the stream of wakes; `Delivered` tells whether the stream acknowledged it.
+# A `Deliver` is a wake for the stream of wakes; `Delivered` reports whether the stream acknowledged it.
 ToFleet = Deliver | Stop
 FromFleet = Heartbeat | Fault | FleetHello | FleetNews | Delivered

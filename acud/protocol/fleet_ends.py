@@ -1,4 +1,4 @@
-"""What a fleet tells of a wait whose host is lost: its end and its wake. The host tells the same on its return."""
+"""The end and the wake that a fleet gives to a wait whose host is lost. The host applies the same on its return."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def end_rearmed(info: WaitInfo, host: str, to: str, utc_s: float) -> WaitInfo:
     )
 
 
-def going_on(info: WaitInfo, words: str) -> WaitInfo:
-    """Return the live wait of which `info` is the end on its lost host. `words`: how it stands now."""
+def resume_wait(info: WaitInfo, words: str) -> WaitInfo:
+    """Return the live wait that ended on its lost host as `info` describes. `words`: its state now."""
     return replace(
         info,
         state=WaitState.WATCHING,
@@ -77,8 +77,8 @@ def wake_of_lost(info: WaitInfo, host: str) -> SharedWake:
     )
 
 
-def told_to_host(info: WaitInfo, *, sent: bool, seen: bool) -> LostWait:
-    """Return what the host is told of it on its return."""
+def end_for_host(info: WaitInfo, *, sent: bool, seen: bool) -> LostWait:
+    """Return the end of the wait as its host gets it on its return."""
     state: Literal["timeout", "failed", "cancelled"] = "timeout"
     if info.state is not WaitState.TIMEOUT:
         state = "failed" if info.state is WaitState.FAILED else "cancelled"

@@ -24,7 +24,7 @@ Cost = Annotated[float, Meta(ge=0)] | None
 
 
 class JobQuestion(Struct, frozen=True, forbid_unknown_fields=True):
-    """A criterion in natural language, and how long its wait has lasted and may last (0: not said)."""
+    """A criterion in natural language, and how long its wait has lasted and may last (0: not known)."""
 
     criteria: str
     elapsed_s: float = 0.0
@@ -32,11 +32,11 @@ class JobQuestion(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class VisionJob(Struct, frozen=True, tag="vision_job", forbid_unknown_fields=True):
-    """Questions about one view. `jpeg`: the view as the judge sees it, redacted already where `redacted` says so.
+    """Questions about one view. `jpeg`: the view as the judge sees it, already redacted if `redacted`.
 
     `width`, `height`: of the JPEG; `view_width`, `view_height`: of the view before scaling, all in pixels.
-    `instructions`: the system message, "" for the worker's own. `deadline_utc_s`: nobody waits for an answer after it.
-    `answer_to`: the subject of the answers. `host`: who asks, for the worker's log.
+    `instructions`: the system message, "" for the worker's own. `deadline_utc_s`: no wait needs an answer after it.
+    `answer_to`: the subject of the answers. `host`: the asking host, for the worker's log.
     """
 
     job_id: str
@@ -55,9 +55,9 @@ class VisionJob(Struct, frozen=True, tag="vision_job", forbid_unknown_fields=Tru
 
 
 class VisionBegun(Struct, frozen=True, tag="vision_begun", forbid_unknown_fields=True):
-    """A worker has taken a job and asks, before it asks a model, whether anybody still waits: see `VisionOpen`.
+    """A worker has taken a job and asks, before it asks a model, whether the answer is still wanted: see `VisionOpen`.
 
-    `worker`: with the number of this taking, so that what is said again is told from a second taking.
+    `worker`: with the number of this attempt, so that a repeated message differs from a second attempt.
     """
 
     job_id: str
@@ -89,8 +89,8 @@ class VisionOpen(Struct, frozen=True, tag="vision_open", forbid_unknown_fields=T
 class VisionAnswer(Struct, frozen=True, tag="vision_answer", forbid_unknown_fields=True):
     """The verdict on question `number` of a job. `digest`: of the job's bytes, as `digest_of` makes it.
 
-    `judge`: which backend of the worker answered, with `tokens_in`, `tokens_out` and `cost_usd` of all whom it asked
-    (None: not known). A model that was not heard is an unknown with its code. `worker`: who did the work, for records.
+    `judge`: which backend of the worker answered, with `tokens_in`, `tokens_out` and `cost_usd` of all backends it
+    asked (None: not known). If no model answered, the verdict is unknown, with a code. `worker`: its name, for records.
     """
 
     job_id: str
@@ -107,7 +107,7 @@ class VisionAnswer(Struct, frozen=True, tag="vision_answer", forbid_unknown_fiel
 
 
 def digest_of(job: bytes) -> str:
-    """Return what an answer to the encoded `job` has to name."""
+    """Return the digest by which an answer names the encoded `job`."""
     return hashlib.sha256(job).hexdigest()[:32]
 
 
@@ -115,7 +115,7 @@ ToAsker = VisionBegun | VisionReturned | VisionAnswer
 
 
 def fault_of(told: ToAsker, digest: str, questions: int) -> str:
-    """Return why `told` cannot be about the job of that digest and so many questions; "" when it can."""
+    """Return why `told` cannot be about the job with that digest and number of questions; "" if it can."""
     if told.version != VERSION:
         return f"it is of version {told.version}, not {VERSION}"
     if told.digest != digest:

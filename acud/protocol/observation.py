@@ -1,7 +1,7 @@
 """The question to an evaluator about what an action meets and leaves on a display, and its answer.
 
-Words of `WidgetNow.text` and `reads` are as the screen has them, to be compared with what was typed or chosen; those
-that may be told to anybody are in `quoted`, titles, texts and names, which are redacted.
+Words of `WidgetNow.text` and `reads` are as the screen has them, to be compared with what was typed or chosen;
+`quoted`, titles, texts and names are redacted and may be shown to clients.
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ MAX_FIELD = 20_000
 class ObserveAsk(Struct, frozen=True, forbid_unknown_fields=True):
     """What is at `point`, which dialogs are open, where is the focus?
 
-    `pids`: the processes whose widgets are read. Without a `point`, the widget that has the focus is asked for.
-    `hint`: words that something out of sight may have, for `scrollables`, which are looked for only with it.
-    `windows` (topmost first) and `focused` are the display's; `bus_address`, `a11y_address`: as of
-    `SceneAsk`.
-    `read_text`: instead, read the visible text of the view; it is a dialog that tells of no widgets.
+    `pids`: the processes whose widgets are read. Without a `point`, the widget that has the focus is asked for. `hint`:
+    words that something out of sight may have, for `scrollables`, which are looked for only with it. `windows` (topmost
+    first) and `focused` are the display's; `bus_address`, `a11y_address`: as of `SceneAsk`. `read_text`: instead, read
+    the visible text of the view, of a dialog that exposes no widgets.
     """
 
     pids: tuple[int, ...] = ()
@@ -39,10 +38,10 @@ class ObserveAsk(Struct, frozen=True, forbid_unknown_fields=True):
 class WidgetNow(Struct, frozen=True, forbid_unknown_fields=True):
     """A widget as it is now. `states`: its AT-SPI state set.
 
-    `text` None: it cannot be read, and `unread` says why. `quoted`: the text as it may be told. `reads`: what a list or
-    combo box has chosen. `first`: where typing into it begins, where that is not anywhere in it (the first part of a
-    date). `caret`: characters before the caret (-1: not told). `is_value`: it holds one value (a number, a date), which
-    typing replaces.
+    `text` None: it cannot be read (why: `unread`). `quoted`: the redacted text. `reads`: what a list or combo box has
+    chosen. `first`: where typing into it begins, where that is not anywhere in it (the first part of a date). `caret`:
+    characters before the caret (-1: not known). `is_value`: it holds one value (a number, a date), which typing
+    replaces.
     """
 
     role: str

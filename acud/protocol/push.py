@@ -18,7 +18,7 @@ AuthSecret = Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{22}$", description="a s
 
 
 class PushTarget(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a browser's PushSubscription says. The endpoint is a secret: who knows it can address the browser."""
+    """A browser's PushSubscription. The endpoint is a secret: it suffices to send to the browser."""
 
     endpoint: Endpoint
     p256dh: P256dh
@@ -43,7 +43,7 @@ def origin_of(endpoint: str) -> str:
 
 
 def is_service(endpoint: str, services: Sequence[str]) -> bool:
-    """Tell whether `endpoint` lies with one of `services`: an origin, or over https at its usual port a host or a
+    """Return whether `endpoint` belongs to one of `services`: an origin, or over https at its usual port a host or a
     domain (`*.` before it).
     """
     try:

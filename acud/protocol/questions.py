@@ -29,8 +29,8 @@ def display_of(source: str) -> str:
     return display if window.startswith("w") else source
 
 
-class ToldBy(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who tells of a display's widgets: its session bus, its accessibility bus, and its windows (topmost first).
+class WidgetSources(Struct, frozen=True, forbid_unknown_fields=True):
+    """Sources of a display's widgets: its session bus, its accessibility bus, and its windows (topmost first).
 
     (`x`, `y`): where the source's top left pixel is on the display.
     """
@@ -43,16 +43,16 @@ class ToldBy(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Hide(Struct, frozen=True, forbid_unknown_fields=True):
-    """What rules hide of a source's frames, up to `frame`: on a later one a window may stand elsewhere.
+    """What redaction rules hide of a source's frames, up to `frame`: on a later one a window may stand elsewhere.
 
-    `fault` says why that is not known; then no picture of it may leave. `told`: set where password fields are to be
-    found too, before a picture leaves.
+    `fault`: why that is not known; then no picture of it may leave. `told`: where to look for password fields before a
+    picture leaves; None: not at all.
     """
 
     boxes: tuple[HiddenBox, ...] = ()
     frame: int | None = None
     fault: str = ""
-    told: ToldBy | None = None
+    told: WidgetSources | None = None
 
 
 class LeafAsk(Struct, frozen=True, forbid_unknown_fields=True):
@@ -63,7 +63,7 @@ class LeafAsk(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LaterAsk(Struct, frozen=True, forbid_unknown_fields=True):
-    """A stage to come of a `then`, of text alone, that the reading is to tell of too.
+    """A stage to come of a `then`, of text alone, that is evaluated on the same reading.
 
     `keep_evidence`: keep the picture when it holds on this frame.
     """
@@ -77,8 +77,8 @@ class Ask(Struct, frozen=True, forbid_unknown_fields=True):
     """One wait's share of a job: its condition, the leaves still open, and the answers already known on this frame.
 
     `known` holds verdicts of local leaves by index. `gate`/`gate_threshold`: the lossy gate to apply against the view
-    last judged for this wait ("" or `exact`/`none`: judge). `force` overrides gate and memo.
-    `party`: whose condition it is, for sharing of model calls ("": this wait shares with none).
+    last judged for this wait ("" or `exact`/`none`: judge). `force` overrides gate and memo. `party`: the owner of the
+    condition, for sharing of model calls ("": this wait shares with none).
     """
 
     wait_id: str
@@ -99,14 +99,14 @@ class Ask(Struct, frozen=True, forbid_unknown_fields=True):
     origin: Point = Point(0, 0)
     """Where the source's top left pixel is on its display."""
     windows: tuple[WindowInfo, ...] = ()
-    """Windows of the display, topmost first, whose title and address bars are no part of what a number is read in."""
+    """Windows of the display, topmost first; their title and address bars are left out when a number is read."""
     echoes: tuple[Echo, ...] = ()
     """Of what acud typed: no evidence for a text or number."""
     is_typed: bool = False
     """Whether acud typed there, so that commands may stand there that are not done."""
     later: tuple[LaterAsk, ...] = ()
     is_last_look: bool = False
-    """The picture is of a wait that is about to time out: it needs no picture of before."""
+    """The picture is for a wait that is about to time out: it needs no `before` picture."""
     wants_picture: bool = False
     """Make a small picture of what is judged, where it looks other than before."""
 
@@ -114,8 +114,8 @@ class Ask(Struct, frozen=True, forbid_unknown_fields=True):
 class PictureAsk(Struct, frozen=True, forbid_unknown_fields=True):
     """A picture of the view for a person or an agent, written to the spool as `<job_id>.<format>`.
 
-    `redacted`: as it may leave the machine; the job fails where that cannot be told. `marks`: elements drawn on it,
-    boxes in the view's pixels. `secure`: password fields known of. `of_scene`: epoch and frame of the scene that it
+    `redacted`: as it may leave the machine; the job fails if the rules cannot be applied. `marks`: elements drawn on
+    it, boxes in the view's pixels. `secure`: password fields known of. `of_scene`: epoch and frame of the scene that it
     belongs to; it shows that frame where the evaluator still has it, else the newest.
     """
 
@@ -161,8 +161,8 @@ class ThinkAsk(Struct, frozen=True, forbid_unknown_fields=True):
     """One turn of a chat model over a conversation; with `picture` the view goes along with the last user message.
 
     `backend`: a vision backend's name; `model` "" is that backend's own. Without `picture` no frame is taken, and the
-    job names no source. `temperature` None leaves the vendor's default. `recurring`: whoever asks does so again by
-    itself, later after a rate limit, so that a rate limit costs one call.
+    job names no source. `temperature` None leaves the vendor's default. `recurring`: the caller asks again by itself,
+    later after a rate limit; so a rate limit costs one call.
     """
 
     backend: str

@@ -1,4 +1,4 @@
-"""A recording, its files, and what the recorder and the supervisor say to each other. Pixels never ride here.
+"""A recording, its files, and the messages between the recorder and the supervisor. Pixels never travel here.
 
 A recording is one or more segments, each a pair of files: `<recording id>-<number>.mp4` and, line by line as JSON, its
 frames in `<recording id>-<number>.jsonl` (`FrameRow`).
@@ -91,7 +91,7 @@ class SegmentHead(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FrameRow(Struct, frozen=True, forbid_unknown_fields=True):
-    """One frame of a segment, as its line says it; the lines after the first.
+    """One frame of a segment; each line after the first.
 
     `at_ms`: where it is in the video. `tiles`: which 16x16 tiles changed since the row before, zlib over the bitmap of
     a notice (bit `row * columns + column`, little-endian); the first row's are all set. `identity`: of the whole frame,
@@ -130,7 +130,7 @@ class DownloadPart(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DownloadAsk(Struct, frozen=True, forbid_unknown_fields=True):
-    """Write one video of `parts`, at least one, to the empty file `target_fd` as other players like it.
+    """Write one video of `parts`, at least one, to the empty file `target_fd`, in a form that other players play.
 
     `from_utc_ms`, `until_utc_ms`: of that time alone. `chapters`: in the order of their times.
     """
@@ -176,7 +176,7 @@ class FilmHide(Struct, frozen=True, tag="film_hide", forbid_unknown_fields=True)
 
 
 class RecorderHello(Struct, frozen=True, tag="recorder_hello", forbid_unknown_fields=True):
-    """A recorder is ready to be told what to record."""
+    """A recorder is ready for orders."""
 
     pid: int
 

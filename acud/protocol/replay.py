@@ -21,7 +21,7 @@ class ReplayAsk(Struct, frozen=True, forbid_unknown_fields=True):
 
     `recording`: an id, a unique beginning or ending of one, or the path of one of its files or their folder.
     `timeout_s` None: to the end of what is replayed; 0: one look. `latency_s`: how long an answer takes in the
-    recording's time; None: as long as it takes here. `parent_pid`: who must still be alive.
+    recording's time; None: as long as it takes here. `parent_pid`: the process that must still live.
     """
 
     recording: Annotated[str, Meta(min_length=1, max_length=4096)]
@@ -52,7 +52,7 @@ class ReplayBegan(Struct, frozen=True, tag="began", forbid_unknown_fields=True):
 
 
 class ReplayRow(Struct, frozen=True, tag="row", forbid_unknown_fields=True):
-    """A verdict, or the reason why there is none for a frame. `run`: whose, counted from 0. `judge` "": none."""
+    """A verdict, or the reason why there is none for a frame. `run`: its run, counted from 0. `judge` "": none."""
 
     run: int
     at_s: float
@@ -96,7 +96,7 @@ class ReplayRun(Struct, frozen=True, tag="run", forbid_unknown_fields=True):
 
 
 class ReplayPair(Struct, frozen=True, tag="pair", forbid_unknown_fields=True):
-    """How often two runs said the same of a frame that both judged; `differ`: the frames on which they did not."""
+    """How often two runs agreed on a frame that both judged; `differ`: the frames on which they disagreed."""
 
     runs: tuple[int, int]
     both: int
@@ -105,7 +105,7 @@ class ReplayPair(Struct, frozen=True, tag="pair", forbid_unknown_fields=True):
 
 
 class ReplayFault(Struct, frozen=True, tag="fault", forbid_unknown_fields=True):
-    """What could not be read, or why nothing was replayed; said last, after all that could be."""
+    """What could not be read, or why nothing was replayed; sent last, after all readable frames."""
 
     code: str
     message: str
@@ -113,7 +113,7 @@ class ReplayFault(Struct, frozen=True, tag="fault", forbid_unknown_fields=True):
 
 
 class ReplayDone(Struct, frozen=True, tag="done", forbid_unknown_fields=True):
-    """Everything was said."""
+    """The replay is complete."""
 
 
 ReplayLine = ReplayBegan | ReplayRow | ReplayRun | ReplayPair | ReplayFault | ReplayDone

@@ -49,10 +49,10 @@ class TextPart(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class NodePart(Struct, frozen=True, forbid_unknown_fields=True):
-    """A widget. `key`: its handle on the bus, which names it while it lives. `bbox` is empty where its toolkit does
-    not say where it is. `value`: what it holds. `parent`: the index of the widget around it (-1: none), which comes
-    before it. `window`: its X window (0: not known). `offscreen`: its page has it beyond what the window shows.
-    `placeholder`: the words that stand in a field while it is empty.
+    """A widget. `key`: its handle on the bus, which names it while it lives. `bbox` is empty if its toolkit gives no
+    place. `value`: what it holds. `parent`: the index of the widget around it (-1: none), which comes before it.
+    `window`: its X window (0: not known). `offscreen`: its page has it beyond what the window shows. `placeholder`: the
+    words that stand in a field while it is empty.
     """
 
     role: str
@@ -75,7 +75,7 @@ class NodePart(Struct, frozen=True, forbid_unknown_fields=True):
 class SceneParts(Struct, frozen=True, forbid_unknown_fields=True):
     """What was read; a provider that is None was not asked. `lines_total`, `nodes_total`: how many there were.
 
-    `cut` says which limit left something out ("": nothing was). `change`: how the frame differs from the one read
+    `cut`: the limit that left something out ("": nothing was). `change`: how the frame differs from the one read
     before, None where there was none.
     """
 

@@ -16,7 +16,7 @@ Id = Annotated[
 
 class SharedWake(Struct, frozen=True, forbid_unknown_fields=False):
     """The body of a signed webhook, and the `host` whose outbox it came from. `id` is the same however often it comes;
-    fields of newer versions are passed over.
+    fields of newer versions are ignored.
     """
 
     id: Annotated[

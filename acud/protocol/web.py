@@ -1,4 +1,4 @@
-"""Who may do what over HTTP: access tokens and their scopes. Of secrets only their digests are kept."""
+"""Permissions over HTTP: access tokens and their scopes. Of secrets only the digests are kept."""
 
 from __future__ import annotations
 
@@ -50,28 +50,28 @@ class AccessToken(Struct, frozen=True, forbid_unknown_fields=True):
     used_utc_s: float = 0.0
 
     def allows(self, scope: Scope) -> bool:
-        """Tell whether it is good for what needs `scope`."""
+        """Return whether the token has `scope`."""
         return _ORDER.index(self.scope) >= _ORDER.index(scope)
 
     @property
     def unlimited(self) -> bool:
-        """Whether it is good for every display and every task."""
+        """Whether the token is good for every display and every task."""
         return not self.displays and not self.tasks
 
     def sees_display(self, name: str) -> bool:
-        """Tell whether it is good for the display `name`."""
+        """Return whether the token is good for the display `name`."""
         return self.unlimited or name in self.displays
 
     def sees_task(self, task_id: str) -> bool:
-        """Tell whether it is good for the task `task_id`."""
+        """Return whether the token is good for the task `task_id`."""
         return self.unlimited or task_id in self.tasks
 
     def sees(self, display: str = "", task_id: str = "") -> bool:
-        """Tell whether it is good for what belongs to `display` or to `task_id`; one of the two is enough."""
+        """Return whether the token is good for objects of `display` or of `task_id`; one of the two is enough."""
         return self.unlimited or display in self.displays or task_id in self.tasks
 
-    def expired(self, utc_s: float) -> bool:
-        """Tell whether its time is over."""
+    def is_expired(self, utc_s: float) -> bool:
+        """Return whether the token's time is over."""
         return 0 < self.expires_utc_s <= utc_s
 
 
@@ -81,5 +81,5 @@ def new_secret() -> str:
 
 
 def digest_of(secret: str) -> str:
-    """Return what is kept of `secret`. Lone surrogates and the like are as wrong as any other secret."""
+    """Return the digest that is kept of `secret`. Lone surrogates and the like are as wrong as any other secret."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

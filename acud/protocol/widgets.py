@@ -1,4 +1,4 @@
-"""The widgets that waits ask for: what the supervisor tells an evaluator of a display, and the answers.
+"""The widgets that waits ask for: the supervisor's messages to an evaluator about a display, and the answers.
 
 An evaluator answers an ask at once, and again whenever an answer has changed, until the wait is over.
 """
@@ -21,8 +21,8 @@ class WidgetQuestion(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WidgetAsk(Struct, frozen=True, tag="widget_ask", forbid_unknown_fields=True):
-    """What a wait asks of the widgets in `place` of a display that `DisplayWidgets` told of; it replaces the wait's ask
-    before. `number`: which of its asks this is.
+    """A wait's questions about the widgets in `place` of a display announced by `DisplayWidgets`; they replace the
+    wait's former ones. `number`: counts the wait's asks.
     """
 
     wait_id: str
@@ -33,20 +33,20 @@ class WidgetAsk(Struct, frozen=True, tag="widget_ask", forbid_unknown_fields=Tru
 
 
 class WidgetAskOver(Struct, frozen=True, tag="widget_ask_over", forbid_unknown_fields=True):
-    """The wait asks for no widgets any more."""
+    """The wait has no questions about widgets any more."""
 
     wait_id: str
 
 
 class WidgetLook(Struct, frozen=True, tag="widget_look", forbid_unknown_fields=True):
-    """Answer what the wait asks from a reading that begins now, also if the answers are the same."""
+    """Answer the wait's questions from a reading that begins now, even if the answers are the same."""
 
     wait_id: str
 
 
 class DisplayWidgets(Struct, frozen=True, tag="display_widgets", forbid_unknown_fields=True):
-    """Where a display's widgets are told, and its windows now, topmost first. `bus_address`, `a11y_address`: as of
-    `SceneAsk`.
+    """The buses on which a display's widgets are, and its windows now, topmost first. `bus_address`, `a11y_address`: as
+    of `SceneAsk`.
     """
 
     display: str
@@ -56,7 +56,7 @@ class DisplayWidgets(Struct, frozen=True, tag="display_widgets", forbid_unknown_
 
 
 class WidgetsPainted(Struct, frozen=True, tag="widgets_painted", forbid_unknown_fields=True):
-    """Pixels of a display changed in these boxes since this was told last; None: it is not known where."""
+    """Pixels of a display changed in these boxes since the last such message; None: it is not known where."""
 
     display: str
     changed: tuple[Rect, ...] | None
@@ -72,4 +72,4 @@ class WidgetAnswer(Struct, frozen=True, tag="widget_answer", forbid_unknown_fiel
 
 
 WidgetMessage = WidgetAsk | WidgetAskOver | WidgetLook | DisplayWidgets | WidgetsPainted
-"""What the supervisor tells."""
+"""The messages of the supervisor."""

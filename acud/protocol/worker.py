@@ -1,4 +1,4 @@
-"""What `acud fleet worker` tells the process that it becomes. Arguments are seen by all: no secrets."""
+"""The options that `acud fleet worker` hands to the worker process. Every user can read arguments, so no secrets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class WorkerAsk(Struct, frozen=True, forbid_unknown_fields=True):
-    """`backends`: asked in turn. `kind` "" and `concurrency` 0: what `[jobs]` says. `ray`: on actors, see `[ray]`."""
+    """`backends`: asked in turn. `kind` "" and `concurrency` 0: as in `[jobs]`. `ray`: on actors, see `[ray]`."""
 
     backends: tuple[str, ...]
     kind: str = ""

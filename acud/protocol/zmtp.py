@@ -1,7 +1,7 @@
 """ZMTP 3.0 with the mechanism NULL (rfc.zeromq.org/spec/23), as far as a server on a Unix socket needs it. Pure.
 
-libzmq bounds neither the parts of a message nor what it keeps of subscriptions, and does not say which of its peers are
-gone; so the daemon reads its clients' bytes itself. Clients are plain libzmq sockets.
+libzmq limits neither the parts of a message nor its memory for subscriptions, and does not report which peers are gone;
+so the daemon parses its clients' bytes itself. Clients are plain libzmq sockets.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ _SIGNATURE = b"\xff\0\0\0\0\0\0\0\x01\x7f"
 _CONTEXT_MOST = 16
 _HEAD_BYTES = {0: 2, _LONG: 9}
 GREETING = (_SIGNATURE + b"\x03\0" + b"NULL").ljust(_GREETING_BYTES, b"\0")
-"""What either side says first. We say 3.0: a newer peer then writes subscriptions as messages."""
+"""The first bytes of either side. Ours announce 3.0: a newer peer then writes subscriptions as messages."""
 
 
 class Malformed(Exception):
-    """What came is not ZMTP 3, or is beyond the bounds."""
+    """The bytes are not ZMTP 3, or beyond the bounds."""
 
 
 class Bounds(Struct, frozen=True):
-    """Of one message: its bytes over all parts, and its parts."""
+    """Limits of one message: its bytes over all parts, and its parts."""
 
     message_bytes: int
     parts: int
 
 
 class Decoder:
-    """Takes bytes as they come, gives whole messages one by one as they are asked for.
+    """Takes bytes as they come, and gives whole messages one by one.
 
-    `peer` is the peer's socket type once it said so ("" before). `answers`: what is to be written for commands that
-    came, such as the PONG for a PING of a client with ZMQ_HEARTBEAT_IVL; whoever writes it empties the list.
+    `peer`: the peer's socket type ("" until it sent it). `answers`: bytes to write for commands that came, such as the
+    PONG for a PING of a client with ZMQ_HEARTBEAT_IVL; the writer empties the list.
     """
 
     def __init__(self, bounds: Bounds) -> None:
@@ -51,7 +51,7 @@ class Decoder:
 
     @property
     def held_bytes(self) -> int:
-        """Return how much is kept that was not asked for yet."""
+        """Return how many received bytes are not taken yet."""
         return len(self._data) + self._size
 
     def feed(self, data: bytes) -> None:
@@ -59,22 +59,22 @@ class Decoder:
         self._data += data
 
     def next(self) -> list[bytes] | None:
-        """Return the next whole message; None when it is not there yet. Raises: Malformed; then nothing more can be
-        read of this peer.
+        """Return the next whole message, or None if it is not there yet. Raises: Malformed; after it, nothing can be
+        read from this peer.
         """
         if not self._greeted and not self._greet():
             return None
         at = 0
         message = None
-        while message is None and (found := self._frame(at)) is not None:
+        while message is None and (found := self._find_frame(at)) is not None:
             flags, start, at = found
             body = bytes(self._data[start:at])
             if flags & _COMMAND:
-                self._command(body)
+                self._handle_command(body)
             elif not self.peer:
                 raise Malformed("a message before the handshake's end")
             else:
-                message = self._part(flags, body)
+                message = self._take_part(flags, body)
         del self._data[:at]
         return message
 
@@ -90,8 +90,8 @@ class Decoder:
         self._greeted = True
         return True
 
-    def _frame(self, at: int) -> tuple[int, int, int] | None:
-        """Return the flags, begin and end of the whole frame at `at`; None when there is not one yet."""
+    def _find_frame(self, at: int) -> tuple[int, int, int] | None:
+        """Return the flags, begin and end of the whole frame at `at`; None if it is not there yet."""
         data = self._data
         if len(data) <= at:
             return None
@@ -106,7 +106,7 @@ class Decoder:
             raise Malformed(f"a message of {self._size + size} bytes, {self._bounds.message_bytes} at most")
         return (flags, start, start + size) if len(data) >= start + size else None
 
-    def _part(self, flags: int, body: bytes) -> list[bytes] | None:
+    def _take_part(self, flags: int, body: bytes) -> list[bytes] | None:
         self._parts.append(body)
         self._size += len(body)
         if len(self._parts) > self._bounds.parts:
@@ -116,27 +116,27 @@ class Decoder:
         message, self._parts, self._size = self._parts, [], 0
         return message
 
-    def _command(self, body: bytes) -> None:
+    def _handle_command(self, body: bytes) -> None:
         if not self.peer:
             if not body.startswith(_READY):
                 raise Malformed("no READY after the greeting")
-            self.peer = _socket_type(body[len(_READY) :])
+            self.peer = _read_socket_type(body[len(_READY) :])
         elif body.startswith(_PING):
-            self.answers.append(_command(_PONG + body[_CONTEXT_AT : _CONTEXT_AT + _CONTEXT_MOST]))
+            self.answers.append(_encode_command(_PONG + body[_CONTEXT_AT : _CONTEXT_AT + _CONTEXT_MOST]))
 
 
 def ready(socket_type: str) -> bytes:
     """Return the command that ends our part of the handshake."""
-    body = _READY + _property(b"Socket-Type", socket_type.encode()) + _property(b"Identity", b"")
-    return _command(body)
+    body = _READY + _encode_property(b"Socket-Type", socket_type.encode()) + _encode_property(b"Identity", b"")
+    return _encode_command(body)
 
 
-def _command(body: bytes) -> bytes:
+def _encode_command(body: bytes) -> bytes:
     return bytes([_COMMAND, len(body)]) + body
 
 
-def framed(parts: list[bytes]) -> list[bytes]:
-    """Return the bytes of a message, in pieces: a large part is not copied."""
+def frame_message(parts: list[bytes]) -> list[bytes]:
+    """Return the bytes of a message in pieces: a large part is not copied."""
     pieces = []
     for place, part in enumerate(parts):
         more = _MORE if place < len(parts) - 1 else 0
@@ -146,11 +146,11 @@ def framed(parts: list[bytes]) -> list[bytes]:
     return pieces
 
 
-def _property(name: bytes, value: bytes) -> bytes:
+def _encode_property(name: bytes, value: bytes) -> bytes:
     return bytes([len(name)]) + name + len(value).to_bytes(4, "big") + value
 
 
-def _socket_type(properties: bytes) -> str:
+def _read_socket_type(properties: bytes) -> str:
     at = 0
     while at < len(properties):
         name_end = at + 1 + properties[at]

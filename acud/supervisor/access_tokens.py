@@ -73,7 +73,7 @@ class AccessTokens:
     def find_by_digest(self, digest: str) -> AccessToken:
         """Return the access token of the secret with this digest. Raises: NotFound."""
         found, now = self._store.of(digest), self._utc_s()
-        if found is None or found.expired(now):
+        if found is None or found.is_expired(now):
             raise NotFound("this token or session is unknown, revoked or expired", hint="acud web login")
         if now - found.used_utc_s >= _USED_S:
             self._journal.keep(lambda: self._store.note_used(found.pass_id, now), droppable=True)
@@ -82,7 +82,7 @@ class AccessTokens:
     def all(self) -> tuple[AccessToken, ...]:
         """Return every valid access token, newest first."""
         now = self._utc_s()
-        return tuple(one for one in self._store.all() if not one.expired(now))
+        return tuple(one for one in self._store.all() if not one.is_expired(now))
 
     def revoke(self, pass_id: str, every: Every) -> tuple[AccessToken, ...]:
         """Revoke one access token, or all of a kind; return them. Raises: NotFound; InvalidRequest."""

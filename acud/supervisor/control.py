@@ -16,7 +16,7 @@ from acud.base.errors import AcudError, Conflict, InternalError, InvalidRequest,
 from acud.metrics.counters import Summaries, Tally
 from acud.process.event_loop import EventLoop
 from acud.protocol import VERSION, codec, zmtp
-from acud.protocol.display_names import canonical
+from acud.protocol.display_names import use_canonical_names
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.command import Command, name_of
@@ -219,7 +219,7 @@ class Control:
                 f"protocol version {envelope.v} is not spoken here, {VERSION} is", hint="update the older side"
             )
         spec = _find_command(envelope.body)
-        request = canonical(codec.convert(envelope.body, spec.request))
+        request = use_canonical_names(codec.convert(envelope.body, spec.request))
         call = Call(self, peer, envelope, spec, at_s)
         if not self._answer_repeat(call):
             self._handle(call, request)

@@ -12,7 +12,6 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
 import msgspec
 
-from acud.types import Labels
 from acud.protocol.push import PushTarget
 from acud.protocol.requests.actions import ActionReply, DesktopAction, LaunchStatus, LaunchStatusReply
 from acud.protocol.requests.agents import (
@@ -72,7 +71,7 @@ from acud.protocol.requests.web import (
 from acud.protocol.wakes import SharedWake
 from acud.protocol.web import Scope
 from acud.types import (
-    Budget, JudgeName, Policy, Rect, RouteName, Until, WaitFilter, WaitSpec, WaitState, WakeAddress, WakeState,
+    Budget, JudgeName, Labels, Policy, Rect, RouteName, Until, WaitFilter, WaitSpec, WaitState, WakeAddress, WakeState,
 )
 from acud.types.actions import Action, Point
 from acud.types.agent_runs import RunLimits
@@ -117,7 +116,7 @@ class RequestMethods(ABC):
 
     def daemon_reload(self) -> DaemonReloadReply:
         """Read acud.toml again and take what can change while the daemon runs. A malformed file is refused as a whole.
-        The reply tells what was taken and what needs a restart.
+        The reply lists what was taken and what needs a restart.
 
         Raises: ConfigError for a malformed file."""
         return self.ask(DaemonReload(), DaemonReloadReply)
@@ -184,7 +183,7 @@ class RequestMethods(ABC):
         """Take `display` ("": the default one) over for `for_s`: actions without the lease are refused at once, what is
         under way is dropped, and every held key and button is released. Waits and looks go on. It ends by itself.
 
-        Refused agents get `who` and `note`. With the `lease` held already, it is prolonged: `for_s` from now."""
+        Refused agents are shown `who` and `note`. With the `lease` held already, it is prolonged: `for_s` from now."""
         return self.ask(DisplayTake(display, who, for_s, note, lease), TakeReply)
 
     def display_release(self, display: str, *, lease: str = '', force: bool = False, note: str = '') -> DisplayReply:
@@ -203,16 +202,16 @@ class RequestMethods(ABC):
         With a `task_id`, `screen` is that task's display, and the look is logged there. `redacted`: as the picture may
         leave this machine.
 
-        Raises: Unavailable where it cannot be told what to redact."""
+        Raises: Unavailable if redaction cannot be applied."""
         return self.ask(Look(target, display, format, max_side_px, quality, task_id, redacted), Picture)
 
     def live_watch(self, display: str, *, fps: float = 10.0, for_s: float = 10.0, watch: str = '') -> LiveWatched:
         """Grab `display` as it changes, up to `fps` times a second, for `for_s` from now on; asked again with the
         `watch` of the reply it goes on, with `for_s` 0 it ends. Several watches of one display share the fastest. The
-        reply tells where the frames are.
+        reply names where the frames are.
 
-        While one lasts, each comparison is told as an event `live.frame` {epoch, frame, checked_mono_ns, hidden, fault}
-        (at least each second), and the lack of pixels as `live.lost` {code, reason}; neither is stored."""
+        While one lasts, each comparison is published as an event `live.frame` {epoch, frame, checked_mono_ns, hidden,
+        fault} (at least each second), and the lack of pixels as `live.lost` {code, reason}; neither is stored."""
         return self.ask(LiveWatch(display, fps, for_s, watch), LiveWatched)
 
     def baseline(self, target: str = 'screen', *, display: str = '', task_id: str = '') -> BaselineReply:
@@ -237,8 +236,8 @@ class RequestMethods(ABC):
         beside it. `marks`: a picture with the elements' ids drawn in, of the first of the displays, as it may leave
         this machine; its longer side at most `max_side_px` (0: as large as it is). `acted`: of what differs, as text,
         only what an action at these points changed, in the windows that it reached and in new ones. `within_s`: the
-        answer comes by then, in seconds (0: at the end of the look). What is not read again by then stands there as it
-        was read before, or is unknown, as its provider says; the look goes on.
+        answer comes by then, in seconds (0: at the end of the look). What was not read again by then is as it was read
+        before, or unknown, as its provider's state shows; the look goes on.
 
         Raises: NotFound for a target that is not there."""
         return self.ask(
@@ -253,8 +252,8 @@ class RequestMethods(ABC):
         self, displays: Sequence[str] = (), *, for_s: float = 60.0, subscription: str = '',
     ) -> SceneSubscribed:
         """Look at `displays` (empty: all) as they change, for `for_s` from now on; asked again it goes on. Each scene
-        that differs is told as an event `scene.updated` with its id and what made it, never stored; `scene` with mode
-        null fetches it (the Python clients' `subscribe_scene` does all of that).
+        that differs is published as an event `scene.updated` with its id and what made it, never stored; `scene` with
+        mode null fetches it (the Python clients' `subscribe_scene` does all of that).
 
         `for_s` 0 ends the subscription `subscription`."""
         return self.ask(SceneSubscribe(tuple(displays), for_s, subscription), SceneSubscribed)
@@ -266,7 +265,7 @@ class RequestMethods(ABC):
         """Set `vlm_scene` and `vlm_elements` of `display`; they are carried forward until what they are about changes:
         an element until a pixel tile under it does, the sentence until more than a fifth of the display did.
 
-        None leaves what was said before; "" takes the sentence back; an empty list says that a model saw nothing. Boxes
+        None keeps what was set before; "" takes the sentence back; an empty list means that a model saw nothing. Boxes
         are pixels of the display. `scene_id`: the scene they are about (0: the display as it is now); what changed
         since then is dropped at once. With `ask` the vision backend of that name ("auto": the configured one) is asked
         for them instead; one that is not on this machine sees a redacted picture.
@@ -286,14 +285,14 @@ class RequestMethods(ABC):
         settle_timeout_s: float = 5.0, max_side_px: int = 0, quality: int = 90, task_id: str = '', lease: str = '',
         wait: WaitCreate | None = None, block_s: float = 45.0,
     ) -> ActionReply:
-        """Do `actions` in order; the first that fails ends the rest, and its error says how many were done
+        """Do `actions` in order; the first failure ends the list, and its error names how many were done
         (`facts["done"]`).
 
         Points are pixels of `target` (`screen`: of the display; a window, such as `window:active`, or a region: from
         its top left corner), or of the picture whose `view` is given (see `look`), which names the display too.
         `picture` asks for one of the display after nothing changed for `settle_s`, at most `settle_timeout_s`. `lease`:
-        of whoever has taken the display over. With a `task_id`, `screen` is that task's display, and the actions are
-        logged there.
+        the holder's, while the display is taken over. With a `task_id`, `screen` is that task's display, and the
+        actions are logged there.
 
         `wait`: what to wait for once it is done, on the same display (and task) unless it names others. It is armed
         before the first action, so nothing that comes meanwhile is missed, and cancelled if an action fails. The reply
@@ -310,8 +309,8 @@ class RequestMethods(ABC):
         )
 
     def launch_status(self, pid: int) -> LaunchStatusReply:
-        """Tell how a program fares that `launch` started: the newest one that had this `pid`. The daemon knows those
-        that it launched itself since its start, and of the ended ones the last 256.
+        """Report the state of a program that `launch` started: the newest one with this `pid`. The daemon knows those
+        that it launched since its start, and of the ended ones the last 256.
 
         Raises: NotFound for a pid that was not launched since this daemon began."""
         return self.ask(LaunchStatus(pid), LaunchStatusReply)
@@ -357,7 +356,7 @@ class RequestMethods(ABC):
         return self.ask(TerminalRead(terminal, lines, since, moment, block_s), TerminalReply)
 
     def terminal_list(self) -> TerminalListReply:
-        """List the sessions that are open, those whose programs have ended too."""
+        """List the open sessions, including those whose program has ended."""
         return self.ask(TerminalList(), TerminalListReply)
 
     def terminal_close(self, terminal: str) -> TerminalClosed:
@@ -382,17 +381,18 @@ class RequestMethods(ABC):
         picture: bool = False, max_side_px: int = 0, quality: int = 90, task_id: str = '', lease: str = '',
         judge: str = JudgeName.AUTO, then: Sequence[str] = (), wait: WaitCreate | None = None, block_s: float = 45.0,
     ) -> DoReply:
-        """Do one thing said in words ("click the Export button", "type hello into the name field") or with coordinates
-        ("click(847, 523)"), and see whether it had an effect. Nothing is done unless one thing alone was found.
+        """Do one thing described in words ("click the Export button", "type hello into the name field") or with
+        coordinates ("click(847, 523)"), and see whether it had an effect. Nothing is done unless one thing alone was
+        found.
 
         `expect`: the condition that shows the effect (None: something in the target changed), within `timeout_s`;
         `judge` answers what of it is in words. Coordinates are pixels of `target`, or of the picture whose `view` is
         given.
 
         `then`: further instructions, such as those of a form, done in order. The first that fails ends the list: one
-        that does nothing, that has no effect, or whose field does not take what is typed. None is begun later than
-        `block_s` after the call. `expect` is what the last one has to show. `wait`, `block_s`: as of `desktop_action`;
-        it is armed once there is something to do, and cancelled when an instruction fails.
+        that does nothing, that has no effect, or whose field refuses what is typed. None is begun later than `block_s`
+        after the call. `expect` is what the last one has to show. `wait`, `block_s`: as of `desktop_action`; it is
+        armed once there is something to do, and cancelled when an instruction fails.
 
         Raises: InvalidRequest, with every form, for an instruction that fits none; Refused while a person has the
         display, unless `lease` is theirs; OutcomeUnknown when it is not known whether it was done."""
@@ -415,9 +415,9 @@ class RequestMethods(ABC):
         `target`: `screen`, `display:<name>`, `window:<title or id>`, `region:x,y,w,h`, `pty:<session>`, `monitor:<name
         or number>`; `display` qualifies all but the second. `ignore` boxes are in the target's own pixels. Without
         `timeout_s` the default in the settings holds; 0 looks once: the first answer on the target as it is now ends
-        the wait. `wake` says how to wake the agent; `budget` what judging may cost; `note` is the agent's words to
-        itself (why, what next), first in its wake. With a `task_id`, `screen` is that task's display, and the wait ends
-        with the task.
+        the wait. `wake`: how to wake the agent; `budget`: what judging may cost; `note`: the agent's words to itself
+        (why, what next), first in its wake. With a `task_id`, `screen` is that task's display, and the wait ends with
+        the task.
 
         Raises: NoJudge for a sentence that no configured judge could answer, unless `force` arms it anyway."""
         return self.ask(
@@ -459,7 +459,7 @@ class RequestMethods(ABC):
     def wait_cancel(self, wait_id: str, *, reason: str = '') -> WaitReply:
         """End the live wait `wait_id` without a verdict.
 
-        Raises: Conflict when it has ended, saying how."""
+        Raises: Conflict when it has ended; its message names the end."""
         return self.ask(WaitCancel(wait_id, reason), WaitReply)
 
     def wait_result(
@@ -467,17 +467,17 @@ class RequestMethods(ABC):
     ) -> WaitResultReply:
         """Return when `wait_id` has ended, or after `block_s` with its state so far. Giving up never cancels the wait.
 
-        A reply that tells of the end marks the wait's wake as seen: it is not sent (again). With `peek` it does not. A
-        client that polls names in `again_s` when it asks again at the latest: until then the wake is held back."""
+        A reply with the end marks the wait's wake as seen: it is not sent (again). With `peek` it does not. A polling
+        client names in `again_s` when it asks again at the latest: until then the wake is held back."""
         return self.ask(WaitResult(wait_id, block_s, peek, again_s), WaitResultReply)
 
     def wait_try(
         self, until: Until, target: str = 'screen', *, display: str = '', ignore: Sequence[Rect] = (),
         judge: str = JudgeName.AUTO, task_id: str = '', force: bool = False, block_s: float = 60.0,
     ) -> WaitTryReply:
-        """Tell whether `until` holds now: one look at the target, by the judge that a wait would have. No wait is made:
-        no list, count or event tells of it, and nobody is woken; what judging cost is in the usage. Of a `then`, try
-        the stages one by one. Without an answer within `block_s` the verdict is `unknown`. The rest is as for
+        """Return whether `until` holds now: one look at the target, by the judge that a wait would have. No wait is
+        made: it is in no list, count or event, and wakes no agent; the cost of judging is in the usage. Try the stages
+        of a `then` one by one. Without an answer within `block_s` the verdict is `unknown`. The rest is as for
         `wait_create`.
 
         Raises: NoJudge as for `wait_create`; InvalidRequest for a `then`."""
@@ -506,7 +506,7 @@ class RequestMethods(ABC):
         looked at, small (`verdict`). `stage`: of this stage of a sequence, counted from 1, that was reached before the
         end (0: of the end).
 
-        Raises: NotFound when the wait has none, saying why."""
+        Raises: NotFound, with the reason, when the wait has none."""
         return self.ask(EvidenceGet(wait_id, part, stage, number), EvidenceReply)
 
     def wake_list(
@@ -527,7 +527,7 @@ class RequestMethods(ABC):
         return self.ask(WakeRetry(tuple(wake_ids), undelivered), WakeRetryReply)
 
     def wake_test(self, routes: Sequence[RouteName] = (), *, address: WakeAddress = WakeAddress()) -> WakeTestReply:
-        """Send a test over each of `routes` (empty: those in the settings), once, whatever the others say; it is not
+        """Send a test over each of `routes` (empty: those in the settings), once, whatever the others return; it is not
         kept.
 
         `address` names session and agent; its own routes count when `routes` is empty."""
@@ -605,7 +605,7 @@ class RequestMethods(ABC):
         return self.ask(TaskItemUpdate(task_id, item, status, note), TaskReply)
 
     def task_plan_append(self, task_id: str, items: Sequence[str], *, note: str = '') -> TaskReply:
-        """Add `items` at the end of the plan; `note` says why, in the thread."""
+        """Add `items` at the end of the plan; `note` (the reason) goes into the thread."""
         return self.ask(TaskPlanAppend(task_id, tuple(items), note), TaskReply)
 
     def task_log_action(
@@ -622,9 +622,9 @@ class RequestMethods(ABC):
     def task_summary(
         self, task_id: str, *, detail_level: Detail = Detail.ITEMS, max_tokens: int = 1500, as_data: bool = False,
     ) -> TaskSummaryReply:
-        """Tell a task in text of at most `max_tokens` (estimated as UTF-8 bytes / 3): its plan (`items`), with
-        `actions`, in `full`, or `focused` on the active item, its logs, the waits and the last messages; it tells what
-        was left out. With `as_data` the plan comes as a `view` too, which no budget bounds."""
+        """Return a task as text of at most `max_tokens` (estimated as UTF-8 bytes / 3): its plan (`items`), with
+        `actions`, in `full`, or `focused` on the active item, its logs, the waits and the last messages; the reply
+        counts what was left out. With `as_data` the plan comes as a `view` too, which no budget bounds."""
         return self.ask(TaskSummary(task_id, detail_level, max_tokens, as_data), TaskSummaryReply)
 
     def task_drill_down(self, task_id: str, item: int, *, limit: int = 50) -> TaskDrillDownReply:
@@ -632,16 +632,16 @@ class RequestMethods(ABC):
         return self.ask(TaskDrillDown(task_id, item, limit), TaskDrillDownReply)
 
     def task_thread(self, task_id: str, *, limit: int = 50) -> TaskThreadReply:
-        """Show what was said and what happened: the newest `limit` messages, oldest of them first."""
+        """Return messages and events of a task: the newest `limit` of its thread, oldest first."""
         return self.ask(TaskThread(task_id, limit), TaskThreadReply)
 
     def task_actions(self, task_id: str, *, limit: int = 50) -> TaskActionsReply:
-        """Show the newest actions of a task with their logs, oldest of them first, under whichever plan item they
-        are."""
+        """Return the newest actions of a task with their logs, oldest first, under whichever plan item they are."""
         return self.ask(TaskActions(task_id, limit), TaskActionsReply)
 
     def task_export_texts(self, task_id: str, *, texts: Sequence[str] = ()) -> TaskExportTextsReply:
-        """Ask how texts of a task may stand in an export of it; without `texts`, only what is hidden from exports."""
+        """Return a task's texts as they may stand in an export of it; without `texts`, only what is hidden from
+        exports."""
         return self.ask(TaskExportTexts(task_id, tuple(texts)), TaskExportTextsReply)
 
     def task_list(
@@ -654,9 +654,9 @@ class RequestMethods(ABC):
 
     def task_delete(self, task_id: str) -> TaskDeleteReply:
         """Forget a task with its plan, actions, thread, waits, evaluations, pictures, runs, wakes and recordings, and
-        what events told of them; its live waits are cancelled and its display ends.
+        the text of events about them; its live waits are cancelled and its display ends.
 
-        That is done within moments; a wait that a wake which was not delivered yet tells of goes once it was."""
+        That is done within moments; a wait with an undelivered wake goes once the wake is delivered."""
         return self.ask(TaskDelete(task_id), TaskDeleteReply)
 
     def gui_agent(
@@ -664,8 +664,8 @@ class RequestMethods(ABC):
         backend: str = '', model: str = '', judge: str = JudgeName.AUTO, limits: RunLimits | None = None,
         task_id: str = '', wake: WakeAddress = WakeAddress(),
     ) -> RunReply:
-        """Carry out `instruction` step by step: plan with a chat model, find, act, verify. Returns at once; the end
-        wakes whoever `wake` names, and `agent_result` tells of it.
+        """Carry out `instruction` step by step: plan with a chat model, find, act, verify. Returns at once; its end
+        wakes the agent that `wake` names, and `agent_result` returns it.
 
         It ends as done only when `expect` (or, without one, the condition that the model names) was seen to hold.
         `backend` and `model` "" are those in `[gui_agent]`."""
@@ -677,7 +677,7 @@ class RequestMethods(ABC):
     def agent_result(self, run_id: str, *, block_s: float = 0.0, peek: bool = False) -> AgentResultReply:
         """Return when `run_id` (or its unambiguous beginning) has ended, or after `block_s` with its state so far.
 
-        A reply that tells of the end marks the run's wake as seen; with `peek` it does not."""
+        A reply with the end marks the run's wake as seen; with `peek` it does not."""
         return self.ask(AgentResult(run_id, block_s, peek), AgentResultReply)
 
     def agent_list(self, *, task_id: str = '', limit: int = 50, offset: int = 0) -> AgentListReply:
@@ -696,7 +696,7 @@ class RequestMethods(ABC):
         """Record `display` ("": the one of `task_id`, else the default) until `record_stop`, or until the task or the
         display ends. `fps`: at most so many frames a second, 0: as in the settings; only frames that changed are kept.
         `target`: a window (also where it is covered; until it is closed), region or monitor alone. The reply comes with
-        the first frame; where there is none in time, `reason` says why, and the recording goes on.
+        the first frame; if there is none in time, it has the `reason`, and the recording goes on.
 
         Raises: Conflict when that is being recorded already."""
         return self.ask(RecordStart(display, task_id, fps, target), RecordReply)
@@ -737,7 +737,7 @@ class RequestMethods(ABC):
         return self.ask(FeedPost(text, priority, source), Posted)
 
     def feed_list(self, after: int = 0) -> FeedListReply:
-        """List the kept messages whose id is above `after`, oldest first."""
+        """List the kept messages with an id above `after`, oldest first."""
         return self.ask(FeedList(after), FeedListReply)
 
     def sense_post(
@@ -751,7 +751,7 @@ class RequestMethods(ABC):
         return self.ask(SensePost(kind, ts, ocr, meta, roi, diff, observation), Posted)
 
     def sense_list(self, after: int = 0, *, meta_only: bool = False) -> SenseListReply:
-        """List the kept sense events whose id is above `after`, oldest first; with `meta_only` without their
+        """List the kept sense events with an id above `after`, oldest first; with `meta_only` without their
         pictures."""
         return self.ask(SenseList(after, meta_only), SenseListReply)
 
@@ -831,13 +831,13 @@ class RequestMethods(ABC):
         return self.ask(WebPass(digest), WebPassReply)
 
     def fleet_hosts(self) -> FleetHostsReply:
-        """List every host that ever joined the fleet, with what it said last. Asked of a fleet's endpoint (`acud fleet
+        """List every host that ever joined the fleet, with its last report. Asked of a fleet's endpoint (`acud fleet
         serve`), not of a daemon."""
         return self.ask(FleetHosts(), FleetHostsReply)
 
     def fleet_place(self, name: str = '', *, labels: Labels | None = None) -> FleetPlaceReply:
-        """Tell on which host `name` (the id of a task, wait, run or recording) lives; without one, on which host a
-        display with these `labels` would be started now. Asked of a fleet's endpoint, not of a daemon.
+        """Return the host on which `name` (the id of a task, wait, run or recording) lives; without one, on which host
+        a display with these `labels` would be started now. Asked of a fleet's endpoint, not of a daemon.
 
         Raises: NotFound; Refused when no host would do."""
         return self.ask(FleetPlace(name, dict(labels or {})), FleetPlaceReply)
@@ -851,9 +851,9 @@ class RequestMethods(ABC):
         return self.ask(FleetDrain(host, action), FleetDrainReply)
 
     def fleet_lost_waits(self, *, waits: Sequence[LostWait] = (), more: bool = False) -> FleetLostWaitsReply:
-        """Tell a daemon which of its waits the fleet ended while its host was lost: they end so here as well. Waits
-        from before the daemon's start are held for the first such word: the others go on now, unless `more` follow.
-        Asked by the daemon's own fleet process."""
+        """Give a daemon the waits that the fleet ended while the host was lost: the daemon ends them so too. Waits from
+        before the daemon's start are held until the first such list: the others go on now, unless `more` follow. Asked
+        by the daemon's own fleet process."""
         return self.ask(FleetLostWaits(tuple(waits), more), FleetLostWaitsReply)
 
     def fleet_recipe(self, display: str) -> FleetRecipeReply:
@@ -873,7 +873,7 @@ class RequestMethods(ABC):
         return self.ask(FleetRearm(wait_id, display, spec, created_utc_s, deadline_utc_s, host, tuple(lost)), WaitReply)
 
 
-def _awaited(
+def _make_async(
     method: Callable[Concatenate[RequestMethods, Parameters], Reply],
 ) -> Callable[Concatenate[AsyncRequestMethods, Parameters], Coroutine[Any, Any, Reply]]:
     """Return `method`, which returns what its client's `ask` does, for a client whose `ask` is awaited."""
@@ -893,94 +893,94 @@ class AsyncRequestMethods(ABC):
     async def ask(self, request: msgspec.Struct, kind: type[Reply], *, request_id: str = "") -> Reply:
         """Send `request` and return its reply."""
 
-    status = _awaited(RequestMethods.status)
-    doctor = _awaited(RequestMethods.doctor)
-    metrics = _awaited(RequestMethods.metrics)
-    usage = _awaited(RequestMethods.usage)
-    events_since = _awaited(RequestMethods.events_since)
-    daemon_reload = _awaited(RequestMethods.daemon_reload)
-    daemon_drain = _awaited(RequestMethods.daemon_drain)
-    evaluators_restart = _awaited(RequestMethods.evaluators_restart)
-    shutdown = _awaited(RequestMethods.shutdown)
-    display_list = _awaited(RequestMethods.display_list)
-    display_add = _awaited(RequestMethods.display_add)
-    display_create = _awaited(RequestMethods.display_create)
-    display_remove = _awaited(RequestMethods.display_remove)
-    notification_answer = _awaited(RequestMethods.notification_answer)
-    display_take = _awaited(RequestMethods.display_take)
-    display_release = _awaited(RequestMethods.display_release)
-    look = _awaited(RequestMethods.look)
-    live_watch = _awaited(RequestMethods.live_watch)
-    baseline = _awaited(RequestMethods.baseline)
-    scene = _awaited(RequestMethods.scene)
-    scene_subscribe = _awaited(RequestMethods.scene_subscribe)
-    scene_annotate = _awaited(RequestMethods.scene_annotate)
-    desktop_action = _awaited(RequestMethods.desktop_action)
-    launch_status = _awaited(RequestMethods.launch_status)
-    terminal_open = _awaited(RequestMethods.terminal_open)
-    terminal_type = _awaited(RequestMethods.terminal_type)
-    terminal_read = _awaited(RequestMethods.terminal_read)
-    terminal_list = _awaited(RequestMethods.terminal_list)
-    terminal_close = _awaited(RequestMethods.terminal_close)
-    gui_find = _awaited(RequestMethods.gui_find)
-    gui_do = _awaited(RequestMethods.gui_do)
-    wait_create = _awaited(RequestMethods.wait_create)
-    wait_list = _awaited(RequestMethods.wait_list)
-    wait_show = _awaited(RequestMethods.wait_show)
-    wait_update = _awaited(RequestMethods.wait_update)
-    wait_cancel = _awaited(RequestMethods.wait_cancel)
-    wait_result = _awaited(RequestMethods.wait_result)
-    wait_try = _awaited(RequestMethods.wait_try)
-    wait_for_change = _awaited(RequestMethods.wait_for_change)
-    evidence = _awaited(RequestMethods.evidence)
-    wake_list = _awaited(RequestMethods.wake_list)
-    wake_retry = _awaited(RequestMethods.wake_retry)
-    wake_test = _awaited(RequestMethods.wake_test)
-    wake_seen = _awaited(RequestMethods.wake_seen)
-    wake_carry = _awaited(RequestMethods.wake_carry)
-    notify_test = _awaited(RequestMethods.notify_test)
-    push_list = _awaited(RequestMethods.push_list)
-    push_subscribe = _awaited(RequestMethods.push_subscribe)
-    push_unsubscribe = _awaited(RequestMethods.push_unsubscribe)
-    task_register = _awaited(RequestMethods.task_register)
-    task_update = _awaited(RequestMethods.task_update)
-    task_item_update = _awaited(RequestMethods.task_item_update)
-    task_plan_append = _awaited(RequestMethods.task_plan_append)
-    task_log_action = _awaited(RequestMethods.task_log_action)
-    task_summary = _awaited(RequestMethods.task_summary)
-    task_drill_down = _awaited(RequestMethods.task_drill_down)
-    task_thread = _awaited(RequestMethods.task_thread)
-    task_actions = _awaited(RequestMethods.task_actions)
-    task_export_texts = _awaited(RequestMethods.task_export_texts)
-    task_list = _awaited(RequestMethods.task_list)
-    task_delete = _awaited(RequestMethods.task_delete)
-    gui_agent = _awaited(RequestMethods.gui_agent)
-    agent_result = _awaited(RequestMethods.agent_result)
-    agent_list = _awaited(RequestMethods.agent_list)
-    agent_cancel = _awaited(RequestMethods.agent_cancel)
-    record_start = _awaited(RequestMethods.record_start)
-    record_stop = _awaited(RequestMethods.record_stop)
-    record_list = _awaited(RequestMethods.record_list)
-    record_show = _awaited(RequestMethods.record_show)
-    record_timeline = _awaited(RequestMethods.record_timeline)
-    record_delete = _awaited(RequestMethods.record_delete)
-    feed_post = _awaited(RequestMethods.feed_post)
-    feed_list = _awaited(RequestMethods.feed_list)
-    sense_post = _awaited(RequestMethods.sense_post)
-    sense_list = _awaited(RequestMethods.sense_list)
-    analysis_status = _awaited(RequestMethods.analysis_status)
-    analysis_history = _awaited(RequestMethods.analysis_history)
-    analysis_context = _awaited(RequestMethods.analysis_context)
-    analysis_config = _awaited(RequestMethods.analysis_config)
-    web_login = _awaited(RequestMethods.web_login)
-    web_login_redeem = _awaited(RequestMethods.web_login_redeem)
-    web_token_create = _awaited(RequestMethods.web_token_create)
-    web_token_list = _awaited(RequestMethods.web_token_list)
-    web_token_revoke = _awaited(RequestMethods.web_token_revoke)
-    web_pass = _awaited(RequestMethods.web_pass)
-    fleet_hosts = _awaited(RequestMethods.fleet_hosts)
-    fleet_place = _awaited(RequestMethods.fleet_place)
-    fleet_drain = _awaited(RequestMethods.fleet_drain)
-    fleet_lost_waits = _awaited(RequestMethods.fleet_lost_waits)
-    fleet_recipe = _awaited(RequestMethods.fleet_recipe)
-    fleet_rearm = _awaited(RequestMethods.fleet_rearm)
+    status = _make_async(RequestMethods.status)
+    doctor = _make_async(RequestMethods.doctor)
+    metrics = _make_async(RequestMethods.metrics)
+    usage = _make_async(RequestMethods.usage)
+    events_since = _make_async(RequestMethods.events_since)
+    daemon_reload = _make_async(RequestMethods.daemon_reload)
+    daemon_drain = _make_async(RequestMethods.daemon_drain)
+    evaluators_restart = _make_async(RequestMethods.evaluators_restart)
+    shutdown = _make_async(RequestMethods.shutdown)
+    display_list = _make_async(RequestMethods.display_list)
+    display_add = _make_async(RequestMethods.display_add)
+    display_create = _make_async(RequestMethods.display_create)
+    display_remove = _make_async(RequestMethods.display_remove)
+    notification_answer = _make_async(RequestMethods.notification_answer)
+    display_take = _make_async(RequestMethods.display_take)
+    display_release = _make_async(RequestMethods.display_release)
+    look = _make_async(RequestMethods.look)
+    live_watch = _make_async(RequestMethods.live_watch)
+    baseline = _make_async(RequestMethods.baseline)
+    scene = _make_async(RequestMethods.scene)
+    scene_subscribe = _make_async(RequestMethods.scene_subscribe)
+    scene_annotate = _make_async(RequestMethods.scene_annotate)
+    desktop_action = _make_async(RequestMethods.desktop_action)
+    launch_status = _make_async(RequestMethods.launch_status)
+    terminal_open = _make_async(RequestMethods.terminal_open)
+    terminal_type = _make_async(RequestMethods.terminal_type)
+    terminal_read = _make_async(RequestMethods.terminal_read)
+    terminal_list = _make_async(RequestMethods.terminal_list)
+    terminal_close = _make_async(RequestMethods.terminal_close)
+    gui_find = _make_async(RequestMethods.gui_find)
+    gui_do = _make_async(RequestMethods.gui_do)
+    wait_create = _make_async(RequestMethods.wait_create)
+    wait_list = _make_async(RequestMethods.wait_list)
+    wait_show = _make_async(RequestMethods.wait_show)
+    wait_update = _make_async(RequestMethods.wait_update)
+    wait_cancel = _make_async(RequestMethods.wait_cancel)
+    wait_result = _make_async(RequestMethods.wait_result)
+    wait_try = _make_async(RequestMethods.wait_try)
+    wait_for_change = _make_async(RequestMethods.wait_for_change)
+    evidence = _make_async(RequestMethods.evidence)
+    wake_list = _make_async(RequestMethods.wake_list)
+    wake_retry = _make_async(RequestMethods.wake_retry)
+    wake_test = _make_async(RequestMethods.wake_test)
+    wake_seen = _make_async(RequestMethods.wake_seen)
+    wake_carry = _make_async(RequestMethods.wake_carry)
+    notify_test = _make_async(RequestMethods.notify_test)
+    push_list = _make_async(RequestMethods.push_list)
+    push_subscribe = _make_async(RequestMethods.push_subscribe)
+    push_unsubscribe = _make_async(RequestMethods.push_unsubscribe)
+    task_register = _make_async(RequestMethods.task_register)
+    task_update = _make_async(RequestMethods.task_update)
+    task_item_update = _make_async(RequestMethods.task_item_update)
+    task_plan_append = _make_async(RequestMethods.task_plan_append)
+    task_log_action = _make_async(RequestMethods.task_log_action)
+    task_summary = _make_async(RequestMethods.task_summary)
+    task_drill_down = _make_async(RequestMethods.task_drill_down)
+    task_thread = _make_async(RequestMethods.task_thread)
+    task_actions = _make_async(RequestMethods.task_actions)
+    task_export_texts = _make_async(RequestMethods.task_export_texts)
+    task_list = _make_async(RequestMethods.task_list)
+    task_delete = _make_async(RequestMethods.task_delete)
+    gui_agent = _make_async(RequestMethods.gui_agent)
+    agent_result = _make_async(RequestMethods.agent_result)
+    agent_list = _make_async(RequestMethods.agent_list)
+    agent_cancel = _make_async(RequestMethods.agent_cancel)
+    record_start = _make_async(RequestMethods.record_start)
+    record_stop = _make_async(RequestMethods.record_stop)
+    record_list = _make_async(RequestMethods.record_list)
+    record_show = _make_async(RequestMethods.record_show)
+    record_timeline = _make_async(RequestMethods.record_timeline)
+    record_delete = _make_async(RequestMethods.record_delete)
+    feed_post = _make_async(RequestMethods.feed_post)
+    feed_list = _make_async(RequestMethods.feed_list)
+    sense_post = _make_async(RequestMethods.sense_post)
+    sense_list = _make_async(RequestMethods.sense_list)
+    analysis_status = _make_async(RequestMethods.analysis_status)
+    analysis_history = _make_async(RequestMethods.analysis_history)
+    analysis_context = _make_async(RequestMethods.analysis_context)
+    analysis_config = _make_async(RequestMethods.analysis_config)
+    web_login = _make_async(RequestMethods.web_login)
+    web_login_redeem = _make_async(RequestMethods.web_login_redeem)
+    web_token_create = _make_async(RequestMethods.web_token_create)
+    web_token_list = _make_async(RequestMethods.web_token_list)
+    web_token_revoke = _make_async(RequestMethods.web_token_revoke)
+    web_pass = _make_async(RequestMethods.web_pass)
+    fleet_hosts = _make_async(RequestMethods.fleet_hosts)
+    fleet_place = _make_async(RequestMethods.fleet_place)
+    fleet_drain = _make_async(RequestMethods.fleet_drain)
+    fleet_lost_waits = _make_async(RequestMethods.fleet_lost_waits)
+    fleet_recipe = _make_async(RequestMethods.fleet_recipe)
+    fleet_rearm = _make_async(RequestMethods.fleet_rearm)

@@ -14,7 +14,7 @@ import msgspec
 from acud.base.errors import AcudError, InvalidRequest, ProtocolError
 from acud.base.typed_values import msgpack_decoder
 from acud.protocol import VERSION, codec
-from acud.protocol.display_names import renamed
+from acud.protocol.display_names import rename_displays
 from acud.protocol.envelope import ErrorBody, ReplyEnvelope, RequestEnvelope, RequestId
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.command import Command
@@ -158,7 +158,7 @@ class ReplyParts:
 
 def outward(value: Any, host: str) -> Any:
     """Return the message `value` of `host` with its displays named as outside."""
-    return renamed(value, lambda word: f"{host}/{word}" if word.startswith(":") else word)
+    return rename_displays(value, lambda word: f"{host}/{word}" if word.startswith(":") else word)
 
 
 def inward(value: Any) -> tuple[Any, set[str]]:
@@ -172,7 +172,7 @@ def inward(value: Any) -> tuple[Any, set[str]]:
         hosts.add(found[1])
         return found[2]
 
-    return renamed(value, change), hosts
+    return rename_displays(value, change), hosts
 
 
 def host_in(word: str) -> str:

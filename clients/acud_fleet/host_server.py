@@ -15,7 +15,7 @@ from acud.base.errors import AcudError, Refused, Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.signatures import Identity, Signed
 from acud.process.child_process import answer_request
-from acud.protocol.requests import declared
+from acud.protocol.requests import find_command
 from acud.protocol.requests.command import FleetRoute
 from acud.types import DisplayState
 from acud_client.aio import AsyncClient
@@ -94,7 +94,7 @@ class HostCapacity:
 
 def is_placing(request: Any) -> bool:
     """Tell whether `request` starts a managed display, and so needs a place."""
-    return declared(type(request)).fleet is FleetRoute.PLACED and getattr(request, "isolated_display", True)
+    return find_command(type(request)).fleet is FleetRoute.PLACED and getattr(request, "isolated_display", True)
 
 
 class HostServer:

@@ -22,7 +22,7 @@ from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.names import ENDPOINT
 from acud.protocol import codec
 from acud.protocol.fleet import ObjectPlace
-from acud.protocol.fleet_ends import end_lost, end_rearmed, going_on, wake_of_lost
+from acud.protocol.fleet_ends import end_lost, end_rearmed, resume_wait, wake_of_lost
 from acud.protocol.requests.fleet import FleetRearm
 from acud.protocol.requests.waits import WaitResultReply
 from acud.types import OnHostLost, Rearmed, WaitInfo, WaitState
@@ -326,7 +326,7 @@ class LostWaits:
             return time.time() + _LOOK_S
         await self._copies.tell_recipe(place.host, info.display, place.moved_to)
         rearmed = Rearmed(time.time(), host, request.lost)
-        live = replace(going_on(info, f"host {host} was lost over it"), display=request.display, rearmed=rearmed)
+        live = replace(resume_wait(info, f"host {host} was lost over it"), display=request.display, rearmed=rearmed)
         await self._places.put(host, "wait", info.wait_id, live)
         return await self._armed(place, info)
 
@@ -338,7 +338,7 @@ class LostWaits:
         member = self._roster.all().get(place.host)
         is_lost = member is not None and member.life is Life.LOST
         reason = f"host {place.host} was lost, and {place.moved_to} did not take the wait: {fault.message}"
-        live = going_on(info, reason)
+        live = resume_wait(info, reason)
 
         def change(stands: ObjectPlace | None) -> ObjectPlace | None:
             if stands is None or stands.moved_to != place.moved_to or stands.sent:

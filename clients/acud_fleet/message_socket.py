@@ -93,7 +93,7 @@ class MessageConnection(asyncio.Protocol):
         if self._transport.get_write_buffer_size() > _UNREAD_BYTES:
             self._give_up("it does not read what it is sent")
             return
-        self._transport.write(b"".join(zmtp.framed([b"", data])))
+        self._transport.write(b"".join(zmtp.frame_message([b"", data])))
 
     def close(self) -> None:
         """End it once all is written; twice is harmless."""

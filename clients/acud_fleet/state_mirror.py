@@ -15,7 +15,7 @@ from acud.features.fleet.signatures import Signed
 from acud.protocol import codec
 from acud.protocol.events import Event
 from acud.protocol.fleet import ObjectPlace
-from acud.protocol.fleet_ends import HOST_LOST, REARMED, going_on, told_to_host
+from acud.protocol.fleet_ends import HOST_LOST, REARMED, end_for_host, resume_wait
 from acud.protocol.requests.waits import WaitResultReply
 from acud.types import DisplayInfo, DisplayState, OnHostLost, WaitInfo, WaitState, unknown
 from acud.types.tasks import TaskView
@@ -92,7 +92,7 @@ class StateMirror:
         """
         ends = await self._places.confirmed_ends(self._host)
         waits = [
-            told_to_host(info, sent=place.sent, seen=place.seen)
+            end_for_host(info, sent=place.sent, seen=place.seen)
             for place in ends
             if (info := mirrored_info(place, WaitInfo)) is not None
         ]
@@ -294,7 +294,9 @@ def _wait(place: ObjectPlace, member: Member) -> WaitInfo | None:
     if info is None:
         return None
     if place.moved_to and not place.sent:
-        return going_on(info, f"host {member.host} was lost; it is being armed again on host {host_in(place.moved_to)}")
+        return resume_wait(
+            info, f"host {member.host} was lost; it is being armed again on host {host_in(place.moved_to)}"
+        )
     if info.state is not WaitState.WATCHING:
         return info  # it ended before, and that stands
     words = lost_words(member)

@@ -17,7 +17,7 @@ from acud.base.errors import InvalidRequest, suggest
 from acud.base.paths import Paths
 from acud.base.typed_values import convert
 from acud.base.value_errors import value_fault
-from acud.protocol.requests import Command, declared
+from acud.protocol.requests import Command, find_command
 from acud.protocol.requests.command import Effect
 from acud_client.own_display import OwnDisplay
 from acud_mcp.scene_changes import ScenesTold
@@ -129,7 +129,7 @@ class Tool(msgspec.Struct, frozen=True):
     @property
     def effect(self) -> Effect:
         """What a call may do to the world; becomes the tool's annotations."""
-        return self.own_effect if self.request is None else declared(self.request).effect
+        return self.own_effect if self.request is None else find_command(self.request).effect
 
     @property
     def reads_only(self) -> bool:
@@ -139,7 +139,7 @@ class Tool(msgspec.Struct, frozen=True):
     @property
     def needs(self) -> tuple[str, ...]:
         """What has to be there."""
-        feature = "" if self.request is None else declared(self.request).feature
+        feature = "" if self.request is None else find_command(self.request).feature
         return tuple(filter(None, (self.wants, feature)))
 
     @property
@@ -150,7 +150,7 @@ class Tool(msgspec.Struct, frozen=True):
     @property
     def _command(self) -> Command:
         assert self.request is not None, f"{self.name} is no request: it needs arguments and a result"
-        return declared(self.request)
+        return find_command(self.request)
 
 
 def parse_arguments(tool: Tool, given: dict[str, Any] | None) -> msgspec.Struct:

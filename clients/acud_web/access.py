@@ -127,7 +127,7 @@ class Authenticator:
         known, asked_s = self._known.get(digest, (None, 0.0))
         if known is not None and known.kind != given.kind:
             raise _WrongSecret  # a token is no session, and the other way round, also while it is remembered
-        if known is not None and time.monotonic() - asked_s < _KEPT_S and not known.expired(time.time()):
+        if known is not None and time.monotonic() - asked_s < _KEPT_S and not known.is_expired(time.time()):
             return known
         if known is not None:
             return await self._ask(given, digest)
@@ -264,7 +264,7 @@ class Revocations:
                     self._end(pass_id)  # of what was trimmed nobody knows whose it was: all log in again or come back
 
     async def _either(self, told: asyncio.Future[End], watched: AccessToken) -> End:
-        while not watched.expired(time.time()):
+        while not watched.is_expired(time.time()):
             left_s = watched.expires_utc_s - time.time() if watched.expires_utc_s else _LOOK_S
             await asyncio.wait({told}, timeout=min(left_s, _LOOK_S))
             if told.done():

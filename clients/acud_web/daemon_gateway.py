@@ -15,7 +15,7 @@ from msgspec import Struct
 from acud.base.errors import NotFound
 from acud.base.paths import Paths
 from acud.protocol.events import Event
-from acud.protocol.requests import declared
+from acud.protocol.requests import find_command
 from acud.protocol.requests.recordings import RecordReply, RecordShow
 from acud.protocol.requests.tasks import TaskList, TaskListReply
 from acud.protocol.requests.waits import WaitShow, WaitShowReply
@@ -61,7 +61,7 @@ class DaemonGateway:
 
 
 def _blocks(request: msgspec.Struct) -> bool:
-    asked_s = declared(type(request)).asked_s
+    asked_s = find_command(type(request)).asked_s
     return asked_s is not None and asked_s(request) > 0
 
 

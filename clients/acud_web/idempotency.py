@@ -10,7 +10,7 @@ from msgspec import Struct
 from starlette.requests import HTTPConnection
 
 from acud.base.errors import Conflict, InvalidRequest
-from acud.protocol.requests import declared
+from acud.protocol.requests import find_command
 from acud.protocol.web import AccessToken
 from acud_http.errors import wrong
 from acud_http.request_filter import values
@@ -45,7 +45,7 @@ class IdempotencyKey:
 
         Raises: AcudError, as the daemon says; HttpFault 422 when the key was used for another request.
         """
-        if not self._seed or not declared(type(request)).mutating:
+        if not self._seed or not find_command(type(request)).mutating:
             return await gateway.ask(request, kind)
         request_id = self._next_id()
         try:

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from acud.base.errors import InvalidRequest, NotFound, Unavailable
-from acud.protocol.requests import declared
+from acud.protocol.requests import find_command
 from acud.protocol.requests.command import Command, Effect
 from acud.protocol.web import Scope
 from acud_http.errors import answer
@@ -47,7 +47,7 @@ class HttpToolCall:
 
     async def ask(self, request: Struct) -> Any:
         """Return the daemon's reply. Raises: AcudError; HttpFault 403 where the access token is not good for it."""
-        command = declared(type(request))
+        command = find_command(type(request))
         if hasattr(request, "peek") and not self._asked.access_token.allows(Scope.WAIT):
             request = msgspec.structs.replace(request, peek=True)  # who may only read is told, and counts as nobody
         for scope in _scopes_of(command, request):

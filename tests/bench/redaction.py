@@ -30,7 +30,7 @@ from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.ports import RedactedPixels
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.redaction.evaluator import RedactionRules, SecureFields
-from acud.protocol.questions import ToldBy
+from acud.protocol.questions import WidgetSources
 from acud.types import Rect
 from tests.grounding.desktop import Desktop, missing
 from tests.integration.secret_screen import COLOURS, HEIGHT, WIDTH, covered, draw, screen
@@ -75,7 +75,7 @@ async def _fields() -> dict[str, Any]:
     with Desktop() as desktop:
         desktop.show("odd.py", "many", "300")
         desktop.show("odd.py", "plain")
-        told = ToldBy(desktop.bus_address, "", desktop.windows())
+        told = WidgetSources(desktop.bus_address, "", desktop.windows())
         size = desktop.screen.h, desktop.screen.w, 4
         shot = ViewPixels(":1", 1, 1, 0, desktop.screen, np.zeros(size, np.uint8), "same", told=told)
         fields = SecureFields(settings, mirrors)

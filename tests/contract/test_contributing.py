@@ -40,7 +40,7 @@ FLEET = """
 import asyncio, json, os
 from types import SimpleNamespace
 from acud.base.paths import resolve
-from acud.protocol.requests import declared
+from acud.protocol.requests import find_command
 from acud.protocol.requests.daemon import DaemonClock
 from acud_client import AsyncClient
 from acud_fleet import envelopes
@@ -50,7 +50,7 @@ from acud_fleet.request_router import RequestRouter
 class HostClient:
     async def ask(self, host, request, request_id, within_s):
         client = AsyncClient(resolve(os.environ))
-        told = await client.ask(request, declared(type(request)).reply, request_id=request_id)
+        told = await client.ask(request, find_command(type(request)).reply, request_id=request_id)
         await client.close()
         return told
 

@@ -18,7 +18,7 @@ from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.ports import RedactedPixels, Withheld
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.redaction.evaluator import RedactionRules, SecureFields
-from acud.protocol.questions import ToldBy
+from acud.protocol.questions import WidgetSources
 from acud.types import Rect
 from tests.grounding.desktop import Desktop, missing
 
@@ -29,7 +29,7 @@ LIMITS = Limits(SETTINGS.max_depth, SETTINGS.max_nodes, SETTINGS.walk_s, SETTING
 
 def shot_of(desktop: Desktop) -> ViewPixels:
     screen = desktop.screen
-    told = ToldBy(desktop.bus_address, "", desktop.windows())
+    told = WidgetSources(desktop.bus_address, "", desktop.windows())
     pixels = np.zeros((screen.h, screen.w, 4), np.uint8)
     return ViewPixels(":1", 1, 1, 0, screen, pixels, "same", told=told)
 

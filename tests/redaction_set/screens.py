@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import Limits
 from acud.evaluator.accessibility.provider import AtSpiProvider
-from acud.protocol.questions import ToldBy
+from acud.protocol.questions import WidgetSources
 from acud.types import Rect
 from tests.grounding.desktop import SYSTEM_PYTHON, Desktop, chromium, end, missing
 from tests.redaction_set.marked import Half, Screen
@@ -56,7 +56,7 @@ class Shown(NamedTuple):
 
     screen: Screen
     pixels: NDArray[np.uint8]
-    told: ToldBy
+    told: WidgetSources
     letters: tuple[Letter, ...]
 
 
@@ -90,7 +90,7 @@ async def shown(half: Half) -> AsyncIterator[Shown]:
             pixels = _painted(grabber, letters)
             if screen.toolkit != "xterm":
                 await _on_the_bus(desktop)
-            told = ToldBy(desktop.bus_address, "", desktop.windows())
+            told = WidgetSources(desktop.bus_address, "", desktop.windows())
             yield Shown(screen, pixels, told, letters)
             end(process)
             desktop.wait_for(lambda bare=bare: len(desktop.windows()) == bare, f"the end of {screen.name}")

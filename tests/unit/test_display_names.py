@@ -9,7 +9,7 @@ import pytest
 
 from acud.base.errors import InvalidRequest
 from acud.protocol import codec
-from acud.protocol.display_names import canonical, renamed
+from acud.protocol.display_names import rename_displays, use_canonical_names
 from acud.protocol.requests import REQUESTS, Command
 from acud.protocol.requests.displays import DisplayAdd, DisplayListReply, DisplayRemove
 from acud.protocol.requests.waits import WaitCreate
@@ -33,7 +33,7 @@ def test_every_field_that_names_a_display_is_spelled_one_way(spec: Command) -> N
         assert known, f"{spec.name}.{name} names displays and acud/protocol/display_names.py does not know it"
         for spelled in (":0471", "471", "unix:471", ":471.0"):
             given: Any = (spelled,) if name == "displays" else spelled
-            request = canonical(msgspec.structs.replace(_made(spec), **{name: given}))
+            request = use_canonical_names(msgspec.structs.replace(_made(spec), **{name: given}))
             assert getattr(request, name) == ((":471",) if name == "displays" else ":471")
 
 
@@ -43,16 +43,16 @@ def _made(spec: Command) -> Any:
 
 
 def test_displays_that_are_added_removed_and_aimed_at() -> None:
-    assert canonical(DisplayAdd(":0471")) == DisplayAdd(":471")
-    assert canonical(DisplayAdd("h1/:0471.0")) == DisplayAdd("h1/:471")
-    assert canonical(DisplayRemove(":00471.00")) == DisplayRemove(":471")
-    assert canonical(WaitCreate(Change(), "display::0471")).target == "display::471"
-    assert canonical(WaitCreate(Change(), "display:h1/:0471")).target == "display:h1/:471"
+    assert use_canonical_names(DisplayAdd(":0471")) == DisplayAdd(":471")
+    assert use_canonical_names(DisplayAdd("h1/:0471.0")) == DisplayAdd("h1/:471")
+    assert use_canonical_names(DisplayRemove(":00471.00")) == DisplayRemove(":471")
+    assert use_canonical_names(WaitCreate(Change(), "display::0471")).target == "display::471"
+    assert use_canonical_names(WaitCreate(Change(), "display:h1/:0471")).target == "display:h1/:471"
 
 
 def test_what_is_no_name_of_a_display_stays() -> None:
     asked = WaitCreate(Change(), "window:007", display="localhost:07")
-    assert canonical(asked) == asked
+    assert use_canonical_names(asked) == asked
 
 
 @pytest.mark.parametrize("name", [" ", "", "h1/:7", ":", "localhost:7", ":7x"])
@@ -91,5 +91,5 @@ def _target(word: str) -> str:
 def test_no_message_inside_a_reply_is_left_out(spec: Command) -> None:
     for kind in (spec.request, spec.reply):
         value = msgspec.convert(sample(kind), kind)
-        assert renamed(value, _outer) == _everywhere(value)
-        assert renamed(value, lambda word: word) == value
+        assert rename_displays(value, _outer) == _everywhere(value)
+        assert rename_displays(value, lambda word: word) == value

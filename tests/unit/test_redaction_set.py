@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from acud.protocol.questions import ToldBy
+from acud.protocol.questions import WidgetSources
 from acud.types import Rect
 from tests.redaction_set import closed, marked, scores
 from tests.redaction_set.screens import Letter, Shown
@@ -53,7 +53,7 @@ def test_a_secret_in_a_picture_may_show_one_letter_at_an_edge() -> None:
     cell = marked.parse("ab ⟦cdef⟧ ⟦gh⟧", random.Random(1))
     screen = marked.Screen("one", "xterm", "lines", 12, False, "one", ((cell,),))
     letters = [Letter(n, cell.secret_at(at), Rect(10 * at, 0, 10, 10)) for n, at in enumerate((0, 1, 3, 4, 5, 6, 8, 9))]
-    shown = Shown(screen, np.zeros((20, 100, 4), np.uint8), ToldBy("", "", ()), tuple(letters))
+    shown = Shown(screen, np.zeros((20, 100, 4), np.uint8), WidgetSources("", "", ()), tuple(letters))
     assert scores.of_letters(shown, []) == (2, 0, 2, 0, (("one", "cdef"), ("one", "gh")))
     assert scores.of_letters(shown, [Rect(0, 0, 100, 10)]) == (2, 2, 2, 2, ())
     assert scores.of_letters(shown, [Rect(40, 0, 30, 10)])[:4] == (2, 1, 2, 0)

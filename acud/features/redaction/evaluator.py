@@ -30,7 +30,7 @@ from acud.features.redaction.spans import Rule
 from acud.features.redaction.text_rules import TextRules, redact, redact_with_rule, text_rules
 from acud.features.redaction.widgets import rules_of_widgets
 from acud.pixels.tiles import blackout
-from acud.protocol.questions import ToldBy
+from acud.protocol.questions import WidgetSources
 from acud.types import HiddenBox, Rect, RedactedText
 
 FIND_LIMIT_S = 1.0
@@ -84,7 +84,7 @@ class SecureFields:
                 found.append(HiddenBox(Rule.SECURE.value if node.secure else rule, box))
         return found
 
-    async def _read_mirror(self, display: str, told: ToldBy) -> Tree | None:
+    async def _read_mirror(self, display: str, told: WidgetSources) -> Tree | None:
         # With the limits of scenes: other limits would make the mirror read again, for them and for us.
         limits = replace(self._limits, actions=True)
         ask = AccessibilityAsk(display, told.windows, told.bus_address, told.a11y_address, MAX_AGE_S, limits)
@@ -93,7 +93,7 @@ class SecureFields:
         except Unavailable:
             return None  # its connection may have been the fault; the walk has one of its own
 
-    async def _walk_tree(self, told: ToldBy) -> Tree:
+    async def _walk_tree(self, told: WidgetSources) -> Tree:
         bus = await self._buses.of(told.bus_address, told.a11y_address)
         return await TreeReader(bus).read(told.windows, self._limits)
 

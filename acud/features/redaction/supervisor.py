@@ -11,7 +11,7 @@ from acud.config import RedactionSettings, Settings
 from acud.features.redaction.places import PlaceRules, RegionRule, hidden_windows, on_display, on_window, window_rule
 from acud.features.redaction.spans import Rule
 from acud.features.redaction.text_rules import TextRules, redact, redact_with_rule, text_rules
-from acud.protocol.questions import Hide, ToldBy
+from acud.protocol.questions import Hide, WidgetSources
 from acud.supervisor.core import Core
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.frame_sources import Source, Sources
@@ -128,12 +128,12 @@ class RedactionPolicy:
         return f"{rules}; evidence {settings.evidence}, wakes {'redacted' if settings.redact_wakes else 'full'}"
 
 
-def _bus_of(watched: WatchedDisplay | None, source: Source) -> ToldBy | None:
+def _bus_of(watched: WatchedDisplay | None, source: Source) -> WidgetSources | None:
     if watched is None or not (watched.bus_address or watched.a11y_address):
         return None
     itself = next((window for window in watched.windows if window.window_id == source.window_id), None)
     place = itself.bounds if itself is not None and source.window_id else Rect(0, 0, 0, 0)
-    return ToldBy(watched.bus_address, watched.a11y_address, watched.windows, place.x, place.y)
+    return WidgetSources(watched.bus_address, watched.a11y_address, watched.windows, place.x, place.y)
 
 
 def _pieces(line: str) -> list[str]:

@@ -46,9 +46,9 @@ REQUESTS: tuple[Command, ...] = (
 BY_NAME: dict[str, Command] = {command.name: command for command in REQUESTS}
 
 
-def declared(request: type[Struct]) -> Command:
+def find_command(request: type[Struct]) -> Command:
     """Return what `request` declares."""
     return BY_NAME[name_of(request)]
 
 
-__all__ = ["BY_NAME", "REQUESTS", "Command", "declared"]
+__all__ = ["BY_NAME", "REQUESTS", "Command", "find_command"]

@@ -16,13 +16,13 @@ from acud.types.actions import Action, Hold, Launch, Point, TypeText, WaitIdle
 
 
 class DesktopAction(Struct, frozen=True, tag="desktop_action", forbid_unknown_fields=True):
-    """Do `actions` in order; the first that fails ends the rest, and its error says how many were done
-    (`facts["done"]`).
+    """Do `actions` in order; the first failure ends the list, and its error names how many were done (`facts["done"]`).
 
     Points are pixels of `target` (`screen`: of the display; a window, such as `window:active`, or a region: from its
     top left corner), or of the picture whose `view` is given (see `look`), which names the display too. `picture` asks
-    for one of the display after nothing changed for `settle_s`, at most `settle_timeout_s`. `lease`: of whoever has
-    taken the display over. With a `task_id`, `screen` is that task's display, and the actions are logged there.
+    for one of the display after nothing changed for `settle_s`, at most `settle_timeout_s`. `lease`: the holder's,
+    while the display is taken over. With a `task_id`, `screen` is that task's display, and the actions are logged
+    there.
 
     `wait`: what to wait for once it is done, on the same display (and task) unless it names others. It is armed before
     the first action, so nothing that comes meanwhile is missed, and cancelled if an action fails. The reply comes at
@@ -48,12 +48,11 @@ class DesktopAction(Struct, frozen=True, tag="desktop_action", forbid_unknown_fi
 class ActionReply(Struct, frozen=True, forbid_unknown_fields=True):
     """`baseline`: a token of the display from before the first action; a change wait with it can't miss what they did.
 
-    `cursor` in display pixels. `text`, `clipboard_picture` (PNG): what the last `clipboard_get` read. `windows`: of
-    the last `window_list`. `pid`: of the last program launched. `idle`: whether the last `wait_idle` saw the
-    display idle. `settled`: whether it had settled when the picture was taken. `note`: what is left out, such as a
-    repeat's picture and clipboard text, which are not stored; and what a person said who gave the display back.
-    `effects`: windows that came or went, and the focus, as far as the answer could know; with `picture` it waits
-    for them.
+    `cursor` in display pixels. `text`, `clipboard_picture` (PNG): what the last `clipboard_get` read. `windows`: of the
+    last `window_list`. `pid`: of the last program launched. `idle`: whether the last `wait_idle` saw the display idle.
+    `settled`: whether it had settled when the picture was taken. `note`: what is left out, such as a repeat's picture
+    and clipboard text, which are not stored; and the note of the person that gave the display back. `effects`: windows
+    that came or went, and the focus, as far as the answer could know; with `picture` it waits for them.
     """
 
     display: str
@@ -74,8 +73,8 @@ class ActionReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LaunchStatus(Struct, frozen=True, tag="launch_status", forbid_unknown_fields=True):
-    """Tell how a program fares that `launch` started: the newest one that had this `pid`. The daemon knows those that
-    it launched itself since its start, and of the ended ones the last 256.
+    """Report the state of a program that `launch` started: the newest one with this `pid`. The daemon knows those that
+    it launched since its start, and of the ended ones the last 256.
     """
 
     pid: Annotated[int, Meta(ge=1, le=4_194_304)]

@@ -14,11 +14,11 @@ from acud.types.displays import MAX_NUMBER
 
 
 class GuiAgent(Struct, frozen=True, tag="gui_agent", forbid_unknown_fields=True):
-    """Carry out `instruction` step by step: plan with a chat model, find, act, verify. Returns at once; the end wakes
-    whoever `wake` names, and `agent_result` tells of it.
+    """Carry out `instruction` step by step: plan with a chat model, find, act, verify. Returns at once; its end wakes
+    the agent that `wake` names, and `agent_result` returns it.
 
-    It ends as done only when `expect` (or, without one, the condition that the model names) was seen to hold.
-    `backend` and `model` "" are those in `[gui_agent]`.
+    It ends as done only when `expect` (or, without one, the condition that the model names) was seen to hold. `backend`
+    and `model` "" are those in `[gui_agent]`.
     """
 
     instruction: ShortText
@@ -34,7 +34,7 @@ class GuiAgent(Struct, frozen=True, tag="gui_agent", forbid_unknown_fields=True)
 
 
 class RunReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """A run as it is now. `woken_by`: the routes over which its end wakes somebody; without any, ask `agent_result`."""
+    """A run now. `woken_by`: the routes over which its end wakes the agent; without any, ask `agent_result`."""
 
     run: RunInfo
     woken_by: tuple[RouteName, ...] = ()
@@ -43,7 +43,7 @@ class RunReply(Struct, frozen=True, forbid_unknown_fields=True):
 class AgentResult(Struct, frozen=True, tag="agent_result", forbid_unknown_fields=True):
     """Return when `run_id` (or its unambiguous beginning) has ended, or after `block_s` with its state so far.
 
-    A reply that tells of the end marks the run's wake as seen; with `peek` it does not.
+    A reply with the end marks the run's wake as seen; with `peek` it does not.
     """
 
     run_id: Annotated[str, Meta(min_length=1, max_length=64)]
@@ -52,7 +52,7 @@ class AgentResult(Struct, frozen=True, tag="agent_result", forbid_unknown_fields
 
 
 class AgentResultReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """`ended` tells which of the two it was."""
+    """`ended`: whether the run has ended."""
 
     run: RunInfo
     ended: bool
@@ -80,7 +80,7 @@ class AgentCancel(Struct, frozen=True, tag="agent_cancel", forbid_unknown_fields
 
 
 def _result_needs(request: AgentResult) -> Scope:
-    """Who is told of the end gets no wake, which is more than reading; with `peek` it is not."""
+    """A reply with the end cancels the wake, which is more than reading; with `peek` it does not."""
     return Scope.READ if request.peek else Scope.WAIT
 
 

@@ -31,7 +31,7 @@ class Effect(Enum):
 
 
 class FleetRoute(Enum):
-    """Who answers a request that reaches a fleet's endpoint."""
+    """Where a request goes that reaches a fleet's endpoint."""
 
     NEVER = "never"
     """To no host: clients ask the daemon itself."""
@@ -40,15 +40,16 @@ class FleetRoute(Enum):
     ALL = "all"
     """All hosts; the endpoint merges their replies."""
     PLACED = "placed"
-    """The host that has room for the display that it starts."""
+    """The host that has room for the display that the request starts."""
     HOST = "host"
-    """The host that what it names lives on."""
+    """The host on which the named object lives."""
 
 
 class McpTool(Struct, frozen=True):
-    """A tool that is its request: its fields are the arguments, and its reply the result. Those `hidden` are taken,
-    not listed. `about`: what a model reads of it. `quotes_screens`: the result holds words from screens. `params`: what
-    arguments are whose names do not say it; of each hidden one. `aliases`: other names that a caller may use.
+    """A tool that is its request: its fields are the arguments, and its reply the result. Those `hidden` are taken, not
+    listed. `about`: what a model reads of it. `quotes_screens`: the result holds words from screens. `params`:
+    descriptions of arguments, where the name is not enough, and of each hidden one. `aliases`: other names that a
+    caller may use.
     """
 
     about: str
@@ -67,10 +68,10 @@ class RestOperation(Struct, frozen=True):
     """An operation that is its request: its fields are the query of a GET or DELETE and the body of a POST, its reply
     the answer. `path_fields`: which field a part of the path stands for.
 
-    `scope`: what an access token needs for any of these requests; `needs` returns what this one needs.
-    An access token that is limited to displays or tasks is good for a request that names one of them: by its wait or
-    its task, or its display (`acud_web.api.ownership`). With `whole`, which says of what the operation tells, it is for
-    access tokens that are not limited.
+    `scope`: what an access token needs for any of these requests; `needs` returns what this one needs. An access token
+    that is limited to displays or tasks is good for a request that names one of them: by its wait or its task, or its
+    display (`acud_web.api.ownership`). With `whole` (what the operation reveals), only unlimited access tokens are good
+    for it.
     """
 
     method: Literal["GET", "POST", "DELETE"]
@@ -84,20 +85,19 @@ class RestOperation(Struct, frozen=True):
 class Command(Struct, frozen=True):
     """One request: its type (whose tag is its name and whose docstring documents it), its reply, and its nature.
 
-    `mutating`: its (id, digest, reply) is stored in its transaction, so a repeat answers as the first did.
-    `deferred`: the reply may come later; the client re-asks with the same id after a time-out.
-    `outside`: it has effects outside the store, so its start is recorded first: a repeat that finds no reply (the
-    supervisor died over it) answers `outcome_unknown`. Others are done anew then: nothing of them was kept.
-    `limit_s`: a client's time limit is at least this. `asked_s` returns the time that a request itself asks for, which
-    comes on top of the limit. `begins`: what a draining daemon would have to wait for, so it takes none ("": nothing);
-    or a function that returns it for a request.
+    `mutating`: its (id, digest, reply) is stored in its transaction, so a repeat answers as the first did. `deferred`:
+    the reply may come later; the client re-asks with the same id after a time-out. `outside`: it has effects outside
+    the store, so its start is recorded first: a repeat that finds no reply (the supervisor died over it) answers
+    `outcome_unknown`. Others are done anew then: nothing of them was kept. `limit_s`: a client's time limit is at least
+    this. `asked_s` returns the time that a request itself asks for, which comes on top of the limit. `begins`: what a
+    draining daemon would have to wait for, so it takes none ("": nothing); or a function that returns it for a request.
     `writes`: it changes something though no reply of it is stored. `destroys`: it ends or removes something, or does
-    what can't be taken back. `fleet`: who answers it at a fleet's endpoint. `feature`: which feature answers it
-    ("": the core does); where that is switched off, the answer is an error `not_enabled`.
-    `tool`, `rest`: the MCP tool and the REST operation that are made from it. Tools and operations of several requests,
-    and the words of the CLI, are written by hand; both Python clients have every request.
-    `positional`: how many of its fields the Python clients' methods take by position (None: those without a default).
-    `errors`: those to expect of it in particular, each after its class in acud.base.errors, with `; ` between them.
+    what can't be taken back. `fleet`: where it is answered at a fleet's endpoint. `feature`: which feature answers it
+    ("": the core does); where that is switched off, the answer is an error `not_enabled`. `tool`, `rest`: the MCP tool
+    and the REST operation that are made from it. Tools and operations of several requests, and the words of the CLI,
+    are written by hand; both Python clients have every request. `positional`: how many of its fields the Python
+    clients' methods take by position (None: those without a default). `errors`: those to expect of it in particular,
+    each after its class in acud.base.errors, with `; ` between them.
     """
 
     request: type[Struct]
@@ -134,7 +134,7 @@ class Command(Struct, frozen=True):
         return self.begins if isinstance(self.begins, str) else self.begins(request)
 
     def total_s(self, request: Struct, timeout_s: float) -> float:
-        """Return how long `request` may take in all, for a client whose own limit is `timeout_s`."""
+        """Return the time limit of `request`, in seconds, for a client with the limit `timeout_s`."""
         return (self.asked_s(request) if self.asked_s else 0.0) + max(self.limit_s, timeout_s)
 
 

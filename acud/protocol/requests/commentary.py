@@ -28,7 +28,7 @@ class Posted(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FeedList(Struct, frozen=True, tag="feed_list", forbid_unknown_fields=True):
-    """List the kept messages whose id is above `after`, oldest first."""
+    """List the kept messages with an id above `after`, oldest first."""
 
     after: Annotated[int, Meta(ge=0, le=2**53)] = 0
 
@@ -55,7 +55,7 @@ class SensePost(Struct, frozen=True, tag="sense_post", forbid_unknown_fields=Tru
 
 
 class SenseList(Struct, frozen=True, tag="sense_list", forbid_unknown_fields=True):
-    """List the kept sense events whose id is above `after`, oldest first; with `meta_only` without their pictures."""
+    """List the kept sense events with an id above `after`, oldest first; with `meta_only` without their pictures."""
 
     after: Annotated[int, Meta(ge=0, le=2**53)] = 0
     meta_only: bool = False
@@ -73,9 +73,9 @@ class AnalysisStatus(Struct, frozen=True, tag="analysis_status", forbid_unknown_
 
 class AnalysisStatusReply(Struct, frozen=True, forbid_unknown_fields=True):
     """`messages`, `sense_events`: in the rings now. `calls` (analyses, failed ones too), tokens and cost: since the
-    daemon's start; calls without a known cost are `unpriced`. `model`: whose words are said (`embedded` without a
-    backend). `fault`: why the newest call came to nothing, or why a model that is named is not asked. `interval_ms`:
-    the present one, back-off included.
+    daemon's start; calls without a known cost are `unpriced`. `model`: the commentator (`embedded` without a backend).
+    `fault`: why the newest call failed, or why a configured model is not asked. `interval_ms`: the present one,
+    back-off included.
     """
 
     messages: int

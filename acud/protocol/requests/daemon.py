@@ -124,7 +124,7 @@ class Usage(Struct, frozen=True, tag="usage", forbid_unknown_fields=True):
 
 
 class UsageRow(Struct, frozen=True, forbid_unknown_fields=True):
-    """Answers of one day, purpose, judge, model ("": not told) and task ("": of no task). `evaluations`: how many;
+    """Answers of one day, purpose, judge, model ("": not known) and task ("": of no task). `evaluations`: how many;
     `cost_usd` adds up the known costs (None: none is known), `unpriced` of them have no known cost.
     """
 
@@ -168,7 +168,7 @@ class EventsSinceReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 class DaemonReload(Struct, frozen=True, tag="daemon_reload", forbid_unknown_fields=True):
     """Read acud.toml again and take what can change while the daemon runs. A malformed file is refused as a whole. The
-    reply tells what was taken and what needs a restart.
+    reply lists what was taken and what needs a restart.
     """
 
 

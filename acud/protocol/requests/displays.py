@@ -101,7 +101,7 @@ class DisplayTake(Struct, frozen=True, tag="display_take", forbid_unknown_fields
     """Take `display` ("": the default one) over for `for_s`: actions without the lease are refused at once, what is
     under way is dropped, and every held key and button is released. Waits and looks go on. It ends by itself.
 
-    Refused agents get `who` and `note`. With the `lease` held already, it is prolonged: `for_s` from now.
+    Refused agents are shown `who` and `note`. With the `lease` held already, it is prolonged: `for_s` from now.
     """
 
     display: str = ""
@@ -131,7 +131,7 @@ class DisplayRelease(Struct, frozen=True, tag="display_release", forbid_unknown_
 
 
 def _create_needs(request: DisplayCreate) -> Scope:
-    """A window manager is a program that the caller names."""
+    """The caller names the window manager, which is a program."""
     return Scope.ADMIN if request.window_manager else Scope.ACT
 
 

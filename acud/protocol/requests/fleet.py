@@ -14,14 +14,14 @@ from acud.types.actions import Launch
 
 
 class FleetHosts(Struct, frozen=True, tag="fleet_hosts", forbid_unknown_fields=True):
-    """List every host that ever joined the fleet, with what it said last. Asked of a fleet's endpoint (`acud fleet
+    """List every host that ever joined the fleet, with its last report. Asked of a fleet's endpoint (`acud fleet
     serve`), not of a daemon.
     """
 
 
 class HostInfo(Struct, frozen=True, forbid_unknown_fields=True):
     """A host. `life`: `up`; `lost` (its lease ran out without a word); `left` (ended in good order); `foreign` (it
-    speaks another protocol); `unproven` (it does not answer, and nobody who may signed what the servers say of it).
+    speaks another protocol); `unproven` (it does not answer, and its entry on the servers has no valid signature).
     `reason`: why it is not asked now. `displays` of `room` are taken; a `draining` host takes nothing new.
     """
 
@@ -50,8 +50,8 @@ class FleetHostsReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FleetPlace(Struct, frozen=True, tag="fleet_place", forbid_unknown_fields=True):
-    """Tell on which host `name` (the id of a task, wait, run or recording) lives; without one, on which host a display
-    with these `labels` would be started now. Asked of a fleet's endpoint, not of a daemon.
+    """Return the host on which `name` (the id of a task, wait, run or recording) lives; without one, on which host a
+    display with these `labels` would be started now. Asked of a fleet's endpoint, not of a daemon.
     """
 
     name: Annotated[str, Meta(max_length=64)] = ""
@@ -59,7 +59,7 @@ class FleetPlace(Struct, frozen=True, tag="fleet_place", forbid_unknown_fields=T
 
 
 class FleetPlaceReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """The host. `others`: why each other one is not it."""
+    """The host. `others`: why each other host was not chosen."""
 
     host: str
     others: dict[str, str] = {}
@@ -89,7 +89,7 @@ class FleetDrainReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 class LostWait(Struct, frozen=True, forbid_unknown_fields=True):
     """A wait that the fleet ended with `host_lost`, or that it armed again elsewhere (`cancelled`): the words of its
-    verdict and its end. `sent`: its wake is in the fleet's stream; `seen`: somebody fetched the result there.
+    verdict and its end. `sent`: its wake is in the fleet's stream; `seen`: a client fetched the result there.
     """
 
     wait_id: Annotated[str, Meta(min_length=1, max_length=64)]
@@ -102,9 +102,9 @@ class LostWait(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FleetLostWaits(Struct, frozen=True, tag="fleet_lost_waits", forbid_unknown_fields=True):
-    """Tell a daemon which of its waits the fleet ended while its host was lost: they end so here as well. Waits
-    from before the daemon's start are held for the first such word: the others go on now, unless `more` follow. Asked
-    by the daemon's own fleet process.
+    """Give a daemon the waits that the fleet ended while the host was lost: the daemon ends them so too. Waits from
+    before the daemon's start are held until the first such list: the others go on now, unless `more` follow. Asked by
+    the daemon's own fleet process.
     """
 
     waits: Annotated[tuple[LostWait, ...], Meta(max_length=100)] = ()

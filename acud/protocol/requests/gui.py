@@ -41,17 +41,16 @@ class FindReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GuiDo(Struct, frozen=True, tag="gui_do", forbid_unknown_fields=True):
-    """Do one thing said in words ("click the Export button", "type hello into the name field") or with coordinates
+    """Do one thing described in words ("click the Export button", "type hello into the name field") or with coordinates
     ("click(847, 523)"), and see whether it had an effect. Nothing is done unless one thing alone was found.
 
     `expect`: the condition that shows the effect (None: something in the target changed), within `timeout_s`; `judge`
     answers what of it is in words. Coordinates are pixels of `target`, or of the picture whose `view` is given.
 
     `then`: further instructions, such as those of a form, done in order. The first that fails ends the list: one that
-    does nothing, that has no effect, or whose field does not take what is typed. None is begun later than `block_s`
-    after the call. `expect` is what the last one has to show.
-    `wait`, `block_s`: as of `desktop_action`; it is armed once there is something to do, and cancelled when an
-    instruction fails.
+    does nothing, that has no effect, or whose field refuses what is typed. None is begun later than `block_s` after the
+    call. `expect` is what the last one has to show. `wait`, `block_s`: as of `desktop_action`; it is armed once there
+    is something to do, and cancelled when an instruction fails.
     """
 
     instruction: ShortText
@@ -73,9 +72,9 @@ class GuiDo(Struct, frozen=True, tag="gui_do", forbid_unknown_fields=True):
 
 
 class DoReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """How it went. `verified`: done, and the effect was seen. `unverified`: done, and no effect was (or could be)
-    seen: `verdict` says why. Nothing was done for `ambiguous` (`found` has the candidates), `disabled` (`found` has
-    what can't be used now), `not_found` and `unknown`.
+    """How it went. `verified`: done, and the effect was seen. `unverified`: done, and no effect was (or could be) seen
+    (why: `verdict`). Nothing was done for `ambiguous` (`found` has the candidates), `disabled` (`found` has what can't
+    be used now), `not_found` and `unknown`.
 
     Of a list `status` is that of the instruction that ended it, or `unfinished`: all went well, and its time was over.
     `done`: what was done, a line for each; `left`: what was not begun; `displays`: all those where it was done.
@@ -90,7 +89,7 @@ class DoReply(Struct, frozen=True, forbid_unknown_fields=True):
     did: str = ""
     found: Found | None = None
     target_found: Found | None = None
-    """Where a drag went to."""
+    """Where a drag went."""
     verdict: Verdict | None = None
     baseline: str = ""
     picture: Picture | None = None

@@ -29,8 +29,8 @@ class Look(Struct, frozen=True, tag="look", forbid_unknown_fields=True):
 class Picture(Struct, frozen=True, forbid_unknown_fields=True):
     """Encoded `image` of `width` x `height` px; `crop` is what it shows in source pixels (a covered window's own).
 
-    `baseline`: a token for it. `hidden`: what is black in a redacted one, in source pixels. `view`: hand it to
-    `desktop_action`, whose points are then the picture's; the middle of the picture's pixel (px, py) is the display's
+    `baseline`: a token for it. `hidden`: what is black in a redacted one, in source pixels. `view`: pass it to
+    `desktop_action` to give points in the picture's pixels; the middle of the picture's pixel (px, py) is the display's
     (crop.x + (px + 0.5) * crop.w / width, likewise for y).
     """
 
@@ -50,11 +50,11 @@ class Picture(Struct, frozen=True, forbid_unknown_fields=True):
 
 class LiveWatch(Struct, frozen=True, tag="live_watch", forbid_unknown_fields=True):
     """Grab `display` as it changes, up to `fps` times a second, for `for_s` from now on; asked again with the `watch`
-    of the reply it goes on, with `for_s` 0 it ends. Several watches of one display share the fastest. The reply tells
+    of the reply it goes on, with `for_s` 0 it ends. Several watches of one display share the fastest. The reply names
     where the frames are.
 
-    While one lasts, each comparison is told as an event `live.frame` {epoch, frame, checked_mono_ns, hidden, fault} (at
-    least each second), and the lack of pixels as `live.lost` {code, reason}; neither is stored.
+    While one lasts, each comparison is published as an event `live.frame` {epoch, frame, checked_mono_ns, hidden,
+    fault} (at least each second), and the lack of pixels as `live.lost` {code, reason}; neither is stored.
     """
 
     display: Annotated[str, Meta(min_length=1, max_length=64)]
@@ -64,12 +64,12 @@ class LiveWatch(Struct, frozen=True, tag="live_watch", forbid_unknown_fields=Tru
 
 
 class LiveWatched(Struct, frozen=True, forbid_unknown_fields=True):
-    """The watch's id, the task whose display it is ("": none's), and where the frames are: the ring `path` on the
+    """The watch's id, the task that owns the display ("": none), and where the frames are: the ring `path` on the
     daemon's host, its `epoch` and newest `frame`.
 
     `checked_mono_ns`: CLOCK_MONOTONIC when a grab last equalled that frame, or was it. `hidden`: what the rules of
     `[redaction]` for places hide of that frame; `fault`: why that is not known ("" when it is). Without pixels `path`
-    is "", and `code` and `reason` say why: `ended` when there will be none again.
+    is "", with the cause in `code` and `reason`: `ended` when there will be none again.
     """
 
     watch: str
@@ -112,7 +112,7 @@ COMMANDS = (
         deferred=True,
         limit_s=FIRST_USE_S,
         positional=1,
-        errors="Unavailable where it cannot be told what to redact",
+        errors="Unavailable if redaction cannot be applied",
     ),
     Command(LiveWatch, LiveWatched),
     Command(Baseline, BaselineReply, deferred=True, limit_s=FIRST_USE_S, positional=1),

@@ -23,7 +23,7 @@ class RecordStart(Struct, frozen=True, tag="record_start", forbid_unknown_fields
     """Record `display` ("": the one of `task_id`, else the default) until `record_stop`, or until the task or the
     display ends. `fps`: at most so many frames a second, 0: as in the settings; only frames that changed are kept.
     `target`: a window (also where it is covered; until it is closed), region or monitor alone. The reply comes with the
-    first frame; where there is none in time, `reason` says why, and the recording goes on.
+    first frame; if there is none in time, it has the `reason`, and the recording goes on.
     """
 
     display: str = ""
@@ -86,7 +86,7 @@ class Mark(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
 
     `kind` and `id`: a `verdict` (of the wait `id`; `answer`, and which `frame` of which `epoch` was judged), a `wait`
     that was made or ended, an `action` (at its beginning; `points`: the display's pixels it clicked), a `message` or a
-    change of a `task` (its id). `text`: what was said.
+    change of a `task` (its id). `text`: its words.
     """
 
     utc_ms: int

@@ -22,9 +22,9 @@ class SceneGet(Struct, frozen=True, tag="scene", forbid_unknown_fields=True):
     still known: with `prompt` as text instead of the whole, where that is shorter; else beside it. `marks`: a picture
     with the elements' ids drawn in, of the first of the displays, as it may leave this machine; its longer side at most
     `max_side_px` (0: as large as it is). `acted`: of what differs, as text, only what an action at these points
-    changed, in the windows that it reached and in new ones. `within_s`: the answer comes by
-    then, in seconds (0: at the end of the look). What is not read again by then stands there as it was read before, or
-    is unknown, as its provider says; the look goes on.
+    changed, in the windows that it reached and in new ones. `within_s`: the answer comes by then, in seconds (0: at the
+    end of the look). What was not read again by then is as it was read before, or unknown, as its provider's state
+    shows; the look goes on.
     """
 
     mode: SceneMode | None = SceneMode.AGENT_TURN
@@ -60,7 +60,7 @@ class SceneReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 class SceneSubscribe(Struct, frozen=True, tag="scene_subscribe", forbid_unknown_fields=True):
     """Look at `displays` (empty: all) as they change, for `for_s` from now on; asked again it goes on. Each scene that
-    differs is told as an event `scene.updated` with its id and what made it, never stored; `scene` with mode null
+    differs is published as an event `scene.updated` with its id and what made it, never stored; `scene` with mode null
     fetches it (the Python clients' `subscribe_scene` does all of that).
 
     `for_s` 0 ends the subscription `subscription`.
@@ -90,7 +90,7 @@ class SceneAnnotate(Struct, frozen=True, tag="scene_annotate", forbid_unknown_fi
     """Set `vlm_scene` and `vlm_elements` of `display`; they are carried forward until what they are about changes: an
     element until a pixel tile under it does, the sentence until more than a fifth of the display did.
 
-    None leaves what was said before; "" takes the sentence back; an empty list says that a model saw nothing. Boxes are
+    None keeps what was set before; "" takes the sentence back; an empty list means that a model saw nothing. Boxes are
     pixels of the display. `scene_id`: the scene they are about (0: the display as it is now); what changed since then
     is dropped at once. With `ask` the vision backend of that name ("auto": the configured one) is asked for them
     instead; one that is not on this machine sees a redacted picture.
@@ -105,8 +105,8 @@ class SceneAnnotate(Struct, frozen=True, tag="scene_annotate", forbid_unknown_fi
 
 
 class SceneAnnotated(Struct, frozen=True, forbid_unknown_fields=True):
-    """What stands now, with ids `v<display>-<n>`. `model`: who was asked, at what cost (None: not known). `left_out`:
-    elements that the model placed outside the picture.
+    """The annotations now, with ids `v<display>-<n>`. `model`: the model that was asked, and its cost (None: not
+    known). `left_out`: elements that the model placed outside the picture.
     """
 
     scene_id: int

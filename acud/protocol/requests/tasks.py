@@ -80,7 +80,7 @@ class TaskItemUpdate(Struct, frozen=True, tag="task_item_update", forbid_unknown
 
 
 class TaskPlanAppend(Struct, frozen=True, tag="task_plan_append", forbid_unknown_fields=True):
-    """Add `items` at the end of the plan; `note` says why, in the thread."""
+    """Add `items` at the end of the plan; `note` (the reason) goes into the thread."""
 
     task_id: TaskId
     items: Annotated[tuple[Title, ...], Meta(min_length=1, max_length=500)]
@@ -110,9 +110,9 @@ class TaskLogActionReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TaskSummary(Struct, frozen=True, tag="task_summary", forbid_unknown_fields=True):
-    """Tell a task in text of at most `max_tokens` (estimated as UTF-8 bytes / 3): its plan (`items`), with `actions`,
-    in `full`, or `focused` on the active item, its logs, the waits and the last messages; it tells what was left out.
-    With `as_data` the plan comes as a `view` too, which no budget bounds.
+    """Return a task as text of at most `max_tokens` (estimated as UTF-8 bytes / 3): its plan (`items`), with `actions`,
+    in `full`, or `focused` on the active item, its logs, the waits and the last messages; the reply counts what was
+    left out. With `as_data` the plan comes as a `view` too, which no budget bounds.
     """
 
     task_id: TaskId
@@ -142,7 +142,7 @@ class TaskDrillDown(Struct, frozen=True, tag="task_drill_down", forbid_unknown_f
 
 
 class TaskDrillDownReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """`actions` oldest first; `item.actions` says how many there are."""
+    """`actions` oldest first; `item.actions` counts them all."""
 
     task_id: str
     item: PlanItem
@@ -150,15 +150,15 @@ class TaskDrillDownReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TaskExportTexts(Struct, frozen=True, tag="task_export_texts", forbid_unknown_fields=True):
-    """Ask how texts of a task may stand in an export of it; without `texts`, only what is hidden from exports."""
+    """Return a task's texts as they may stand in an export of it; without `texts`, only what is hidden from exports."""
 
     task_id: TaskId
     texts: Annotated[tuple[str, ...], Meta(max_length=1000)] = ()
 
 
 class TaskExportTextsReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """The texts, without what rules hide where `redacted` says so (`[redaction] recordings`). `pictures`: evidence is
-    kept redacted too.
+    """The texts, without what rules hide if `redacted` (`[redaction] recordings`). `pictures`: evidence is kept
+    redacted too.
     """
 
     redacted: bool
@@ -167,7 +167,7 @@ class TaskExportTextsReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TaskThread(Struct, frozen=True, tag="task_thread", forbid_unknown_fields=True):
-    """Show what was said and what happened: the newest `limit` messages, oldest of them first."""
+    """Return messages and events of a task: the newest `limit` of its thread, oldest first."""
 
     task_id: TaskId
     limit: Annotated[int, Meta(ge=1, le=1000)] = 50
@@ -182,7 +182,7 @@ class TaskThreadReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TaskActions(Struct, frozen=True, tag="task_actions", forbid_unknown_fields=True):
-    """Show the newest actions of a task with their logs, oldest of them first, under whichever plan item they are."""
+    """Return the newest actions of a task with their logs, oldest first, under whichever plan item they are."""
 
     task_id: TaskId
     limit: Annotated[int, Meta(ge=0, le=1000)] = 50
@@ -217,10 +217,10 @@ class TaskListReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TaskDelete(Struct, frozen=True, tag="task_delete", forbid_unknown_fields=True):
-    """Forget a task with its plan, actions, thread, waits, evaluations, pictures, runs, wakes and recordings, and what
-    events told of them; its live waits are cancelled and its display ends.
+    """Forget a task with its plan, actions, thread, waits, evaluations, pictures, runs, wakes and recordings, and the
+    text of events about them; its live waits are cancelled and its display ends.
 
-    That is done within moments; a wait that a wake which was not delivered yet tells of goes once it was.
+    That is done within moments; a wait with an undelivered wake goes once the wake is delivered.
     """
 
     task_id: TaskId
@@ -239,7 +239,7 @@ def _register_needs(request: TaskRegister) -> Scope:
 
 
 def _update_needs(request: TaskUpdate) -> Scope:
-    """A status may end waits and a display; a budget says what may be spent."""
+    """A status may end waits and a display; a budget sets what may be spent."""
     return Scope.WAIT if request.status is None and request.budget is None else Scope.ACT
 
 

@@ -37,7 +37,7 @@ _DISPLAY_S = FIRST_USE_S
 
 class TerminalInfo(Struct, frozen=True, forbid_unknown_fields=True):
     """A session. `target`: what waits look at. `pid`: of its shell, or of the process that runs its program and ends as
-    that does; a wait on `process` tells of its end. `busy`: its shell runs a command (None: it is no shell). `end`: how
+    that does; a wait on `process` reports its end. `busy`: its shell runs a command (None: it is no shell). `end`: how
     its program ended (`exit status 3`, `killed by SIGTERM`), "" while it is `running`. `exit_code`: as a number, a
     signal's negative.
     """
@@ -122,7 +122,7 @@ class TerminalRead(Struct, frozen=True, tag="terminal_read", forbid_unknown_fiel
 
 
 class TerminalList(Struct, frozen=True, tag="terminal_list", forbid_unknown_fields=True):
-    """List the sessions that are open, those whose programs have ended too."""
+    """List the open sessions, including those whose program has ended."""
 
 
 class TerminalListReply(Struct, frozen=True, forbid_unknown_fields=True):

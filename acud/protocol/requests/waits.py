@@ -36,13 +36,11 @@ from acud.types.tasks import TaskId
 class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=True):
     """Arm a wait and return at once.
 
-    `target`: `screen`, `display:<name>`, `window:<title or id>`, `region:x,y,w,h`, `pty:<session>`,
-    `monitor:<name or number>`; `display` qualifies all but the second.
-    `ignore` boxes are in the target's own pixels. Without `timeout_s` the default in the settings holds; 0 looks
-    once: the first answer on the target as it is now ends the wait.
-    `wake` says how to wake the agent; `budget` what judging may cost; `note` is the agent's words to itself (why, what
-    next), first in its wake.
-    With a `task_id`, `screen` is that task's display, and the wait ends with the task.
+    `target`: `screen`, `display:<name>`, `window:<title or id>`, `region:x,y,w,h`, `pty:<session>`, `monitor:<name or
+    number>`; `display` qualifies all but the second. `ignore` boxes are in the target's own pixels. Without `timeout_s`
+    the default in the settings holds; 0 looks once: the first answer on the target as it is now ends the wait. `wake`:
+    how to wake the agent; `budget`: what judging may cost; `note`: the agent's words to itself (why, what next), first
+    in its wake. With a `task_id`, `screen` is that task's display, and the wait ends with the task.
     """
 
     until: Until
@@ -117,8 +115,8 @@ class WaitShow(Struct, frozen=True, tag="wait_show", forbid_unknown_fields=True)
 
 
 class Evaluation(Struct, frozen=True, forbid_unknown_fields=True):
-    """One judged frame: the verdict on the whole condition, who answered, how long it took, what it cost. `number`: of
-    all evaluations that are kept, rising with time. `picture`: the digest of the small picture that is kept of what was
+    """One judged frame: the verdict on the whole condition, the judge, the time it took, its cost. `number`: of all
+    evaluations that are kept, rising with time. `picture`: the digest of the small picture that is kept of what was
     judged, "" for none (the pixels are those of an older one, or of the evidence); `width`, `height`: of the view.
     """
 
@@ -177,8 +175,8 @@ class WaitCancel(Struct, frozen=True, tag="wait_cancel", forbid_unknown_fields=T
 class WaitResult(Struct, frozen=True, tag="wait_result", forbid_unknown_fields=True):
     """Return when `wait_id` has ended, or after `block_s` with its state so far. Giving up never cancels the wait.
 
-    A reply that tells of the end marks the wait's wake as seen: it is not sent (again). With `peek` it does not.
-    A client that polls names in `again_s` when it asks again at the latest: until then the wake is held back.
+    A reply with the end marks the wait's wake as seen: it is not sent (again). With `peek` it does not. A polling
+    client names in `again_s` when it asks again at the latest: until then the wake is held back.
     """
 
     wait_id: WaitId
@@ -188,7 +186,7 @@ class WaitResult(Struct, frozen=True, tag="wait_result", forbid_unknown_fields=T
 
 
 class WaitResultReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """`ended` tells which of the two it was. `evidence_path`, `stage_paths`: the kept pictures on the daemon's host."""
+    """`ended`: whether the wait has ended. `evidence_path`, `stage_paths`: the kept pictures on the daemon's host."""
 
     wait: WaitInfo
     ended: bool
@@ -198,7 +196,7 @@ class WaitResultReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 class ActionWait(Struct, frozen=True, forbid_unknown_fields=True):
     """The wait of an action, armed before anything was done. `ended`: whether it had ended when the action was
-    answered; if not, it goes on, and `wait_result` tells of its end. `notes`, `woken_by`: as of `wait_create`.
+    answered; if not, it goes on, and `wait_result` returns its end. `notes`, `woken_by`: as of `wait_create`.
     `evidence_path`: the kept picture on the daemon's host.
     """
 
@@ -214,9 +212,9 @@ BlockS = Annotated[float, Meta(ge=0, le=300)]
 
 
 class WaitTry(Struct, frozen=True, tag="wait_try", forbid_unknown_fields=True):
-    """Tell whether `until` holds now: one look at the target, by the judge that a wait would have. No wait is made: no
-    list, count or event tells of it, and nobody is woken; what judging cost is in the usage. Of a `then`, try the
-    stages one by one. Without an answer within `block_s` the verdict is `unknown`. The rest is as for `wait_create`.
+    """Return whether `until` holds now: one look at the target, by the judge that a wait would have. No wait is made:
+    it is in no list, count or event, and wakes no agent; the cost of judging is in the usage. Try the stages of a
+    `then` one by one. Without an answer within `block_s` the verdict is `unknown`. The rest is as for `wait_create`.
     """
 
     until: Until
@@ -257,7 +255,7 @@ class WaitForChange(Struct, frozen=True, tag="wait_for_change", forbid_unknown_f
 
 class ChangeReply(Struct, frozen=True, forbid_unknown_fields=True):
     """`changed`: whether all that was asked for came, share and settling included. `share`: the part of the target
-    covered by changed 16 px tiles; `box`: around them; both also told at a timeout.
+    covered by changed 16 px tiles; `box`: around them; both are given at a timeout too.
     """
 
     changed: bool
@@ -296,8 +294,8 @@ _HOST_WORDS = re.compile(r"[~/]|\.\w|\b(?:pids?|process(?:es)?|downloads)\b", re
 
 
 def may_name_host(part: Any) -> bool:
-    """Tell whether the condition `part`, or one inside it, is about a file or process of the daemon's machine, or is a
-    sentence that may be read as one.
+    """Return whether the condition `part`, or one inside it, is about a file or process of the daemon's machine, or is
+    a sentence that may be read as one.
     """
     if isinstance(part, FileState | ProcessExit):
         return True
@@ -309,12 +307,12 @@ def may_name_host(part: Any) -> bool:
 
 
 def _arm_needs(request: WaitCreate | WaitUpdate | WaitTry) -> Scope:
-    """What a wait tells of files and processes is of the machine, not of its screens."""
+    """Results of waits on files and processes describe the machine, not its screens."""
     return Scope.ACT if may_name_host(request.until) else Scope.WAIT
 
 
 def _result_needs(request: WaitResult) -> Scope:
-    """Who is told of the end gets no wake, which is more than reading; with `peek` it is not."""
+    """A reply with the end cancels the wake, which is more than reading; with `peek` it does not."""
     return Scope.READ if request.peek else Scope.WAIT
 
 
@@ -345,7 +343,7 @@ COMMANDS = (
         WaitCancel,
         WaitReply,
         mutating=True,
-        errors="Conflict when it has ended, saying how",
+        errors="Conflict when it has ended; its message names the end",
         destroys=True,
         rest=RestOperation("POST", "/api/waits/{id}/cancel", Scope.WAIT, path_fields=_ID),
     ),
@@ -377,5 +375,5 @@ COMMANDS = (
         writes=True,
         rest=RestOperation("POST", "/api/change", Scope.WAIT),
     ),
-    Command(EvidenceGet, EvidenceReply, deferred=True, errors="NotFound when the wait has none, saying why"),
+    Command(EvidenceGet, EvidenceReply, deferred=True, errors="NotFound, with the reason, when the wait has none"),
 )

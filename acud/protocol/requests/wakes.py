@@ -26,8 +26,8 @@ class WakeList(Struct, frozen=True, tag="wake_list", forbid_unknown_fields=True)
 
 class RouteHealth(Struct, frozen=True, forbid_unknown_fields=True):
     """How a route has done since the daemon started. `sent`: deliveries that it took; `sent_utc_s`: the last of them
-    (0: none). `last_ms`: what that one took, and `median_ms` the newest of them, 64 at most. `failures`: how many in
-    a row it failed to take or refused (0: it took the newest). `host`: in a fleet, whose.
+    (0: none). `last_ms`: what that one took, and `median_ms` the newest of them, 64 at most. `failures`: how many in a
+    row it failed to take or refused (0: it took the newest). `host`: in a fleet, its host.
     """
 
     route: RouteName
@@ -41,7 +41,7 @@ class RouteHealth(Struct, frozen=True, forbid_unknown_fields=True):
 
 class WakeListReply(Struct, frozen=True, forbid_unknown_fields=True):
     """`total`: how many there are before offset and limit. `routes`: those in the settings, in order. `failing`: routes
-    whose newest delivery failed, with the reason. `health`: of each route that is set up or was tried.
+    with a failed newest delivery, and the reason. `health`: of each route that is set up or was tried.
     """
 
     wakes: tuple[WakeInfo, ...]
@@ -72,7 +72,8 @@ class WakeRetryReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WakeTest(Struct, frozen=True, tag="wake_test", forbid_unknown_fields=True):
-    """Send a test over each of `routes` (empty: those in the settings), once, whatever the others say; it is not kept.
+    """Send a test over each of `routes` (empty: those in the settings), once, whatever the others return; it is not
+    kept.
 
     `address` names session and agent; its own routes count when `routes` is empty.
     """
@@ -91,7 +92,7 @@ class RouteTest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WakeTestReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """Every route's result, in order."""
+    """The result of each route, in order."""
 
     tests: tuple[RouteTest, ...]
 
@@ -118,7 +119,9 @@ class WakeCarry(Struct, frozen=True, tag="wake_carry", forbid_unknown_fields=Tru
 
 
 class WakeCarryReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """`sent` by `route`; or none took it, and why the last did not. `refused`: none of them ever will, as it is."""
+    """`sent` by `route`; otherwise no route took it, with the last one's reason. `refused`: none will ever take it as
+    it is.
+    """
 
     result: Literal["sent", "retry", "refused"]
     route: RouteName | None = None

@@ -242,7 +242,7 @@ class SocketServer:
             self.close(connection, "it does not read what it is sent")
             return False
         connection.unanswered = max(0, connection.unanswered - 1)
-        connection.queue(zmtp.framed(parts), self._loop.now_s())
+        connection.queue(zmtp.frame_message(parts), self._loop.now_s())
         self.flush(connection)
         return connection.is_open
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from acud.base.errors import InvalidRequest
 from acud.base.paths import resolve
-from acud.protocol.requests import BY_NAME, declared
+from acud.protocol.requests import BY_NAME, find_command
 from acud.types import (
     AllOf,
     AnyOf,
@@ -88,7 +88,7 @@ def test_a_tool_is_whole(tool: Tool) -> None:
     assert "outputSchema" not in listed  # with one, a picture could not come without the structure that hides it
     fields = set(tool.arguments_type.__struct_fields__)
     assert set(tool.aliases.values()) | set(tool.hidden) | set(tool.params) <= fields
-    assert set(tool.shows) <= set((tool.result or declared(tool.request).reply).__struct_fields__)
+    assert set(tool.shows) <= set((tool.result or find_command(tool.request).reply).__struct_fields__)
     assert not set(tool.aliases) & fields
 
 
@@ -190,7 +190,7 @@ def test_a_tool_is_declared_with_its_request() -> None:
     named = {name for name, command in BY_NAME.items() if command.tool is not None}
     assert {tool.name for tool in TOOLS if tool.run is None} == named
     for tool in TOOLS:
-        assert tool.request is None or tool.effect is declared(tool.request).effect
+        assert tool.request is None or tool.effect is find_command(tool.request).effect
 
 
 def test_a_row_that_is_its_request_needs_no_more() -> None:

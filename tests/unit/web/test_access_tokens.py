@@ -75,10 +75,10 @@ def test_a_limit_never_shows_more(scope: Scope, displays: list[str], tasks: list
 
 
 def test_expiry() -> None:
-    assert not made().expired(1e12)
+    assert not made().is_expired(1e12)
     ending = AccessToken("s", "session", "", Scope.READ, expires_utc_s=100.0)
-    assert not ending.expired(99.9)
-    assert ending.expired(100.0)
+    assert not ending.is_expired(99.9)
+    assert ending.is_expired(100.0)
 
 
 def test_secrets_are_long_and_differ_and_their_digests_are_no_way_back() -> None:

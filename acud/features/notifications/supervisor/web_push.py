@@ -95,7 +95,7 @@ class WebPush:
 
     def _make_subscription(self, pass_id: str, target: PushTarget) -> Subscription:
         now, whose = self._utc_s(), self._store.web.find(pass_id)
-        if whose.pass_id != pass_id or whose.expired(now):
+        if whose.pass_id != pass_id or whose.is_expired(now):
             raise NotFound("no such token or session", hint="acud web token list")
         until = whose.expires_utc_s if whose.kind == "token" else 0.0
         return Subscription(

@@ -10,7 +10,7 @@ import pytest
 from acud.config import Settings
 from acud.features.scene.supervisor.annotations import SceneAnnotations
 from acud.protocol.evaluation import Job
-from acud.protocol.questions import Hide, ToldBy, View
+from acud.protocol.questions import Hide, View, WidgetSources
 from acud.supervisor.redaction import NoRedaction
 
 
@@ -18,7 +18,7 @@ class _Policy(NoRedaction):
     """Tells where widgets are asked for when a picture leaves, as the feature's own policy does."""
 
     def find_hidden(self, source: Any, *, leaves: bool = False) -> Hide | None:
-        return Hide(told=ToldBy("unix:path=/bus", "", ())) if leaves else None
+        return Hide(told=WidgetSources("unix:path=/bus", "", ())) if leaves else None
 
 
 @pytest.mark.parametrize(("backend", "is_local"), [("ollama", True), ("claude", False)])
