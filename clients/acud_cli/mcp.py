@@ -135,7 +135,7 @@ def _options(
     block: float | None,
     **_selection: Any,
 ) -> Options:
-    from acud_client.own_display import here_of
+    from acud_client.own_display import find_own_display
     from acud_mcp.tool import Options
 
     return Options(
@@ -145,7 +145,7 @@ def _options(
         read_only=selection.read_only,
         workspace=workspace,
         tasks_extension=tasks_extension,
-        here=None if http or session.fleet else here_of(os.environ),
+        here=None if http or session.fleet else find_own_display(os.environ),
         absent=selection.absent,
         block_s=block,
     )

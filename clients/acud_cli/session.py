@@ -76,9 +76,9 @@ class Session:
 
     def client(self, *, timeout_s: float | None = None) -> Client:
         """Return a client of what the commands speak to, which closes with the command."""
-        from acud_client.own_display import here_of
+        from acud_client.own_display import find_own_display
 
-        return _client(self.paths, timeout_s=timeout_s, here=None if self.fleet else here_of(os.environ, warn))
+        return _client(self.paths, timeout_s=timeout_s, here=None if self.fleet else find_own_display(os.environ, warn))
 
     def show(self, reply: Any, human: Callable[[], None]) -> None:
         """Print `reply` as one JSON document, or what `human` prints."""

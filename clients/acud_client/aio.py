@@ -33,8 +33,8 @@ Reply = TypeVar("Reply", bound=msgspec.Struct)
 
 
 class AsyncClient(AsyncRequestMethods):
-    """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say), for one event loop. Close it, or use it
-    in an `async with`. `timeout_s` and `patience_s` mean what they mean to `Client`; calls may run side by side.
+    """A connection to the daemon of `paths` (None: from ACU_HOME and HOME), for one event loop. Close it, or use it in
+    an `async with`. `timeout_s` and `patience_s` mean what they mean to `Client`; calls may run side by side.
     """
 
     def __init__(
@@ -65,19 +65,19 @@ class AsyncClient(AsyncRequestMethods):
     async def ask(self, request: msgspec.Struct, kind: type[Reply], *, request_id: str = "") -> Reply:
         """Send `request` and return its reply, which is a `kind`; see `Client.ask`."""
         if self._here is not None and names_no_display(request):
-            request = await self._placed(request, self._here)
+            request = await self._place_request(request, self._here)
         limits = ClientLimits(total_s(request, self.timeout_s), self.patience_s)
         reply = await self._exchange(ClientCall(request, limits, self.daemon_socket, time.monotonic(), request_id))
         assert isinstance(reply, kind)
         return reply
 
-    async def _placed(self, request: msgspec.Struct, here: OwnDisplay) -> msgspec.Struct:
-        placed, add = here.on(request, await self.display_list())
+    async def _place_request(self, request: msgspec.Struct, here: OwnDisplay) -> msgspec.Struct:
+        placed, add = here.direct_request(request, await self.display_list())
         if add is not None:
             try:
                 await self.ask(add, DisplayReply)
             except Conflict:
-                pass  # somebody else has it watched since
+                pass  # another client has it watched since
             except AcudError as fault:
                 raise here.fault(fault) from fault
         return placed
@@ -87,7 +87,7 @@ class AsyncClient(AsyncRequestMethods):
             while True:
                 step = call.next(time.monotonic(), connection.status)
                 if step is Step.SEND:
-                    await connection.fresh().send(call.frame)
+                    await connection.take_fresh().send(call.frame)
                 elif step is Step.PAUSE:
                     connection.drop()
                     await asyncio.sleep(PAUSE_S)
@@ -118,8 +118,8 @@ class AsyncClient(AsyncRequestMethods):
     async def refresh_scene(
         self, mode: SceneMode = SceneMode.AGENT_TURN, displays: Sequence[str] = (), *, within_s: float = 45.0
     ) -> Scene:
-        """Return the scene of a frame grabbed after this call, looked at as `mode` says. What is not read after
-        `within_s` seconds stands there as it was read before, or is unknown, as its provider says.
+        """Return the scene of a frame grabbed after this call, by a look of the strength `mode`. What was not read
+        after `within_s` seconds is as it was read before, or unknown, as its provider's state shows.
         """
         return scene_of(await self.scene(mode, displays, within_s=within_s))
 
@@ -129,7 +129,7 @@ class AsyncClient(AsyncRequestMethods):
         async with self.events(topic=TOPIC) as stream:
             try:
                 while True:
-                    reader.subscription = (await self.ask(reader.asked(), SceneSubscribed)).subscription
+                    reader.subscription = (await self.ask(reader.make_request(), SceneSubscribed)).subscription
                     until_s = reader.until_s()
                     while True:
                         if reader.is_news(scene := await self.current_scene(reader.displays)):
@@ -141,7 +141,7 @@ class AsyncClient(AsyncRequestMethods):
                                 await anext(stream)
             finally:
                 if reader.subscription:
-                    await self.ask(reader.asked(0.0), SceneSubscribed)
+                    await self.ask(reader.make_request(0.0), SceneSubscribed)
 
     async def set_vlm_annotations(
         self,
@@ -152,11 +152,11 @@ class AsyncClient(AsyncRequestMethods):
         scene_id: int = 0,
         task_id: str = "",
     ) -> SceneAnnotated:
-        """Say what a model saw of `display`; see `scene_annotate`."""
+        """Set what a model saw of `display`; see `scene_annotate`."""
         return await self.scene_annotate(display, vlm_scene, vlm_elements, scene_id=scene_id, task_id=task_id)
 
     async def annotate_scene(self, backend: str = "auto", *, display: str = "", task_id: str = "") -> SceneAnnotated:
-        """Have a vision backend say what is on `display`; it may cost money, which the reply tells."""
+        """Have a vision backend describe `display`; the reply includes what that cost."""
         return await self.scene_annotate(display, ask=backend, task_id=task_id)
 
     async def close(self) -> None:

@@ -24,10 +24,10 @@ ATTEMPT_S = 5.0
 """How long one attempt listens before the request is sent again; daemons answer plain requests in a millisecond."""
 
 DEFERRED_ATTEMPT_S = 30.0
-"""The same for requests whose reply may be parked: re-asking finds the parked one."""
+"""The same for requests with a deferred reply: asking again finds the pending one."""
 
 PAUSE_S = 0.05
-"""Between looks at a socket where nobody answers."""
+"""Between looks at a socket on which no daemon answers."""
 
 DEFAULT_S = 10.0
 """How long a client lets a plain request take in all, when its caller names no limit."""
@@ -80,19 +80,21 @@ class ClientCall:
         self._garbage = 0
 
     def next(self, now_s: float, status: SocketStatus) -> Step:
-        """Tell what to do, given a look at its socket. Raises: DaemonDown when there is nothing more to hope for."""
+        """Return the next step, given a look at the socket. Raises: DaemonDown when there is nothing more to hope
+        for.
+        """
         if now_s >= self._deadline_s and self._sent_to:
             raise self._daemon_socket.silent(
                 self._limits.total_s, self.spec.name, self.request_id, is_mutating=self.spec.mutating
             )
         if status.state is not SocketState.OPEN:
-            return self._away(now_s, status.state)
+            return self._handle_away(now_s, status.state)
         self._away_since_s = None
         if status.serial == self._sent_to and now_s < self._attempt_end_s:
             return Step.LISTEN
         return self._send(now_s, status.serial)
 
-    def _away(self, now_s: float, state: SocketState) -> Step:
+    def _handle_away(self, now_s: float, state: SocketState) -> Step:
         if self._away_since_s is None:
             self._away_since_s = now_s
         if now_s - self._away_since_s >= self._limits.patience_s or now_s >= self._deadline_s:
@@ -121,7 +123,7 @@ class ClientCall:
         if reply is None or (reply.body is None and reply.error is None):
             return self._count_garbage()
         if reply.error is not None:
-            raise rebuilt(reply.error)
+            raise rebuild_error(reply.error)
         try:
             return codec.convert(reply.body, self.spec.reply)
         except InvalidRequest as fault:
@@ -151,7 +153,7 @@ _TAKEN = frozenset({"self", "message", "hint"})
 
 
 def total_s(request: msgspec.Struct, timeout_s: float) -> float:
-    """Return the limit in seconds for `request`: the client's own, or more where its declaration says so."""
+    """Return the limit in seconds for `request`: the client's own, or more if its declaration asks for more."""
     return command_of(request).total_s(request, timeout_s)
 
 
@@ -168,8 +170,8 @@ def poll_s(left_s: float) -> float:
     return max(0.0, min(POLL_S, left_s))
 
 
-def rebuilt(error: ErrorBody) -> AcudError:
-    """Return the exception for an error from the wire; facts that would clash with an error's own names get a dash."""
+def rebuild_error(error: ErrorBody) -> AcudError:
+    """Return the exception for an error from the wire; a fact with the name of an error's own attribute gets a dash."""
     facts = {f"{name}_" if name in _TAKEN else name: value for name, value in error.facts.items()}
     return from_wire(error.code, error.message, error.hint, facts)
 
@@ -184,5 +186,5 @@ def _envelope(request_id: str, request: msgspec.Struct) -> bytes:
 
 
 def is_away(fault: AcudError) -> bool:
-    """Tell whether `fault` says that no daemon listens now (rather than that one is silent or closed to us)."""
+    """Return whether `fault` means that no daemon listens now (rather than that one is silent or closed to us)."""
     return isinstance(fault, DaemonDown) and fault.facts.get("reason") in (SocketState.ABSENT, SocketState.REFUSED)

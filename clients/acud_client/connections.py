@@ -41,7 +41,7 @@ class ConnectionPool(Generic[Socket]):
         """Return a new socket. Raises: UsageError when this client is closed."""
         with self._lock:
             if self._closed:
-                raise closed()
+                raise closed_client_error()
             socket = self._context.socket(zmq.REQ)
         socket.setsockopt(zmq.LINGER, 0)
         socket.setsockopt(zmq.MAXMSGSIZE, codec.MAX_REPLY_BYTES)
@@ -49,7 +49,7 @@ class ConnectionPool(Generic[Socket]):
         return socket
 
     def keep(self, socket: Socket, serial: str) -> None:
-        """Take back a socket whose reply has come."""
+        """Take back a socket after its reply has come."""
         with self._lock:
             if not self._closed and serial and len(self._idle) < _MAX_IDLE:
                 self._idle.append((serial, socket))
@@ -82,7 +82,7 @@ class PooledConnection(Generic[Socket]):
         # An idle socket answered before, and the file is the same: no need to knock.
         self.status = SocketStatus(SocketState.OPEN, serial) if self._unused else daemon_socket.look()
 
-    def fresh(self) -> Socket:
+    def take_fresh(self) -> Socket:
         """Return a socket on which nothing was sent since its last reply."""
         if self.socket is None or not self._unused:
             self.drop()
@@ -114,6 +114,6 @@ class PooledConnection(Generic[Socket]):
         self.drop()
 
 
-def closed() -> UsageError:
-    """Return the error of a client that was closed."""
+def closed_client_error() -> UsageError:
+    """Return the error for a call on a closed client."""
     return UsageError("this client is closed", hint="make a new one")

@@ -52,7 +52,7 @@ class DaemonSocket:
         self._start = FLEET_HINT if fleet else START_HINT
 
     def serial(self) -> str:
-        """Return what tells this run's socket file from any other's, or "" when there is none. One stat call."""
+        """Return the identity of this run's socket file, or "" when there is none. One stat call."""
         try:
             found = self.path.stat()
         except OSError:
@@ -60,7 +60,7 @@ class DaemonSocket:
         return f"{found.st_dev}.{found.st_ino}.{found.st_ctime_ns}"
 
     def look(self) -> SocketStatus:
-        """Connect and hang up at once, to learn whether anybody listens."""
+        """Connect and hang up at once, to learn whether a daemon listens."""
         serial = self.serial()
         if not serial:
             return SocketStatus(self._why_absent())
@@ -79,7 +79,7 @@ class DaemonSocket:
         return SocketState.ABSENT if readable else SocketState.FORBIDDEN
 
     def _is_ours(self) -> bool:
-        # A short socket directory lies under /tmp, where anybody could have made it first. Root may look anywhere.
+        # A short socket directory lies under /tmp, where any user could have made it first. Root may look anywhere.
         return os.getuid() in (0, self.path.parent.stat().st_uid)
 
     def _knock(self, serial: str) -> SocketStatus:
@@ -87,14 +87,14 @@ class DaemonSocket:
             code = knocking.connect_ex(os.fsencode(self.path))
             if code == 0:
                 return SocketStatus(SocketState.OPEN, serial, _listener(knocking))
-        if code in (errno.EAGAIN, errno.EINPROGRESS):  # its queue is full: somebody is there, and busy
+        if code in (errno.EAGAIN, errno.EINPROGRESS):  # its queue is full: a daemon is there, and busy
             return SocketStatus(SocketState.OPEN, serial)
         return SocketStatus(
             SocketState.FORBIDDEN if code in (errno.EACCES, errno.EPERM) else SocketState.REFUSED, serial
         )
 
     def fault(self, state: SocketState) -> DaemonDown:
-        """Return the error for a socket that is not open; fact `reason` is the state's word."""
+        """Return the error for a socket that is not open; fact `reason` is the name of `state`."""
         message, hint = {
             SocketState.ABSENT: (f"{self._who} is not running", self._start),
             SocketState.REFUSED: (f"{self._who} is not running; it left its socket behind", self._start),
@@ -109,7 +109,7 @@ class DaemonSocket:
 
     def silent(self, seconds: float, request: str, request_id: str, *, is_mutating: bool) -> DaemonDown:
         """Return the error for a daemon that listens and does not answer; fact `reason` is `busy`. A mutating request
-        may be done all the same: one that repeats `request_id` gets the answer of the first.
+        may still be done: a repeat with `request_id` gets the answer of the first.
         """
         facts = {"reason": "busy", "socket": str(self.path), "request": request, "request_id": request_id}
         text = f"{self._who} did not answer {request} within {seconds:g} s"

@@ -23,14 +23,14 @@ CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 
 
 def text(metrics: Sequence[metric_types.Metric]) -> str:
-    """Return `metrics` as the daemon told them, as the text that a scrape gets."""
+    """Return the daemon's `metrics` as the text that a scrape gets."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_FixedMetrics(metrics))
     return generate_latest(registry).decode("utf-8")
 
 
 class _FixedMetrics(Collector):
-    """What was told, as a registry's collector; nothing of this process itself is added."""
+    """The daemon's metrics, as a registry's collector; nothing of this process itself is added."""
 
     def __init__(self, metrics: Sequence[metric_types.Metric]) -> None:
         self._metrics = metrics

@@ -118,7 +118,7 @@ OPTIONS = {
     "priority": "whose judgements go first: high, normal, low",
     "on_host_lost": "in a fleet: rearm arms it on another host, with the programs that launch started; fail",
 }
-"""Arguments that say more of a condition."""
+"""Arguments that refine a condition."""
 
 WORDS = {row.argument: row.words + row.more for row in CONDITIONS} | OPTIONS
 

@@ -38,11 +38,11 @@ def png_of(words: str) -> bytes:
         data = private_files.read_regular(path.resolve())
     except OSError as fault:
         raise InvalidRequest(f"the image {name} can't be read: {fault.strerror}", hint=_HINT) from fault
-    return data if part is None and data.startswith(_PNG) else _redrawn(name, data, part)
+    return data if part is None and data.startswith(_PNG) else _redraw(name, data, part)
 
 
-def _redrawn(name: str, data: bytes, part: Rect | None) -> bytes:
-    from PIL import Image, UnidentifiedImageError  # whoever cuts nothing out need not load it
+def _redraw(name: str, data: bytes, part: Rect | None) -> bytes:
+    from PIL import Image, UnidentifiedImageError  # loaded only to cut out or convert
 
     try:
         with Image.open(io.BytesIO(data), formats=["PNG", "JPEG"]) as image:

@@ -1,4 +1,4 @@
-"""The display that a caller's own programs show on ($DISPLAY): what its requests mean that name none."""
+"""The display that a caller's own programs show on ($DISPLAY): the target of its requests that name none."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ def _silent(_note: str) -> None:
 
 
 class OwnDisplay(msgspec.Struct, frozen=True):
-    """A local display and its Xauthority ("": the usual one). `say` is told where the settings mean another one."""
+    """A local display and its Xauthority ("": the usual one). `say` gets a note if the settings mean another one."""
 
     display: str
     auth_file: str = ""
     say: Callable[[str], None] = _silent
 
-    def on(self, request: msgspec.Struct, listed: DisplayListReply) -> tuple[msgspec.Struct, DisplayAdd | None]:
-        """Return `request` on this display, and what has it watched where it is not."""
+    def direct_request(
+        self, request: msgspec.Struct, listed: DisplayListReply
+    ) -> tuple[msgspec.Struct, DisplayAdd | None]:
+        """Return `request` on this display, and the request that has it watched, if it is not watched yet."""
         if listed.default_is_set:
             if listed.default != self.display:
                 self.say(
@@ -46,7 +48,7 @@ class OwnDisplay(msgspec.Struct, frozen=True):
         return from_wire(fault.code, message, hint, fault.facts)
 
 
-def here_of(env: Mapping[str, str], say: Callable[[str], None] = _silent) -> OwnDisplay | None:
+def find_own_display(env: Mapping[str, str], say: Callable[[str], None] = _silent) -> OwnDisplay | None:
     """Return the local display that DISPLAY names in `env`, or None: another host's cannot be watched."""
     found = _LOCAL.fullmatch(env.get("DISPLAY", "").strip())
     if found is None:
@@ -56,7 +58,7 @@ def here_of(env: Mapping[str, str], say: Callable[[str], None] = _silent) -> Own
 
 
 def names_no_display(request: msgspec.Struct) -> bool:
-    """Tell whether the request looks at, or acts on, a display and leaves open which one."""
+    """Return whether the request looks at, or acts on, a display and leaves open which one."""
     if getattr(request, "display", None) != "":
         return False
     if any(getattr(request, name, "") for name in ("task_id", "view", "scene_id")):

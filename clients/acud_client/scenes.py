@@ -12,7 +12,7 @@ TOPIC = "scene.updated"
 LEASE_S = 20.0
 """How long a subscription goes on when its reader vanishes; readers renew it in half of that."""
 _FIRST_S = 1.0
-"""The first renewal, which also finds what was told before the socket was connected."""
+"""The first renewal, which also finds what was published before the socket was connected."""
 
 
 class SceneSubscriber:
@@ -24,8 +24,8 @@ class SceneSubscriber:
         self.known = -1
         self._renewed = False
 
-    def asked(self, for_s: float = LEASE_S) -> SceneSubscribe:
-        """Return the request that begins, renews or (with 0) ends it."""
+    def make_request(self, for_s: float = LEASE_S) -> SceneSubscribe:
+        """Return the request that begins, renews or (with 0) ends the subscription."""
         return SceneSubscribe(self.displays if for_s else (), for_s, self.subscription)
 
     def until_s(self) -> float:
@@ -34,7 +34,7 @@ class SceneSubscriber:
         return time.monotonic() + wait_s
 
     def is_news(self, scene: Scene) -> bool:
-        """Tell whether `scene` was not yielded yet; it counts as yielded then."""
+        """Return whether `scene` was not yielded yet, and count it as yielded."""
         fresh, self.known = scene.scene_id != self.known, scene.scene_id
         return fresh
 

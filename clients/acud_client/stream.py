@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acud_client.sync import Client
 
 SILENCE_S = 12.0
-"""Two beats and a bit: after so long without a word the daemon is asked whether it is still there."""
+"""Two beats and a bit: after such a silence the daemon is asked whether it is still there."""
 
 PAGE = 1000
 
@@ -60,7 +60,7 @@ class EventCursor:
 
     @property
     def seen(self) -> int:
-        """The highest number handed out or passed."""
+        """The highest number handed out or skipped."""
         return max(self._handed, default=self.floor)
 
     def hear(self, told: Told) -> Heard:

@@ -19,7 +19,7 @@ from acud.protocol.requests.scenes import Annotation, SceneAnnotated, SceneSubsc
 from acud.protocol.requests.waits import WaitResultReply
 from acud.types.scene import Scene, SceneMode
 from acud_client.call import DEFAULT_S, PAUSE_S, ClientCall, ClientLimits, Step, poll_s, total_s
-from acud_client.connections import ConnectionPool, PooledConnection, closed
+from acud_client.connections import ConnectionPool, PooledConnection, closed_client_error
 from acud_client.daemon_socket import DaemonSocket
 from acud_client.own_display import OwnDisplay, names_no_display
 from acud_client.request_methods import RequestMethods
@@ -30,14 +30,13 @@ Reply = TypeVar("Reply", bound=msgspec.Struct)
 
 
 class Client(RequestMethods):
-    """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say). Close it, or use it in a `with`.
+    """A connection to the daemon of `paths` (None: from ACU_HOME and HOME). Close it, or use it in a `with`.
 
     `timeout_s` bounds plain requests; requests that ask for time get it on top. `patience_s` is how long a call waits
     for a daemon that is not there (it may be restarting); 0 reports it at once. Every method raises `DaemonDown` when
-    nothing answers and otherwise the error that the daemon answered with (`acud.base.errors`). Creating one has no
-    side effect.
-    With `fleet` it speaks to the endpoint of a fleet there (`acud fleet serve`): all its hosts as one. `here`: the
-    display that requests mean which name none (None: the daemon's default).
+    nothing answers and otherwise the error that the daemon answered with (`acud.base.errors`). Creating one has no side
+    effect. With `fleet` it speaks to the endpoint of a fleet there (`acud fleet serve`): all its hosts as one. `here`:
+    the display for requests that name none (None: the daemon's default).
     """
 
     def __init__(
@@ -68,25 +67,25 @@ class Client(RequestMethods):
     def ask(self, request: msgspec.Struct, kind: type[Reply], *, request_id: str = "") -> Reply:
         """Send `request` and return its reply, which is a `kind`.
 
-        `request_id` repeats an earlier call whose outcome is not known: a mutating request is then not done twice.
+        `request_id` repeats an earlier call with an unknown outcome: a mutating request is not done twice.
         """
         if self._here is not None and names_no_display(request):
-            request = self._placed(request, self._here)
+            request = self._place_request(request, self._here)
         limits = ClientLimits(total_s(request, self.timeout_s), self.patience_s)
         try:
             reply = self._exchange(ClientCall(request, limits, self.daemon_socket, time.monotonic(), request_id))
         except zmq.ContextTerminated:
-            raise closed() from None
+            raise closed_client_error() from None
         assert isinstance(reply, kind)
         return reply
 
-    def _placed(self, request: msgspec.Struct, here: OwnDisplay) -> msgspec.Struct:
-        placed, add = here.on(request, self.display_list())
+    def _place_request(self, request: msgspec.Struct, here: OwnDisplay) -> msgspec.Struct:
+        placed, add = here.direct_request(request, self.display_list())
         if add is not None:
             try:
                 self.ask(add, DisplayReply)
             except Conflict:
-                pass  # somebody else has it watched since
+                pass  # another client has it watched since
             except AcudError as fault:
                 raise here.fault(fault) from fault
         return placed
@@ -96,7 +95,7 @@ class Client(RequestMethods):
             while True:
                 step = call.next(time.monotonic(), connection.status)
                 if step is Step.SEND:
-                    connection.fresh().send(call.frame)
+                    connection.take_fresh().send(call.frame)
                 elif step is Step.PAUSE:
                     connection.drop()
                     time.sleep(PAUSE_S)
@@ -127,8 +126,8 @@ class Client(RequestMethods):
     def refresh_scene(
         self, mode: SceneMode = SceneMode.AGENT_TURN, displays: Sequence[str] = (), *, within_s: float = 45.0
     ) -> Scene:
-        """Return the scene of a frame grabbed after this call, looked at as `mode` says. What is not read after
-        `within_s` seconds stands there as it was read before, or is unknown, as its provider says.
+        """Return the scene of a frame grabbed after this call, by a look of the strength `mode`. What was not read
+        after `within_s` seconds is as it was read before, or unknown, as its provider's state shows.
         """
         return scene_of(self.scene(mode, displays, within_s=within_s))
 
@@ -141,7 +140,7 @@ class Client(RequestMethods):
         with self.events(topic=TOPIC) as stream:
             try:
                 while True:
-                    reader.subscription = self.ask(reader.asked(), SceneSubscribed).subscription
+                    reader.subscription = self.ask(reader.make_request(), SceneSubscribed).subscription
                     until_s = reader.until_s()
                     while True:
                         if reader.is_news(scene := self.current_scene(reader.displays)):
@@ -150,7 +149,7 @@ class Client(RequestMethods):
                             break
             finally:
                 if reader.subscription:
-                    self.ask(reader.asked(0.0), SceneSubscribed)
+                    self.ask(reader.make_request(0.0), SceneSubscribed)
 
     def set_vlm_annotations(
         self,
@@ -161,11 +160,11 @@ class Client(RequestMethods):
         scene_id: int = 0,
         task_id: str = "",
     ) -> SceneAnnotated:
-        """Say what a model saw of `display`; see `scene_annotate`."""
+        """Set what a model saw of `display`; see `scene_annotate`."""
         return self.scene_annotate(display, vlm_scene, vlm_elements, scene_id=scene_id, task_id=task_id)
 
     def annotate_scene(self, backend: str = "auto", *, display: str = "", task_id: str = "") -> SceneAnnotated:
-        """Have a vision backend say what is on `display`; it may cost money, which the reply tells."""
+        """Have a vision backend describe `display`; the reply includes what that cost."""
         return self.scene_annotate(display, ask=backend, task_id=task_id)
 
     def close(self) -> None:

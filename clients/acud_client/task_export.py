@@ -1,4 +1,4 @@
-"""A task as one ZIP file: which questions it takes, and the bytes in between. Whoever asks them may wait or await."""
+"""A task as one ZIP file: the questions to the daemon, and the bytes in between. The caller may wait or await."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from acud.types.agent_runs import RunInfo
 from acud.types.tasks import Detail, TaskView
 
 _MOST = 1000
-"""What one request returns at most; what is beyond is said in the notes."""
+"""The most that one request returns; the notes count what is beyond."""
 _MOST_RUNS = 500
 _CHUNK = 1 << 20
 _BATCH_CHARS, _BATCH_TEXTS = 10_000, 500
@@ -53,7 +53,7 @@ class Packed(Struct, frozen=True):
 
 
 class Question(Struct, Generic[Reply]):
-    """Something to ask of the daemon; its reply (a `kind`) is sent, its error thrown into the generator."""
+    """Something to ask of the daemon; the caller sends its reply (a `kind`), or throws its error into the generator."""
 
     request: Struct
     kind: type[Reply]
@@ -79,7 +79,7 @@ def export(task_id: str) -> Steps:
 
     Blocks on the disk, and for compressing. Raises: NotFound; AcudError that a question met.
     """
-    return _Export().everything(task_id)
+    return _Export().export_all(task_id)
 
 
 class _ZipSink:
@@ -101,7 +101,7 @@ class _ZipSink:
 
 
 class Archive:
-    """`packed` tells what is in it so far."""
+    """`packed` lists what is in it so far."""
 
     def __init__(self) -> None:
         self._sink = _ZipSink()
@@ -142,76 +142,76 @@ class _Export:
         self._task_id = ""
         self._redacts = self._shows_pictures = False
 
-    def everything(self, given_id: str) -> Steps:
+    def export_all(self, given_id: str) -> Steps:
         self._task_id = given_id
         rules: TaskExportTextsReply = yield Question(TaskExportTexts(given_id), TaskExportTextsReply)
         self._redacts, self._shows_pictures = rules.redacted, rules.pictures or not rules.redacted
-        view = yield from self._task(given_id)
+        view = yield from self._add_task(given_id)
         task_id = view.task.task_id
-        yield from self._done(task_id)
-        waits = yield from self._waits(task_id)
-        runs = yield from self._runs(task_id)
-        recordings = yield from self._recordings(task_id)
+        yield from self._add_actions(task_id)
+        waits = yield from self._add_waits(task_id)
+        runs = yield from self._add_runs(task_id)
+        recordings = yield from self._add_recordings(task_id)
         files, notes = tuple(self._archive.packed), tuple(self._notes)
         manifest = Manifest(time.time(), view, waits, runs, recordings, files, notes)
-        yield from self._json("manifest.json", manifest)
+        yield from self._add_json("manifest.json", manifest)
         yield self._archive.close()
         return manifest
 
-    def _json(self, name: str, value: object) -> Generator[Question[Any] | bytes, Any, None]:
+    def _add_json(self, name: str, value: object) -> Generator[Question[Any] | bytes, Any, None]:
         if self._redacts:
             value = yield from self._without_secrets(msgspec.to_builtins(value))
         yield self._archive.add(name, msgspec.json.format(msgspec.json.encode(value)))
 
     def _without_secrets(self, value: Any) -> Generator[Question[Any] | bytes, Any, Any]:
-        """Return plain data with each of its texts as the daemon lets it leave."""
+        """Return plain data with each of its texts as it may leave the daemon."""
         texts = list(dict.fromkeys(_texts_in(value)))
         told: dict[str, str] = {}
         for part in _batches(texts):
             reply: TaskExportTextsReply = yield Question(TaskExportTexts(self._task_id, part), TaskExportTextsReply)
             told.update(zip(part, reply.texts, strict=True))
-        return _replaced(value, told)
+        return _replace_texts(value, told)
 
-    def _left_out(self, total: int, shown: int, what: str) -> None:
+    def _note_left_out(self, total: int, shown: int, what: str) -> None:
         if total > shown:
             self._notes.append(f"{total - shown} older {what} are left out")
 
-    def _task(self, given_id: str) -> Generator[Question[Any] | bytes, Any, TaskView]:
+    def _add_task(self, given_id: str) -> Generator[Question[Any] | bytes, Any, TaskView]:
         request = TaskSummary(given_id, detail_level=Detail.FULL, max_tokens=100_000, as_data=True)
         reply: TaskSummaryReply = yield Question(request, TaskSummaryReply)
         if reply.view is None:
-            raise NotFound(f"task {given_id} tells nothing of itself")
+            raise NotFound(f"the daemon returned no plan of task {given_id}")
         if reply.left_out:
             self._notes.append("summary.txt leaves out: " + ", ".join(f"{n} {k}" for k, n in reply.left_out.items()))
         summary = (yield from self._without_secrets(reply.summary)) if self._redacts else reply.summary
         yield self._archive.add("summary.txt", summary.encode())
-        yield from self._json("task.json", reply.view)
+        yield from self._add_json("task.json", reply.view)
         return reply.view
 
-    def _done(self, task_id: str) -> Generator[Question[Any] | bytes, Any, None]:
+    def _add_actions(self, task_id: str) -> Generator[Question[Any] | bytes, Any, None]:
         done: TaskActionsReply = yield Question(TaskActions(task_id, _MOST), TaskActionsReply)
-        self._left_out(done.total, len(done.actions), "actions")
-        yield from self._json("actions.json", done.actions)
+        self._note_left_out(done.total, len(done.actions), "actions")
+        yield from self._add_json("actions.json", done.actions)
         thread: TaskThreadReply = yield Question(TaskThread(task_id, _MOST), TaskThreadReply)
-        self._left_out(thread.total, len(thread.messages), "messages")
-        yield from self._json("messages.json", thread.messages)
+        self._note_left_out(thread.total, len(thread.messages), "messages")
+        yield from self._add_json("messages.json", thread.messages)
 
     # ---- waits and runs ----------------------------------------------------------------------------------------------
 
-    def _waits(self, task_id: str) -> Generator[Question[Any] | bytes, Any, tuple[str, ...]]:
+    def _add_waits(self, task_id: str) -> Generator[Question[Any] | bytes, Any, tuple[str, ...]]:
         reply: WaitListReply = yield Question(WaitList(ended=True, limit=_MOST, tasks=(task_id,)), WaitListReply)
-        self._left_out(reply.total, len(reply.waits), "waits")
+        self._note_left_out(reply.total, len(reply.waits), "waits")
         for wait in reply.waits:
             shown: WaitShowReply = yield Question(WaitShow(wait.wait_id, _MOST), WaitShowReply)
-            yield from self._json(f"waits/{wait.wait_id}.json", shown)
+            yield from self._add_json(f"waits/{wait.wait_id}.json", shown)
             request = WakeList(seen=True, wait_id=wait.wait_id, limit=_MOST)
             wakes: WakeListReply = yield Question(request, WakeListReply)
             if wakes.wakes:
-                yield from self._json(f"wakes/{wait.wait_id}.json", wakes.wakes)
-            yield from self._evidence(wait)
+                yield from self._add_json(f"wakes/{wait.wait_id}.json", wakes.wakes)
+            yield from self._add_evidence(wait)
         return tuple(wait.wait_id for wait in reply.waits)
 
-    def _evidence(self, wait: WaitInfo) -> Generator[Question[Any] | bytes, Any, None]:
+    def _add_evidence(self, wait: WaitInfo) -> Generator[Question[Any] | bytes, Any, None]:
         if wait.evidence is None or not wait.evidence.name:
             return
         if not self._shows_pictures:
@@ -228,23 +228,23 @@ class _Export:
             mark = "" if request.part == "after" else f"-{request.part}"
             yield self._archive.add(f"evidence/{wait.wait_id}{mark}.png", reply.image, stored=True)
 
-    def _runs(self, task_id: str) -> Generator[Question[Any] | bytes, Any, tuple[str, ...]]:
+    def _add_runs(self, task_id: str) -> Generator[Question[Any] | bytes, Any, tuple[str, ...]]:
         reply: AgentListReply = yield Question(AgentList(task_id, _MOST_RUNS), AgentListReply)
         if len(reply.runs) == _MOST_RUNS:
             self._notes.append(f"only the newest {_MOST_RUNS} runs of the agent are here")
         for run in reply.runs:
-            found = yield from self._run(run)
-            yield from self._json(f"runs/{run.run_id}.json", found)
+            found = yield from self._add_run(run)
+            yield from self._add_json(f"runs/{run.run_id}.json", found)
         return tuple(run.run_id for run in reply.runs)
 
-    def _run(self, run: RunInfo) -> Generator[Question[Any] | bytes, Any, RunInfo]:
-        # Looked at only: whoever is to be woken for it still is.
+    def _add_run(self, run: RunInfo) -> Generator[Question[Any] | bytes, Any, RunInfo]:
+        # Looked at only: an agent that waits for its wake still gets it.
         found: AgentResultReply = yield Question(AgentResult(run.run_id, peek=True), AgentResultReply)
         return found.run
 
     # ---- recordings --------------------------------------------------------------------------------------------------
 
-    def _recordings(self, task_id: str) -> Generator[Question[Any] | bytes, Any, tuple[RecordingInfo, ...]]:
+    def _add_recordings(self, task_id: str) -> Generator[Question[Any] | bytes, Any, tuple[RecordingInfo, ...]]:
         reply: RecordListReply = yield Question(RecordList(task_id, _MOST), RecordListReply)
         for one in reply.recordings:
             if one.state is RecordingState.RECORDING:
@@ -258,10 +258,10 @@ class _Export:
                     continue
                 for suffix in (VIDEO_SUFFIX, FRAMES_SUFFIX):
                     name = file_name(one.recording_id, segment.number, suffix)
-                    yield from self._file(Path(reply.path) / one.folder / name, f"recordings/{name}")
+                    yield from self._add_file(Path(reply.path) / one.folder / name, f"recordings/{name}")
         return reply.recordings
 
-    def _file(self, path: Path, name: str) -> Iterator[bytes]:
+    def _add_file(self, path: Path, name: str) -> Iterator[bytes]:
         try:
             descriptor = os.open(path, _OPEN)
         except OSError as fault:
@@ -284,16 +284,16 @@ def _texts_in(value: Any) -> Iterator[str]:
             yield from _texts_in(one)
 
 
-def _replaced(value: Any, told: dict[str, str]) -> Any:
+def _replace_texts(value: Any, told: dict[str, str]) -> Any:
     if isinstance(value, str):
         return told[value]
     if isinstance(value, dict):
-        return {name: _replaced(one, told) for name, one in value.items()}
-    return [_replaced(one, told) for one in value] if isinstance(value, list | tuple) else value
+        return {name: _replace_texts(one, told) for name, one in value.items()}
+    return [_replace_texts(one, told) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _batches(texts: list[str]) -> Iterator[tuple[str, ...]]:
-    """Yield the texts, so many at a time that the daemon looks through them in some milliseconds."""
+    """Yield the texts in batches that the daemon reads through in some milliseconds each."""
     part: list[str] = []
     size = 0
     for text in texts:
@@ -307,7 +307,7 @@ def _batches(texts: list[str]) -> Iterator[tuple[str, ...]]:
 
 
 def _is_redacted(lines: Path) -> bool:
-    """Tell whether a segment says that it was redacted as it was made."""
+    """Return whether a segment was redacted as it was made."""
     try:
         with lines.open("rb") as found:
             return decode_json(found.readline(), SegmentHead).redacted
@@ -316,7 +316,7 @@ def _is_redacted(lines: Path) -> bool:
 
 
 def advance(steps: Steps, answer: Struct | AcudError | None) -> Question[Any] | bytes | Manifest:
-    """Return what comes next, given the answer to the last question (None after bytes); the manifest at the end.
+    """Return the next question, bytes or manifest, given the answer to the last question (None after bytes).
 
     Raises: AcudError that the export cannot do without.
     """

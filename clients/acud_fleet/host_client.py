@@ -20,7 +20,7 @@ from acud.protocol import VERSION
 from acud.protocol.envelope import ErrorBody
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.daemon import Status
-from acud_client.call import rebuilt
+from acud_client.call import rebuild_error
 from acud_fleet import envelopes
 from acud_fleet.near_connections import AnswerInbox, NearConnections, opened
 from acud_fleet.registry import Life, Roster
@@ -238,6 +238,6 @@ def typed_reply(data: bytes, host: str, request: msgspec.Struct) -> Any:
         raise ProtocolError(
             f"the reply of host {host} to {spec.name} is malformed: {fault}", hint="update the older host"
         ) from fault
-    told: AcudError = rebuilt(reply.error)
+    told: AcudError = rebuild_error(reply.error)
     told.facts.setdefault("host", host)
     raise told
