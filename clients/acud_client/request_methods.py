@@ -459,7 +459,7 @@ class RequestMethods(ABC):
     def wait_cancel(self, wait_id: str, *, reason: str = '') -> WaitReply:
         """End the live wait `wait_id` without a verdict.
 
-        Raises: Conflict when it has ended; its message names the end."""
+        Raises: Conflict when it has ended (the message names its end)."""
         return self.ask(WaitCancel(wait_id, reason), WaitReply)
 
     def wait_result(
@@ -506,7 +506,7 @@ class RequestMethods(ABC):
         looked at, small (`verdict`). `stage`: of this stage of a sequence, counted from 1, that was reached before the
         end (0: of the end).
 
-        Raises: NotFound, with the reason, when the wait has none."""
+        Raises: NotFound when the wait has none (with the reason)."""
         return self.ask(EvidenceGet(wait_id, part, stage, number), EvidenceReply)
 
     def wake_list(

@@ -343,7 +343,7 @@ COMMANDS = (
         WaitCancel,
         WaitReply,
         mutating=True,
-        errors="Conflict when it has ended; its message names the end",
+        errors="Conflict when it has ended (the message names its end)",
         destroys=True,
         rest=RestOperation("POST", "/api/waits/{id}/cancel", Scope.WAIT, path_fields=_ID),
     ),
@@ -375,5 +375,5 @@ COMMANDS = (
         writes=True,
         rest=RestOperation("POST", "/api/change", Scope.WAIT),
     ),
-    Command(EvidenceGet, EvidenceReply, deferred=True, errors="NotFound, with the reason, when the wait has none"),
+    Command(EvidenceGet, EvidenceReply, deferred=True, errors="NotFound when the wait has none (with the reason)"),
 )

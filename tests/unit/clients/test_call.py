@@ -14,7 +14,7 @@ from acud.protocol.envelope import ErrorBody, RequestEnvelope
 from acud.protocol.requests.daemon import Status
 from acud.protocol.requests.waits import WaitResult
 from acud_client import Client
-from acud_client.call import ATTEMPT_S, DEFERRED_ATTEMPT_S, ClientCall, ClientLimits, Step, rebuilt
+from acud_client.call import ATTEMPT_S, DEFERRED_ATTEMPT_S, ClientCall, ClientLimits, Step, rebuild_error
 from acud_client.daemon_socket import DaemonSocket, SocketState, SocketStatus
 
 OPEN = SocketStatus(SocketState.OPEN, "run-1")
@@ -79,7 +79,7 @@ def test_the_frame_is_the_protocols_envelope(daemon_socket: DaemonSocket) -> Non
 
 
 def test_facts_never_clash_with_an_errors_own_names() -> None:
-    fault = rebuilt(ErrorBody("not_found", "none", "", {"message": 1, "hint": 2, "self": 3, "id": 4}))
+    fault = rebuild_error(ErrorBody("not_found", "none", "", {"message": 1, "hint": 2, "self": 3, "id": 4}))
     assert fault.facts == {"message_": 1, "hint_": 2, "self_": 3, "id": 4}
 
 
