@@ -118,7 +118,7 @@ async def test_who_does_not_read_is_given_up(
     server.accept_at(listener)
     with socket.socket(socket.AF_UNIX) as deaf:  # says what a DEALER says, and reads nothing
         deaf.connect(listener.getsockname())
-        deaf.sendall(zmtp.GREETING + zmtp.ready("DEALER") + b"".join(zmtp.framed([b"", b"much"])))
+        deaf.sendall(zmtp.GREETING + zmtp.ready("DEALER") + b"".join(zmtp.frame_message([b"", b"much"])))
         async with asyncio.timeout(LONG_S):
             while not peers or peers[0].is_open:  # noqa: ASYNC110 - the loop's own doing
                 await asyncio.sleep(0.01)

@@ -108,9 +108,9 @@ def test_another_client_waits_for_one_message_of_a_flooder_not_for_all(rig: _Rig
         theirs = list(rig.server._connections.values())[1]
         theirs.client = "other"
         rig.server._of_client["other"] += 1
-        flooder.sendall(hello + b"".join(zmtp.framed([b"", b"flood"])) * 800)
+        flooder.sendall(hello + b"".join(zmtp.frame_message([b"", b"flood"])) * 800)
         rig.until(lambda: len(rig.came) >= 10)
-        other.sendall(hello + b"".join(zmtp.framed([b"", b"one"])))
+        other.sendall(hello + b"".join(zmtp.frame_message([b"", b"one"])))
         before = len(rig.came)
         rig.until(lambda: rig.came[-1][0] is theirs)
         assert len(rig.came) - before <= 3
@@ -121,7 +121,7 @@ def test_a_client_that_is_gone_is_not_served(rig: _Rig) -> None:
     for _ in range(50):
         with socket.socket(socket.AF_UNIX) as raw:
             raw.connect(str(rig.path))
-            raw.sendall(zmtp.GREETING + zmtp.ready("DEALER") + b"".join(zmtp.framed([b"", b"late"])))
+            raw.sendall(zmtp.GREETING + zmtp.ready("DEALER") + b"".join(zmtp.frame_message([b"", b"late"])))
     rig.until(lambda: not rig.server._connections and rig.server._listener)
     assert [parts for _, parts in rig.came if parts != [b"", b"late"]] == []
     rig.until(lambda: not rig.server.waiting)
@@ -132,7 +132,7 @@ def test_a_client_that_never_reads_is_not_served_on_and_is_closed(rig: _Rig) -> 
     rig.answer = lambda line, parts: [b"", b"y" * 700_000]
     with socket.socket(socket.AF_UNIX) as raw:
         raw.connect(str(rig.path))
-        raw.sendall(zmtp.GREETING + zmtp.ready("DEALER") + b"".join(zmtp.framed([b"", b"ask"])) * 500)
+        raw.sendall(zmtp.GREETING + zmtp.ready("DEALER") + b"".join(zmtp.frame_message([b"", b"ask"])) * 500)
         rig.until(lambda: rig.came)
         for _ in range(50):
             rig.loop.turn(0)
@@ -150,7 +150,7 @@ def test_of_replies_that_come_late_no_more_is_kept_than_the_bounds(rig: _Rig) ->
     raws = [socket.socket(socket.AF_UNIX) for _ in range(6)]
     for raw in raws:
         raw.connect(str(rig.path))
-        raw.sendall(zmtp.GREETING + zmtp.ready("DEALER") + b"".join(zmtp.framed([b"", b"ask"])))
+        raw.sendall(zmtp.GREETING + zmtp.ready("DEALER") + b"".join(zmtp.frame_message([b"", b"ask"])))
     rig.until(lambda: len(rig.came) == 6)
     lines = [line for line, _ in rig.came]
     for line in lines:
@@ -235,7 +235,7 @@ def test_idle_connections_make_room_and_what_never_comes_whole_is_closed(rig: _R
         for number, raw in enumerate(raws[:8]):
             rig.now_s += 0.1
             raw.connect(str(rig.path))
-            raw.sendall(hello + b"".join(zmtp.framed([b"", b"asks"])) * (number == 0))
+            raw.sendall(hello + b"".join(zmtp.frame_message([b"", b"asks"])) * (number == 0))
             rig.until(lambda number=number: len(rig.server.all) == number + 1)
             connection = list(rig.server._connections.values())[-1]
             rig.server._of_client[connection.client] -= 1
@@ -295,7 +295,7 @@ def test_bytes_may_come_one_by_one(rig: _Rig) -> None:
     rig.answer = lambda line, parts: [b"", b"answer"]
     with socket.socket(socket.AF_UNIX) as raw:
         raw.connect(str(rig.path))
-        for byte in zmtp.GREETING + zmtp.ready("REQ") + b"".join(zmtp.framed([b"", b"ask"])):
+        for byte in zmtp.GREETING + zmtp.ready("REQ") + b"".join(zmtp.frame_message([b"", b"ask"])):
             raw.send(bytes([byte]))
             rig.loop.turn(0)
         rig.until(lambda: rig.came)
