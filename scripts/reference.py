@@ -325,9 +325,9 @@ def _caps() -> str:
 
 def mcp_listing() -> str:
     """Return the file from which `acud mcp` answers a host's first questions."""
-    from acud_mcp.server import listing
+    from acud_mcp.server import make_listing
 
-    return json.dumps(listing(), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(make_listing(), indent=1, ensure_ascii=False) + "\n"
 
 
 def _patient_hosts() -> str:

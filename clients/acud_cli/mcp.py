@@ -189,17 +189,19 @@ def install(session: Session, *, host: str, config: Path | None, dry_run: bool, 
     from acud_mcp import hosts
 
     chosen = hosts.HOSTS[host]
-    added = hosts.entry(chosen, _arguments(given), os.environ)
+    added = hosts.make_entry(chosen, _arguments(given), os.environ)
     path = config or Path.home() / chosen.file
-    text = hosts.merged(chosen, path.read_text(encoding="utf-8") if path.exists() else "", added, path)
+    text = hosts.merge_entry(chosen, path.read_text(encoding="utf-8") if path.exists() else "", added, path)
     files = {str(path): text}
     if chosen.skill and config is None:
-        files[str(Path.home() / chosen.skill)] = hosts.skill_text()
+        files[str(Path.home() / chosen.skill)] = hosts.read_skill()
     if not dry_run:
         for name, content in files.items():
-            hosts.write(Path(name), content)
+            hosts.write_file(Path(name), content)
     reply = {"host": host, "written": not dry_run, "files": list(files), "entry": added}
-    session.show(reply, lambda: _tell(chosen.title, list(files), "" if not dry_run else hosts.shown(chosen, added)))
+    session.show(
+        reply, lambda: _tell(chosen.title, list(files), "" if not dry_run else hosts.show_entry(chosen, added))
+    )
 
 
 def _tell(title: str, files: list[str], dry_run: str) -> None:

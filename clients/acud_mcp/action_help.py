@@ -1,4 +1,4 @@
-"""What each action of `desktop_action` takes, as the tool `help` tells it; a test pairs the two."""
+"""The arguments of each action of `desktop_action`, for the tool `help`; a test pairs the two."""
 
 ACTIONS = {
     "left_click": "at coordinate or element (else where the pointer is); text: keys held down, such as ctrl",

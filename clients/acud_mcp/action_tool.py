@@ -47,7 +47,15 @@ from acud_mcp.look_tools import ChangeArguments, ChangeView, LookArguments, Pict
 from acud_mcp.scene_changes import SceneChanges, scene_changes
 from acud_mcp.tool import ImageResult, Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
-from acud_mcp.wait_tools import SmartWait, Timeout, WaitView, action_block_s, action_wait, action_wait_view, pid_of
+from acud_mcp.wait_tools import (
+    SmartWait,
+    Timeout,
+    WaitView,
+    action_block_s,
+    make_action_wait,
+    parse_pid,
+    view_action_wait,
+)
 
 Pair = tuple[int, int]
 Name = Literal[
@@ -103,13 +111,13 @@ XDOTOOL = {
     "window_maximize": "window_maximise",
     "window_minimize": "window_minimise",
 }
-"""What models write that know xdotool(1), and American spelling."""
+"""Words of models that know xdotool(1), and American spelling."""
 _LOOKS = frozenset({"screenshot", "wait", "wait_for_change", "launch_status", "notification"})
 _POINTING = frozenset(
     ("double_click", "left_click", "left_click_drag", "middle_click", "right_click", "scroll", "triple_click")
 )
 _BLIND = frozenset({"cursor_position", "window_list", "clipboard_get"})
-"""What is asked for its answer: no picture follows, unless the caller wants the image."""
+"""Actions called for their answer: no picture follows, unless the caller wants the image."""
 
 _QUALITY = 72
 _MAX_WAIT_S = 45.0
@@ -144,8 +152,9 @@ class ActArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ActView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What came of an action. `baseline`: hand it to wait_for_change, which then misses nothing that it did. `wait`:
-    how the wait of `until` stands. `scene`: what differs from the scene that was told last."""
+    """The outcome of an action. `baseline`: hand it to wait_for_change, which then misses nothing that it did. `wait`:
+    how the wait of `until` stands. `scene`: what differs from the newest scene that the session was given.
+    """
 
     display: str
     baseline: str
@@ -177,7 +186,7 @@ class LaunchView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 async def desktop_action(
     call: ToolCall, given: ActArguments
 ) -> ActView | PictureView | ChangeView | LaunchView | ImageResult:
-    """Do one action; then, unless told not to, a picture of the display at rest."""
+    """Do one action; then, unless switched off, take a picture of the display at rest."""
     if given.action in _LOOKS and given.until is not None:
         raise InvalidRequest(f"desktop_action: {given.action} takes no until", hint="call smart_wait")
     match given.action:
@@ -188,29 +197,29 @@ async def desktop_action(
         case "screenshot":
             return await _screenshot(call, given)
         case "wait_for_change":
-            return await _change(call, given)
+            return await _wait_for_change(call, given)
         case "wait":
-            seconds = _seconds(given)
+            seconds = _find_duration(given)
             if seconds > call.block_s:
                 hint = "call it again, or have smart_wait tell when it is there"
                 raise InvalidRequest(f"desktop_action: wait takes at most {call.block_s:g} s here", hint=hint)
             await asyncio.sleep(seconds)
             return await _screenshot(call, given)
         case "wait_idle":
-            given = msgspec.structs.replace(given, duration=min(_seconds(given) or 10.0, call.block_s))
+            given = msgspec.structs.replace(given, duration=min(_find_duration(given) or 10.0, call.block_s))
     until_s = time.monotonic() + call.block_s
-    wait = await action_wait(call, given.until, given.timeout)
-    request = _request(given, typed(given), wait, action_block_s(call))
+    wait = await make_action_wait(call, given.until, given.timeout)
+    request = _make_request(given, parse_action(given), wait, action_block_s(call))
     block_s = request.block_s if request.wait is not None else 0.0
-    reply: ActionReply = await call.ask_slowly(request, _seconds(given) + request.settle_timeout_s + block_s)
+    reply: ActionReply = await call.ask_slowly(request, _find_duration(given) + request.settle_timeout_s + block_s)
     blind = given.action in _BLIND
     left_s, points = until_s - time.monotonic(), (reply.cursor,) if reply.cursor and given.action in _POINTING else ()
     changed = SceneChanges() if blind else await scene_changes(call, (reply.display,), left_s, points)
-    return await _shown(call, given, reply, changed)
+    return await _view_outcome(call, given, reply, changed)
 
 
-def _seconds(given: ActArguments) -> float:
-    """Return how long an action is to take: `timeout` says so where there is no `until`. Raises: InvalidRequest."""
+def _find_duration(given: ActArguments) -> float:
+    """Return how long an action is to take: `timeout`, if there is no `until`. Raises: InvalidRequest."""
     seconds = given.duration or (given.timeout or 0.0 if given.until is None else 0.0)
     if seconds > _MAX_WAIT_S:
         raise InvalidRequest(f"desktop_action: timeout must be between 0 and {_MAX_WAIT_S:g}", hint="or give until")
@@ -225,7 +234,9 @@ async def _screenshot(call: ToolCall, given: ActArguments) -> PictureView | Imag
 
 
 async def _answer_notification(call: ToolCall, given: ActArguments) -> ActView:
-    number, _, key = _text(given, '"3" to close number 3 of the scene, "3 open" to choose its action').partition(" ")
+    number, _, key = _require_text(
+        given, '"3" to close number 3 of the scene, "3 open" to choose its action'
+    ).partition(" ")
     if not given.display or not number.isdigit():
         hint = 'give display, and text: the number, or the number and an action ("3 open")'
         raise InvalidRequest("desktop_action: which notification?", hint=hint)
@@ -237,7 +248,9 @@ async def _answer_notification(call: ToolCall, given: ActArguments) -> ActView:
 
 
 async def _launch_status(call: ToolCall, given: ActArguments) -> LaunchView:
-    found: LaunchStatusReply = await call.ask(LaunchStatus(pid_of(_text(given, "the pid that launch returned"))))
+    found: LaunchStatusReply = await call.ask(
+        LaunchStatus(parse_pid(_require_text(given, "the pid that launch returned")))
+    )
     return LaunchView(
         pid=found.pid,
         display=found.display,
@@ -249,8 +262,8 @@ async def _launch_status(call: ToolCall, given: ActArguments) -> LaunchView:
     )
 
 
-async def _change(call: ToolCall, given: ActArguments) -> ChangeView | ImageResult:
-    timeout_s = given.duration or given.timeout or _seconds_in(given.text) or 10.0
+async def _wait_for_change(call: ToolCall, given: ActArguments) -> ChangeView | ImageResult:
+    timeout_s = given.duration or given.timeout or _parse_duration(given.text) or 10.0
     waited = ChangeArguments(
         given.target, given.display, timeout_s, baseline=given.baseline, image=given.image,
         max_side=given.max_side, task_id=given.task_id,
@@ -258,7 +271,7 @@ async def _change(call: ToolCall, given: ActArguments) -> ChangeView | ImageResu
     return await look_tools.wait_for_change(call, waited)
 
 
-def _seconds_in(text: str) -> float:
+def _parse_duration(text: str) -> float:
     """Return the time in `text`, where other computer tools have it. Raises: InvalidRequest."""
     try:
         return convert(text or "0", _Timeout, strict=False)
@@ -267,7 +280,7 @@ def _seconds_in(text: str) -> float:
         raise InvalidRequest(words, hint="give timeout, in seconds") from fault
 
 
-def _request(given: ActArguments, action: Action, wait: WaitCreate | None, block_s: float) -> DesktopAction:
+def _make_request(given: ActArguments, action: Action, wait: WaitCreate | None, block_s: float) -> DesktopAction:
     return DesktopAction(
         (action,),
         given.target,
@@ -285,17 +298,17 @@ def _request(given: ActArguments, action: Action, wait: WaitCreate | None, block
     )
 
 
-async def _shown(
+async def _view_outcome(
     call: ToolCall, given: ActArguments, reply: ActionReply, changed: SceneChanges
 ) -> ActView | ImageResult:
     picture = reply.picture
     if picture is not None and given.image:
-        picture = await look_tools.bounded(
-            call, look_tools.look_of(f"display:{reply.display}", given.max_side), picture
+        picture = await look_tools.shrink_picture(
+            call, look_tools.make_look(f"display:{reply.display}", given.max_side), picture
         )
     listed = given.action == "window_list"
-    is_shown = given.image or given.picture or not changed.is_told
-    happened = _happened(reply, changed)
+    is_shown = given.image or given.picture or not changed.is_known
+    happened = _list_effects(reply, changed)
     view = ActView(
         display=reply.display,
         baseline=reply.baseline,
@@ -304,11 +317,11 @@ async def _shown(
         windows=tuple(map(look_tools.window_view, reply.windows)) if listed else None,
         pid=reply.pid,
         idle=reply.idle,
-        picture=look_tools.saved(call, picture) if picture is not None and is_shown else None,
+        picture=look_tools.store_picture(call, picture) if picture is not None and is_shown else None,
         happened=happened,
         scene=changed.words,
-        wait=action_wait_view(call, reply.wait),
-        note="; ".join(part for part in (_unsettled(reply), reply.note) if part),
+        wait=view_action_wait(call, reply.wait),
+        note="; ".join(part for part in (_note_unsettled(reply), reply.note) if part),
         untrusted=UNTRUSTED
         if picture or reply.text or reply.clipboard_picture or reply.windows or reply.wait or happened or changed.words
         else "",
@@ -318,25 +331,25 @@ async def _shown(
     return look_tools.with_image(view, picture if given.image else None)
 
 
-def _happened(reply: ActionReply, changed: SceneChanges) -> tuple[str, ...]:
+def _list_effects(reply: ActionReply, changed: SceneChanges) -> tuple[str, ...]:
     """Return what became of windows, and a focus that moved."""
     if reply.effects is None:
         return ()
-    return effect_lines(reply.effects, only_moved_focus=True, is_scene_told=changed.is_told)
+    return effect_lines(reply.effects, only_moved_focus=True, is_scene_told=changed.is_known)
 
 
-def _unsettled(reply: ActionReply) -> str:
+def _note_unsettled(reply: ActionReply) -> str:
     return "still changing when the picture was taken" if reply.settled is False else ""
 
 
 # ---- from flat arguments to typed actions --------------------------------------------------------------------------
 
 
-def typed(given: ActArguments) -> Action:
-    """Return the action that a call means. Raises: InvalidRequest naming the argument that is missing or malformed."""
+def parse_action(given: ActArguments) -> Action:
+    """Return the action of a call. Raises: InvalidRequest naming the argument that is missing or malformed."""
     made = MAKERS[given.action](given)
     try:
-        # What a model wrote is checked as the daemon will: a clear fault here, with the name of the argument.
+        # Arguments are checked as the daemon will check them: a clear fault here, with the name of the argument.
         return convert(msgspec.to_builtins(made), type(made))
     except msgspec.ValidationError as fault:
         words = value_fault(fault, type(made)).of("the action")
@@ -348,38 +361,38 @@ def typed(given: ActArguments) -> Action:
 _POINT = re.compile(r"[\[(]?\s*(-?\d{1,6})\s*,\s*(-?\d{1,6})\s*[\])]?")
 
 
-def _place(named: Pair | str | None) -> Place | None:
-    """Return the point, "x,y" too, or the element with that id; that it is one is checked with the whole action."""
+def _parse_place(named: Pair | str | None) -> Place | None:
+    """Return the point, also from "x,y", or the element with that id; the whole action is checked later."""
     if isinstance(named, tuple):
         return Point(*named)
     point = _POINT.fullmatch((named or "").strip())
     return Point(int(point[1]), int(point[2])) if point else named or None
 
 
-def _at(given: ActArguments) -> Place | None:
+def _parse_point(given: ActArguments) -> Place | None:
     if (given.x is None) is not (given.y is None):
         raise _missing(given, "x and y", "[x, y] as coordinate")
     if given.x is not None and given.y is not None:
         return Point(given.x, given.y)
-    return _place(given.coordinate) or _place(given.element)
+    return _parse_place(given.coordinate) or _parse_place(given.element)
 
 
-def _to(given: ActArguments) -> Place:
-    to = _at(given)
+def _parse_target(given: ActArguments) -> Place:
+    to = _parse_point(given)
     if to is None:
         raise _missing(given, "coordinate", "[x, y]")
     return to
 
 
-def _pair(given: ActArguments) -> Point:
-    """Return two numbers: what is not about the pixels of a picture has no element."""
-    to = _to(given)
+def _parse_pair(given: ActArguments) -> Point:
+    """Return two numbers that are no point of a picture, so no element can stand for them."""
+    to = _parse_target(given)
     if isinstance(to, str):
         raise _missing(given, "coordinate", "[x, y]")
     return to
 
 
-def _text(given: ActArguments, example: str) -> str:
+def _require_text(given: ActArguments, example: str) -> str:
     if not given.text:
         raise _missing(given, "text", example)
     return given.text
@@ -390,27 +403,27 @@ def _missing(given: ActArguments, name: str, example: str) -> InvalidRequest:
 
 
 def _click(button: Button, count: int = 1) -> Callable[[ActArguments], Action]:
-    return lambda given: Click(_at(given), button, count, given.text)
+    return lambda given: Click(_parse_point(given), button, count, given.text)
 
 
 def _drag(given: ActArguments) -> Action:
-    return Drag(_to(given), _place(given.start), keys=given.text)
+    return Drag(_parse_target(given), _parse_place(given.start), keys=given.text)
 
 
 def _scroll(given: ActArguments) -> Action:
-    return Scroll(Direction(given.direction), given.amount, _at(given), given.text)
+    return Scroll(Direction(given.direction), given.amount, _parse_point(given), given.text)
 
 
 def _launch(given: ActArguments) -> Action:
     try:
-        words = shlex.split(_text(given, '"xterm -title Work"'))
+        words = shlex.split(_require_text(given, '"xterm -title Work"'))
     except ValueError as fault:
         raise InvalidRequest(f"desktop_action: launch: {fault}", hint="mend the quotes in text") from fault
     return Launch(tuple(words))
 
 
 def _idle(given: ActArguments) -> Action:
-    return WaitIdle(timeout_s=_seconds(given) or 10.0)
+    return WaitIdle(timeout_s=_find_duration(given) or 10.0)
 
 
 def _window(verb: WindowVerb) -> Callable[[ActArguments], Action]:
@@ -419,9 +432,9 @@ def _window(verb: WindowVerb) -> Callable[[ActArguments], Action]:
         if not name:
             raise _missing(given, "window", "a part of its title, its id, or active")
         if verb is WindowVerb.RESIZE:
-            size = _pair(given)
+            size = _parse_pair(given)
             return WindowDo(name, verb, size=(size.x, size.y))
-        return WindowDo(name, verb, _pair(given) if verb is WindowVerb.MOVE else None)
+        return WindowDo(name, verb, _parse_pair(given) if verb is WindowVerb.MOVE else None)
 
     return make
 
@@ -433,11 +446,11 @@ MAKERS: dict[str, Callable[[ActArguments], Action]] = {
     "double_click": _click(Button.LEFT, 2),
     "triple_click": _click(Button.LEFT, 3),
     "left_click_drag": _drag,
-    "mouse_move": lambda given: Move(_to(given)),
+    "mouse_move": lambda given: Move(_parse_target(given)),
     "scroll": _scroll,
-    "type": lambda given: TypeText(_text(given, '"Hello"')),
-    "key": lambda given: Key(_text(given, '"ctrl+s"')),
-    "hold": lambda given: Hold(_text(given, '"shift" or "mouse:left"'), _seconds(given)),
+    "type": lambda given: TypeText(_require_text(given, '"Hello"')),
+    "key": lambda given: Key(_require_text(given, '"ctrl+s"')),
+    "hold": lambda given: Hold(_require_text(given, '"shift" or "mouse:left"'), _find_duration(given)),
     "release": lambda given: Release(given.text),
     "cursor_position": lambda given: CursorPosition(),
     "wait_idle": _idle,

@@ -1,5 +1,5 @@
-"""How long a call may block, by the host that makes it: a host gives up a call after a time of its own, and what it was
-to be told is lost then. What takes longer is told by a further call.
+"""How long a call may block, by the host that makes it: a host gives up a call after some time, and its result is lost
+then. A longer wait is answered by a further call.
 """
 
 from __future__ import annotations
@@ -7,8 +7,9 @@ from __future__ import annotations
 PATIENT_S = 45.0
 """For hosts that are known to wait for 60 s or more."""
 SHORT_S = 4.0
-"""For all others: the OpenAI Agents SDK gives up after 5 s unless it is told otherwise, and comes by the name that all
-programs with the official Python SDK have, `mcp`. Progress does not lengthen that: few hosts heed it."""
+"""For all others: the OpenAI Agents SDK gives up after 5 s by default, and has the name of all programs with the
+official Python SDK, `mcp`. Progress does not lengthen that: few hosts heed it.
+"""
 
 PATIENT = frozenset(
     {
@@ -20,7 +21,7 @@ PATIENT = frozenset(
         "code-server",  # VS Code served to a browser
         "codex-mcp-client",  # tool_timeout_sec, 60 s
         "gemini-cli-mcp-client",  # 10 minutes
-        "opencode",  # as long as progress is told
+        "opencode",  # as long as progress is reported
         "goose",  # 5 minutes
         "openclaw-bundle-mcp",  # requestTimeoutMs, which `acud mcp install` writes: 60 s
     }

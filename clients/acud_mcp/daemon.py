@@ -25,7 +25,7 @@ Starter = Callable[[], object]
 
 
 class Daemon:
-    """Made before a connection is: the client, and ZeroMQ with it, are loaded at the first call. `close` it."""
+    """The daemon, as a client that is made, and ZeroMQ loaded, at the first call. `close` it."""
 
     def __init__(self, paths: Paths, starter: Starter | None, here: OwnDisplay | None = None) -> None:
         self._paths = paths

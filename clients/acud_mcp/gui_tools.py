@@ -24,10 +24,10 @@ from acud_mcp.wait_tools import (
     Timeout,
     WaitView,
     action_block_s,
-    action_wait,
-    action_wait_view,
-    address_of,
-    wake_step,
+    describe_wake_step,
+    make_action_wait,
+    parse_address,
+    view_action_wait,
 )
 
 _QUALITY = 72
@@ -36,7 +36,7 @@ _EFFECT_S = 2.0
 _STEP_S = 1.0
 """How long a step of a list waits for its effect at least, where the host waits for a few seconds only."""
 _LAST_STEP_S = 1.5
-"""What the last step may take that begins in time."""
+"""What the last step may take, if it begins in time."""
 
 
 class FindArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -68,7 +68,7 @@ class DoArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ThingView(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing that fits; `x`, `y` in display pixels."""
+    """One match; `x`, `y` in display pixels."""
 
     x: int
     y: int
@@ -95,9 +95,9 @@ class FindView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class DoView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`status`: verified (its effect was seen), unverified (done, none seen); ambiguous, disabled, not_found, unknown:
     nothing was done; unfinished: the time for a list is over. `done`, `left`: what of a list was and was not done.
-    `field`: what the field reads, where that is not what was typed. `happened`: windows that came or went, open dialogs
-    with texts and buttons, the focus; quoted words in both are the screen's. `scene`: what differs from the scene that
-    was told last. `wait`: how the wait of `until` stands.
+    `field`: what the field reads, if that is not what was typed. `happened`: windows that came or went, open dialogs
+    with texts and buttons, the focus; quoted words in both are the screen's. `scene`: what differs from the newest
+    scene that the session was given. `wait`: how the wait of `until` stands.
     """
 
     status: str
@@ -121,7 +121,7 @@ async def gui_find(call: ToolCall, given: FindArguments) -> FindView:
     reply: FindReply = await call.ask_slowly(request, _SEARCH_S)
     return FindView(
         status=reply.found.status,
-        things=_things(reply.found),
+        things=_view_things(reply.found),
         reason=reply.found.reason,
         display=reply.display,
         baseline=reply.baseline,
@@ -137,7 +137,7 @@ async def gui_do(call: ToolCall, given: DoArguments) -> DoView | ImageResult:
     instruction, *then = (*listed, *given.then)
     timeout_s = _EFFECT_S if given.timeout is None or given.until is not None else min(given.timeout, call.block_s)
     block_s = action_block_s(call)
-    if then and not given.image:  # the fewer seconds a host waits, the fewer go by over a step that has nothing to show
+    if then and not given.image:  # the shorter a host waits, the less time is spent on a step that has nothing to show
         block_s = max(block_s, call.block_s - _LAST_STEP_S)
         timeout_s = min(timeout_s, max(_STEP_S, block_s / 8))
     request = GuiDo(
@@ -153,7 +153,7 @@ async def gui_do(call: ToolCall, given: DoArguments) -> DoView | ImageResult:
         _QUALITY,
         given.task_id,
         then=tuple(then),
-        wait=await action_wait(call, given.until, given.timeout),
+        wait=await make_action_wait(call, given.until, given.timeout),
         block_s=block_s,
     )
     follows = block_s if request.wait is not None or then else 0.0
@@ -162,14 +162,14 @@ async def gui_do(call: ToolCall, given: DoArguments) -> DoView | ImageResult:
     points = tuple(one.point for one in reply.found.candidates[:1]) if reply.found is not None else ()
     left_s = until_s - time.monotonic()
     changed = await scene_changes(call, acted_on, left_s, points) if _is_begun(reply) else SceneChanges()
-    return _done(call, reply, changed)
+    return _view_outcome(call, reply, changed)
 
 
 def _is_begun(reply: DoReply) -> bool:
     return bool(reply.done) or reply.status in ("verified", "unverified")
 
 
-def _done(call: ToolCall, reply: DoReply, changed: SceneChanges) -> DoView | ImageResult:
+def _view_outcome(call: ToolCall, reply: DoReply, changed: SceneChanges) -> DoView | ImageResult:
     nothing_done = reply.status not in ("verified", "unverified", "unfinished")
     told = reply.target_found or reply.found
     path = "" if reply.picture is None else str(save_picture(call.options.paths, reply.picture.image, "jpg"))
@@ -179,11 +179,11 @@ def _done(call: ToolCall, reply: DoReply, changed: SceneChanges) -> DoView | Ima
         field=reading_line(reply.field) if reply.field is not None else "",
         done=reply.done,
         left=reply.left,
-        wait=action_wait_view(call, reply.wait),
-        happened=_happened(reply, changed),
+        wait=view_action_wait(call, reply.wait),
+        happened=_list_effects(reply, changed),
         scene=changed.words,
-        things=_things(told) if nothing_done and told is not None else (),
-        evidence=_evidence(reply),
+        things=_view_things(told) if nothing_done and told is not None else (),
+        evidence=_describe_evidence(reply),
         baseline=reply.baseline,
         path=path,
         untrusted=UNTRUSTED,
@@ -191,19 +191,19 @@ def _done(call: ToolCall, reply: DoReply, changed: SceneChanges) -> DoView | Ima
     return with_image(view, reply.picture)
 
 
-def _happened(reply: DoReply, changed: SceneChanges) -> tuple[str, ...]:
+def _list_effects(reply: DoReply, changed: SceneChanges) -> tuple[str, ...]:
     if reply.effects is None:
         return ()
-    return effect_lines(reply.effects, only_moved_focus=changed.is_told, is_scene_told=changed.is_told)
+    return effect_lines(reply.effects, only_moved_focus=changed.is_known, is_scene_told=changed.is_known)
 
 
-def _evidence(reply: DoReply) -> str:
-    """Return what the verdict was seen by, where the message does not say it already."""
+def _describe_evidence(reply: DoReply) -> str:
+    """Return the evidence of the verdict, unless the message contains it already."""
     detail = reply.verdict.detail if reply.verdict is not None else ""
     return detail if detail not in reply.message else ""
 
 
-def _things(found: Found) -> tuple[ThingView, ...]:
+def _view_things(found: Found) -> tuple[ThingView, ...]:
     return tuple(
         ThingView(
             x=one.point.x,
@@ -251,7 +251,7 @@ class StepView(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RunView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A run: `state` is running, done (its effect was seen), escalated (`reason` says why) or cancelled."""
+    """A run: `state` is running, done (its effect was seen), escalated (why: `reason`) or cancelled."""
 
     run_id: str
     state: RunState
@@ -272,16 +272,16 @@ async def gui_agent(call: ToolCall, given: AgentArguments) -> RunView:
         if not given.run_id:
             raise InvalidRequest("cancel needs a run_id", hint="it came with the run")
         ended: RunReply = await call.ask(AgentCancel(given.run_id))
-        return _view(ended.run)
+        return _view_run(ended.run)
     if given.run_id:
         block_s = min(given.block, call.block_s)
         found: AgentResultReply = await call.ask_slowly(AgentResult(given.run_id, block_s), block_s)
-        return _view(found.run)
-    begun: RunReply = await call.ask(_request(given))
-    return _view(begun.run, wake_step(call, begun.run.spec.wake, begun.woken_by, _FETCH))
+        return _view_run(found.run)
+    begun: RunReply = await call.ask(_make_request(given))
+    return _view_run(begun.run, describe_wake_step(call, begun.run.spec.wake, begun.woken_by, _FETCH))
 
 
-def _request(given: AgentArguments) -> GuiAgent:
+def _make_request(given: AgentArguments) -> GuiAgent:
     return GuiAgent(
         given.instruction,
         given.target,
@@ -290,11 +290,11 @@ def _request(given: AgentArguments) -> GuiAgent:
         given.backend,
         limits=RunLimits(given.max_steps, given.max_time, max_cost_usd=given.max_cost_usd),
         task_id=given.task_id,
-        wake=address_of(given.session_key),
+        wake=parse_address(given.session_key),
     )
 
 
-def _view(run: RunInfo, step: str = _NEXT) -> RunView:
+def _view_run(run: RunInfo, step: str = _NEXT) -> RunView:
     steps = tuple(StepView(f"{one.kind}: {one.said}", one.outcome, one.reason) for one in run.steps)
     return RunView(
         run_id=run.run_id,

@@ -105,7 +105,7 @@ class Handshake:
         return False
 
     def client_of(self, request: Request) -> McpClient:
-        """Return the sender of `request`. Raises: RpcError where neither the request nor a beginning names it."""
+        """Return the sender of `request`. Raises: RpcError if neither the request nor a handshake names it."""
         meta = request.params.get("_meta")
         if request.method != "initialize" and isinstance(meta, dict) and f"{_RESERVED}protocolVersion" in meta:
             return _modern_client(meta)
@@ -117,7 +117,7 @@ class Handshake:
         return self._legacy or McpClient(VERSIONS[-1], "", {})
 
     def lines_of(self, request: Request, client: McpClient) -> bytes:
-        """Return the answer to `request` as lines, b"" where the server has to find it."""
+        """Return the answer to `request` as lines, b"" if only the server can answer."""
         result: Message
         match request.method:
             case "initialize":
@@ -130,7 +130,7 @@ class Handshake:
                 result = {}
             case "subscriptions/listen" if client.is_modern:
                 wanted = self.honour(request.params, client)
-                # Of a resource or task there is news from the daemon; lists here never change.
+                # Only resources and tasks change; lists here never do.
                 is_news = "resourceSubscriptions" in wanted or "taskIds" in wanted
                 return b"" if is_news else acknowledgement(request.request_id, wanted)
             case _:
@@ -138,7 +138,7 @@ class Handshake:
         return result_line(request, client, result)
 
     def honour(self, params: Message, client: McpClient) -> Message:
-        """Return which of the notifications that `subscriptions/listen` asks for are sent. Raises: RpcError."""
+        """Return the notifications that are sent, of those that `subscriptions/listen` asks for. Raises: RpcError."""
         asked = params.get("notifications")
         if not isinstance(asked, dict):
             words = "Invalid request parameters: notifications must be an object"
@@ -165,7 +165,7 @@ def result_line(request: Request, client: McpClient, result: Message) -> bytes:
 
 
 def complete(method: str, client: McpClient, result: Message) -> Message:
-    """Return `result` with what the client's version asks of every result."""
+    """Return `result` with the members that the client's version requires in every result."""
     if not client.is_modern:
         return result
     cache: Message = {"cacheScope": "private", "ttlMs": 0} if method in _CACHEABLE else {}
@@ -228,8 +228,8 @@ def _is_capabilities(given: Any) -> TypeGuard[dict[str, Message]]:
 
 
 def standard_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Return the connection on standard input and output, which from now on nothing else reads or writes: what a
-    library prints goes to standard error.
+    """Return the connection on standard input and output, which nothing else reads or writes from now on: output of
+    libraries goes to standard error.
     """
     reading, writing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)

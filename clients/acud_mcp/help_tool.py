@@ -10,7 +10,7 @@ import msgspec
 from acud.base.errors import InvalidRequest
 from acud_client.help_tables import CONDITIONS, OPTIONS, TARGETS, WORDS
 from acud_mcp.action_help import ACTIONS
-from acud_mcp.tool import Schema, TextResult, Tool, ToolCall, argument_schemas, argument_words
+from acud_mcp.tool import Schema, TextResult, Tool, ToolCall, argument_schemas, describe_argument
 
 
 class HelpArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -19,7 +19,7 @@ class HelpArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     topic: str = ""
 
 
-def _conditions() -> str:
+def _describe_conditions() -> str:
     rows = [f"- {row.argument}: {WORDS[row.argument]}. {json.dumps(row.example)}" for row in CONDITIONS]
     more = [f"- {name}: {words}" for name, words in OPTIONS.items()]
     return "\n".join(
@@ -32,7 +32,7 @@ def _conditions() -> str:
     )
 
 
-def _targets() -> str:
+def _describe_targets() -> str:
     rows = [f"- {row.form}: {row.words}".replace("`acud display list`", "display_list") for row in TARGETS]
     return "\n".join(
         [
@@ -59,14 +59,14 @@ _TASKS = """Tasks: work over many steps, kept over restarts.
 5. task_update(status) with completed, failed or cancelled ends its waits and closes its display."""
 
 
-def _actions() -> str:
+def _describe_actions() -> str:
     return "\n".join(["Actions of desktop_action.", *(f"- {name}: {words}" for name, words in ACTIONS.items())])
 
 
 TOPICS: dict[str, Callable[[], str]] = {
-    "conditions": _conditions,
-    "targets": _targets,
-    "actions": _actions,
+    "conditions": _describe_conditions,
+    "targets": _describe_targets,
+    "actions": _describe_actions,
     "wakes": lambda: _WAKES,
     "tasks": lambda: _TASKS,
 }
@@ -76,23 +76,23 @@ def tool_help(tool: Tool) -> str:
     """Return all that `tool` takes, hidden arguments and other names too."""
     lines = [f"{tool.name}: {tool.about}"]
     for name, node in argument_schemas(tool).items():
-        words = argument_words(tool, name)
+        words = describe_argument(tool, name)
         others = [alias for alias, meant in tool.aliases.items() if meant == name]
         also = f" (or {', '.join(others)})" if others else ""
-        lines.append(f"- {name}{also}: {_kind(node)}{', ' if words else ''}{words}")
+        lines.append(f"- {name}{also}: {_describe_kind(node)}{', ' if words else ''}{words}")
     return "\n".join(lines)
 
 
-def _kind(node: Schema) -> str:
+def _describe_kind(node: Schema) -> str:
     kind = " | ".join(map(str, node["enum"])) if "enum" in node else str(node.get("type", "any JSON"))
     return f"{kind}, default {json.dumps(node['default'])}" if "default" in node else kind
 
 
-def help_tool(tools: Iterable[Tool]) -> Tool:
-    """Return the tool that tells of `tools`."""
+def make_help_tool(tools: Iterable[Tool]) -> Tool:
+    """Return the tool `help` for `tools`."""
     named = {tool.name: tool for tool in tools}
 
-    async def tell(call: ToolCall, given: HelpArguments) -> TextResult:
+    async def answer_topic(call: ToolCall, given: HelpArguments) -> TextResult:
         topic = given.topic.strip().lower()
         if topic in TOPICS:
             return TextResult(TOPICS[topic]())
@@ -109,6 +109,6 @@ def help_tool(tools: Iterable[Tool]) -> Tool:
         "Tell what this list leaves out: a topic, or every argument of a tool.",
         arguments=HelpArguments,
         result=TextResult,
-        run=tell,
+        run=answer_topic,
         params={"topic": "conditions, targets, actions, wakes, tasks or a tool's name"},
     )

@@ -57,10 +57,10 @@ async def commentary(call: ToolCall, given: CommentaryArguments) -> CommentaryVi
     if given.what == "config":
         setup: AnalysisConfigReply = await call.ask(AnalysisConfigure())
         return CommentaryView(config=setup.config)
-    return await _words(call, given)
+    return await _describe_commentary(call, given)
 
 
-async def _words(call: ToolCall, given: CommentaryArguments) -> CommentaryView:
+async def _describe_commentary(call: ToolCall, given: CommentaryArguments) -> CommentaryView:
     if given.what == "context":
         window: AnalysisContextReply = await call.ask(AnalysisContextGet())
         return CommentaryView(context=window.context, untrusted=UNTRUSTED)
@@ -115,13 +115,13 @@ async def video_record(call: ToolCall, given: RecordArguments) -> RecordView:
         return await _record_for(call, given)
     if given.action == "list":
         listed: RecordListReply = await call.ask(RecordList(given.task_id, _NEWEST))
-        return RecordView(tuple(_view(one, Path(listed.path, one.folder)) for one in listed.recordings))
+        return RecordView(tuple(_view_recording(one, Path(listed.path, one.folder)) for one in listed.recordings))
     if given.action == "start":
         begun = await _start(call, given)
-        return RecordView((_view(begun.recording, Path(begun.path)),))
-    recording_id = given.recording_id or await _running(call, given)
+        return RecordView((_view_recording(begun.recording, Path(begun.path)),))
+    recording_id = given.recording_id or await _find_running(call, given)
     ended: RecordReply = await call.ask_slowly(RecordStop(recording_id), _STOP_S)
-    return RecordView((_view(ended.recording, Path(ended.path)),))
+    return RecordView((_view_recording(ended.recording, Path(ended.path)),))
 
 
 async def _start(call: ToolCall, given: RecordArguments) -> RecordReply:
@@ -130,17 +130,17 @@ async def _start(call: ToolCall, given: RecordArguments) -> RecordReply:
 
 
 async def _record_for(call: ToolCall, given: RecordArguments) -> RecordView:
-    """Record for `duration` seconds; a caller who goes away ends the recording, too."""
+    """Record for `duration` seconds; a caller that goes away ends the recording, too."""
     begun = await _start(call, given)
     try:
         await asyncio.sleep(given.duration)
     finally:
         ended: RecordReply = await call.ask_slowly(RecordStop(begun.recording.recording_id), _STOP_S)
-    return RecordView((_view(ended.recording, Path(ended.path)),))
+    return RecordView((_view_recording(ended.recording, Path(ended.path)),))
 
 
-async def _running(call: ToolCall, given: RecordArguments) -> str:
-    """Return the one recording of the task or display that is being made; of a task where none was begun by hand."""
+async def _find_running(call: ToolCall, given: RecordArguments) -> str:
+    """Return the one recording of the task or display that is being made; of a task, only if none was begun by hand."""
     listed: RecordListReply = await call.ask(RecordList(given.task_id, _LOOKED_AT))
     found = [one for one in listed.recordings if one.state is RecordingState.RECORDING]
     display = given.display or given.target.partition("display:")[2]
@@ -153,7 +153,7 @@ async def _running(call: ToolCall, given: RecordArguments) -> str:
     return found[0].recording_id
 
 
-def _view(one: RecordingInfo, folder: Path) -> VideoView:
+def _view_recording(one: RecordingInfo, folder: Path) -> VideoView:
     return VideoView(
         recording_id=one.recording_id,
         state=one.state.value,

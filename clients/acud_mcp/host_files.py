@@ -1,7 +1,7 @@
 """An entry put into a host's configuration file, everything else in it kept: JSON, TOML (Codex), YAML (Goose).
 
 JSON is written anew; one with comments is refused. TOML and YAML are changed where the entry is and nowhere else, so
-their comments stay; what that can't be done to for certain is refused.
+their comments stay; a file where that is not certain to work is refused.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BY_HAND = "add what --dry-run prints by hand"
 Entry = dict[str, Any]
 
 
-def merged_json(text: str, section: Sequence[str], added: Entry, file: Path) -> str:
+def merge_json(text: str, section: Sequence[str], added: Entry, file: Path) -> str:
     """Return `text` with `added` as its server `acud`. Raises: Refused when it is not plain JSON (comments would be
     lost)."""
     try:
@@ -37,18 +37,18 @@ def merged_json(text: str, section: Sequence[str], added: Entry, file: Path) -> 
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def merged_toml(text: str, section: Sequence[str], added: Entry, file: Path) -> str:
+def merge_toml(text: str, section: Sequence[str], added: Entry, file: Path) -> str:
     """Return `text` with the table of `added` in it. Raises: Refused when it is no TOML, or has such an entry in
     another form than as a table of its own."""
-    wanted = _toml(text, file)
+    wanted = _parse_toml(text, file)
     place: Any = wanted
     for name in section:
         place = place.setdefault(name, {}) if isinstance(place, dict) else None
     if not isinstance(place, dict):
         raise Refused(f"{file}: {'.'.join(section)} is no table", hint=_BY_HAND)
     place[NAME] = added
-    kept = _without_table(text, (*section, NAME)).rstrip("\n")
-    made = (f"{kept}\n\n" if kept else "") + toml_entry(section, added)
+    kept = _remove_table(text, (*section, NAME)).rstrip("\n")
+    made = (f"{kept}\n\n" if kept else "") + format_toml_entry(section, added)
     try:
         same = tomllib.loads(made) == wanted
     except ValueError:
@@ -58,14 +58,14 @@ def merged_toml(text: str, section: Sequence[str], added: Entry, file: Path) -> 
     return made
 
 
-def _toml(text: str, file: Path) -> Entry:
+def _parse_toml(text: str, file: Path) -> Entry:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as fault:
         raise Refused(f"{file} is not valid TOML", hint="mend it first") from fault
 
 
-def _without_table(text: str, names: Sequence[str]) -> str:
+def _remove_table(text: str, names: Sequence[str]) -> str:
     """Return `text` without the table of that name and those in it."""
     header = re.compile(r"\s*\[\s*" + r"\s*\.\s*".join(rf"[\"']?{name}[\"']?" for name in names) + r"\s*(\.[^\]]*)?\]")
     lines, inside = [], False
@@ -77,23 +77,23 @@ def _without_table(text: str, names: Sequence[str]) -> str:
     return "".join(lines)
 
 
-def toml_entry(section: Sequence[str], added: Entry) -> str:
+def format_toml_entry(section: Sequence[str], added: Entry) -> str:
     """Return `added` as a table of `section`."""
     name = ".".join((*section, NAME))
-    plain = [f"{key} = {_toml_value(value)}" for key, value in added.items() if not isinstance(value, dict)]
+    plain = [f"{key} = {_format_toml_value(value)}" for key, value in added.items() if not isinstance(value, dict)]
     lines = [f"[{name}]", *plain]
     for key, value in added.items():
         if isinstance(value, dict):
-            lines += ["", f"[{name}.{key}]", *(f"{inner} = {_toml_value(one)}" for inner, one in value.items())]
+            lines += ["", f"[{name}.{key}]", *(f"{inner} = {_format_toml_value(one)}" for inner, one in value.items())]
     return "\n".join(lines) + "\n"
 
 
-def _toml_value(value: Any) -> str:
+def _format_toml_value(value: Any) -> str:
     # A basic string of TOML takes the escapes of JSON; so do its lists, numbers and truth values.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def merged_yaml(text: str, section: Sequence[str], added: Entry, file: Path) -> str:
+def merge_yaml(text: str, section: Sequence[str], added: Entry, file: Path) -> str:
     """Return `text` with `added` in one line of its block `section`, as JSON, which YAML takes. Raises: Refused where
     that block has another form, or has an entry that is not such a line."""
     (block,) = section
@@ -104,16 +104,16 @@ def merged_yaml(text: str, section: Sequence[str], added: Entry, file: Path) -> 
     if not heads:
         if any(line.startswith(("{", "[", "\t", "---", "...", "%")) for line in lines):
             raise Refused(f"{file} is not a block of names", hint=_BY_HAND)
-        return "".join([*lines, f"{block}:\n", yaml_line(added, "  ")])
+        return "".join([*lines, f"{block}:\n", format_yaml_line(added, "  ")])
     head = heads[0]
     form = re.sub(r"\s+#.*", "", lines[head]).strip()
     if len(heads) > 1 or form not in (f"{block}:", f"{block}: {{}}"):
         raise Refused(f"{file} has {block} in a form that can't be added to", hint=_BY_HAND)
     lines[head] = f"{block}:\n" if form.endswith("}") else lines[head]
-    return "".join(_in_block(lines, head, added, file))
+    return "".join(_find_block(lines, head, added, file))
 
 
-def _in_block(lines: list[str], head: int, added: Entry, file: Path) -> list[str]:
+def _find_block(lines: list[str], head: int, added: Entry, file: Path) -> list[str]:
     indent = ""
     for number in range(head + 1, len(lines)):
         line = lines[number]
@@ -125,14 +125,14 @@ def _in_block(lines: list[str], head: int, added: Entry, file: Path) -> list[str
         if re.match(rf"{indent}[\"']?{NAME}[\"']?\s*:", line):
             if not line.strip().startswith(f"{NAME}: {{"):
                 raise Refused(f"{file} has an entry {NAME} already", hint="remove it, then install again")
-            return [*lines[:number], yaml_line(added, indent), *lines[number + 1 :]]
-    return [*lines[: head + 1], yaml_line(added, indent or "  "), *lines[head + 1 :]]
+            return [*lines[:number], format_yaml_line(added, indent), *lines[number + 1 :]]
+    return [*lines[: head + 1], format_yaml_line(added, indent or "  "), *lines[head + 1 :]]
 
 
-def yaml_line(added: Entry, indent: str) -> str:
+def format_yaml_line(added: Entry, indent: str) -> str:
     """Return `added` as a line of a YAML block."""
     return f"{indent}{NAME}: {json.dumps(added, ensure_ascii=False)}\n"
 
 
 Merge = Callable[[str, Sequence[str], Entry, Path], str]
-FORMS: dict[str, Merge] = {"json": merged_json, "toml": merged_toml, "yaml": merged_yaml}
+FORMS: dict[str, Merge] = {"json": merge_json, "toml": merge_toml, "yaml": merge_yaml}

@@ -1,4 +1,4 @@
-"""The configuration that hosts keep of their MCP servers: where it lies, and what it must say to find acud."""
+"""The configuration files that hosts keep of their MCP servers: their places, and acud's entry in them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TIMEOUT_MS = 60_000
 class McpHost(msgspec.Struct, frozen=True):
     """`file`: under HOME. `section`: the path to the map of servers in it. `extra`: what an entry has beside command,
     args and env. `skill`: where the host looks for a skill file ("": nowhere). `form`: of the file. `one_command`: the
-    arguments are in the list of the command. `renamed`: what the host calls `command`, `args` and `env`.
+    arguments are in the list of the command. `renamed`: the host's names for `command`, `args` and `env`.
     """
 
     title: str
@@ -65,10 +65,10 @@ HOSTS: dict[str, McpHost] = {
 }
 
 _CARRIED = ("ACU_HOME", "ACU_WORKSPACE")
-"""Hosts strip the environment of their servers; what is set now is written down."""
+"""Hosts strip the environment of their servers; the present values are written down."""
 
 
-def entry(host: McpHost, arguments: Sequence[str], env: Mapping[str, str]) -> dict[str, Any]:
+def make_entry(host: McpHost, arguments: Sequence[str], env: Mapping[str, str]) -> dict[str, Any]:
     """Return the host's entry for acud, run by the interpreter of this installation."""
     carried = {name: env[name] for name in _CARRIED if env.get(name)}
     command, listed = sys.executable, ["-m", "acud_cli", "mcp", *arguments]
@@ -77,7 +77,7 @@ def entry(host: McpHost, arguments: Sequence[str], env: Mapping[str, str]) -> di
     return {host.renamed.get(name, name): value for name, value in made.items()} | host.extra
 
 
-def merged(host: McpHost, text: str, added: dict[str, Any], file: Path) -> str:
+def merge_entry(host: McpHost, text: str, added: dict[str, Any], file: Path) -> str:
     """Return the host's configuration `text` with `added` as its server `acud`, everything else kept.
 
     Raises: Refused when that can't be done for certain.
@@ -85,12 +85,12 @@ def merged(host: McpHost, text: str, added: dict[str, Any], file: Path) -> str:
     return host_files.FORMS[host.form](text, host.section, added, file)
 
 
-def shown(host: McpHost, added: dict[str, Any]) -> str:
-    """Return `added` as it stands in a file that holds nothing else."""
-    return merged(host, "", added, Path(host.file))
+def show_entry(host: McpHost, added: dict[str, Any]) -> str:
+    """Return `added` in the form of a file that holds nothing else."""
+    return merge_entry(host, "", added, Path(host.file))
 
 
-def write(file: Path, text: str) -> None:
+def write_file(file: Path, text: str) -> None:
     """Replace `file`, whole or not at all, keeping its mode; a link is followed to the file it names."""
     target = file.resolve()
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -102,7 +102,7 @@ def write(file: Path, text: str) -> None:
     partial.replace(target)
 
 
-def skill_text() -> str:
+def read_skill() -> str:
     """Return the skill file, from the installed package or from its checkout. Raises: Refused when it is not there."""
     here = Path(__file__).resolve().parent
     for path in (here / "SKILL.md", here.parents[1] / "conf" / "openclaw" / "SKILL.md"):

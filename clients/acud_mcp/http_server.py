@@ -1,4 +1,4 @@
-"""The server as streamable HTTP on loopback, for hosts that take a URL: its listener, its token, who may use it."""
+"""The server as streamable HTTP on loopback, for hosts that take a URL: its listener, its token, its clients."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def serve(options: Options, starter: Starter | None, port: int) -> None:
 
 def listening_on(port: int) -> Listener:
     """Return a listener of loopback that connections reach already: they wait in its backlog until the server runs, so
-    the address may be told at once. Raises: Refused when the port is taken.
+    the address may be announced at once. Raises: Refused when the port is taken.
     """
     settings = ListenerSettings(port=port)
     try:

@@ -19,7 +19,7 @@ RequestId = str | int
 
 
 class RpcError(Exception):
-    """What a request is answered with in place of a result."""
+    """The error that answers a request in place of a result."""
 
     def __init__(self, code: int, message: str, data: Any = None, request_id: RequestId | None = None) -> None:
         super().__init__(message)
@@ -31,7 +31,7 @@ class RpcError(Exception):
 
 
 class Request(NamedTuple):
-    """A request; with `request_id` None a notification, which nobody answers."""
+    """A request; with `request_id` None a notification, which gets no answer."""
 
     request_id: RequestId | None
     method: str

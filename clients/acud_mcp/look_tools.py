@@ -70,18 +70,18 @@ async def desktop_look(call: ToolCall, given: LookArguments) -> PictureView | Im
     request = Look(target, given.display, given.format, given.max_side, _QUALITY, task_id=given.task_id)
     picture: Picture = await call.ask(request)
     if given.image:
-        picture = await bounded(call, request, picture)
-    view = saved(call, picture)
+        picture = await shrink_picture(call, request, picture)
+    view = store_picture(call, picture)
     return with_image(view, picture if given.image else None)
 
 
-def look_of(target: str, max_side: int, display: str = "") -> Look:
+def make_look(target: str, max_side: int, display: str = "") -> Look:
     """Return the request for a picture such as tools show."""
     return Look(target, display, "jpeg", max_side, _QUALITY)
 
 
-async def bounded(call: ToolCall, request: Look, picture: Picture) -> Picture:
-    """Return `picture`, or what `request` shows smaller, so that it fits an image block. Raises: Refused."""
+async def shrink_picture(call: ToolCall, request: Look, picture: Picture) -> Picture:
+    """Return `picture`, or a smaller one of the same `request`, so that it fits an image block. Raises: Refused."""
     for side in _SHRINK_SIDES_PX:
         if len(picture.image) <= MAX_IMAGE_BYTES:
             return picture
@@ -92,8 +92,8 @@ async def bounded(call: ToolCall, request: Look, picture: Picture) -> Picture:
     return picture
 
 
-def saved(call: ToolCall, picture: Picture) -> PictureView:
-    """Return the view of `picture`, which is now in a file."""
+def store_picture(call: ToolCall, picture: Picture) -> PictureView:
+    """Save `picture` in a file, and return its view."""
     path = save_picture(call.options.paths, picture.image, "jpg" if picture.format == "jpeg" else picture.format)
     return PictureView(
         path=str(path),
@@ -143,10 +143,10 @@ class ChangeView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 async def wait_for_change(call: ToolCall, given: ChangeArguments) -> ChangeView | ImageResult:
-    """Block until something changed; what lies beyond one call becomes a wait."""
+    """Block until something changed; a wait goes on in the daemon when the call must end before."""
     block_s = min(given.timeout, call.block_s)
     rest_s = given.timeout - block_s
-    token = given.baseline or (await _token(call, given) if rest_s else "")
+    token = given.baseline or (await _take_token(call, given) if rest_s else "")
     request = WaitForChange(
         given.target,
         given.display,
@@ -161,16 +161,16 @@ async def wait_for_change(call: ToolCall, given: ChangeArguments) -> ChangeView 
     )
     reply: ChangeReply = await call.ask_slowly(request, block_s)
     if rest_s and not reply.changed:
-        return await _left_watching(call, given, token, rest_s)
+        return await _leave_watching(call, given, token, rest_s)
     return await _with_picture(call, given, reply)
 
 
-async def _token(call: ToolCall, given: ChangeArguments) -> str:
+async def _take_token(call: ToolCall, given: ChangeArguments) -> str:
     reply: BaselineReply = await call.ask(Baseline(given.target, given.display, task_id=given.task_id))
     return reply.baseline
 
 
-async def _left_watching(call: ToolCall, given: ChangeArguments, token: str, rest_s: float) -> ChangeView:
+async def _leave_watching(call: ToolCall, given: ChangeArguments, token: str, rest_s: float) -> ChangeView:
     until = Change(given.share, given.settle, token)
     request = WaitCreate(until, given.target, given.display, timeout_s=rest_s, task_id=given.task_id)
     reply: WaitReply = await call.ask(request)
@@ -181,13 +181,13 @@ async def _left_watching(call: ToolCall, given: ChangeArguments, token: str, res
 async def _with_picture(call: ToolCall, given: ChangeArguments, reply: ChangeReply) -> ChangeView | ImageResult:
     picture = reply.picture
     if given.image:
-        picture = await bounded(call, look_of(given.target, given.max_side, given.display), picture)
+        picture = await shrink_picture(call, make_look(given.target, given.max_side, given.display), picture)
     view = ChangeView(
         changed=reply.changed,
         message=reply.message,
         share=round(reply.share, 4),
         box=reply.box,
-        picture=saved(call, picture),
+        picture=store_picture(call, picture),
         untrusted=UNTRUSTED,
     )
     return with_image(view, picture if given.image else None)
@@ -200,7 +200,7 @@ class DisplaysAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class WindowView(msgspec.Struct, frozen=True, omit_defaults=True):
     """A window: id (for `window:ID`), title, box on its display, and whether it is full, covered or unmapped.
 
-    `kind` is told of dialogs and popups.
+    `kind`: only of dialogs and popups.
     """
 
     id: int
@@ -246,7 +246,7 @@ class NewDisplay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def display_create(call: ToolCall, given: NewDisplay) -> DisplayView:
-    """Start a display of one's own."""
+    """Start a display for the caller."""
     reply: DisplayReply = await call.ask(DisplayCreate(given.width, given.height))
     return _display_view(reply.display)
 
@@ -286,7 +286,7 @@ class SceneArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def scene(call: ToolCall, given: SceneArguments) -> TextResult:
-    """Look, and tell what is there; with `since` what differs, where that scene is still kept and that is shorter."""
+    """Return the scene; with `since` the differences, if that scene is still kept and they are shorter."""
     named = given.target.removeprefix("display:") if given.target.startswith("display:") else ""
     display, target = given.display or named, "" if named else given.target
     request = SceneGet(
@@ -299,14 +299,14 @@ async def scene(call: ToolCall, given: SceneArguments) -> TextResult:
         target=target,
     )
     reply: SceneReply = await call.ask_slowly(request, _READ_S)
-    call.scenes.tell(display, reply.scene_id)
+    call.scenes.note_scene(display, reply.scene_id)
     head, _, rest = reply.text.partition("\n")
-    parts = [head, *(_left_out(one, target) for one in reply.left_out), rest]
+    parts = [head, *(_describe_left_out(one, target) for one in reply.left_out), rest]
     return TextResult("\n".join(part for part in parts if part))
 
 
-def _left_out(one: LeftOut, target: str) -> str:
-    """Return what a budget kept out of a display, with the call that shows it."""
+def _describe_left_out(one: LeftOut, target: str) -> str:
+    """Return what a budget left out of a display, with the call that shows it."""
     again = {"display": one.display, **({"target": target} if target else {}), "max_tokens": one.tokens}
     return f"left out of {one.display}: {one.widgets} widgets, {one.texts} texts; all of it: scene {json.dumps(again)}"
 

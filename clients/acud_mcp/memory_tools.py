@@ -43,15 +43,15 @@ class Workspace:
 
     def read(self, name: str) -> list[str]:
         """Return the lines of a file. Raises: NotFound or Refused."""
-        path = self._place(name)
-        return self._lines(path, name)
+        path = self._resolve_place(name)
+        return self._read_lines(path, name)
 
     def append(self, name: str, note: str) -> None:
         """Add `note` and a line end to a file, making it and its folders as needed. Raises: Refused."""
-        path = self._place(name)
+        path = self._resolve_place(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
-        with os.fdopen(_opened(self._place(name), flags, name), "ab") as file:
+        with os.fdopen(_open_file(self._resolve_place(name), flags, name), "ab") as file:
             size = os.fstat(file.fileno()).st_size
             data = (note.rstrip("\n") + "\n").encode("utf-8", "replace")
             if size + len(data) > MAX_FILE_BYTES:
@@ -62,9 +62,9 @@ class Workspace:
         """Return the lines that hold most of the words of `query`, best first."""
         words = {word for word in query.casefold().split() if word}
         found: list[tuple[int, Snippet]] = []
-        for path in self._files():
+        for path in self._list_files():
             name = str(path.relative_to(self._root))
-            for number, line in enumerate(self._lines(path, name), 1):
+            for number, line in enumerate(self._read_lines(path, name), 1):
                 folded = line.casefold()
                 score = sum(word in folded for word in words)
                 if score:
@@ -72,7 +72,7 @@ class Workspace:
         found.sort(key=lambda hit: -hit[0])
         return [snippet for _, snippet in found[:limit]]
 
-    def _place(self, name: str) -> Path:
+    def _resolve_place(self, name: str) -> Path:
         try:
             path = (self._root / name).resolve()
         except (OSError, RuntimeError, ValueError) as fault:
@@ -85,7 +85,7 @@ class Workspace:
             raise Refused(f"{name[:100]!r} is not a note", hint=f"notes end in {' or '.join(SUFFIXES)}")
         return path
 
-    def _files(self) -> Iterator[Path]:
+    def _list_files(self) -> Iterator[Path]:
         left = _MAX_FILES
         for folder, folders, names in os.walk(self._root):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -95,13 +95,13 @@ class Workspace:
                     left -= 1
                     yield path
 
-    def _lines(self, path: Path, name: str) -> list[str]:
+    def _read_lines(self, path: Path, name: str) -> list[str]:
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-        with os.fdopen(_opened(path, flags, name), "rb") as file:
+        with os.fdopen(_open_file(path, flags, name), "rb") as file:
             return file.read(MAX_FILE_BYTES).decode("utf-8", "replace").splitlines()
 
 
-def _opened(path: Path, flags: int, name: str) -> int:
+def _open_file(path: Path, flags: int, name: str) -> int:
     try:
         opened = os.open(path, flags, 0o600)
     except FileNotFoundError:

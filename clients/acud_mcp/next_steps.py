@@ -1,4 +1,4 @@
-"""Errors as agents read them: the daemon's next steps name commands of the CLI; here they name tools."""
+"""Errors as agents read them: the daemon's hints name CLI commands; here they name tools."""
 
 from __future__ import annotations
 

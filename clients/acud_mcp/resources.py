@@ -19,7 +19,7 @@ from acud_mcp.daemon import Daemon
 from acud_mcp.json_rpc import INTERNAL_ERROR, INVALID_PARAMS, Message, RpcError
 from acud_mcp.next_steps import error_words
 from acud_mcp.tool_calls import screen_last, text_of
-from acud_mcp.wait_tools import wait_view
+from acud_mcp.wait_tools import view_wait
 
 WAIT = "acud://wait/"
 TASK = "acud://task/"
@@ -71,19 +71,19 @@ async def read(daemon: Daemon, uri: str) -> Message:
     if not prefix or not 0 < len(given) <= _MAX_ID:
         raise RpcError(INVALID_PARAMS, f"no resource {uri[:100]!r}; addresses are {WAIT}ID")
     try:
-        value = await (_wait(daemon, given) if prefix == WAIT else _task(daemon, given))
+        value = await (_read_wait(daemon, given) if prefix == WAIT else _read_task(daemon, given))
     except AcudError as fault:
         refuse(fault)
     text = text_of(screen_last(msgspec.to_builtins(value)))
     return {"contents": [{"uri": uri, "mimeType": _JSON, "text": text}]}
 
 
-async def _wait(daemon: Daemon, wait_id: str) -> msgspec.Struct:
+async def _read_wait(daemon: Daemon, wait_id: str) -> msgspec.Struct:
     reply: WaitShowReply = await daemon.ask(WaitShow(wait_id, 0))
-    return wait_view(reply.wait, evidence_path=reply.evidence_path, stage_paths=reply.stage_paths)
+    return view_wait(reply.wait, evidence_path=reply.evidence_path, stage_paths=reply.stage_paths)
 
 
-async def _task(daemon: Daemon, task_id: str) -> Any:
+async def _read_task(daemon: Daemon, task_id: str) -> Any:
     return await daemon.ask(BY_NAME[_TASK_REQUEST].request(task_id))
 
 
@@ -115,8 +115,9 @@ class Updates:
         """Where the next reading begins; None: at what is new then."""
 
     async def begin(self) -> None:
-        """Await this before each subscription: what happens once it is acknowledged is told, however long the reader
-        takes to begin. While the daemon is down there is nothing to be told of."""
+        """Await this before each subscription: changes after its acknowledgement are then reported, however long the
+        reader takes to begin. While the daemon is down there are none.
+        """
         if self._reading is None:
             self._after = None
             with contextlib.suppress(AcudError):
@@ -135,8 +136,9 @@ class Updates:
         return end
 
     def add(self, client: str, uri: str, notify: Notify) -> None:
-        """Subscribe a client of the handshake era; the oldest go when there are too many, since a connection that
-        ended does not say so."""
+        """Subscribe a client of the handshake era. Beyond the limit the oldest subscription goes, since connections end
+        without notice.
+        """
         self._legacy[(client, uri)] = notify
         while len(self._legacy) > _MAX_SUBSCRIPTIONS:
             self._legacy.popitem(last=False)
@@ -161,10 +163,10 @@ class Updates:
                 with contextlib.suppress(AcudError):  # it goes on where it stood
                     async for event in stream:
                         if isinstance(event, Event) and event.topic.startswith(_TOLD):
-                            await self._tell(event)
+                            await self._report_event(event)
                 await asyncio.sleep(_RETRY_S)
 
-    async def _tell(self, event: Event) -> None:
+    async def _report_event(self, event: Event) -> None:
         uri = f"acud://{event.topic.partition('.')[0]}/{event.subject}"
         for listener in list(self._listeners.values()):
             listener(uri)

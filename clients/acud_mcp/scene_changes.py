@@ -1,4 +1,4 @@
-"""What an action changed in the scene that its agent was told: it need not ask again after each step."""
+"""What an action changed in the scene that its agent knows: it need not ask again after each step."""
 
 from __future__ import annotations
 
@@ -23,37 +23,37 @@ _MOST_S = 5.0
 
 
 class SceneChanges(NamedTuple):
-    """What is told of a scene after an action. `is_told`: `words` are what differs; else they say why that is not known
-    ("": the session uses no scenes).
+    """A scene's part in the result of an action. `is_known`: `words` are the differences; else they are the reason why
+    those are not known ("": the session uses no scenes).
     """
 
     words: str = ""
-    is_told: bool = False
+    is_known: bool = False
 
 
-class ScenesTold:
-    """The newest scenes that one session was told, by the display that they were of ("": all)."""
+class KnownScenes:
+    """The newest scenes that one session was given, by the display that they are of ("": all)."""
 
     def __init__(self) -> None:
         self._newest: dict[str, int] = {}
 
-    def tell(self, display: str, scene_id: int) -> None:
-        """Take down that the whole scene of `display`, or what it has new, was told."""
+    def note_scene(self, display: str, scene_id: int) -> None:
+        """Note that the session was given the whole scene of `display`, or its differences."""
         self._newest[display] = max(scene_id, self._newest.get(display, 0))
 
-    def newest(self, display: str) -> int:
-        """Return the newest one with `display` in it, 0 for none."""
+    def find_newest(self, display: str) -> int:
+        """Return the id of the newest one with `display` in it, 0 for none."""
         return max(self._newest.get(display, 0), self._newest.get("", 0))
 
 
 async def scene_changes(
     call: ToolCall, displays: tuple[str, ...], left_s: float, points: tuple[Point, ...] = ()
 ) -> SceneChanges:
-    """Return what an action at `points` changed on `displays` since the scene that the session was told last.
+    """Return what an action at `points` changed on `displays` since the scene that the session was given last.
 
-    `left_s`: how long the call may still block. The action is done by then: that this look fails is no fault of it.
+    `left_s`: how long the call may still block. The action is done already: a look that fails does not fail it.
     """
-    since = min(map(call.scenes.newest, displays))
+    since = min(map(call.scenes.find_newest, displays))
     if not since:
         return SceneChanges()
     request = SceneGet(SceneMode.ACTIVE, displays, "prompt", _MAX_TOKENS, since, acted=points, within_s=0.0)
@@ -65,5 +65,5 @@ async def scene_changes(
     except AcudError as fault:
         return SceneChanges(f"not looked at: {error_words(fault)}")
     for display in displays:
-        call.scenes.tell(display, reply.scene_id)
-    return SceneChanges(reply.text, is_told=True)
+        call.scenes.note_scene(display, reply.scene_id)
+    return SceneChanges(reply.text, is_known=True)

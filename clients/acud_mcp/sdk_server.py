@@ -50,7 +50,7 @@ def build(options: Options, starter: Starter | None = None) -> Server[Any]:
     for name, method in methods.by_name.items():
         server.add_request_handler(name, types.RequestParams, _handler(method))
     server.extensions.update(methods.extensions)
-    server.middleware.clear()  # OpenTelemetry spans, which nobody here collects
+    server.middleware.clear()  # OpenTelemetry spans, which nothing collects here
     return server
 
 

@@ -1,6 +1,6 @@
-"""Which tools a server has, and what else is known of it before its tools are loaded.
+"""Which tools a server has, and what is known of it before its tools are loaded.
 
-Nothing here loads what takes time: a host's first questions are answered with it.
+Nothing here is slow to load: a host's first questions are answered with it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CAPS = {
 
 
 class Selection(NamedTuple):
-    """`caps` and `tools` empty: everything. `absent`: what tools may need and is not here: "workspace" (notes),
+    """`caps` and `tools` empty: everything. `absent`: what is missing that tools may need: "workspace" (notes),
     "planner" (a model for gui_agent), or a feature by its name.
     """
 
@@ -35,7 +35,7 @@ class Selection(NamedTuple):
 
 
 class Selectable(Protocol):
-    """What is asked of a tool."""
+    """The properties by which a tool is selected."""
 
     @property
     def name(self) -> str:
@@ -63,8 +63,9 @@ Row = TypeVar("Row", bound=Selectable)
 
 def choose(tools: Sequence[Row], by: Selection) -> tuple[Row, ...]:
     """Return the tools to serve, in their order: those of `caps` and those named in `tools`, or all when neither is
-    given; `read_only` then takes away whatever writes. What can't work here is there only by its name. Raises:
-    InvalidRequest for a name that is none."""
+    given; `read_only` then takes away those that write. Tools that can't work here are served only if named. Raises:
+    InvalidRequest for a name that is none.
+    """
     possible = [tool for tool in tools if not ("workspace" in tool.needs and "workspace" in by.absent)]
     _check("toolset", by.caps, CAPS)
     _check("tool", by.tools, [tool.name for tool in possible])

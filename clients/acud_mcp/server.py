@@ -26,10 +26,10 @@ from acud_mcp import (
 )  # fmt: skip
 from acud_mcp.daemon import Daemon, Starter
 from acud_mcp.handshake import MODERN, TASKS
-from acud_mcp.help_tool import help_tool
+from acud_mcp.help_tool import make_help_tool
 from acud_mcp.json_rpc import INVALID_PARAMS, Message, RpcError, text_param
 from acud_mcp.resources import Updates
-from acud_mcp.scene_changes import ScenesTold
+from acud_mcp.scene_changes import KnownScenes
 from acud_mcp.selection import choose
 from acud_mcp.session_waits import SessionWaits
 from acud_mcp.task_handles import TOOL, Handles
@@ -65,11 +65,11 @@ _TOOLS: tuple[Tool, ...] = (
     *memory_tools.TOOLS,
     *daemon.TOOLS,
 )
-TOOLS: tuple[Tool, ...] = (*_TOOLS, help_tool(_TOOLS))
+TOOLS: tuple[Tool, ...] = (*_TOOLS, make_help_tool(_TOOLS))
 """In the order in which models read them."""
 
 
-def selected(options: Options) -> tuple[Tool, ...]:
+def select_tools(options: Options) -> tuple[Tool, ...]:
     """Return the tools to serve, in the order of the table. Raises: InvalidRequest for a name that is none."""
     return choose(TOOLS, options.selection)
 
@@ -87,16 +87,17 @@ _MOST_SESSIONS = 256
 Method = Callable[[McpCaller, Message], Awaitable[Message]]
 
 
-def described(tool: Tool) -> Message:
+def describe_tool(tool: Tool) -> Message:
     """Return `tool` as `tools/list` shows it."""
     listed = {"name": tool.name, "description": tool.about, "inputSchema": input_schema(tool)}
     meta: Message = {"_meta": {"anthropic/alwaysLoad": True}} if tool.always_load else {}
-    return listed | {"annotations": _annotations(tool.effect)} | meta
+    return listed | {"annotations": _make_annotations(tool.effect)} | meta
 
 
-def _annotations(effect: Effect) -> Message:
-    # The defaults of the specification are: not read-only, destructive, open world. What writes and destroys nothing
-    # changes things of acud alone; unless that is said, Codex asks before each wait, and `codex exec` refuses it.
+def _make_annotations(effect: Effect) -> Message:
+    # The defaults of the specification are: not read-only, destructive, open world. A tool that writes and destroys
+    # nothing changes only objects of acud; without this annotation, Codex asks before each wait, and `codex exec`
+    # refuses it.
     if effect is Effect.READS:
         return {"readOnlyHint": True}
     if effect is Effect.WRITES:
@@ -105,15 +106,15 @@ def _annotations(effect: Effect) -> Message:
 
 
 class Methods:
-    """What the server answers to, whatever carries its messages; `by_name` leaves out the beginning of a connection and
-    the streams of subscriptions. Close it. Raises: InvalidRequest for unknown names in `options`.
+    """The server's methods, whatever carries its messages; `by_name` leaves out the beginning of a connection and the
+    streams of subscriptions. Close it. Raises: InvalidRequest for unknown names in `options`.
     """
 
     def __init__(self, options: Options, starter: Starter | None) -> None:
         self._options = options
-        self._tools = {tool.name: tool for tool in selected(options)}
+        self._tools = {tool.name: tool for tool in select_tools(options)}
         self._daemon = Daemon(options.paths, starter, options.here)
-        self._sessions: dict[str, tuple[ScenesTold, SessionWaits]] = {}
+        self._sessions: dict[str, tuple[KnownScenes, SessionWaits]] = {}
         has_tasks = options.tasks_extension and TOOL in self._tools
         self.handles = Handles(self._daemon) if has_tasks else None
         self.updates = Updates(self._daemon)
@@ -135,11 +136,11 @@ class Methods:
         await self._daemon.close()
 
     @cached_property
-    def _listed(self) -> Message:
-        return {"tools": [described(tool) for tool in self._tools.values()]}
+    def _list_all(self) -> Message:
+        return {"tools": [describe_tool(tool) for tool in self._tools.values()]}
 
     async def _list_tools(self, _: McpCaller, __: Message) -> Message:
-        return self._listed
+        return self._list_all
 
     async def _call_tool(self, caller: McpCaller, params: Message) -> Message:
         name, arguments = text_param(params, "name"), params.get("arguments")
@@ -148,15 +149,17 @@ class Methods:
         tool = self._tools.get(name)
         if tool is None:
             return failure(f"no tool {name[:100]!r} here; tools: {', '.join(self._tools)}")
-        call = DaemonCall(self._daemon, self._options, *self._session_of(caller), caller)
+        call = DaemonCall(self._daemon, self._options, *self._find_session(caller), caller)
         done = await answer(tool, call, arguments)
         return await self.handles.handle_for(caller, done) if self.handles and name == TOOL else done
 
-    def _session_of(self, caller: McpCaller) -> tuple[ScenesTold, SessionWaits]:
-        """Return what a session was told and armed; the oldest is forgotten, since sessions end without notice."""
+    def _find_session(self, caller: McpCaller) -> tuple[KnownScenes, SessionWaits]:
+        """Return the scenes and waits of the caller's session; the oldest is forgotten, since sessions end without
+        notice.
+        """
         if caller.session is None:
-            return ScenesTold(), SessionWaits()
-        known = self._sessions.pop(caller.session, None) or (ScenesTold(), SessionWaits())
+            return KnownScenes(), SessionWaits()
+        known = self._sessions.pop(caller.session, None) or (KnownScenes(), SessionWaits())
         self._sessions[caller.session] = known
         if len(self._sessions) > _MOST_SESSIONS:
             del self._sessions[next(iter(self._sessions))]
@@ -182,15 +185,15 @@ class Methods:
         return {}
 
 
-def listing() -> dict[str, Any]:
-    """Return what `handshake.LISTING` holds: what hosts hear first, by all that the server can be."""
+def make_listing() -> dict[str, Any]:
+    """Return the content of `handshake.LISTING`: what hosts ask first, for every selection of the server."""
 
     def capabilities(*, changes: bool) -> Message:
         return {"resources": {"subscribe": True, "listChanged": changes}, "tools": {"listChanged": changes}}
 
     return {
         "initialize": {"capabilities": capabilities(changes=False), "instructions": INSTRUCTIONS},
-        # The newest version takes `listChanged` for: there is `subscriptions/listen`.
+        # The newest version has `subscriptions/listen` in place of `listChanged`.
         "discover": {
             "capabilities": capabilities(changes=True),
             "instructions": INSTRUCTIONS,
@@ -202,7 +205,7 @@ def listing() -> dict[str, Any]:
                 "toolset": tool.toolset,
                 "reads_only": tool.reads_only,
                 "needs": tool.needs,
-                "listed": described(tool),
+                "listed": describe_tool(tool),
             }
             for tool in TOOLS
         ],

@@ -1,4 +1,4 @@
-"""The waits that one session armed and whose ends it has not fetched: what `wait_result` without an id is about."""
+"""The waits that one session armed and whose ends it has not fetched: the subject of `wait_result` without an id."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from acud_mcp.tool import ToolCall
 
 _MOST = 64
 _FETCH_S = 1.0
-"""The end is fetched at once by the call that was told of it; its wake is held back so long."""
+"""The call that learns of an end fetches it at once; its wake is held back so long."""
 
 
 class SessionWaits:
@@ -22,8 +22,8 @@ class SessionWaits:
     def __init__(self) -> None:
         self._ids: dict[str, None] = {}
 
-    def note(self, request: msgspec.Struct, reply: Any) -> None:
-        """Learn from a request of the session and its reply which wait it armed, or which end it fetched."""
+    def note_reply(self, request: msgspec.Struct, reply: Any) -> None:
+        """Note, from a request of the session and its reply, a wait that was armed or an end that was fetched."""
         wait = getattr(reply, "wait", None)
         if isinstance(request, WaitCreate) and isinstance(reply, WaitReply):
             self._ids[reply.wait.wait_id] = None
@@ -34,11 +34,11 @@ class SessionWaits:
         for oldest in list(self._ids)[:-_MOST]:
             del self._ids[oldest]
 
-    async def first_to_end(self, call: ToolCall, block_s: float) -> str:
+    async def find_first_end(self, call: ToolCall, block_s: float) -> str:
         """Return the wait that has ended or ends first, the newest if none does within `block_s`. Raises: NotFound."""
         if not self._ids:
             raise NotFound("no wait of this session is open", hint="give wait_id; wait_status lists the live waits")
-        asking = [asyncio.ensure_future(_ended(call, wait_id, block_s)) for wait_id in self._ids]
+        asking = [asyncio.ensure_future(_find_ended(call, wait_id, block_s)) for wait_id in self._ids]
         try:
             for one in asyncio.as_completed(asking):
                 if wait_id := await one:
@@ -50,7 +50,7 @@ class SessionWaits:
             await asyncio.gather(*asking, return_exceptions=True)
 
 
-async def _ended(call: ToolCall, wait_id: str, block_s: float) -> str:
+async def _find_ended(call: ToolCall, wait_id: str, block_s: float) -> str:
     """Return the id of the wait once it has ended, "" if it does not within `block_s`."""
     try:
         reply: WaitResultReply = await call.ask_slowly(

@@ -78,7 +78,7 @@ class _StdioServer:
 
     def _begin(self, request: Request) -> None:
         assert request.request_id is not None
-        # Whose client it is depends on what came before it, so that is found before the next line is read.
+        # The client of a line depends on the lines before it, so find it before the next line is read.
         try:
             client = self._handshake.client_of(request)
             lines = self._handshake.lines_of(request, client)
@@ -97,7 +97,7 @@ class _StdioServer:
             del self._running[request_id]
 
     async def _answer(self, request: Request, client: McpClient) -> None:
-        """Answer one request; one that its client cancels is not answered."""
+        """Answer one request, unless its client cancels it."""
         try:
             line = await self._line_of(request, client)
         except RpcError as fault:
@@ -186,7 +186,7 @@ class _Writer:
             try:
                 self._writing.write(line)
                 self._writing.flush()
-            except OSError:  # nobody reads any more; the end of the input follows
+            except OSError:  # the reader is gone; the end of the input follows
                 return
 
 

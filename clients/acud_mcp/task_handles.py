@@ -20,7 +20,7 @@ from acud_mcp.handshake import TASKS, check_declares
 from acud_mcp.json_rpc import INVALID_PARAMS, METHOD_NOT_FOUND, Message, RpcError, text_param
 from acud_mcp.resources import refuse
 from acud_mcp.tool_calls import McpCaller, result
-from acud_mcp.wait_tools import wait_view
+from acud_mcp.wait_tools import view_wait
 
 TOOL = "smart_wait"
 _POLL_MS = 2000
@@ -50,10 +50,10 @@ class Handles:
             shown: WaitResultReply = await self._daemon.ask(request)
         except AcudError:  # the wait is armed: the tool's own answer holds, and names its id
             return done
-        return {"resultType": "task", **_task(shown.wait)}
+        return {"resultType": "task", **_view_task(shown.wait)}
 
     async def find_known(self, task_ids: Sequence[str]) -> list[str]:
-        """Return the first of `task_ids` that are tasks here: those whose end is notified."""
+        """Return the first of `task_ids` that are tasks here: their ends are notified."""
         known: list[str] = []
         for task_id in task_ids[:_MOST_FOLLOWED]:
             with contextlib.suppress(RpcError):
@@ -62,7 +62,7 @@ class Handles:
         return known
 
     async def follow(self, task_id: str, tell: Callable[[Message], None]) -> None:
-        """Call `tell` with the task, as `tasks/get` has it, once it has ended; its wake is held back meanwhile."""
+        """Call `tell` with the task, as `tasks/get` returns it, once it has ended; its wake is held back meanwhile."""
         task: Message = {"status": "working"}
         while task["status"] == "working":
             try:
@@ -74,22 +74,22 @@ class Handles:
         tell(task)
 
     async def _get(self, caller: McpCaller, params: Message) -> Message:
-        return await self._describe(_task_id(caller, params))
+        return await self._describe(_find_task_id(caller, params))
 
     async def _describe(self, task_id: str, block_s: float = 0.0) -> Message:
         reply: WaitResultReply = await self._ask(WaitResult(task_id, block_s, again_s=_ASKS_AGAIN_S))
-        task = _task(reply.wait)
+        task = _view_task(reply.wait)
         if task["status"] == "completed":
-            view = wait_view(reply.wait, evidence_path=reply.evidence_path, stage_paths=reply.stage_paths)
+            view = view_wait(reply.wait, evidence_path=reply.evidence_path, stage_paths=reply.stage_paths)
             task["result"] = result(view)
         return task
 
     async def _update(self, caller: McpCaller, params: Message) -> Message:
-        await self._ask(WaitShow(_task_id(caller, params), 0))
+        await self._ask(WaitShow(_find_task_id(caller, params), 0))
         return {}
 
     async def _cancel(self, caller: McpCaller, params: Message) -> Message:
-        request = WaitCancel(_task_id(caller, params), "cancelled with tasks/cancel")
+        request = WaitCancel(_find_task_id(caller, params), "cancelled with tasks/cancel")
         await self._ask(request, ignored=(Conflict,))  # an end that is there already
         return {}
 
@@ -106,8 +106,8 @@ def _declares(caller: McpCaller) -> bool:
     return caller.client.is_modern and TASKS in caller.client.extensions
 
 
-def _task_id(caller: McpCaller, params: Message) -> str:
-    """Return the id that a client which declared the extension asks about. Raises: RpcError."""
+def _find_task_id(caller: McpCaller, params: Message) -> str:
+    """Return the id in the request of a client that declared the extension. Raises: RpcError."""
     if not caller.client.is_modern:
         raise RpcError(METHOD_NOT_FOUND, "Method not found")
     check_declares(caller.client)
@@ -117,17 +117,17 @@ def _task_id(caller: McpCaller, params: Message) -> str:
     return task_id
 
 
-def _task(info: WaitInfo) -> Message:
+def _view_task(info: WaitInfo) -> Message:
     return {
         "taskId": info.wait_id,
         "status": _STATUS.get(info.state, "completed"),
         "statusMessage": f"{info.state.value}: {condition_text(info.spec.until, ConditionWords.BRIEF)}",
-        "createdAt": _iso(info.created_utc_s),
-        "lastUpdatedAt": _iso(info.ended_utc_s or info.created_utc_s),
+        "createdAt": _format_iso(info.created_utc_s),
+        "lastUpdatedAt": _format_iso(info.ended_utc_s or info.created_utc_s),
         "ttlMs": None,
         "pollIntervalMs": _POLL_MS,
     }
 
 
-def _iso(utc_s: float) -> str:
+def _format_iso(utc_s: float) -> str:
     return datetime.fromtimestamp(utc_s, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

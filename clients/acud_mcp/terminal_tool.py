@@ -23,7 +23,7 @@ from acud.protocol.requests.terminals import (
 )
 from acud_mcp.tool import Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
-from acud_mcp.wait_tools import SmartWait, Timeout, WaitView, action_wait, action_wait_view
+from acud_mcp.wait_tools import SmartWait, Timeout, WaitView, make_action_wait, view_action_wait
 
 _DONE = "done"
 _AT_REST_S, _ANSWER_S = 10.0, 1.0
@@ -67,36 +67,36 @@ class TerminalView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     text: str = ""
 
 
-def _state(info: TerminalInfo) -> str:
+def _describe_state(info: TerminalInfo) -> str:
     if not info.running:
         return "ended"
     return {None: "running", True: "busy", False: "prompt"}[info.busy]
 
 
 async def terminal(call: ToolCall, given: TerminalArguments) -> TerminalView:
-    """Do what `action` says."""
+    """Do the call's `action`."""
     return await _ACTIONS[given.action](call, given)
 
 
 async def _open(call: ToolCall, given: TerminalArguments) -> TerminalView:
     _refuse(given, "keys", "since", "lines")
-    moment, block_s = _moment(call, given), _block_s(call, given)
+    moment, block_s = _choose_moment(call, given), _block_s(call, given)
     request = TerminalOpen(
-        _command(given.text),
+        _split_command(given.text),
         given.name,
         given.cwd,
         display=given.display,
         task_id=given.task_id,
         moment=moment,
         lines=_LINES,
-        wait=await action_wait(call, _condition(given), given.timeout),
+        wait=await make_action_wait(call, _make_condition(given), given.timeout),
         block_s=block_s,
     )
     reply: TerminalReply = await call.ask_slowly(request, block_s)
-    return _view(call, reply, moment, pid=reply.terminal.pid)
+    return _view_session(call, reply, moment, pid=reply.terminal.pid)
 
 
-def _command(text: str) -> tuple[str, ...]:
+def _split_command(text: str) -> tuple[str, ...]:
     """Return the words of a command of a shell; one word is a program, nothing is the shell itself."""
     words = text.split()
     return tuple(words) if len(words) < 2 else ("sh", "-c", text)
@@ -105,45 +105,49 @@ def _command(text: str) -> tuple[str, ...]:
 async def _type(call: ToolCall, given: TerminalArguments) -> TerminalView:
     _refuse(given, "since", "cwd", "display")
     keys = tuple(given.keys.split()) or (("Enter",) if given.enter and given.text else ())
-    moment, block_s = _moment(call, given), _block_s(call, given)
+    moment, block_s = _choose_moment(call, given), _block_s(call, given)
     request = TerminalType(
-        await _named(call, given),
+        await _find_session(call, given),
         given.text.removesuffix("\n") if keys else given.text,
         keys,
         given.task_id,
         moment=moment,
         lines=given.lines or _LINES,
-        wait=await action_wait(call, _condition(given), given.timeout),
+        wait=await make_action_wait(call, _make_condition(given), given.timeout),
         block_s=block_s,
     )
     reply: TerminalReply = await call.ask_slowly(request, block_s)
-    return _view(call, reply, moment)
+    return _view_session(call, reply, moment)
 
 
 async def _read(call: ToolCall, given: TerminalArguments) -> TerminalView:
     _refuse(given, "text", "keys", "cwd", "display")
-    if _condition(given) is not None:
+    if _make_condition(given) is not None:
         hint = 'give until "done", or call smart_wait with target "pty:NAME"'
         raise InvalidRequest("terminal: read waits for nothing else", hint=hint)
-    moment: Moment = "now" if given.until is None and given.timeout is None else _moment(call, given)
+    moment: Moment = "now" if given.until is None and given.timeout is None else _choose_moment(call, given)
     request = TerminalRead(
-        await _named(call, given), given.lines, given.since, moment, 0.0 if moment == "now" else _block_s(call, given)
+        await _find_session(call, given),
+        given.lines,
+        given.since,
+        moment,
+        0.0 if moment == "now" else _block_s(call, given),
     )
     reply: TerminalReply = await call.ask_slowly(request, request.block_s)
-    return _view(call, reply, moment)
+    return _view_session(call, reply, moment)
 
 
 async def _list(call: ToolCall, given: TerminalArguments) -> TerminalView:
     found: TerminalListReply = await call.ask(TerminalList())
     views = tuple(
-        TerminalView(terminal=one.name, state=_state(one), end=one.end, pid=one.pid, command=one.command)
+        TerminalView(terminal=one.name, state=_describe_state(one), end=one.end, pid=one.pid, command=one.command)
         for one in found.terminals
     )
     return TerminalView(terminals=views, untrusted=UNTRUSTED if views else "")
 
 
 async def _close(call: ToolCall, given: TerminalArguments) -> TerminalView:
-    closed: TerminalClosed = await call.ask(TerminalClose(await _named(call, given)))
+    closed: TerminalClosed = await call.ask(TerminalClose(await _find_session(call, given)))
     return TerminalView(terminal=closed.terminal.name, state="closed", end=closed.terminal.end)
 
 
@@ -162,8 +166,8 @@ def _refuse(given: TerminalArguments, *names: str) -> None:
             raise InvalidRequest(f"terminal: {given.action} takes no {name}", hint='see help "terminal"')
 
 
-async def _named(call: ToolCall, given: TerminalArguments) -> str:
-    """Return the session that is meant: the one that is open, where none is named. Raises: InvalidRequest."""
+async def _find_session(call: ToolCall, given: TerminalArguments) -> str:
+    """Return the named session, or the open one if none is named. Raises: InvalidRequest."""
     if given.name:
         return given.name
     found: TerminalListReply = await call.ask(TerminalList())
@@ -174,35 +178,35 @@ async def _named(call: ToolCall, given: TerminalArguments) -> str:
     return names[0]
 
 
-def _condition(given: TerminalArguments) -> SmartWait | str | None:
+def _make_condition(given: TerminalArguments) -> SmartWait | str | None:
     return None if given.until == _DONE else given.until
 
 
-def _moment(call: ToolCall, given: TerminalArguments) -> Moment:
+def _choose_moment(call: ToolCall, given: TerminalArguments) -> Moment:
     return "done" if given.until == _DONE else "settled"
 
 
 def _block_s(call: ToolCall, given: TerminalArguments) -> float:
-    """Return how long the call may block: for what it waits for as long as its host waits."""
+    """Return how long the call may block: as long as its host waits, if it waits for something."""
     most_s = call.block_s - min(_ANSWER_S, call.block_s / 4)
     usual_s = _AT_REST_S if given.until is None else most_s
     return min(given.timeout if given.timeout is not None else usual_s, most_s)
 
 
-def _view(call: ToolCall, reply: TerminalReply, moment: Moment, *, pid: int = 0) -> TerminalView:
+def _view_session(call: ToolCall, reply: TerminalReply, moment: Moment, *, pid: int = 0) -> TerminalView:
     info = reply.terminal
-    late = moment == "done" and reply.settled is False and _state(info) in ("busy", "running")
+    late = moment == "done" and reply.settled is False and _describe_state(info) in ("busy", "running")
     step = f'not done: read with until "done", or smart_wait with process "{info.pid}"' if late else ""
     if late and info.busy:
         step = 'not done: read with until "done" and this since'
     return TerminalView(
         terminal=info.name,
-        state=_state(info),
+        state=_describe_state(info),
         end=info.end,
         pid=pid,
         since=reply.since if late or info.busy or (reply.wait and not reply.wait.ended) else "",
         next=step,
-        wait=action_wait_view(call, reply.wait),
+        wait=view_action_wait(call, reply.wait),
         left_out=reply.left_out,
         note=reply.note,
         untrusted=UNTRUSTED,

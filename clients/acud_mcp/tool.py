@@ -1,8 +1,8 @@
 """What one tool is: a row of the table, its arguments, and their JSON Schema; and the options of the server it is in.
 
-Every listed word of a schema is in the model's context for a whole session, so limits that the daemon checks anyway,
-titles, and defaults that mean "not given" are left out. There is no schema of results: a tool that has one may not
-answer with a picture and text alone, and hosts show a model the structure in place of the picture.
+Each listed word of a schema fills the model's context for a whole session, so limits that the daemon checks, titles,
+and defaults that mean "not given" are left out. There is no schema of results: a tool that has one may not answer with
+a picture and text alone, and hosts show a model the structure in place of the picture.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from acud.base.value_errors import value_fault
 from acud.protocol.requests import Command, find_command
 from acud.protocol.requests.command import Effect
 from acud_client.own_display import OwnDisplay
-from acud_mcp.scene_changes import ScenesTold
+from acud_mcp.scene_changes import KnownScenes
 from acud_mcp.selection import Selection
 
 
 class Options(msgspec.Struct, frozen=True):
     """`caps` and `tools` empty: everything. `workspace` None: no memory tools. `autostart`: start an absent daemon.
-    `tasks_extension`: clients that declare it get waits as task handles. `here`: the display that tools mean which name
-    none (None: the daemon's default). `absent`: what tools may need and the daemon has not, as in `Selection`.
-    `block_s`: how long a call may block (None: as its host is known to wait).
+    `tasks_extension`: clients that declare it get waits as task handles. `here`: the display of calls that name none
+    (None: the daemon's default). `absent`: what is missing, as in `Selection`. `block_s`: how long a call may block
+    (None: as its host is known to wait).
     """
 
     paths: Paths
@@ -50,10 +50,12 @@ class Options(msgspec.Struct, frozen=True):
 
 
 class ToolCall(Protocol):
-    """What a tool's handler may use: the daemon behind this call, and the caller's ear. `scenes`: its session's."""
+    """What a tool's handler may use: the daemon behind this call, and the way to report progress. `scenes`: its
+    session's.
+    """
 
     options: Options
-    scenes: ScenesTold
+    scenes: KnownScenes
 
     async def first_wait_to_end(self, block_s: float) -> str:
         """Return the id of the session's wait that ends first, or its newest after `block_s`. Raises: NotFound."""
@@ -61,13 +63,14 @@ class ToolCall(Protocol):
 
     @property
     def client(self) -> str:
-        """The name that the host gives itself, "" where it has not."""
+        """The host's own name, "" if it gave none."""
         ...
 
     @property
     def block_s(self) -> float:
-        """The longest that this call may block: its host gives it up after that. What is asked for beyond that has to
-        go on in the daemon, and the answer has to say how it is got."""
+        """The longest that this call may block: its host gives it up after that. A longer wait goes on in the daemon,
+        and the answer names the call that returns it.
+        """
         ...
 
     async def ask(self, request: msgspec.Struct) -> Any:
@@ -75,7 +78,7 @@ class ToolCall(Protocol):
         ...
 
     async def ask_slowly(self, request: msgspec.Struct, seconds: float) -> Any:
-        """The same for a request that may block for `seconds`; the caller hears of progress meanwhile."""
+        """The same for a request that may block for `seconds`; progress is reported to the caller meanwhile."""
         ...
 
 
@@ -88,7 +91,7 @@ class ImageResult(msgspec.Struct, frozen=True):
 
 
 class TextResult(msgspec.Struct, frozen=True):
-    """A result that is text, of which acud is the author: words of screens stand quoted in it, as it says itself."""
+    """A result that is text by acud: words of screens are quoted in it, and it marks them so."""
 
     text: str
 
@@ -97,16 +100,16 @@ Handler = Callable[[ToolCall, Any], Awaitable[Any]]
 
 
 class Tool(msgspec.Struct, frozen=True):
-    """`about`: the description a model reads. `request`: the one that it is, or the strongest of those that it makes:
-    what that does to the world is what a call may do (`own_effect`, for a tool that asks the daemon nothing).
+    """`about`: the description for the model. `request`: the one that it is, or the strongest of those that it makes,
+    whose effect is that of a call (`own_effect`: for a tool that asks the daemon nothing).
 
-    `arguments` and `result` are structs that become the schemas (None: those of the request and of its reply).
-    `run` takes the call and an `arguments`, and returns a `result` (None: the arguments are the request, the reply the
-    result). `aliases` maps other names a caller may use for an argument,
-    `value_aliases` other words for its values. `hidden` arguments are taken and not listed:
-    the tool `help` tells of them. `params` describes arguments, hidden ones too. `shows`: the members of the result
-    that the manual names (none: all). `quotes_screens`: a result that has no such member itself is marked as holding
-    words from screens. `wants`: what has to be there for it to be listed, beside the feature of its request.
+    `arguments` and `result` are structs that become the schemas (None: those of the request and of its reply). `run`
+    takes the call and an `arguments`, and returns a `result` (None: the arguments are the request, the reply the
+    result). `aliases` maps other names a caller may use for an argument, `value_aliases` other words for its values.
+    `hidden` arguments are taken and not listed; the tool `help` lists them. `params` describes arguments, hidden ones
+    too. `shows`: the members of the result that the manual names (none: all). `quotes_screens`: a result that has no
+    such member itself is marked as holding words from screens. `wants`: what must exist for it to be listed, beside the
+    feature of its request.
     """
 
     name: str
@@ -138,7 +141,7 @@ class Tool(msgspec.Struct, frozen=True):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What has to be there."""
+        """What must exist for the tool to be listed."""
         feature = "" if self.request is None else find_command(self.request).feature
         return tuple(filter(None, (self.wants, feature)))
 
@@ -160,7 +163,7 @@ def parse_arguments(tool: Tool, given: dict[str, Any] | None) -> msgspec.Struct:
     Raises: InvalidRequest naming the argument at fault.
     """
     kind = tool.arguments_type
-    named = _renamed(tool, given or {})
+    named = _resolve_aliases(tool, given or {})
     unknown = [name for name in named if name not in kind.__struct_fields__]
     if unknown:
         near = suggest(unknown[0], kind.__struct_fields__)
@@ -169,14 +172,14 @@ def parse_arguments(tool: Tool, given: dict[str, Any] | None) -> msgspec.Struct:
     try:
         return convert(named, kind, strict=False)
     except msgspec.ValidationError as fault:
-        raise _argument_error(tool, fault) from fault
+        raise _describe_argument_error(tool, fault) from fault
 
 
 _ONE_OF_SEVERAL = frozenset({"status"})
 """Other names that mean one value of an argument that takes several."""
 
 
-def _renamed(tool: Tool, given: dict[str, Any]) -> dict[str, Any]:
+def _resolve_aliases(tool: Tool, given: dict[str, Any]) -> dict[str, Any]:
     named: dict[str, Any] = {}
     for name, value in given.items():
         if value is not None:
@@ -188,7 +191,7 @@ def _renamed(tool: Tool, given: dict[str, Any]) -> dict[str, Any]:
     return named
 
 
-def _argument_error(tool: Tool, fault: msgspec.ValidationError) -> InvalidRequest:
+def _describe_argument_error(tool: Tool, fault: msgspec.ValidationError) -> InvalidRequest:
     words = value_fault(fault, tool.arguments_type, lax=True).of("the arguments")
     return InvalidRequest(f"{tool.name}: {words}", hint="mend the argument and call again")
 
@@ -227,29 +230,29 @@ def input_schema(tool: Tool) -> Schema:
             words = tool.params.get(name, GLOSSARY[name] if is_listed else "")
             properties[name] = node | ({"description": words} if words else {})
     schema: Schema = {"type": "object", "properties": properties}
-    required = [name for name in _definition(tool.arguments_type).get("required", ()) if name in properties]
+    required = [name for name in _find_definition(tool.arguments_type).get("required", ()) if name in properties]
     return schema | ({"required": required} if required else {})
 
 
 def argument_schemas(tool: Tool) -> dict[str, Schema]:
     """Return the schema of each argument of `tool`, hidden ones too, without words."""
     kind = tool.arguments_type
-    nodes = _definition(kind)["properties"].items()
-    return {name: _slim(node, _components(kind)) for name, node in nodes if not _is_tag(kind, name)}
+    nodes = _find_definition(kind)["properties"].items()
+    return {name: _slim_schema(node, _list_components(kind)) for name, node in nodes if not _is_tag(kind, name)}
 
 
-def argument_words(tool: Tool, name: str) -> str:
-    """Return what an argument of `tool` is, "" where its name says it."""
+def describe_argument(tool: Tool, name: str) -> str:
+    """Return the description of an argument of `tool`, "" if its name is enough."""
     return tool.params.get(name, GLOSSARY.get(name, ""))
 
 
-def _components(kind: type[msgspec.Struct]) -> Schema:
+def _list_components(kind: type[msgspec.Struct]) -> Schema:
     _, components = msgspec.json.schema_components((kind,), ref_template="{name}")
     return components
 
 
-def _definition(kind: type[msgspec.Struct]) -> Schema:
-    definition: Schema = _components(kind)[kind.__name__]
+def _find_definition(kind: type[msgspec.Struct]) -> Schema:
+    definition: Schema = _list_components(kind)[kind.__name__]
     return definition
 
 
@@ -257,15 +260,15 @@ def _is_tag(kind: type[msgspec.Struct], name: str) -> bool:
     return kind.__struct_config__.tag_field == name
 
 
-def _slim(node: Schema, components: Schema) -> Schema:
+def _slim_schema(node: Schema, components: Schema) -> Schema:
     if "$ref" in node:
         rest = {key: value for key, value in node.items() if key != "$ref"}
-        return _slim(components[node["$ref"]] | rest, components)
+        return _slim_schema(components[node["$ref"]] | rest, components)
     if "anyOf" in node:
         # Hosts of Gemini take one type for each argument: an object, else the first that it may be, is listed; the
         # others are taken.
         parts = [part for part in node["anyOf"] if part != {"type": "null"}]
-        return _slim(next((part for part in parts if "$ref" in part), parts[0]), components)
+        return _slim_schema(next((part for part in parts if "$ref" in part), parts[0]), components)
     slim = {key: node[key] for key in _KEPT if key in node}
     if "enum" in slim:
         slim = {"type": "string"} | slim
@@ -273,5 +276,5 @@ def _slim(node: Schema, components: Schema) -> Schema:
         slim.pop("default", None)
     if slim.get("type") == "array":
         items = node["prefixItems"][0] if "prefixItems" in node else node.get("items", {})
-        slim["items"] = _slim(items, components)
+        slim["items"] = _slim_schema(items, components)
     return slim

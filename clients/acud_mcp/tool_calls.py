@@ -17,18 +17,18 @@ from acud_mcp.daemon import Daemon
 from acud_mcp.handshake import McpClient
 from acud_mcp.json_rpc import Message
 from acud_mcp.next_steps import error_words
-from acud_mcp.scene_changes import ScenesTold
+from acud_mcp.scene_changes import KnownScenes
 from acud_mcp.session_waits import SessionWaits
 from acud_mcp.tool import ImageResult, Options, TextResult, Tool, ToolCall, parse_arguments
 
 PROGRESS_S = 3.0
 MAX_ERROR_CHARACTERS = 600
 _COMPARING = frozenset({"openclaw-bundle-mcp"})
-"""Hosts that leave out a text that is the structured content as JavaScript prints it, indented by two."""
+"""Hosts that leave out a text that equals the structured content as JavaScript prints it, indented by two."""
 
 
 class McpCaller(Protocol):
-    """Who made one request, and the way back. `session` tells one client's state from another's: None over HTTP
+    """The sender of one request, and the way back. `session` distinguishes the states of clients: None over HTTP
     without a session, where any client may be behind a request.
     """
 
@@ -48,7 +48,7 @@ class DaemonCall:
     """The `ToolCall` of one request of one client."""
 
     def __init__(
-        self, daemon: Daemon, options: Options, scenes: ScenesTold, waits: SessionWaits, caller: McpCaller
+        self, daemon: Daemon, options: Options, scenes: KnownScenes, waits: SessionWaits, caller: McpCaller
     ) -> None:
         self.options = options
         self.scenes = scenes
@@ -63,29 +63,29 @@ class DaemonCall:
 
     @property
     def client(self) -> str:
-        """The name that the host gives itself, "" where it has not."""
+        """The host's own name, "" if it gave none."""
         return self._caller.client.name
 
     async def ask(self, request: msgspec.Struct) -> Any:
         """Return the daemon's reply."""
         reply = await self._daemon.ask(request)
-        self._waits.note(request, reply)
+        self._waits.note_reply(request, reply)
         return reply
 
     async def first_wait_to_end(self, block_s: float) -> str:
         """Return the id of the session's wait that ends first, or its newest after `block_s`. Raises: NotFound."""
-        return await self._waits.first_to_end(self, block_s)
+        return await self._waits.find_first_end(self, block_s)
 
     async def ask_slowly(self, request: msgspec.Struct, seconds: float) -> Any:
         """Return the daemon's reply, reporting progress each `PROGRESS_S`. Being cancelled only ends the asking."""
-        telling = asyncio.create_task(self._tell(seconds))
+        telling = asyncio.create_task(self._report_progress(seconds))
         try:
             return await self.ask(request)
         finally:
             telling.cancel()
             await asyncio.gather(telling, return_exceptions=True)
 
-    async def _tell(self, seconds: float) -> None:
+    async def _report_progress(self, seconds: float) -> None:
         began_s = time.monotonic()
         while True:
             await asyncio.sleep(min(PROGRESS_S, max(1.0, seconds / 3)))
@@ -95,7 +95,7 @@ class DaemonCall:
 
 
 async def answer(tool: Tool, call: DaemonCall, given: dict[str, Any] | None) -> Message:
-    """Return the result of one call; what the caller can mend is an error result of one line."""
+    """Return the result of one call; a fault that the caller can mend is an error result of one line."""
     try:
         value = await run(tool, call, given)
         return result(value, quotes_screens=tool.quotes_screens, client=call.client)
@@ -113,8 +113,8 @@ async def run(tool: Tool, call: ToolCall, given: dict[str, Any] | None) -> Any:
 
 def result(value: Any, *, quotes_screens: bool = False, client: str = "") -> Message:
     """Return `value` as structured content, with the same as text beside it; of a text only the text. A picture comes
-    with text alone: several hosts show a model the structure in place of the picture. `client`: who asks; most hosts
-    show a model the text, so that it has no more letters than it needs.
+    with text alone: several hosts show a model the structure in place of the picture. `client`: its name; most hosts
+    show a model the text, so that is kept short.
     """
     if isinstance(value, TextResult):
         return {"content": [_text_block(visible(value.text))], "isError": False}
@@ -145,7 +145,7 @@ def image_text(value: ImageResult) -> str:
 
 def lines_of(plain: dict[str, Any], prefix: str = "", *, theirs: bool = False) -> str:
     """Return JSON values as lines of `name: value`, in their order: texts of acud's own as they are, the rest as JSON,
-    which nothing inside can end. `theirs`: they may all hold words from a screen.
+    which no value can break out of. `theirs`: they may all hold words from a screen.
     """
     lines = []
     for name, value in plain.items():
@@ -203,13 +203,13 @@ _OWN = frozenset(
         *("default", "evidence_path", "path", "baseline", "view", "terminal", "end", "since", "your_note"),
     }
 )
-"""Members whose text is acud's own, an id, a path, or what the caller said."""
+"""Members with text of acud's own, an id, a path, or words of the caller."""
 
 
 def screen_last(value: Any) -> Any:
     """Return JSON values with, in each object that is marked `untrusted`, that mark and what it is about at its end.
 
-    A member that nobody thought of counts as the screen's.
+    A member that is not listed here counts as the screen's.
     """
     match value:
         case dict():

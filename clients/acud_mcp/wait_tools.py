@@ -108,8 +108,8 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     on_host_lost: OnHostLost | None = None
 
 
-def until_of(given: Condition, images: Mapping[str, bytes] = _NO_IMAGES) -> Until | None:
-    """Return the condition, or None when no part was given. `images`: see `images_of`. Raises: InvalidRequest."""
+def make_condition(given: Condition, images: Mapping[str, bytes] = _NO_IMAGES) -> Until | None:
+    """Return the condition, or None when no part was given. `images`: see `read_images`. Raises: InvalidRequest."""
     parts: list[Until] = [Criteria(given.criteria)] if given.criteria.strip() else []
     whole = given.whole_words
     parts += [Text(given.text, regex=given.regex, whole_words=whole, count=given.count)] if given.text else []
@@ -122,7 +122,7 @@ def until_of(given: Condition, images: Mapping[str, bytes] = _NO_IMAGES) -> Unti
     parts += [Change(baseline=given.baseline)] if given.change or given.baseline else []
     parts += [Stable(given.stable, given.ignore_blinking)] if given.stable else []
     parts += [FileState(given.file.strip())] if given.file.strip() else []
-    parts += [ProcessExit(pid_of(given.process))] if given.process.strip() else []
+    parts += [ProcessExit(parse_pid(given.process))] if given.process.strip() else []
     parts += [NotificationText(given.notification, regex=given.regex)] if given.notification.strip() else []
     later = [Text(text, regex=given.regex, whole_words=whole) for text in given.then]
     if given.appears_then_goes:
@@ -139,7 +139,7 @@ def until_of(given: Condition, images: Mapping[str, bytes] = _NO_IMAGES) -> Unti
     return in_sequence(first, *later)
 
 
-def pid_of(text: str) -> int:
+def parse_pid(text: str) -> int:
     """Return the number of a process. Raises: InvalidRequest."""
     digits = text.strip()
     if not (digits.isascii() and digits.isdigit() and 0 < int(digits[:8]) <= 4_194_304 and len(digits) < 8):
@@ -147,7 +147,7 @@ def pid_of(text: str) -> int:
     return int(digits)
 
 
-async def _png(call: ToolCall, words: str) -> bytes:
+async def _read_png(call: ToolCall, words: str) -> bytes:
     """Return the picture in a file here, or of what is now where `words` name a part of an earlier look."""
     name, part = part_of(words)
     if not name.startswith(":"):
@@ -163,14 +163,14 @@ async def _png(call: ToolCall, words: str) -> bytes:
     return picture.image
 
 
-async def images_of(call: ToolCall, given: Condition) -> dict[str, bytes]:
+async def read_images(call: ToolCall, given: Condition) -> dict[str, bytes]:
     """Return the PNG of each image that is named. Raises: InvalidRequest; AcudError of the daemon."""
-    return {words: await _png(call, words) for words in (given.image, given.image_gone) if words}
+    return {words: await _read_png(call, words) for words in (given.image, given.image_gone) if words}
 
 
-def wanted_until(given: Condition, images: Mapping[str, bytes] = _NO_IMAGES) -> Until:
+def require_condition(given: Condition, images: Mapping[str, bytes] = _NO_IMAGES) -> Until:
     """Return the condition. Raises: InvalidRequest when there is none."""
-    until = until_of(given, images)
+    until = make_condition(given, images)
     if until is None:
         known = "criteria (a sentence), text, gone, number, image, window, widget, change, stable, file, process"
         hint = f"give {known} or notification"
@@ -178,9 +178,9 @@ def wanted_until(given: Condition, images: Mapping[str, bytes] = _NO_IMAGES) -> 
     return until
 
 
-def policy_of(given: Condition, base: Policy) -> Policy | None:
-    """Return `base` with what `poll_interval` and its like ask for, None when that is nothing: judged on changes, and
-    never later than `poll_interval`.
+def make_policy(given: Condition, base: Policy) -> Policy | None:
+    """Return `base` changed by `poll_interval` and its like, None if none is given: judge on changes, and never later
+    than `poll_interval`.
     """
     wanted = {
         "interval_s": given.poll_interval,
@@ -203,9 +203,9 @@ class StageView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class WaitView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A wait. `status`: watching, resolved, timeout, cancelled, failed. `answer` and `evidence` are the newest
-    verdict: yes, no or unknown, and what was seen. `message`: how a wait ended that did not resolve. `next`: what to
-    call next."""
+    """A wait. `status`: watching, resolved, timeout, cancelled, failed. `answer` and `evidence` are the newest verdict:
+    yes, no or unknown, and what was seen. `message`: the end of a wait that did not resolve. `next`: what to call next.
+    """
 
     wait_id: str
     status: str
@@ -225,7 +225,7 @@ class WaitView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     untrusted: str = ""
 
 
-def _stages(info: WaitInfo, paths: tuple[str, ...]) -> tuple[StageView, ...]:
+def _view_stages(info: WaitInfo, paths: tuple[str, ...]) -> tuple[StageView, ...]:
     parts = info.spec.until.parts if isinstance(info.spec.until, Then) else ()
     return tuple(
         StageView(
@@ -238,7 +238,7 @@ def _stages(info: WaitInfo, paths: tuple[str, ...]) -> tuple[StageView, ...]:
     )
 
 
-def wait_view(
+def view_wait(
     info: WaitInfo,
     *,
     notes: tuple[str, ...] = (),
@@ -265,7 +265,7 @@ def wait_view(
         evidence=info.verdict.detail if judged else "",
         message=told,
         evidence_path=evidence_path,
-        stages=_stages(info, stage_paths),
+        stages=_view_stages(info, stage_paths),
         notes=all_notes,
         next=step,
         untrusted=UNTRUSTED if judged or told or all_notes else "",
@@ -275,8 +275,8 @@ def wait_view(
 _OPENCLAW = ("openclaw-bundle-mcp", {RouteName.OPENCLAW, RouteName.OPENCLAW_CLI})
 
 
-def wake_step(call: ToolCall, address: WakeAddress, woken_by: tuple[RouteName, ...], fetch: str) -> str:
-    """Return how the caller learns of an end: that it is woken only where it named its session, or a route leads to
+def describe_wake_step(call: ToolCall, address: WakeAddress, woken_by: tuple[RouteName, ...], fetch: str) -> str:
+    """Return the next step to learn of an end: a wake comes only if the caller named its session, or a route leads to
     its host. `fetch`: the call that gets the result.
     """
     if not woken_by:
@@ -288,8 +288,8 @@ def wake_step(call: ToolCall, address: WakeAddress, woken_by: tuple[RouteName, .
     return f"{fetch}, again while it is not over; its end also goes over {over}, which may wake another session"
 
 
-def _next(call: ToolCall, reply: WaitReply) -> str:
-    return wake_step(call, reply.wait.spec.wake, reply.woken_by, "call wait_result")
+def _describe_next_step(call: ToolCall, reply: WaitReply) -> str:
+    return describe_wake_step(call, reply.wait.spec.wake, reply.woken_by, "call wait_result")
 
 
 class SmartWait(Condition, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -307,7 +307,7 @@ class SmartWait(Condition, frozen=True, kw_only=True, forbid_unknown_fields=True
     force: bool = False
 
 
-def address_of(session_key: str) -> WakeAddress:
+def parse_address(session_key: str) -> WakeAddress:
     """Return the address of the session to wake. Raises: InvalidRequest."""
     try:
         return convert({"session_key": session_key}, WakeAddress)
@@ -316,7 +316,7 @@ def address_of(session_key: str) -> WakeAddress:
         raise InvalidRequest(words, hint="give the session as your host names it") from fault
 
 
-def _budget(given: SmartWait) -> Budget:
+def _make_budget(given: SmartWait) -> Budget:
     try:
         asked = {name: getattr(given, name) for name in Budget.__struct_fields__}
         return convert(asked, Budget)
@@ -325,16 +325,16 @@ def _budget(given: SmartWait) -> Budget:
         raise InvalidRequest(words, hint="mend the argument and call again") from fault
 
 
-def wait_request(given: SmartWait, images: Mapping[str, bytes] = _NO_IMAGES) -> WaitCreate:
-    """Return the request for a wait. `images`: see `images_of`. Raises: InvalidRequest."""
+def make_wait_request(given: SmartWait, images: Mapping[str, bytes] = _NO_IMAGES) -> WaitCreate:
+    """Return the request for a wait. `images`: see `read_images`. Raises: InvalidRequest."""
     return WaitCreate(
-        wanted_until(given, images),
+        require_condition(given, images),
         given.target,
         given.display,
         timeout_s=given.timeout,
-        policy=policy_of(given, Policy()) or Policy(),
-        wake=address_of(given.session_key),
-        budget=_budget(given),
+        policy=make_policy(given, Policy()) or Policy(),
+        wake=parse_address(given.session_key),
+        budget=_make_budget(given),
         force=given.force,
         task_id=given.task_id,
         note=given.note,
@@ -343,32 +343,32 @@ def wait_request(given: SmartWait, images: Mapping[str, bytes] = _NO_IMAGES) -> 
 
 async def smart_wait(call: ToolCall, given: SmartWait) -> WaitView:
     """Arm a wait and return at once."""
-    reply: WaitReply = await call.ask(wait_request(given, await images_of(call, given)))
-    return wait_view(reply.wait, notes=reply.notes, step=_next(call, reply))
+    reply: WaitReply = await call.ask(make_wait_request(given, await read_images(call, given)))
+    return view_wait(reply.wait, notes=reply.notes, step=_describe_next_step(call, reply))
 
 
 _AFTER_ACTION_S = 5.0
 
 
 def action_block_s(call: ToolCall) -> float:
-    """Return the longest that an action of this call may wait for what it brings: its picture at rest comes after."""
+    """Return the longest that an action of this call may wait for its effect: its picture at rest comes after."""
     return call.block_s - min(_AFTER_ACTION_S, call.block_s / 2)
 
 
-async def action_wait(call: ToolCall, until: SmartWait | str | None, timeout: float | None) -> WaitCreate | None:
-    """Return the wait that comes with an action: `until` is what smart_wait takes (as JSON text, too), or a sentence.
+async def make_action_wait(call: ToolCall, until: SmartWait | str | None, timeout: float | None) -> WaitCreate | None:
+    """Return the wait of an action: `until` is what smart_wait takes (as JSON text, too), or a sentence.
 
     Raises: InvalidRequest.
     """
     if until is None:
         return None
     if isinstance(until, str):
-        until = _parsed(until) if until.lstrip().startswith("{") else SmartWait(criteria=until)
+        until = _parse_wait(until) if until.lstrip().startswith("{") else SmartWait(criteria=until)
     asked = until if timeout is None else msgspec.structs.replace(until, timeout=timeout)
-    return wait_request(asked, await images_of(call, asked))
+    return make_wait_request(asked, await read_images(call, asked))
 
 
-def _parsed(text: str) -> SmartWait:
+def _parse_wait(text: str) -> SmartWait:
     try:
         return decode_json(text, SmartWait, strict=False)
     except msgspec.DecodeError as fault:
@@ -376,15 +376,15 @@ def _parsed(text: str) -> SmartWait:
         raise InvalidRequest(f"until: {words}", hint='it takes what smart_wait takes: {"text": "Saved"}') from fault
 
 
-def action_wait_view(call: ToolCall, waited: ActionWait | None) -> WaitView | None:
-    """Return how the wait of an action stands; what its caller has just said is left out."""
+def view_action_wait(call: ToolCall, waited: ActionWait | None) -> WaitView | None:
+    """Return how the wait of an action stands, without what its caller has just sent."""
     if waited is None:
         return None
     step = ""
     if not waited.ended:
         fetch = "call wait_result with this wait_id"
-        step = f"still watching: {wake_step(call, waited.wait.spec.wake, waited.woken_by, fetch)}"
-    view = wait_view(waited.wait, notes=waited.notes, evidence_path=waited.evidence_path, step=step)
+        step = f"still watching: {describe_wake_step(call, waited.wait.spec.wake, waited.woken_by, fetch)}"
+    view = view_wait(waited.wait, notes=waited.notes, evidence_path=waited.evidence_path, step=step)
     return msgspec.structs.replace(view, criteria="", target="", timeout=0.0, message="", untrusted="")
 
 
@@ -403,8 +403,8 @@ class WaitsView(WaitView, frozen=True, kw_only=True, omit_defaults=True):
     count: int | None = None
 
 
-async def _named(call: ToolCall, wait_id: str) -> WaitShowReply:
-    """Return the wait. An agent that names a wait that has ended knows of its wake: it is reminded no more."""
+async def _show_wait(call: ToolCall, wait_id: str) -> WaitShowReply:
+    """Return the wait. An agent that names an ended wait knows of its end: it gets no more reminders."""
     shown: WaitShowReply = await call.ask(WaitShow(wait_id, 0))
     if shown.wait.state is not WaitState.WATCHING:
         await call.ask(WaitResult(shown.wait.wait_id, 0.0))
@@ -415,10 +415,10 @@ async def wait_status(call: ToolCall, given: WaitStatus) -> WaitView:
     """Show one wait, or list the active ones."""
     if given.wait_id is None:
         live: WaitListReply = await call.ask(WaitList())
-        views = tuple(wait_view(info) for info in live.waits)
+        views = tuple(view_wait(info) for info in live.waits)
         return WaitsView(waits=views, count=live.total, untrusted=UNTRUSTED if views else "")
-    shown = await _named(call, given.wait_id)
-    return wait_view(shown.wait, evidence_path=shown.evidence_path, stage_paths=shown.stage_paths)
+    shown = await _show_wait(call, given.wait_id)
+    return view_wait(shown.wait, evidence_path=shown.evidence_path, stage_paths=shown.stage_paths)
 
 
 class WaitChanges(Condition, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -434,21 +434,21 @@ async def wait_update(call: ToolCall, given: WaitChanges) -> WaitView:
     """Change a live wait; its clock starts again with the new timeout, else with the old one. A `message` goes into the
     thread of the wait's task, and changes nothing of the wait.
     """
-    shown = await _named(call, given.wait_id)
-    said = (await _said(call, shown.wait, given.message),) if given.message else ()
+    shown = await _show_wait(call, given.wait_id)
+    said = (await _post_message(call, shown.wait, given.message),) if given.message else ()
     if said and msgspec.structs.replace(given, message="") == WaitChanges(wait_id=given.wait_id):
-        return wait_view(shown.wait, notes=said)
+        return view_wait(shown.wait, notes=said)
     timeout_s = given.timeout if given.timeout is not None else shown.wait.spec.timeout_s or None
-    policy = policy_of(given, shown.wait.spec.policy)
+    policy = make_policy(given, shown.wait.spec.policy)
     changes = WaitUpdate(
-        shown.wait.wait_id, until_of(given, await images_of(call, given)), timeout_s, policy, force=given.force
+        shown.wait.wait_id, make_condition(given, await read_images(call, given)), timeout_s, policy, force=given.force
     )
     reply: WaitReply = await call.ask(changes)
-    return wait_view(reply.wait, notes=(*said, *reply.notes), step=_next(call, reply))
+    return view_wait(reply.wait, notes=(*said, *reply.notes), step=_describe_next_step(call, reply))
 
 
-async def _said(call: ToolCall, wait: WaitInfo, message: str) -> str:
-    """Keep `message`, and return what became of it."""
+async def _post_message(call: ToolCall, wait: WaitInfo, message: str) -> str:
+    """Put `message` into the thread of the wait's task, and return a note on it."""
     if not wait.spec.task_id:
         return "the message was not kept: this wait belongs to no task"
     await call.ask(TaskUpdate(wait.spec.task_id, message))
@@ -464,9 +464,9 @@ class WaitEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 async def wait_cancel(call: ToolCall, given: WaitEnd) -> WaitView:
     """End a wait without a verdict."""
-    shown = await _named(call, given.wait_id)
+    shown = await _show_wait(call, given.wait_id)
     reply: WaitReply = await call.ask(WaitCancel(shown.wait.wait_id, given.reason))
-    return wait_view(reply.wait, notes=reply.notes)
+    return view_wait(reply.wait, notes=reply.notes)
 
 
 class WaitPoll(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -477,8 +477,8 @@ class WaitPoll(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def wait_result(call: ToolCall, given: WaitPoll) -> WaitView:
-    """Return when the wait has ended, or after `block` seconds with its state so far. Without an id the first of the
-    session's waits to end is meant.
+    """Return when the wait has ended, or after `block` seconds with its state so far. Without an id: of the session's
+    waits the first to end.
     """
     block_s = min(given.block, call.block_s)
     wait_id = given.wait_id
@@ -488,7 +488,7 @@ async def wait_result(call: ToolCall, given: WaitPoll) -> WaitView:
     reply: WaitResultReply = await call.ask_slowly(WaitResult(shown.wait.wait_id, block_s), block_s)
     step = "" if reply.ended else "still watching: call wait_result again, or go on with other work"
     paths = reply.evidence_path, reply.stage_paths
-    return wait_view(reply.wait, evidence_path=paths[0], stage_paths=paths[1], step=step)
+    return view_wait(reply.wait, evidence_path=paths[0], stage_paths=paths[1], step=step)
 
 
 _WAIT_ALIASES = {"wake_when": "criteria", "timeout_s": "timeout", "timeout_seconds": "timeout"}

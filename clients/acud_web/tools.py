@@ -16,7 +16,7 @@ from acud.protocol.requests.command import Command, Effect
 from acud.protocol.web import Scope
 from acud_http.errors import answer
 from acud_mcp.block_limits import PATIENT_S
-from acud_mcp.scene_changes import ScenesTold
+from acud_mcp.scene_changes import KnownScenes
 from acud_web.access import need
 from acud_web.api.operation import BODY_BYTES, ApiRequest, Nothing
 from acud_web.route_table import Row
@@ -32,7 +32,7 @@ class HttpToolCall:
 
     def __init__(self, asked: ApiRequest[Nothing, Nothing], options: Options) -> None:
         self.options = options
-        self.scenes = ScenesTold()  # a request has no session
+        self.scenes = KnownScenes()  # a request has no session
         self.client = ""
         self._asked = asked
 

@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from acud.base.paths import resolve
-from acud_mcp.server import described, selected
+from acud_mcp.server import describe_tool, select_tools
 from acud_mcp.tool import Options
 from tests.bench._tokens import STATE, counter, installed
 from tests.daemon import Daemon
@@ -86,7 +86,7 @@ def run() -> dict[str, Any]:
 def _tools() -> list[dict[str, Any]]:
     """Return the list with every tool, as hosts get it."""
     options = Options(resolve({"ACU_HOME": "/nowhere"}), workspace=Path("/nowhere"))
-    return [described(tool) for tool in selected(options)]
+    return [describe_tool(tool) for tool in select_tools(options)]
 
 
 def _start_ms(command: list[str], env: dict[str, str]) -> tuple[float, float]:

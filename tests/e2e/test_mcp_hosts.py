@@ -18,7 +18,7 @@ import pytest
 
 from acud.base.paths import resolve
 from acud.types import DisplayInfo
-from acud_mcp.server import TOOLS, described, selected
+from acud_mcp.server import TOOLS, describe_tool, select_tools
 from acud_mcp.tool import Options
 from tests.daemon import Daemon
 from tests.e2e.mcp_support import COMMAND
@@ -154,7 +154,7 @@ def test_mcporter_lists_and_calls(npm: Npm) -> None:
 
 def test_all_tools_fit_the_budget_in_tokens(npm: Npm) -> None:
     options = Options(resolve({"ACU_HOME": "/nowhere"}), workspace=Path("/nowhere"))
-    listed = [described(tool) for tool in selected(options)]
+    listed = [describe_tool(tool) for tool in select_tools(options)]
     script = npm.folder / "count.mjs"
     script.write_text(
         "import {encode} from 'gpt-tokenizer/encoding/o200k_base'; import fs from 'node:fs';"

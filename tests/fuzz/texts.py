@@ -31,7 +31,7 @@ _TITLES = ("a" * 300, "Loading 42 % - " * 20, " " * 300)
 
 def _merged(text: str) -> None:
     for host in hosts.HOSTS.values():
-        hosts.merged(host, text, {"command": "acud"}, Path("config.json"))
+        hosts.merge_entry(host, text, {"command": "acud"}, Path("config.json"))
 
 
 def _argument(text: str) -> None:

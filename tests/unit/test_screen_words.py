@@ -50,7 +50,7 @@ from acud_mcp.history_tools import CommentaryView
 from acud_mcp.look_tools import ChangeView, DisplaysView, DisplayView, WindowView
 from acud_mcp.tool import TextResult
 from acud_mcp.tool_calls import UNTRUSTED, failure, result
-from acud_mcp.wait_tools import WaitsView, wait_view
+from acud_mcp.wait_tools import WaitsView, view_wait
 from tests.unit.features.scene.scenes import scene, text, widget
 
 HOSTILE = [
@@ -156,14 +156,14 @@ def test_the_argument_of_a_program_holds_none_of_them(words: str, kind: WakeKind
 
 THING: dict[str, Any] = {"x": 1, "y": 2, "confidence": 1.0, "method": "ocr", "box": Rect(1, 2, 3, 4)}
 ANSWERS: dict[str, Callable[[str], Any]] = {
-    "wait_result": lambda words: wait_view(info(words), evidence_path="/e.png"),
-    "smart_wait": lambda words: wait_view(
+    "wait_result": lambda words: view_wait(info(words), evidence_path="/e.png"),
+    "smart_wait": lambda words: view_wait(
         replace(info(words), state=WaitState.WATCHING, verdict=unknown("not_judged", ""), message=""),
         notes=(words,),
         step="go on",
     ),
     "wait_status": lambda words: WaitsView(
-        waits=(wait_view(info(words)), wait_view(info(words))), count=2, untrusted=UNTRUSTED
+        waits=(view_wait(info(words)), view_wait(info(words))), count=2, untrusted=UNTRUSTED
     ),
     "gui_find": lambda words: FindView(
         status="found", things=(ThingView(**THING, label=words, window=words),), display=":1", untrusted=UNTRUSTED

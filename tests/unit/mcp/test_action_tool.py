@@ -29,7 +29,7 @@ from acud.types.actions import (
     WindowList,
     WindowVerb,
 )
-from acud_mcp.action_tool import MAKERS, XDOTOOL, ActArguments, Name, typed
+from acud_mcp.action_tool import MAKERS, XDOTOOL, ActArguments, Name, parse_action
 from acud_mcp.server import TOOLS
 from acud_mcp.tool import parse_arguments
 
@@ -81,7 +81,7 @@ def given(action: str, **more: Any) -> ActArguments:
     ],
 )
 def test_an_action(action: str, more: dict[str, Any], wanted: Action) -> None:
-    assert typed(given(action, **more)) == wanted
+    assert parse_action(given(action, **more)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_an_action(action: str, more: dict[str, Any], wanted: Action) -> None:
 )
 def test_what_is_missing_or_malformed_is_named(action: str, more: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidRequest, match=words):
-        typed(given(action, **more))
+        parse_action(given(action, **more))
 
 
 def test_an_unknown_action() -> None:

@@ -13,7 +13,7 @@ import yaml
 
 from acud_cli.__main__ import run
 from acud_cli.mcp import HOST_NAMES
-from acud_mcp.hosts import HOSTS, skill_text
+from acud_mcp.hosts import HOSTS, read_skill
 from acud_mcp.server import TOOLS
 
 
@@ -161,7 +161,7 @@ PREFIXES = ("wait_", "smart_", "desktop_", "display_", "memory_", "health_", "gu
 
 
 def test_the_skill_file_names_every_tool_and_no_other() -> None:
-    text = skill_text()
+    text = read_skill()
     _, head, body = text.split("---\n", 2)
     assert [line.partition(": ")[0] for line in head.splitlines()] == ["name", "description"]
     assert head.splitlines()[1].partition(": ")[2].startswith('"')  # a colon inside would end a plain YAML value

@@ -9,7 +9,7 @@ import pytest
 
 from acud.base.errors import AcudError, DisplayDown
 from acud.protocol.requests.scenes import SceneReply
-from acud_mcp.scene_changes import SceneChanges, ScenesTold, scene_changes
+from acud_mcp.scene_changes import KnownScenes, SceneChanges, scene_changes
 
 pytestmark = pytest.mark.asyncio
 
@@ -18,7 +18,7 @@ class Call:
     """A call whose daemon answers with `outcome`; None: never."""
 
     def __init__(self, outcome: SceneReply | AcudError | None) -> None:
-        self.scenes = ScenesTold()
+        self.scenes = KnownScenes()
         self.asked: list[Any] = []
         self._outcome = outcome
 
@@ -38,23 +38,23 @@ async def changes(call: Call, *displays: str, left_s: float = 5.0) -> SceneChang
 
 async def test_a_session_that_was_told_no_scene_is_told_no_changes() -> None:
     call = Call(SceneReply(text="scene 4", scene_id=4))
-    call.scenes.tell(":1", 3)
+    call.scenes.note_scene(":1", 3)
     assert await changes(call, ":2") == SceneChanges()
     assert call.asked == []
 
 
 async def test_changes_are_since_the_scene_that_was_told_last() -> None:
     call = Call(SceneReply(text="scene 4, what differs from scene 3", scene_id=4))
-    call.scenes.tell("", 3)
-    assert await changes(call, ":1", ":2") == SceneChanges("scene 4, what differs from scene 3", is_told=True)
+    call.scenes.note_scene("", 3)
+    assert await changes(call, ":1", ":2") == SceneChanges("scene 4, what differs from scene 3", is_known=True)
     await changes(call, ":1")
     assert [one.since for one in call.asked] == [3, 4]
 
 
 async def test_a_look_that_fails_or_is_late_is_no_failure_of_the_action() -> None:
     failed = Call(DisplayDown("display :1 went away", hint="acud display list"))
-    failed.scenes.tell("", 3)
+    failed.scenes.note_scene("", 3)
     assert await changes(failed, ":1") == SceneChanges("not looked at: display :1 went away; display_list")
     late = Call(None)
-    late.scenes.tell("", 3)
+    late.scenes.note_scene("", 3)
     assert await changes(late, ":1", left_s=-9.0) == SceneChanges('not looked at in time: call scene {"since": 3}')

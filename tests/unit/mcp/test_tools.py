@@ -40,19 +40,19 @@ from acud_client.help_tables import CONDITIONS, OPTIONS, ConditionRow
 from acud_mcp.action_tool import Name
 from acud_mcp.help_tool import TOPICS, tool_help
 from acud_mcp.selection import CAPS, workspace_of
-from acud_mcp.server import INSTRUCTIONS, TOOLS, described, selected
+from acud_mcp.server import INSTRUCTIONS, TOOLS, describe_tool, select_tools
 from acud_mcp.tool import (
     ImageResult,
     Options,
     TextResult,
     Tool,
     argument_schemas,
-    argument_words,
+    describe_argument,
     input_schema,
     parse_arguments,
 )
 from acud_mcp.tool_calls import failure, result
-from acud_mcp.wait_tools import Condition, SmartWait, policy_of, until_of, wanted_until
+from acud_mcp.wait_tools import Condition, SmartWait, make_condition, make_policy, require_condition
 
 MAX_TOOLS = 31
 MAX_TOKENS = 3000
@@ -67,11 +67,11 @@ def options(**given: Any) -> Options:
 
 
 def wire(tool: Tool) -> dict[str, Any]:
-    return described(tool)
+    return describe_tool(tool)
 
 
 def test_all_tools_fit_the_budget() -> None:
-    listed = [wire(tool) for tool in selected(options())]
+    listed = [wire(tool) for tool in select_tools(options())]
     assert len(listed) <= MAX_TOOLS
     assert len(json.dumps(listed, separators=(",", ":"))) / BYTES_PER_TOKEN <= MAX_TOKENS
     assert len(INSTRUCTIONS) <= 1200
@@ -146,7 +146,7 @@ def test_the_example_of_a_condition_makes_it(row: ConditionRow) -> None:
     asked = parse_arguments(BY_TOOL["smart_wait"], row.example)
     assert isinstance(asked, SmartWait)
     images = dict.fromkeys((asked.image, asked.image_gone), b"")
-    assert wanted_until(asked, images).__struct_config__.tag == row.kind
+    assert require_condition(asked, images).__struct_config__.tag == row.kind
     assert row.argument in row.example
 
 
@@ -159,7 +159,7 @@ def test_people_and_agents_are_told_the_same(row: ConditionRow, monkeypatch: pyt
     # As below `acud`: a command keeps the help option of whoever reads its line first.
     above = click.Context(cli, info_name="acud", **cli.context_settings)
     typed = wait.make_context("wait", shlex.split(row.line), parent=above, resilient_parsing=False).params
-    assert wanted_of(typed) == wanted_until(asked, dict.fromkeys((asked.image, asked.image_gone), b""))
+    assert wanted_of(typed) == require_condition(asked, dict.fromkeys((asked.image, asked.image_gone), b""))
     assert (typed["target"] or "screen") == asked.target
 
 
@@ -180,7 +180,7 @@ async def test_help_tells_what_the_list_leaves_out() -> None:
 @pytest.mark.asyncio
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 async def test_each_hidden_argument_has_words(tool: Tool) -> None:
-    assert all(argument_words(tool, name) for name in tool.hidden)
+    assert all(describe_argument(tool, name) for name in tool.hidden)
     text = tool_help(tool)
     assert all(f"- {name}" in text for name in argument_schemas(tool))
     assert tool.name == "help" or await told(tool.name) == text
@@ -210,11 +210,11 @@ def test_task_and_session_are_listed() -> None:
 def test_a_waits_priority_changes_nothing_else_of_its_policy() -> None:
     assert sorted(argument_schemas(BY_TOOL["smart_wait"])["priority"]["enum"]) == ["high", "low", "normal"]
     asked = parse_arguments(BY_TOOL["smart_wait"], {"criteria": "x", "priority": "high"})
-    assert policy_of(asked, Policy()) == Policy(priority=Priority.HIGH)
+    assert make_policy(asked, Policy()) == Policy(priority=Priority.HIGH)
     changed = parse_arguments(BY_TOOL["wait_update"], {"wait_id": "wait-" + "0" * 23, "priority": "low"})
     base = Policy(interval_s=7, confirm=3)
-    assert policy_of(changed, base) == msgspec.structs.replace(base, priority=Priority.LOW)
-    assert policy_of(parse_arguments(BY_TOOL["smart_wait"], {"criteria": "x"}), base) is None
+    assert make_policy(changed, base) == msgspec.structs.replace(base, priority=Priority.LOW)
+    assert make_policy(parse_arguments(BY_TOOL["smart_wait"], {"criteria": "x"}), base) is None
     with pytest.raises(InvalidRequest, match="priority"):
         parse_arguments(BY_TOOL["smart_wait"], {"criteria": "x", "priority": "urgent"})
 
@@ -223,7 +223,7 @@ def test_a_waits_priority_changes_nothing_else_of_its_policy() -> None:
 
 
 def names(**given: Any) -> set[str]:
-    return {tool.name for tool in selected(options(**given))}
+    return {tool.name for tool in select_tools(options(**given))}
 
 
 def test_toolsets_single_tools_and_read_only() -> None:
@@ -251,7 +251,7 @@ def test_tools_of_a_feature_that_is_off_are_not_listed() -> None:
 @pytest.mark.parametrize("given", [{"caps": ("nope",)}, {"tools": ("nope",)}])
 def test_an_unknown_name_is_told_with_the_known_ones(given: dict[str, Any]) -> None:
     with pytest.raises(InvalidRequest, match="nope") as caught:
-        selected(options(**given))
+        select_tools(options(**given))
     assert "known: " in caught.value.hint
 
 
@@ -307,23 +307,23 @@ def test_whatever_is_sent_is_taken_or_refused_in_one_line(tool: Tool, data: st.D
 
 
 def test_conditions() -> None:
-    assert until_of(SmartWait(criteria="a")) == Criteria("a")
-    assert until_of(SmartWait(text="a", gone="b")) == AllOf((Text("a"), Text("b", gone=True)))
-    number = until_of(SmartWait(number="Errors = 0", text="a", whole_words=True, count=2))
+    assert make_condition(SmartWait(criteria="a")) == Criteria("a")
+    assert make_condition(SmartWait(text="a", gone="b")) == AllOf((Text("a"), Text("b", gone=True)))
+    number = make_condition(SmartWait(number="Errors = 0", text="a", whole_words=True, count=2))
     assert number == AllOf((Text("a", whole_words=True, count=2), ScreenNumber(Comparison.EQUAL, 0, "Errors")))
     with pytest.raises(InvalidRequest, match="no comparison"):
-        until_of(SmartWait(number="Errors"))
-    both = until_of(SmartWait(window="w", stable=2, any=True))
+        make_condition(SmartWait(number="Errors"))
+    both = make_condition(SmartWait(window="w", stable=2, any=True))
     assert both == AnyOf((WindowTitle("w"), Stable(2.0)))
     spinner = Text("a", whole_words=True), Text("a", whole_words=True, gone=True)
-    assert until_of(SmartWait(appears_then_goes="a", whole_words=True)) == Then(spinner)
-    assert until_of(SmartWait(change=True, then=("b",))) == Then((Change(), Text("b")))
+    assert make_condition(SmartWait(appears_then_goes="a", whole_words=True)) == Then(spinner)
+    assert make_condition(SmartWait(change=True, then=("b",))) == Then((Change(), Text("b")))
     with pytest.raises(InvalidRequest, match="stands alone"):
-        until_of(SmartWait(appears_then_goes="a", text="b"))
-    assert until_of(SmartWait(baseline="t")) == Change(baseline="t")
-    assert until_of(SmartWait(criteria="  ")) is None
+        make_condition(SmartWait(appears_then_goes="a", text="b"))
+    assert make_condition(SmartWait(baseline="t")) == Change(baseline="t")
+    assert make_condition(SmartWait(criteria="  ")) is None
     with pytest.raises(InvalidRequest, match="nothing to wait for"):
-        wanted_until(SmartWait())
+        require_condition(SmartWait())
 
 
 # ---- results ----

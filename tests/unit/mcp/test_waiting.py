@@ -30,7 +30,7 @@ from acud.types import (
 )
 from acud_mcp.session_waits import SessionWaits
 from acud_mcp.tool_calls import result
-from acud_mcp.wait_tools import SmartWait, smart_wait, wait_view
+from acud_mcp.wait_tools import SmartWait, smart_wait, view_wait
 
 
 class Asked:
@@ -116,8 +116,8 @@ def test_an_image_is_a_file_or_what_is_now_in_a_part_of_an_earlier_look(tmp_path
 def test_a_note_comes_back_with_the_end_as_the_agent_s_own_words() -> None:
     armed = asyncio.run(Asked().ask(WaitCreate(Criteria("x"), note="then deploy"))).wait
     ended = replace(armed, state=WaitState.RESOLVED)
-    assert (wait_view(armed).your_note, wait_view(ended).your_note) == ("", "then deploy")
-    told = list(result(wait_view(replace(ended, verdict=Verdict(Answer.YES, "seen"))))["structuredContent"])
+    assert (view_wait(armed).your_note, view_wait(ended).your_note) == ("", "then deploy")
+    told = list(result(view_wait(replace(ended, verdict=Verdict(Answer.YES, "seen"))))["structuredContent"])
     assert told.index("your_note") < told.index("untrusted") < told.index("evidence")
 
 
