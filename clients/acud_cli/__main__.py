@@ -64,7 +64,7 @@ def _report(message: str, code: Exit, hint: str, arguments: list[str], fault: Ac
 
 
 def _report_help(fault: click.exceptions.NoArgsIsHelpError, arguments: list[str]) -> int:
-    """Show the commands to who named none; as `click` does it, on standard error."""
+    """Show the commands to a caller that named none; as `click` does it, on standard error."""
     assert fault.ctx is not None
     if "--json" in arguments:
         return _report(f"name a command of {fault.ctx.command_path}", Exit.USAGE, _usage_hint(fault), arguments)
@@ -81,7 +81,7 @@ def _report_json(message: str, code: Exit, hint: str, fault: AcudError | None) -
 
 
 def _suggest_choice(fault: click.ClickException) -> str:
-    """Return which choice of an option a value is spelled nearly as, in words; click does so for names alone."""
+    """Suggest the choice of an option whose spelling is close to a value, in words; click does so for names alone."""
     kind = fault.param.type if isinstance(fault, click.BadParameter) and fault.param is not None else None
     if not isinstance(kind, click.Choice):
         return ""
@@ -101,7 +101,7 @@ def _os_fault(fault: OSError) -> str:
 
 
 def _close_stdout() -> None:
-    # The reader went away (`acud events | head`): what is still buffered must not be flushed again at exit.
+    # The reader went away (`acud events | head`): do not flush the buffered rest again at exit.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

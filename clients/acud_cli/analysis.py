@@ -1,4 +1,4 @@
-"""`acud analysis`: the running commentary: what it said, what it is made from, and what to feed it."""
+"""`acud analysis`: the running commentary: its words, what they are made from, and what to feed it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 from acud.protocol.requests.commentary import AnalysisConfigReply, AnalysisStatusReply
 from acud.types.commentary import AnalysisResult, SenseMeta
-from acud_cli.formatting import FittedTable, cost, count, local_time, milliseconds, plain, shortened
+from acud_cli.formatting import FittedTable, cost, count, local_time, milliseconds, plain, shorten
 from acud_cli.options import DURATION, Number, WholeNumber, limit_option
 from acud_cli.session import Session, pass_session, print_table, say, say_all
 
@@ -18,13 +18,13 @@ _SHOWN = 100
 
 @click.group(short_help="The running commentary, its feed and its senses.")
 def analysis() -> None:
-    """The running commentary: what is going on by what is said and seen, in a feed. Set up in [analysis]."""
+    """The running commentary: what is going on, by the words and pictures of a feed. Set up in [analysis]."""
 
 
 @analysis.command(short_help="Show how it is doing, and what it said last.")
 @pass_session
 def show(session: Session) -> None:
-    """Show how the commentary is doing, and what it said last.
+    """Show the commentary's state and its newest words.
 
     \b
     acud analysis show
@@ -126,7 +126,7 @@ def feed(session: Session, *, after: int) -> None:
 
     def human() -> None:
         for one in reply.messages:
-            say(f"{one.id:>6} {local_time(one.ts / 1000)} {shortened(one.text, _SHOWN)}")
+            say(f"{one.id:>6} {local_time(one.ts / 1000)} {shorten(one.text, _SHOWN)}")
         if not reply.messages:
             say("the feed is empty")
 
@@ -169,7 +169,7 @@ def sense(session: Session, *, after: int, **given: Any) -> None:
 
     def human() -> None:
         for one in reply.events:
-            seen = shortened(one.ocr, _SHOWN) if one.ocr else shortened(one.meta.windowTitle, _SHOWN)
+            seen = shorten(one.ocr, _SHOWN) if one.ocr else shorten(one.meta.windowTitle, _SHOWN)
             say(f"{one.id:>6} {local_time(one.receivedAt / 1000)} {one.type} [{one.meta.app}] {seen}")
         if not reply.events:
             say("nothing was seen")

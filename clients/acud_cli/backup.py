@@ -1,4 +1,4 @@
-"""`acud backup`, `acud restore` and `acud vacuum`: done by a process of their own, with the rights of who asks."""
+"""`acud backup`, `acud restore` and `acud vacuum`: done by a process of their own, with the caller's rights."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _PLACE = click.Path(path_type=Path)
 @click.option("--recordings", is_flag=True, help="With the recordings.")
 @pass_session
 def backup(session: Session, *, target: Path, evidence: bool, recordings: bool) -> None:
-    """Make a backup at TARGET, which must not exist: a folder, or one file when it ends in .tar. The database is
-    copied as it is at one moment, whether the daemon runs or not, and nobody is held up; a manifest has the SHA-256 of
-    each file.
+    """Make a backup at TARGET, which must not exist: a folder, or one file when it ends in .tar. The database is copied
+    as it is at one moment, whether the daemon runs or not, and nothing waits for it; a manifest has the SHA-256 of each
+    file.
 
     Settings, keys and tokens are not in it: keep acud.toml yourself.
 
@@ -48,7 +48,7 @@ def backup(session: Session, *, target: Path, evidence: bool, recordings: bool) 
     acud backup ~/acud.tar --evidence
     """
     ask = BackupAsk(str(target.absolute()), evidence, recordings, os.getpid())
-    made = _answered(session, ask, BackupMade)
+    made = _run_archive(session, ask, BackupMade)
     words = f"{made.path}: {count(len(made.manifest.files), 'file')}, {made.size_bytes / 1e6:.1f} MB"
     session.show(made, lambda: say(f"{words}, tables as of {made.manifest.migration}"))
     if made.manifest.skipped:
@@ -67,7 +67,7 @@ def restore(session: Session, *, source: Path, check: bool) -> None:
     acud restore ~/acud.tar --check
     acud restore ~/acud.tar
     """
-    done = _answered(session, RestoreAsk(str(source.absolute()), check, os.getpid()), Restored)
+    done = _run_archive(session, RestoreAsk(str(source.absolute()), check, os.getpid()), Restored)
     words = f"{count(done.verified, 'file')} verified, tables as of {done.migration}"
     session.show(
         done, lambda: say(f"restored: {words}; the former state: {done.aside}" if done.aside else f"whole: {words}")
@@ -83,11 +83,11 @@ def vacuum(session: Session) -> None:
     \b
     acud vacuum
     """
-    done = _answered(session, CompactAsk(os.getpid()), Compacted)
+    done = _run_archive(session, CompactAsk(os.getpid()), Compacted)
     session.show(done, lambda: say(f"data.db: {done.before / 1e6:.1f} -> {done.after / 1e6:.1f} MB"))
 
 
-def _answered(session: Session, ask: ArchiveAsk, kind: type[Answer]) -> Answer:
+def _run_archive(session: Session, ask: ArchiveAsk, kind: type[Answer]) -> Answer:
     env = os.environ | {"ACU_HOME": str(session.paths.home)}
     process = subprocess.run(
         [sys.executable, "-m", "acud.archive"],

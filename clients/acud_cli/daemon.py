@@ -1,4 +1,4 @@
-"""`acud daemon`: the daemon's own life; `acud config`: what the settings say before one is started with them."""
+"""`acud daemon`: the daemon's own life; `acud config`: check the settings before a daemon is started with them."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ def check_config(session: Session) -> None:
         "variables": given,
         "unread": unread,
     }
-    session.show(told, lambda: say(_words(told)))
+    session.show(told, lambda: say(_describe_settings(told)))
 
 
-def _words(told: dict[str, Any]) -> str:
+def _describe_settings(told: dict[str, Any]) -> str:
     file = told["file"] if told["exists"] else f"no {told['file']}: defaults"
     variables = f"; set by the environment: {', '.join(told['variables'])}" if told["variables"] else ""
     return f"the settings are good: {file}{variables}"
@@ -100,7 +100,7 @@ def start_daemon(session: Session, *, debug: bool) -> None:
     acud daemon start
     """
     session.only_here("acud daemon start")
-    told = _running(session)
+    told = _find_running(session)
     verb = "started" if told is None else "already running"
     told = _await_children(session, told or daemon_process.start(session.paths, debug=debug))
     session.show(told, lambda: say(f"{verb}: acud {told.version}, pid {told.pid}, {told.home}"))
@@ -108,13 +108,13 @@ def start_daemon(session: Session, *, debug: bool) -> None:
 
 def _await_children(session: Session, started: StatusReply) -> StatusReply:
     status = daemon_process.await_children(session.daemon_client(), started)
-    if late := daemon_process.unready(status):
+    if late := daemon_process.list_unready(status):
         warn(f"note: not ready yet: {', '.join(late)}; acud status and acud doctor tell more")
     return status
 
 
-def _running(session: Session) -> StatusReply | None:
-    """Return the status of the daemon that runs; None when there is none, or it ends just now."""
+def _find_running(session: Session) -> StatusReply | None:
+    """Return the status of the running daemon, or None if there is none or it is just ending."""
     client = session.client(timeout_s=_ANNOUNCE_S)
     if client.daemon_socket.look().state is not SocketState.OPEN:
         return None
@@ -138,7 +138,7 @@ def run_daemon(ctx: click.Context, *, debug: bool) -> NoReturn:
     session = session_of(ctx)
     session.only_here("acud daemon run")
     os.environ["ACU_HOME"] = str(session.paths.home)
-    line = daemon_process.command(debug=debug)
+    line = daemon_process.daemon_command(debug=debug)
     os.execv(line[0], line)  # noqa: S606 - our own interpreter and module, no shell
 
 
@@ -149,7 +149,7 @@ def run_daemon(ctx: click.Context, *, debug: bool) -> NoReturn:
 @pass_session
 def stop_daemon(session: Session, *, keep_displays: bool, force: bool, yes: bool) -> None:
     """End the daemon and return when its process is gone. Managed displays end too, and waits on them fail; other waits
-    stay armed for the next start, and terminal sessions go on. Says what ends, and asks first on a terminal. Harmless
+    stay armed for the next start, and terminal sessions go on. Names what ends, and asks first on a terminal. Harmless
     when it does not run.
 
     \b
@@ -167,7 +167,7 @@ def stop_daemon(session: Session, *, keep_displays: bool, force: bool, yes: bool
 def _announce_end(session: Session, *, keep_displays: bool, yes: bool) -> None:
     """Name on standard error what the daemon's end ends and what goes on; on a terminal ask whether it may.
 
-    Raises: Abort where the answer is no.
+    Raises: Abort if the answer is no.
     """
     client = session.client()
     if client.daemon_socket.look().state is not SocketState.OPEN:
@@ -226,7 +226,7 @@ def restart_daemon(
     if end_displays and not force:
         with contextlib.suppress(DaemonDown):
             _announce_end(session, keep_displays=False, yes=yes)
-    with daemon_process.listeners(session.paths) as sockets:
+    with daemon_process.hold_listeners(session.paths) as sockets:
         old = _stop(session, keep_displays=not end_displays, force=force)
         told = _await_children(session, daemon_process.start(session.paths, debug=debug, sockets=sockets))
     before = f"was pid {old}" if old else "was not running"
@@ -262,17 +262,17 @@ def drain_daemon(
         _announce_end(session, keep_displays=keep_displays, yes=yes)
     told = client.daemon_drain(timeout, keep_displays=keep_displays, cancel=cancel)
     if not told.draining or no_wait:
-        session.show(told, lambda: say(_drained(told)))
+        session.show(told, lambda: say(_describe_drain(told)))
         return Exit.OK
     if not session.json:
-        say(_drained(told))
-    ended = daemon_process.until_ended(client, told.pid)
+        say(_describe_drain(told))
+    ended = daemon_process.wait_until_ended(client, told.pid)
     words = f"stopped (pid {told.pid})" if ended else "the drain was taken back"
     session.show({"stopped": ended, "pid": told.pid}, lambda: say(words))
     return Exit.OK if ended else Exit.TIMEOUT
 
 
-def _drained(told: DaemonDrainReply) -> str:
+def _describe_drain(told: DaemonDrainReply) -> str:
     if not told.draining:
         return "not draining: new work is taken"
     left = f"{count(told.waits, 'wait')}, {count(told.tasks, 'task')}, {count(told.runs, 'run')} to finish"
@@ -282,7 +282,7 @@ def _drained(told: DaemonDrainReply) -> str:
 @daemon.command("reload", short_help="Read the settings again.")
 @pass_session
 def reload_daemon(session: Session) -> None:
-    """Have the daemon read acud.toml again (as SIGHUP does) and take the limits that can change while it runs. Says
+    """Have the daemon read acud.toml again (as SIGHUP does) and take the limits that can change while it runs. Lists
     what was taken and what needs a restart; a malformed file is refused as a whole.
 
     \b

@@ -37,10 +37,10 @@ _LOOK_S = 0.05
 _HANDOVER_S = 2.0
 _DRAIN_LOOK_S = 1.0
 _OUTRUN = "a supervisor already runs"
-"""What the last words of one say that did not get the instance's lock."""
+"""In the last words of a supervisor that did not get the instance's lock."""
 
 
-def command(*, debug: bool, sockets: Mapping[str, socket.socket] | None = None) -> list[str]:
+def daemon_command(*, debug: bool, sockets: Mapping[str, socket.socket] | None = None) -> list[str]:
     """Return the command line of the daemon, run by the interpreter of this installation."""
     given = ",".join(f"{name}={one.fileno()}" for name, one in (sockets or {}).items())
     options = [*(["--debug"] if debug else []), *([f"--sockets={given}"] if given else [])]
@@ -48,10 +48,10 @@ def command(*, debug: bool, sockets: Mapping[str, socket.socket] | None = None) 
 
 
 @contextlib.contextmanager
-def listeners(paths: Paths) -> Iterator[dict[str, socket.socket]]:
+def hold_listeners(paths: Paths) -> Iterator[dict[str, socket.socket]]:
     """Hold, in the block, the sockets that the running daemon's HTTP listeners accept on: {} without one.
 
-    While they are held nobody else can take their ports.
+    While they are held no other process can take their ports.
     """
     held: dict[str, socket.socket] = {}
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connected:
@@ -84,7 +84,7 @@ def start(
     make_private(paths.home)
     make_private(paths.debug_log.parent)
     words = LastWords(paths)
-    return _until_ready(
+    return _wait_until_ready(
         paths, lambda: start_process(paths, words, sockets or {}, debug=debug), words, time.monotonic() + deadline_s
     )
 
@@ -92,12 +92,12 @@ def start(
 def start_process(
     paths: Paths, words: LastWords, sockets: Mapping[str, socket.socket], *, debug: bool
 ) -> subprocess.Popen[bytes]:
-    """Start the process of a daemon, whose first words go into a file of this user's alone."""
+    """Start the process of a daemon; its first words go into a file that only this user can read."""
     opened = private_files.open_regular(words.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     with os.fdopen(opened, "wb") as log:
         os.fchmod(opened, 0o600)  # one that an older acud left
         return subprocess.Popen(
-            command(debug=debug, sockets=sockets),
+            daemon_command(debug=debug, sockets=sockets),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -109,21 +109,23 @@ def start_process(
 
 
 class LastWords:
-    """What a daemon said before it ended: first to its standard error, then, once it has opened it, to its log."""
+    """The last words of a daemon before it ended: first on its standard error, then, once it has opened it, in its
+    log.
+    """
 
     def __init__(self, paths: Paths) -> None:
         self.path = paths.debug_log.parent / "start.log"
         self._log = paths.debug_log
         self._log_size = self._log.stat().st_size if self._log.exists() else 0
 
-    def last(self) -> str:
+    def read_last(self) -> str:
         """Return its line of fault, else the last line it wrote, else ""."""
         lines = tail(self.path, 50) + tail(self._log, 50, after=self._log_size)
         faults = [line.removeprefix("acud: ") for line in lines if line.startswith("acud: ")]
         return (faults or lines or [""])[-1]
 
 
-def _until_ready(
+def _wait_until_ready(
     paths: Paths, begin: Callable[[], subprocess.Popen[bytes]], words: LastWords, end_s: float
 ) -> StatusReply:
     process, is_first = begin(), True
@@ -133,37 +135,37 @@ def _until_ready(
             # Looked at first. One that lost a race against another start ends; then the other's answer is waited for.
             if process.poll() is None:
                 other_end_s = min(end_s, time.monotonic() + _OTHER_S)
-            hopeless = process.poll() is not None and not (_another_starts(paths) and time.monotonic() < other_end_s)
+            hopeless = process.poll() is not None and not (_is_other_starting(paths) and time.monotonic() < other_end_s)
             with contextlib.suppress(DaemonDown):
                 status = client.status()
                 process.returncode = 0  # it goes on without us: no warning about a child still running
                 return status
-            if hopeless and is_first and _OUTRUN in words.last():
-                process, is_first = begin(), False  # who had the lock was ending: it listened no more
+            if hopeless and is_first and _OUTRUN in words.read_last():
+                process, is_first = begin(), False  # the holder of the lock was ending: it listened no more
             elif hopeless:
                 break
             time.sleep(_LOOK_S)
-    raise _not_ready(process, words.last())
+    raise _list_unready(process, words.read_last())
 
 
 def await_children(client: Client, status: StatusReply, within_s: float = _CHILDREN_S) -> StatusReply:
     """Return the status of the daemon once every process and display that it starts is there, or after `within_s`."""
     end_s = time.monotonic() + within_s
-    while unready(status) and time.monotonic() < end_s:
+    while list_unready(status) and time.monotonic() < end_s:
         time.sleep(_LOOK_S)
         status = client.status()
     return status
 
 
-def unready(status: StatusReply) -> list[str]:
-    """Return in words which processes and displays of the daemon are still to be there."""
+def list_unready(status: StatusReply) -> list[str]:
+    """Return in words which processes and displays of the daemon are not ready yet."""
     late = [(f"{one.kind} {one.name}", one.state, one.reason) for one in status.children if one.state in _COMING]
     late += [(f"display {one.name}", one.state, one.reason) for one in status.displays if one.state in _COMING]
     return [f"{name} ({': '.join(filter(None, (state, reason)))})" for name, state, reason in late]
 
 
-def _another_starts(paths: Paths) -> bool:
-    """Tell whether the process named in the instance's lock is a supervisor; looking leaves the lock alone."""
+def _is_other_starting(paths: Paths) -> bool:
+    """Return whether the process named in the instance's lock is a supervisor; looking leaves the lock alone."""
     try:
         pid = int(paths.lock.read_text(encoding="ascii"))
         return b"acud.supervisor" in Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -171,7 +173,7 @@ def _another_starts(paths: Paths) -> bool:
         return False
 
 
-def _not_ready(process: subprocess.Popen[bytes], said: str) -> AcudError:
+def _list_unready(process: subprocess.Popen[bytes], said: str) -> AcudError:
     code = process.poll()
     if code is None:
         process.returncode = 0
@@ -187,12 +189,12 @@ class Running:
         self.pid = pid
         self._fd = os.pidfd_open(pid)
 
-    def ended(self, within_s: float) -> bool:
-        """Tell whether it ends within so many seconds."""
+    def wait_end(self, within_s: float) -> bool:
+        """Return whether the process ends within `within_s` seconds."""
         return bool(select.select([self._fd], [], [], within_s)[0])
 
     def send(self, what: signal.Signals) -> None:
-        """Send a signal; one that ended already needs none."""
+        """Send a signal, unless the process has ended."""
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._fd, what)
 
@@ -218,17 +220,17 @@ def stop(client: Client, *, keep_displays: bool, force: bool) -> int:
     return status.pid
 
 
-def until_ended(client: Client, pid: int) -> bool:
+def wait_until_ended(client: Client, pid: int) -> bool:
     """Return True once the process `pid` of a draining daemon is gone, False when it drains no longer."""
     try:
         running = Running(pid)
     except ProcessLookupError:
         return True
     with contextlib.closing(running) as daemon:
-        while not daemon.ended(_DRAIN_LOOK_S):
+        while not daemon.wait_end(_DRAIN_LOOK_S):
             with contextlib.suppress(DaemonDown):
                 if not any("draining" in reason for reason in client.status().degraded):
-                    return daemon.ended(
+                    return daemon.wait_end(
                         STOP_DEADLINE_S if client.daemon_socket.look().state is not SocketState.OPEN else 0
                     )
     return True
@@ -250,10 +252,10 @@ def _ask_to_stop(client: Client, daemon: Running, *, keep_displays: bool, force:
 
 
 def _await_end(daemon: Running, within_s: float, *, force: bool) -> None:
-    if daemon.ended(within_s):
+    if daemon.wait_end(within_s):
         return
     if force:
         daemon.send(signal.SIGKILL)
-        if daemon.ended(_KILL_DEADLINE_S):
+        if daemon.wait_end(_KILL_DEADLINE_S):
             return
     raise Unavailable(f"the daemon (pid {daemon.pid}) is still ending", hint="acud logs; acud daemon stop --force")

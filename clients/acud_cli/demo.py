@@ -19,7 +19,7 @@ from acud.base import paths as places
 from acud.base.errors import Unavailable
 from acud.protocol.requests.waits import WaitShowReply
 from acud.types import DisplayInfo, WaitInfo, WaitState
-from acud_cli.formatting import count, duration, milliseconds, shortened
+from acud_cli.formatting import count, duration, milliseconds, shorten
 from acud_cli.session import Session, pass_session
 from acud_client import Client
 
@@ -41,7 +41,7 @@ BOLD, DIM, GREEN, PLAIN = ("\x1b[1m", "\x1b[2m", "\x1b[32m", "\x1b[0m") if sys.s
 @pass_session
 def demo(session: Session, *, keep: bool, folder: Path | None) -> None:
     """Show acud at work. Start a daemon with a display of its own, open a terminal there that prints "Download
-    complete" after some seconds, wait for that text, and tell what happened.
+    complete" after some seconds, wait for that text, and print what happened.
 
     It needs no key, no model and no network, does not touch your daemon or your screen, and ends what it started.
 
@@ -134,7 +134,7 @@ def _timeline(client: Client) -> WaitShowReply:
     story = client.wait_show(newest.wait_id, evaluations=200)
     print(f"{BOLD}What happened{PLAIN}")
     for at_s, words in _moments(story):
-        print(f"  {at_s:6.2f} s  {shortened(words, 110)}")
+        print(f"  {at_s:6.2f} s  {shorten(words, 110)}")
     print()
     _tell("frames", f"{count(newest.frames_seen, 'frame')} seen, {count(newest.judged, 'evaluation')}")
     _tell("judge", f"{count(newest.judge_calls, 'call')} of the OCR on this machine, no key, no network")
@@ -178,7 +178,7 @@ def _what_next(keep: bool) -> None:
     print("  acud wait --help\n")
 
 
-# ---- telling -------------------------------------------------------------------------------------------------------
+# ---- printing ------------------------------------------------------------------------------------------------------
 
 
 def _tell(name: str, words: str) -> None:

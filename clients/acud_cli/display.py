@@ -11,10 +11,10 @@ from acud.base.errors import NotFound
 from acud.base.untrusted_text import quote
 from acud.protocol.requests.displays import DisplayListReply, DisplayReply, TakeReply
 from acud.types import DisplayInfo, DisplayNotification, MonitorInfo, WindowInfo, display_name
-from acud_cli.formatting import FittedTable, count, duration, local_moment, plain, shortened
+from acud_cli.formatting import FittedTable, count, duration, local_moment, plain, shorten
 from acud_cli.options import DURATION, SIZE, WholeNumber, complete_displays, label_option, labels_of
 from acud_cli.session import Session, pass_session, print_table, say, warn
-from acud_cli.wait_options import tell_notes
+from acud_cli.wait_options import print_notes
 
 
 @click.group(short_help="Add, create, list, take over and remove displays.")
@@ -55,11 +55,11 @@ def _print_list(reply: DisplayListReply, windows: bool) -> None:
         spare=("grab", "frame", "kind"),
     )
     for one in reply.displays:
-        table.add_row(*display_row(one))
+        table.add_row(*format_display_row(one))
     print_table(table)
     for one in reply.displays:
         if len(one.monitors) > 1:
-            say(f"{one.name} monitors: {', '.join(_monitor(monitor) for monitor in one.monitors)}")
+            say(f"{one.name} monitors: {', '.join(_describe_monitor(monitor) for monitor in one.monitors)}")
     for one in reply.displays if windows else ():
         _print_windows(one)
 
@@ -80,12 +80,12 @@ def show_display(session: Session, *, name: str) -> None:
     session.show(found, lambda: _print_list(DisplayListReply((found,), reply.default), windows=True))
 
 
-def display_row(one: DisplayInfo) -> list[str]:
+def format_display_row(one: DisplayInfo) -> list[str]:
     """Return a display's cells: name, state, size, fps, age, number of windows, kind, frame, grab path."""
     name = one.name + (" *" if one.is_default else "")
-    state = f"{one.state}: {shortened(one.reason, 60)}" if one.reason else one.state.value
+    state = f"{one.state}: {shorten(one.reason, 60)}" if one.reason else one.state.value
     state += (
-        f", taken by {shortened(one.taken_by, 40)} until {local_moment(one.taken_until_utc_s)}" if one.taken_by else ""
+        f", taken by {shorten(one.taken_by, 40)} until {local_moment(one.taken_until_utc_s)}" if one.taken_by else ""
     )
     age = "-" if one.frame_age_s is None else duration(one.frame_age_s)
     kind = "managed" if one.managed else "added"
@@ -94,7 +94,7 @@ def display_row(one: DisplayInfo) -> list[str]:
     return [name, state, size, *numbers, kind, str(one.frame), one.grab_path or "-"]
 
 
-def _monitor(one: MonitorInfo) -> str:
+def _describe_monitor(one: MonitorInfo) -> str:
     box = one.bounds
     return f"{plain(one.name)} {box.w}x{box.h}+{box.x}+{box.y}{' (primary)' if one.primary else ''}"
 
@@ -102,27 +102,27 @@ def _monitor(one: MonitorInfo) -> str:
 def _print_windows(one: DisplayInfo) -> None:
     say(f"{one.name}: {count(len(one.windows), 'window')}")
     if one.windows:
-        print_table(window_table(one.windows, one.focused))
+        print_table(make_window_table(one.windows, one.focused))
     for notification in one.notifications:
-        say(f"notification {notification_line(notification)}")
+        say(f"notification {format_notification(notification)}")
     if one.managed and one.notifications_fault:
         say(f"no notifications are read: {plain(one.notifications_fault)}")
 
 
-def notification_line(one: DisplayNotification) -> str:
+def format_notification(one: DisplayNotification) -> str:
     """Return a notification for a person: its number, its words as data, and the keys of its actions."""
     keys = f" actions: {', '.join(plain(key) for key, _ in one.actions)}" if one.actions else ""
     return f"{one.id} {quote(one.app)} {quote(one.title)} {quote(one.body)} {one.urgency.value}{keys}"
 
 
-def window_table(windows: tuple[WindowInfo, ...], focused: int) -> FittedTable:
+def make_window_table(windows: tuple[WindowInfo, ...], focused: int) -> FittedTable:
     """Return windows for a person; `focused` is the id of the one that has the focus (0: not known)."""
     table = FittedTable(
         "title", "shown", "size", "at", "program", "id", flexible=("title", "program"), spare=("program", "at", "size")
     )
     for window in windows:
         box, focus = window.bounds, " (focus)" if window.window_id == focused else ""
-        title = shortened(window.title, 60) + focus
+        title = shorten(window.title, 60) + focus
         place, size = f"{box.x},{box.y}", f"{box.w}x{box.h}"
         shown = window.visibility if window.kind == "normal" else f"{window.visibility}, {window.kind}"
         table.add_row(title, shown, size, place, plain(window.wm_class), f"{window.window_id:#x}")
@@ -137,16 +137,16 @@ def window_table(windows: tuple[WindowInfo, ...], focused: int) -> FittedTable:
 def add_display(session: Session, *, name: str, auth_file: str, owner: int | None) -> None:
     """Watch the existing X display NAME, such as :0.
 
-    Its X server has to run as your user or root; name another user with --owner. Whoever runs it sees the cookie and
-    all that acud types there.
+    Its X server has to run as your user or root; name another user with --owner. That user sees the cookie and all that
+    acud types there.
 
     \b
     acud display add :0
     acud display add :0 --auth-file /run/user/1000/gdm/Xauthority
     """
     reply = session.client().display_add(name, auth_file=auth_file, owner=-1 if owner is None else owner)
-    tell_notes(reply.notes)
-    session.show(reply, lambda: say(_sentence("watching", reply)))
+    print_notes(reply.notes)
+    session.show(reply, lambda: say(_describe_created("watching", reply)))
 
 
 @display.command("create", short_help="Start a display of our own.")
@@ -171,16 +171,16 @@ def create_display(
     if as_env and not session.json:
         _print_env(reply.display)
         return
-    tell_notes(reply.notes)
+    print_notes(reply.notes)
     session.show(reply, lambda: _print_created(reply))
 
 
 def _print_created(reply: DisplayReply) -> None:
-    say(_sentence("created", reply))
+    say(_describe_created("created", reply))
     say(f'programs show there with: eval "$(acud display env {reply.display.name})"')
 
 
-def _sentence(verb: str, reply: DisplayReply) -> str:
+def _describe_created(verb: str, reply: DisplayReply) -> str:
     one = reply.display
     return f"{verb} {one.name}: {one.state}, {one.width}x{one.height}"
 
@@ -196,11 +196,11 @@ def display_env(session: Session, *, name: str) -> None:
     eval "$(acud display env :100)"
     """
     reply = session.client().display_list()
-    found = _named(name, reply)
-    session.show(_environment(found), lambda: _print_env(found))
+    found = _find_display(name, reply)
+    session.show(_make_environment(found), lambda: _print_env(found))
 
 
-def _named(name: str, reply: DisplayListReply) -> DisplayInfo:
+def _find_display(name: str, reply: DisplayListReply) -> DisplayInfo:
     alone = reply.displays[0].name if len(reply.displays) == 1 else ""
     wanted = name or reply.default or alone
     found = next((one for one in reply.displays if one.name == wanted), None)
@@ -209,13 +209,13 @@ def _named(name: str, reply: DisplayListReply) -> DisplayInfo:
     return found
 
 
-def _environment(one: DisplayInfo) -> dict[str, str]:
+def _make_environment(one: DisplayInfo) -> dict[str, str]:
     values = {"DISPLAY": one.name, "XAUTHORITY": one.auth_file, "DBUS_SESSION_BUS_ADDRESS": one.bus_address}
     return {name: value for name, value in values.items() if value}
 
 
 def _print_env(one: DisplayInfo) -> None:
-    for name, value in _environment(one).items():
+    for name, value in _make_environment(one).items():
         say(f"export {name}={shlex.quote(value)}")
 
 
@@ -292,7 +292,7 @@ def answer_notification(session: Session, *, name: str, number: int, action: str
     """
     reply = session.client().notification_answer(name, number, action=action)
     verb = "answered" if action else "closed"
-    session.show(reply, lambda: say(f"{verb} {notification_line(reply.notification)}"))
+    session.show(reply, lambda: say(f"{verb} {format_notification(reply.notification)}"))
 
 
 @display.command("remove", short_help="End or forget a display.")
@@ -307,6 +307,6 @@ def remove_display(session: Session, *, name: str, force: bool) -> None:
     acud display remove :100 --force
     """
     reply = session.client().display_remove(name, force=force)
-    tell_notes(reply.notes)
+    print_notes(reply.notes)
     verb = "ended" if reply.display.managed else "no longer watching"
     session.show(reply, lambda: say(f"{verb} {reply.display.name}"))

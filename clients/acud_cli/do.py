@@ -39,7 +39,7 @@ from acud.types.actions import (
     WindowList,
     WindowVerb,
 )
-from acud_cli.display import window_table
+from acud_cli.display import make_window_table
 from acud_cli.exit_codes import Exit, of_state
 from acud_cli.formatting import plain
 from acud_cli.options import (
@@ -56,50 +56,50 @@ from acud_cli.options import (
     together,
 )
 from acud_cli.session import Session, pass_session, print_table, say, warn, with_path, write_picture
-from acud_cli.wait_options import action_wait_of, action_wait_options
-from acud_cli.wait_text import ACTION_BLOCK_S, followed, left_by_interrupt, tell_wait
+from acud_cli.wait_options import action_wait_options, make_action_wait
+from acud_cli.wait_text import ACTION_BLOCK_S, follow_action_wait, print_action_wait, print_left_wait
 
 _NUMBER = re.compile(r"[+-]?\d{1,5}")
 _LIMIT = 32767
 
 
-def places(words: Sequence[str], most: int) -> list[Place]:
-    """Return the places that `words` are, at most `most`. Raises: click.UsageError for anything else."""
+def parse_places(words: Sequence[str], most: int) -> list[Place]:
+    """Return the places in `words`, at most `most`. Raises: click.UsageError for anything else."""
     left = list(words)
     found: list[Place] = []
     while left and len(found) < most:
-        found.append(_taken(left))
+        found.append(_take_place(left))
     if left:
         raise click.UsageError(f"{left[0]!r} is one too many")
     return found
 
 
-def place(words: Sequence[str]) -> Place | None:
-    """Return the one place, or None when none is given."""
-    return next(iter(places(words, 1)), None)
+def parse_place(words: Sequence[str]) -> Place | None:
+    """Return the one place in `words`, or None if there is none."""
+    return next(iter(parse_places(words, 1)), None)
 
 
-def _taken(left: list[str]) -> Place:
-    """Return the place that `left` begins with, and take it off."""
-    element = _element(left[0])
+def _take_place(left: list[str]) -> Place:
+    """Take the place that `left` begins with off it, and return it."""
+    element = _parse_element(left[0])
     if element is not None:
         left.pop(0)
         return element
     if len(left) < 2:
         raise click.UsageError(f"a place is X and Y, or an id such as t3-12; only {left[0]!r} was given")
-    return Point(_number(left.pop(0)), _number(left.pop(0)))
+    return Point(_parse_number(left.pop(0)), _parse_number(left.pop(0)))
 
 
-def _element(word: str) -> ElementId | None:
+def _parse_element(word: str) -> ElementId | None:
     try:
         return convert(word.lower(), ElementId)
     except msgspec.ValidationError:
         return None
 
 
-def _number(word: str) -> int:
+def _parse_number(word: str) -> int:
     if not _NUMBER.fullmatch(word) or abs(int(word)) > _LIMIT:
-        if word.startswith("--"):  # what may be a number below 0 reaches us as a word
+        if word.startswith("--"):  # a number below 0 may reach us as a word
             ctx = click.get_current_context()
             known = [one for param in ctx.command.get_params(ctx) for one in param.opts]
             raise click.NoSuchOption(word, possibilities=known, ctx=ctx)
@@ -144,13 +144,13 @@ def run_action(
     human: Callable[[ActionReply], None] | None = None,
     copied: Path | None = None,
 ) -> int:
-    """Do `action` where `given` (of `act_options`) says; `human` prints the reply. Return the exit code. `copied`: the
-    file for the clipboard's picture.
+    """Do `action` as `given` (of `act_options`) describes; `human` prints the reply. Return the exit code. `copied`:
+    the file for the clipboard's picture.
     """
     picture: Path | None = given.get("picture")
     client = session.client()
-    wait = action_wait_of(given)
-    with left_by_interrupt(wait):
+    wait = make_action_wait(given)
+    with print_left_wait(wait):
         reply = client.desktop_action(
             action,
             target=given["target"],
@@ -165,20 +165,20 @@ def run_action(
             block_s=ACTION_BLOCK_S,
         )
         if reply.wait is not None:
-            reply = replace(reply, wait=followed(session, client, reply.wait))
+            reply = replace(reply, wait=follow_action_wait(session, client, reply.wait))
     if picture is not None and reply.picture is not None:
         write_picture(picture, reply.picture.image)
     if copied is not None:
         write_picture(copied, reply.clipboard_picture)
     shown = with_path(reply, picture) | {"clipboard_picture": str(copied or "")}
     session.show(shown, lambda: human(reply) if human else None)
-    _tell_rest(session, reply, picture)
+    _print_rest(session, reply, picture)
     if reply.idle is False or reply.wait is None:
         return Exit.TIMEOUT if reply.idle is False else Exit.OK
     return of_state(reply.wait.wait.state)
 
 
-def _tell_rest(session: Session, reply: ActionReply, path: Path | None) -> None:
+def _print_rest(session: Session, reply: ActionReply, path: Path | None) -> None:
     if session.json:
         return
     if reply.picture is not None:
@@ -190,7 +190,7 @@ def _tell_rest(session: Session, reply: ActionReply, path: Path | None) -> None:
     for line in effect_lines(reply.effects, only_moved_focus=True) if reply.effects is not None else ():
         warn(line)
     if reply.wait is not None:
-        tell_wait(reply.wait)
+        print_action_wait(reply.wait)
 
 
 _COORDINATE = WholeNumber(-32768, 32767)
@@ -239,7 +239,7 @@ def do_click(
     acud do click 100 200 --count 2 --keys ctrl
     acud do click t3-12
     """
-    return run_action(session, Click(place(where), button, count, keys), given)
+    return run_action(session, Click(parse_place(where), button, count, keys), given)
 
 
 @do.command("move", short_help="Move the pointer.", context_settings=_LITERAL)
@@ -253,7 +253,7 @@ def do_move(session: Session, *, where: tuple[str, ...], **given: object) -> int
     acud do move 400 300
     acud do move t3-12
     """
-    (to,) = places(where, 1)
+    (to,) = parse_places(where, 1)
     return run_action(session, Move(to), given)
 
 
@@ -270,7 +270,7 @@ def do_drag(session: Session, *, where: tuple[str, ...], button: Button, keys: s
     acud do drag 100 100 300 100
     acud do drag t3-12 t3-14
     """
-    ends = places(where, 2)
+    ends = parse_places(where, 2)
     if len(ends) < 2:
         raise click.UsageError("a drag needs two places: where from, and where to")
     return run_action(session, Drag(ends[1], ends[0], button, keys), given)
@@ -309,7 +309,7 @@ def do_scroll(
     """
     if at and element:
         raise click.UsageError("--at and --over are two places; give one")
-    over = Point(*at) if at else place([element] if element else [])
+    over = Point(*at) if at else parse_place([element] if element else [])
     return run_action(session, Scroll(direction, amount, over, keys), given)
 
 
@@ -317,7 +317,7 @@ def do_scroll(
 @act_options
 @pass_session
 def do_cursor(session: Session, **given: object) -> int:
-    """Say where the pointer is, in pixels of the display.
+    """Print where the pointer is, in pixels of the display.
 
     \b
     acud do cursor
@@ -552,7 +552,7 @@ def resize_window(session: Session, *, name: str, size: tuple[int, int], **given
 @act_options
 @pass_session
 def list_windows(session: Session, *, match: str, **given: Any) -> int:
-    """List the windows of a display whose title contains MATCH, topmost first.
+    """List the windows of a display with MATCH in their title, topmost first.
 
     \b
     acud do windows
@@ -564,7 +564,7 @@ def list_windows(session: Session, *, match: str, **given: Any) -> int:
 def _print(match: str) -> Callable[[ActionReply], None]:
     def human(reply: ActionReply) -> None:
         if reply.windows:
-            print_table(window_table(reply.windows, 0))
+            print_table(make_window_table(reply.windows, 0))
         else:
             say(f"no window matches {match!r} on {reply.display}" if match else f"no windows on {reply.display}")
 

@@ -1,4 +1,4 @@
-"""`acud doctor`: every part, what the daemon says of it and what is seen without it, and the fix of each fault."""
+"""`acud doctor`: every part as the daemon reports it and as it is seen from outside, and the fix of each fault."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MARKS = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "fault": ("fa
 @click.command(short_help="Check every part, and print the fix of each fault.")
 @pass_session
 def doctor(session: Session) -> int:
-    """Check every part, and print the fix of each fault. It needs no running daemon, and tells more with one.
+    """Check every part, and print the fix of each fault. It needs no running daemon, and finds more with one.
 
     Exit code: 0 all well, 1 warnings, 2 faults.
 
@@ -44,13 +44,13 @@ def doctor(session: Session) -> int:
     acud doctor
     """
     outside = list(outside_findings(session.paths, os.environ))
-    inside = _asked(session)
+    inside = _ask_daemon(session)
     worst = max(_RANK[finding.level] for finding in outside + inside)
     session.show({"findings": outside + inside, "worst": worst}, lambda: _print(outside, inside, worst))
     return worst
 
 
-def _asked(session: Session) -> list[Finding]:
+def _ask_daemon(session: Session) -> list[Finding]:
     try:
         return list(session.client().doctor().findings)
     except DaemonDown as fault:
@@ -65,13 +65,13 @@ def _print(outside: list[Finding], inside: list[Finding], worst: int) -> None:
         if found:
             out.print(title, style="dim")
         for finding in found:
-            out.print(_line(finding), soft_wrap=True)
+            out.print(_format_line(finding), soft_wrap=True)
     start = next((one.fix for one in outside if one.part == _SOCKET and one.level == "warning"), "")
     usable = f"not started yet → {plain(start)}" if start else "usable, with warnings"
     out.print(("all well", usable, "something is broken: mend the faults above")[worst], soft_wrap=True)
 
 
-def _line(finding: Finding) -> Text:
+def _format_line(finding: Finding) -> Text:
     from rich.text import Text
 
     word, style = _MARKS[finding.level]
@@ -144,13 +144,13 @@ def home_findings(paths: Paths) -> Iterator[Finding]:
     except OSError as fault:
         yield Finding("home", "fault", f"{paths.home}: {fault.strerror}", "make it readable, or set ACU_HOME")
         return
-    yield _home_owner(paths, found)
+    yield _check_home_owner(paths, found)
     free_mb = shutil.disk_usage(paths.home).free / 1e6
     if free_mb < 200:
         yield Finding("disk", "warning", f"{free_mb:.0f} MB free for evidence and the store", "free some room")
 
 
-def _home_owner(paths: Paths, found: os.stat_result) -> Finding:
+def _check_home_owner(paths: Paths, found: os.stat_result) -> Finding:
     if not stat.S_ISDIR(found.st_mode):
         return Finding("home", "fault", f"{paths.home} is not a directory", "move it away, or set ACU_HOME")
     if found.st_uid != os.getuid():
@@ -191,25 +191,25 @@ def shared_memory_finding() -> Finding:
         return Finding("shared memory", "fault", text, "enlarge it: mount -o remount,size=512m /dev/shm (--shm-size)")
     if free_mb < _RING_MB * _WANTED_RINGS:
         return Finding("shared memory", "warning", text, "enlarge it: docker run --shm-size=512m")
-    # What is free moves all the time: an unchanged machine is told of in the same words.
+    # Free space varies all the time: an unchanged machine is reported in the same words.
     return Finding("shared memory", "ok", f"room for {_WANTED_RINGS} displays of 1280x720 and more in {_SHM}")
 
 
 def program_findings(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]:
     """What managed displays are made of."""
-    yield _program("Xvfb", "managed displays", "apt-get install xvfb")
+    yield _find_program("Xvfb", "managed displays", "apt-get install xvfb")
     try:
         wanted = config.load(paths.config, env).display
     except ConfigError:
         return
     if wanted.window_manager:
         name = wanted.window_manager.split()[0]
-        yield _program(name, "the window manager of managed displays", f"apt-get install {name}")
+        yield _find_program(name, "the window manager of managed displays", f"apt-get install {name}")
     if wanted.session_bus:
-        yield _program("dbus-daemon", "the session bus of managed displays", "apt-get install dbus-daemon")
+        yield _find_program("dbus-daemon", "the session bus of managed displays", "apt-get install dbus-daemon")
 
 
-def _program(name: str, use: str, fix: str) -> Finding:
+def _find_program(name: str, use: str, fix: str) -> Finding:
     found = shutil.which(name)
     if found is None:
         return Finding(name, "warning", f"not found; it is needed for {use}", fix)
@@ -230,27 +230,27 @@ def socket_finding(paths: Paths) -> Finding:
 
 def permission_findings(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]:
     """Yield each deviation with the command that mends it; a fault is one that the daemon does not start on."""
-    # That ACU_HOME itself can be read is told with its other faults.
+    # That ACU_HOME itself can be read is among its other findings.
     found = [one for one in private_files.deviations(paths) if one.grave or one.path != paths.home]
     for one in found:
         yield Finding("permissions", "fault" if one.grave else "warning", f"{one.path} {one.fault}", one.fix)
-    yield from _named_secrets(paths, env)
+    yield from _list_named_secrets(paths, env)
     if not found and paths.home.exists():
         yield Finding("permissions", "ok", "directories, sockets, store, keys and cookies are closed to others")
 
 
-def _named_secrets(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]:
+def _list_named_secrets(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]:
     try:
         settings = config.load(paths.config, env)
     except ConfigError:
-        return  # told as a fault of the settings
-    for key, file in _secret_files(settings):
+        return  # reported as a fault of the settings
+    for key, file in _list_secret_files(settings):
         why = private_files.secret_exposure(Path(file).expanduser())
         if why:
             yield Finding("permissions", "warning", f"{file} ({key}) {why}", f"chmod 600 {shlex.quote(file)}")
 
 
-def _secret_files(settings: Settings) -> Iterator[tuple[str, str]]:
+def _list_secret_files(settings: Settings) -> Iterator[tuple[str, str]]:
     named = {
         "[wake] openclaw_token_file": settings.wake.openclaw_token_file,
         "[wake] webhook_secret_file": settings.wake.webhook_secret_file,

@@ -10,9 +10,9 @@ import click
 
 from acud.base.errors import AcudError
 from acud.protocol.events import Event
-from acud_cli.event_words import event_words
+from acud_cli.event_words import describe_event
 from acud_cli.exit_codes import Exit
-from acud_cli.formatting import moment, plain, shortened
+from acud_cli.formatting import moment, plain, shorten
 from acud_cli.options import WholeNumber, limit_option
 from acud_cli.session import Session, as_json, pass_session, say, warn
 from acud_client.call import is_away
@@ -59,18 +59,18 @@ def _start(client: Client, last: int) -> int:
 
 def _print(found: tuple[Event, ...], trimmed: int, after: int) -> None:
     if trimmed > after + 1:
-        warn(_trimmed_words(Trimmed(after, trimmed)))
+        warn(_describe_trimmed(Trimmed(after, trimmed)))
     for event in found:
-        say(event_line(event))
+        say(format_event(event))
 
 
-def event_line(event: Event) -> str:
+def format_event(event: Event) -> str:
     """Return one event as a line: its number, when, and what happened."""
-    line = f"{event.n:>6}  {moment(event.utc_s)}  {event_words(event)}"
-    return shortened(line, get_terminal_size().columns) if sys.stdout.isatty() else plain(line)
+    line = f"{event.n:>6}  {moment(event.utc_s)}  {describe_event(event)}"
+    return shorten(line, get_terminal_size().columns) if sys.stdout.isatty() else plain(line)
 
 
-def _trimmed_words(gap: Trimmed) -> str:
+def _describe_trimmed(gap: Trimmed) -> str:
     return f"note: events {gap.after + 1} to {gap.first - 1} are no longer kept"
 
 
@@ -78,12 +78,12 @@ def _follow(session: Session, client: Client, topic: str, after: int) -> int:
     try:
         with client.events(topic=topic, after=after) as stream:
             while True:
-                _tell(session, _next(stream))
+                _print_gap(session, _read_next(stream))
     except KeyboardInterrupt:
         return Exit.OK
 
 
-def _next(stream: EventStream) -> Event | Trimmed:
+def _read_next(stream: EventStream) -> Event | Trimmed:
     told = False
     while True:
         try:
@@ -97,10 +97,10 @@ def _next(stream: EventStream) -> Event | Trimmed:
             time.sleep(_RETRY_S)
 
 
-def _tell(session: Session, item: Event | Trimmed) -> None:
+def _print_gap(session: Session, item: Event | Trimmed) -> None:
     if session.json:
         print(as_json(item), flush=True)
     elif isinstance(item, Trimmed):
-        warn(_trimmed_words(item))
+        warn(_describe_trimmed(item))
     else:
-        say(event_line(item))
+        say(format_event(item))

@@ -52,12 +52,12 @@ def worker(_: Session, *, backends: tuple[str, ...], kind: str, concurrency: int
     if not backends and not ray:
         raise click.UsageError("name a --backend, or say --ray")
     ask = msgspec.json.encode(WorkerAsk(backends, kind, concurrency or 0, ray)).decode()
-    # This process becomes the worker: signals reach it, and whoever started it watches it.
+    # This process becomes the worker: signals reach it, and its parent watches it.
     os.execv(sys.executable, [sys.executable, "-m", "acud.features.fleet.worker", ask])  # noqa: S606 - no shell is wanted
 
 
 _NO_MORE_S = 2.0
-"""Without --follow: when nothing has come for so long there is nothing."""
+"""Without --follow: after so long without a wake there is none."""
 _CONNECT_S = 10.0
 
 
@@ -77,7 +77,7 @@ def wakes(session: Session, *, agent: str, follow: bool, limit: int | None) -> N
     """Take the wakes of an agent, whichever host they came from, and print them: the host may be dead by now.
 
     Each is acknowledged once it is printed: it counts as seen, its host is told, and it does not come again. With
-    --json: one wake a line. Whoever is killed before that leaves it to the next, with the same id.
+    --json: one wake a line. If this command is killed before that, the next one gets the wake, with the same id.
 
     \b
     acud fleet wakes --follow
@@ -99,7 +99,7 @@ async def _take(session: Session, settings: FleetSettings, agent: str, follow: b
     count = 0
     inbox = f"agent-{key_of(agent or ANYBODY)}"
     async with NatsConnection(settings, "acud fleet wakes", warned=_warn, inbox=inbox) as connection:
-        await _reached(connection, follow)
+        await _wait_for_server(connection, follow)
         async with AgentWakes(connection, agent) as taking:
             while limit is None or count < limit:
                 taken = await taking.next(None if follow else _NO_MORE_S)
@@ -116,7 +116,7 @@ def _warn(warnings: dict[str, tuple[str, str]]) -> None:
         click.echo(f"acud: {text} ({fix})", err=True)
 
 
-async def _reached(connection: NatsConnection, follow: bool) -> None:
+async def _wait_for_server(connection: NatsConnection, follow: bool) -> None:
     """Wait for a server. Raises: Unavailable when none answers soon and waiting is not wanted."""
     try:
         async with asyncio.timeout(None if follow else _CONNECT_S):
@@ -163,7 +163,7 @@ def serve(session: Session, *, processes: int, debug: bool) -> None:
     acud fleet serve
     acud fleet serve --processes 4
     """
-    settings = fleet_settings(session)  # first: it tells when the library that the endpoint loads is missing
+    settings = fleet_settings(session)  # first: it reports a missing library of the endpoint
     from acud_fleet import endpoint
 
     endpoint.serve(settings, session.home.of_fleet(), processes, debug=debug)
@@ -186,7 +186,7 @@ def hosts(session: Session) -> None:
 @click.option("--label", "labels", multiple=True, metavar="NAME=VALUE", help="What the host must carry.")
 @pass_session
 def place(session: Session, *, name: str, labels: tuple[str, ...]) -> None:
-    """Tell on which host the task, wait, run or recording ID lives; without one, where a new display would go now.
+    """Print the host on which the task, wait, run or recording ID lives; without one, where a new display would go now.
 
     \b
     acud fleet place
@@ -230,7 +230,7 @@ def forget(session: Session, *, host: str) -> None:
 @fleet.command(short_help="Tell whether this host is in a fleet, and what the endpoint sees.")
 @pass_session
 def status(session: Session) -> None:
-    """Tell whether this host's daemon is in a fleet, and whether an endpoint here answers.
+    """Show whether this host's daemon is in a fleet, and whether an endpoint here answers.
 
     \b
     acud fleet status
@@ -251,12 +251,12 @@ def status(session: Session) -> None:
         }
     except AcudError as fault:
         told["endpoint"] = {"state": str(fault)}
-    session.show(told, lambda: say_all(f"{part}: {_line(words)}" for part, words in told.items()))
+    session.show(told, lambda: say_all(f"{part}: {_format_line(words)}" for part, words in told.items()))
 
 
-def _line(words: object) -> str:
+def _format_line(words: object) -> str:
     pairs = words.items() if isinstance(words, dict) else ()
-    return ", ".join(f"{name} {_line(value) if isinstance(value, dict) else value}" for name, value in pairs)
+    return ", ".join(f"{name} {_format_line(value) if isinstance(value, dict) else value}" for name, value in pairs)
 
 
 def _print(found: tuple[HostInfo, ...]) -> None:

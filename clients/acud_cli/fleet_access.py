@@ -1,4 +1,4 @@
-"""`acud fleet init`, `grant`, `grants` and `revoke`: what the administrator of a fleet's servers does."""
+"""`acud fleet init`, `grant`, `grants` and `revoke`: the work of the administrator of a fleet's servers."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ def init(
 ) -> None:
     """Make what is missing on the NATS servers and change what differs. Run it again after each grant and each update.
 
-    It makes consumers for everybody whom the folder grants something; without such a folder for this host, the agent
-    main and [jobs] kind. Nobody else makes or changes anything there: it needs the administrator's key where the
-    servers ask for one.
+    It makes consumers for each role in the folder; without such a folder, for this host, the agent main and [jobs]
+    kind. No other command makes or changes anything there: it needs the administrator's key where the servers ask for
+    one.
 
     \b
     acud fleet init
@@ -110,10 +110,10 @@ def grant(
     carries: tuple[str, ...],
     rotate: bool,
 ) -> None:
-    """Write into the folder what ROLE NAME may do on the servers, with a new key for it, and say what comes next.
+    """Write into the folder what ROLE NAME may do on the servers, with a new key for it, and print the next step.
 
-    permissions.conf there is for the servers. It puts everybody into an account of its own, which shares with the
-    others only what the role needs. A seed (.nk) goes to its machine: [fleet] nkey_seed_file. Begin with admin.
+    permissions.conf there is for the servers. It gives each role an account of its own, which shares with the others
+    only what the role needs. A seed (.nk) goes to its machine: [fleet] nkey_seed_file. Begin with admin.
 
     \b
     acud fleet grant admin
@@ -143,7 +143,7 @@ def grant(
 @_FOLDER
 @pass_session
 def grants(session: Session, *, folder: Path) -> None:
-    """List everybody whom the administrator's folder grants something, with the beginnings of their keys.
+    """List each role in the administrator's folder, with the beginnings of its keys.
 
     \b
     acud fleet grants

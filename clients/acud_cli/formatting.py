@@ -28,10 +28,10 @@ _IN_JSON = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\u
 
 def plain(text: str) -> str:
     """Return `text` on one line with every control character as a visible escape (`\\x1b`)."""
-    return _DANGEROUS.sub(_visible, text)
+    return _DANGEROUS.sub(_escape, text)
 
 
-def shortened(text: str, width: int) -> str:
+def shorten(text: str, width: int) -> str:
     """Return `text` made plain and cut to `width` characters, the cut marked by an ellipsis."""
     clean = plain(text)
     return clean if len(clean) <= width else clean[: max(0, width - 1)] + "…"
@@ -42,7 +42,7 @@ def plain_json(text: str) -> str:
     return _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def _visible(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     character = found[0]
     code = ord(character)
     if character in _SHORT:
@@ -58,7 +58,7 @@ def duration(seconds: float) -> str:
         return f"{seconds:.2f} s" if seconds < 1 else f"{seconds:.1f} s"
     if seconds < 60:
         return f"{seconds:.0f} s"
-    return _clock(round(seconds))
+    return _format_clock(round(seconds))
 
 
 def time_given(seconds: float) -> str:
@@ -66,7 +66,7 @@ def time_given(seconds: float) -> str:
     return f"for {duration(seconds)}" if seconds else "for one look"
 
 
-def _clock(seconds: int) -> str:
+def _format_clock(seconds: int) -> str:
     minutes, rest = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)
@@ -97,7 +97,7 @@ _EXCEPTION = re.compile(r"\b[A-Z]\w*(?:Error|Timeout|Exception): (?=\S)|\[Errno 
 
 
 def in_words(reason: str) -> str:
-    """Return the reason of a fault without the names and numbers that a library gave it."""
+    """Return the reason of a fault without a library's own names and numbers."""
     return _EXCEPTION.sub("", _UNANSWERED.sub(r"nothing answers at \1:\2", reason))
 
 
@@ -107,10 +107,10 @@ def count(number: int, noun: str) -> str:
 
 
 def cost(usd: float | None) -> str:
-    """Return an amount in US dollars; unknown is said, never shown as nothing."""
+    """Return an amount in US dollars; an unknown amount is marked, never shown as nothing."""
     if usd is None:
         return "cost unknown"
-    # Single judgements cost fractions of a cent: two significant digits tell them from nothing.
+    # Single judgements cost fractions of a cent: two significant digits distinguish them from nothing.
     digits = 2 if usd == 0 or usd >= 1 else 4 if usd >= 0.001 else 6
     return f"${usd:.{digits}f}"
 
@@ -150,8 +150,8 @@ class FittedTable:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.table import Table
 
-        rows = [tuple(map(_ending, row)) for row in self._rows] if console.is_terminal else self._rows
-        widths = self._fitted(rows, options.max_width, skip_empty=console.is_terminal)
+        rows = [tuple(map(_shorten_id, row)) for row in self._rows] if console.is_terminal else self._rows
+        widths = self._fit_columns(rows, options.max_width, skip_empty=console.is_terminal)
         table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
         for name, width in widths.items():
             table.add_column(name, no_wrap=True, overflow="ellipsis", width=width)
@@ -160,7 +160,7 @@ class FittedTable:
             table.add_row(*(row[place] for place in shown), style="reverse" if number == self._marked else None)
         yield table
 
-    def _fitted(self, rows: list[tuple[Text, ...]], room: int, *, skip_empty: bool) -> dict[str, int]:
+    def _fit_columns(self, rows: list[tuple[Text, ...]], room: int, *, skip_empty: bool) -> dict[str, int]:
         """Return the columns that have room, each with its width."""
         widths = {
             name: max([len(name), *(row[place].cell_len for row in rows)])
@@ -182,7 +182,7 @@ class FittedTable:
         return widths
 
 
-def _ending(cell: Text) -> Text:
+def _shorten_id(cell: Text) -> Text:
     """Return a cell as a terminal shows it: of an id the ending, by which every command finds it."""
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""`acud gui`: find something on a display, or do what a sentence says; `acud agent`: steps that a model plans."""
+"""`acud gui`: find something on a display, or do an instruction; `acud agent`: steps that a model plans."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from acud.types.action_effects import effect_lines, reading_line
 from acud.types.agent_runs import RunInfo, RunLimits, RunState
 from acud.types.grounding import Candidate, Found, GroundingBackend
 from acud_cli.exit_codes import Exit, of_state
-from acud_cli.formatting import FittedTable, duration, local_time, shortened
+from acud_cli.formatting import FittedTable, duration, local_time, shorten
 from acud_cli.options import (
     DURATION,
     EnumChoice,
@@ -31,8 +31,15 @@ from acud_cli.options import (
     task_option,
 )
 from acud_cli.session import Session, complete_ids, pass_session, print_table, say, warn, with_path, write_picture
-from acud_cli.wait_options import Wanted, action_wait_of, action_wait_options, address_of, address_options, condition_of
-from acud_cli.wait_text import ACTION_BLOCK_S, followed, left_by_interrupt, tell_wait
+from acud_cli.wait_options import (
+    Wanted,
+    action_wait_options,
+    address_options,
+    make_action_wait,
+    make_address,
+    make_condition,
+)
+from acud_cli.wait_text import ACTION_BLOCK_S, follow_action_wait, print_action_wait, print_left_wait
 from acud_client.call import POLL_S
 
 if TYPE_CHECKING:
@@ -79,7 +86,7 @@ def gui() -> None:
     """Find and use what is on a display, by its description.
 
     Exit codes: 0 found, or done with its effect seen; 3 done, and no effect was seen; 7 not there; 8 several fit, and
-    none was chosen; 1 it could not be said.
+    none was chosen; 1 not known.
 
     \b
     acud gui find "the Export button"
@@ -97,7 +104,7 @@ def gui() -> None:
 @task_option
 @pass_session
 def gui_find(session: Session, *, description: str, backend: GroundingBackend | None, **given: Any) -> int:
-    """Say where what DESCRIPTION describes is: its middle, its box, and how it was found.
+    """Print where DESCRIPTION is found: its middle, its box, and the method.
 
     \b
     acud gui find "the Name field" --target "window:Contact form"
@@ -149,10 +156,10 @@ def gui_do(
     picture: Path | None,
     **given: Any,
 ) -> int:
-    """Do what each INSTRUCTION says, once, in order, and see whether it had an effect. The first that fails ends it.
+    """Do each INSTRUCTION once, in order, and see whether it had an effect. The first that fails ends it.
 
-    Click, double-click, right-click, hover over, tick, untick, type into, set to, select in, scroll to, drag to,
-    press. Words in quotation marks are taken as they are.
+    Click, double-click, right-click, hover over, tick, untick, type into, set to, select in, scroll to, drag to, press.
+    Words in quotation marks are taken as they are.
 
     \b
     acud gui do "click(847, 523)"
@@ -164,15 +171,15 @@ def gui_do(
     if not first:
         raise click.UsageError("say what to do: an INSTRUCTION, or --script")
     client = session.client()
-    wait = action_wait_of(given)
-    with left_by_interrupt(wait):
+    wait = make_action_wait(given)
+    with print_left_wait(wait):
         reply = client.gui_do(
             first,
             given["target"],
             display=given["display"],
             view=given["view"],
             backend=backend,
-            expect=condition_of(Wanted(given["expect"], given["expect_text"], until=given["expect_json"])),
+            expect=make_condition(Wanted(given["expect"], given["expect_text"], until=given["expect_json"])),
             timeout_s=given["timeout"],
             picture=picture is not None,
             task_id=given["task_id"],
@@ -182,7 +189,7 @@ def gui_do(
             block_s=ACTION_BLOCK_S,
         )
         if reply.wait is not None:
-            reply = replace(reply, wait=followed(session, client, reply.wait))
+            reply = replace(reply, wait=follow_action_wait(session, client, reply.wait))
     if picture is not None and reply.picture is not None:
         write_picture(picture, reply.picture.image)
     session.show(with_path(reply, picture), lambda: _tell_done(reply))
@@ -222,7 +229,7 @@ def _tell_done(reply: DoReply) -> None:
         for candidate in shown.candidates:
             say(f"  {_candidate(candidate)}")
     if reply.wait is not None:
-        tell_wait(reply.wait)
+        print_action_wait(reply.wait)
 
 
 _RUN_EXITS = {
@@ -276,7 +283,7 @@ def run(session: Session, **given: Any) -> int:
         model=given["model"],
         limits=limits,
         task_id=given["task_id"],
-        wake=address_of(given),
+        wake=make_address(given),
     ).run
     if given["detach"]:
         session.show(begun, lambda: say(begun.run_id))
@@ -311,8 +318,8 @@ def _tell_steps(session: Session, found: RunInfo, told: int) -> int:
 
 
 def _step_line(number: int, kind: str, said: str, outcome: str, reason: str) -> str:
-    words = f": {shortened(reason, 160)}" if reason else ""
-    return f"{number:>3}  {kind}  {shortened(said, 100)}  → {outcome}{words}"
+    words = f": {shorten(reason, 160)}" if reason else ""
+    return f"{number:>3}  {kind}  {shorten(said, 100)}  → {outcome}{words}"
 
 
 def _print_end(found: RunInfo) -> None:
@@ -378,9 +385,9 @@ def _print_list(runs: tuple[RunInfo, ...]) -> None:
     )
     for one in runs:
         took = duration(one.ended_utc_s - one.created_utc_s) if one.ended_utc_s else "-"
-        said = shortened(one.spec.instruction, 80)
+        said = shorten(one.spec.instruction, 80)
         began = local_time(one.created_utc_s)
-        reason = shortened(one.reason, 120)
+        reason = shorten(one.reason, 120)
         table.add_row(one.state.value, said, reason, took, began, one.display, one.run_id)
     print_table(table)
 

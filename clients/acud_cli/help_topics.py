@@ -18,35 +18,37 @@ from acud_client.help_tables import CONDITIONS, DURATIONS, TARGETS
 _WIDEST = 100
 
 
-def conditions() -> Iterator[str]:
-    """Yield what can be waited for."""
-    yield from _said("What to wait for, behind `acud wait`. Several must all hold at once, or with --any one of them.")
+def list_conditions() -> Iterator[str]:
+    """Yield the lines about conditions."""
+    yield from _wrap_words(
+        "What to wait for, behind `acud wait`. Several must all hold at once, or with --any one of them."
+    )
     for row in CONDITIONS:
-        yield from ("", f"  acud wait {row.line}", *_said(row.words, "      "))
+        yield from ("", f"  acud wait {row.line}", *_wrap_words(row.words, "      "))
     yield from ("", "With these:")
     told = {row.argument for row in CONDITIONS}
     for option in wait.params:
         if isinstance(option, click.Option) and option.name in Wanted.__struct_fields__ and option.name not in told:
             names = "/".join((*option.opts, *option.secondary_opts))
-            yield from (f"  {names}", *_said(option.help or "", "      "))
+            yield from (f"  {names}", *_wrap_words(option.help or "", "      "))
     yield from ("", "Where: acud help targets. How long: acud help durations.")
 
 
-def targets() -> Iterator[str]:
-    """Yield what can be looked at."""
-    yield from _said("TARGET: the part of a screen that a command looks at. Without one it is the whole display.")
+def list_targets() -> Iterator[str]:
+    """Yield the lines about targets."""
+    yield from _wrap_words("TARGET: the part of a screen that a command looks at. Without one it is the whole display.")
     for row in TARGETS:
-        yield from ("", f"  {row.form}", *_said(row.words, "      "), f"      acud look --target {row.example}")
+        yield from ("", f"  {row.form}", *_wrap_words(row.words, "      "), f"      acud look --target {row.example}")
     yield ""
-    yield from _said(
+    yield from _wrap_words(
         "--display NAME says on which display the window, region or monitor is; --region x,y,w,h is short for"
         " --target region:x,y,w,h. acud scene takes the id of an element as well, and shows what is in it."
     )
 
 
-def durations() -> Iterator[str]:
-    """Yield how durations are written."""
-    yield from _said("DURATION: seconds, or numbers with units.")
+def list_durations() -> Iterator[str]:
+    """Yield the lines about durations."""
+    yield from _wrap_words("DURATION: seconds, or numbers with units.")
     yield ""
     for form, words in DURATIONS:
         yield f"  {form:<8}{words}"
@@ -54,13 +56,13 @@ def durations() -> Iterator[str]:
 
 
 _TOPICS: dict[str, tuple[Callable[[], Iterable[str]], str]] = {
-    "conditions": (conditions, "what to wait for"),
-    "targets": (targets, "where to look"),
-    "durations": (durations, "how long"),
+    "conditions": (list_conditions, "what to wait for"),
+    "targets": (list_targets, "where to look"),
+    "durations": (list_durations, "how long"),
 }
 
 
-def _said(words: str, indent: str = "") -> list[str]:
+def _wrap_words(words: str, indent: str = "") -> list[str]:
     out = console()
     width = min(out.width, _WIDEST) if out.is_terminal else _WIDEST
     return wrap(words, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
@@ -87,19 +89,19 @@ def help_command(ctx: click.Context, session: Session, *, topic: tuple[str, ...]
     acud help durations
     acud help wait list
     """
-    lines = list(_lines(ctx, topic))
+    lines = list(_format_lines(ctx, topic))
     session.show({"topic": " ".join(topic), "lines": lines}, lambda: say_all(lines))
 
 
-def _lines(ctx: click.Context, topic: tuple[str, ...]) -> Iterable[str]:
+def _format_lines(ctx: click.Context, topic: tuple[str, ...]) -> Iterable[str]:
     if not topic:
         return [*(f"acud help {name:<12}{words}" for name, (_, words) in _TOPICS.items()), "acud help COMMAND"]
     if len(topic) == 1 and topic[0] in _TOPICS:
         return _TOPICS[topic[0]][0]()
-    return _help_of(ctx, topic).splitlines()
+    return _find_help(ctx, topic).splitlines()
 
 
-def _help_of(ctx: click.Context, path: tuple[str, ...]) -> str:
+def _find_help(ctx: click.Context, path: tuple[str, ...]) -> str:
     """Return the help of the command at `path`. Raises: click.UsageError when there is none."""
     root = ctx.find_root()
     here, command = root, root.command

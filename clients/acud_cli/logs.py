@@ -46,22 +46,23 @@ def _last_bytes(path: Path, lines: int, first: int) -> bytes:
 
 
 def tail_over_rotation(path: Path, count: int) -> list[str]:
-    """Return the last `count` lines of `path`; where it has fewer, also of what it was before it was emptied."""
+    """Return the last `count` lines of `path`; if it has fewer, also of the file before it was emptied."""
     lines = tail(path, count)
-    return tail(rotated(path), count - len(lines)) + lines if len(lines) < count else lines
+    return tail(find_rotated(path), count - len(lines)) + lines if len(lines) < count else lines
 
 
-def rotated(path: Path) -> Path:
-    """Return where the daemon keeps what was in `path` before it emptied it."""
+def find_rotated(path: Path) -> Path:
+    """Return where the daemon keeps the former content of `path`."""
     return path.with_name(f"{path.name}.1")
 
 
 def follow(path: Path) -> Iterator[str]:
     """Yield lines as they are added to `path`, from its present end on, for ever; also those that the daemon moved away
-    before they were read. A renamed file is read to its end, and the new one from its beginning."""
+    before they were read. A renamed file is read to its end, and the new one from its beginning.
+    """
     reader, rest = LogReader(path), b""
     while True:
-        data = reader.added()
+        data = reader.read_added()
         *whole, rest = (rest + data).split(b"\n")
         yield from (line.decode("utf-8", "replace") for line in whole if line.strip())
         if not data:
@@ -73,9 +74,9 @@ class LogReader:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._position, self._serial = _end_of(path)
+        self._position, self._serial = _find_end(path)
 
-    def added(self) -> bytes:
+    def read_added(self) -> bytes:
         """Return what was added since the last look, b"" for nothing."""
         try:
             with self._path.open("rb") as file:
@@ -95,10 +96,10 @@ class LogReader:
         """Begin anew with the file as it is now; return what was added to it before it was emptied."""
         was, emptied = self._position, found.st_ino == self._serial
         self._position, self._serial = 0, found.st_ino
-        return _from(rotated(self._path), was) if emptied else b""
+        return _read_from(find_rotated(self._path), was) if emptied else b""
 
 
-def _from(path: Path, position: int) -> bytes:
+def _read_from(path: Path, position: int) -> bytes:
     try:
         with path.open("rb") as file:
             file.seek(position)
@@ -107,7 +108,7 @@ def _from(path: Path, position: int) -> bytes:
         return b""
 
 
-def _end_of(path: Path) -> tuple[int, int]:
+def _find_end(path: Path) -> tuple[int, int]:
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -157,23 +158,23 @@ def logs(session: Session, *, follows: bool, level: str, limit: int) -> int:
     if not path.exists():
         warn(f"no log yet: {path}")
     try:
-        for line in _lines(session, follows=follows, level=level, count=limit):
+        for line in _split_lines(session, follows=follows, level=level, count=limit):
             _print(line, as_written=session.json)
     except KeyboardInterrupt:
         return Exit.OK
     return Exit.OK
 
 
-def _lines(session: Session, *, follows: bool, level: str, count: int) -> Iterator[str]:
+def _split_lines(session: Session, *, follows: bool, level: str, count: int) -> Iterator[str]:
     path = session.paths.debug_log
-    # A level is asked of more lines than are shown, for a quiet level among noisy ones.
+    # More lines are read than are shown, to find a quiet level among noisy ones.
     recent = tail_over_rotation(path, count if level == "debug" else 100_000)
-    yield from [line for line in recent if _wanted(line, level)][-count:] if count else []
+    yield from [line for line in recent if _is_wanted(line, level)][-count:] if count else []
     if follows:
-        yield from (line for line in follow(path) if _wanted(line, level))
+        yield from (line for line in follow(path) if _is_wanted(line, level))
 
 
-def _wanted(line: str, level: str) -> bool:
+def _is_wanted(line: str, level: str) -> bool:
     entry = parse(line)
     if entry is None or entry.level not in LEVELS:
         return True  # a traceback or a library's own words: never hidden
@@ -182,11 +183,11 @@ def _wanted(line: str, level: str) -> bool:
 
 def _print(line: str, *, as_written: bool) -> None:
     entry = None if as_written else parse(line)
-    text = log_line(entry) if entry else plain_json(line) if as_written else plain(line)
-    print(_coloured(text, entry.level if entry else ""), flush=True)
+    text = format_entry(entry) if entry else plain_json(line) if as_written else plain(line)
+    print(_colour(text, entry.level if entry else ""), flush=True)
 
 
-def log_line(entry: LogEntry) -> str:
+def format_entry(entry: LogEntry) -> str:
     """Return an entry as one line: time, level, process, event, fields."""
     fields = "  ".join(f"{name}={value}" for name, value in entry.fields.items() if name not in ("exception", "room"))
     head = f"{entry.at[11:23]}  {entry.level:<7}  {entry.process:<14}  {entry.event}  {fields}".rstrip()
@@ -194,6 +195,6 @@ def log_line(entry: LogEntry) -> str:
     return "\n    ".join([plain(head), *(plain(part) for part in trace.splitlines())])
 
 
-def _coloured(text: str, level: str) -> str:
+def _colour(text: str, level: str) -> str:
     colour = _COLOURS.get(level, "")
     return f"\x1b[{colour}m{text}\x1b[0m" if colour and sys.stdout.isatty() else text

@@ -90,7 +90,7 @@ def _hidden_words(picture: Picture) -> str:
 
 
 def _kind(given: dict[str, Any]) -> Literal["png", "jpeg"]:
-    """Return the kind that was asked for. Raises: click.UsageError where the file's name says another."""
+    """Return the picture's format. Raises: click.UsageError if the file's name contradicts it."""
     output: Path | None = given["output"]
     asked: Literal["png", "jpeg"] | None = given["kind"]
     if asked and output is not None and output.suffix:

@@ -67,8 +67,8 @@ def _selection(command: Callable[..., Any]) -> Callable[..., Any]:
 def mcp(ctx: click.Context, /, *, http: bool, port: int, fleet: bool, autostart: bool, **given: Any) -> None:
     """Serve acud's tools over the Model Context Protocol.
 
-    A host (OpenClaw, Claude Code, Cursor, VS Code …) starts this command by itself, once `acud mcp install` has told
-    it. Without --caps and --tools every tool is served.
+    A host (OpenClaw, Claude Code, Cursor, VS Code …) starts this command by itself, after `acud mcp install`. Without
+    --caps and --tools every tool is served.
 
     \b
     acud mcp
@@ -110,8 +110,8 @@ def _handshake(selection: Selection, *, tasks_extension: bool) -> Handshake:
 
 
 def _absent(session: Session) -> frozenset[str]:
-    """Return what tools would need and the daemon here has not: features that are switched off, a model for gui_agent.
-    Nothing where that is not known: of a fleet's hosts, and of settings that the daemon would refuse.
+    """Return what tools need and the daemon here has not: features that are switched off, a model for gui_agent. Empty
+    if that is not known: of a fleet's hosts, and of settings that the daemon would refuse.
     """
     if session.fleet:
         return frozenset()

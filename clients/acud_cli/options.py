@@ -122,7 +122,7 @@ class Number(click.ParamType[float]):
         return f"between {self._least:g} and {self._most:g}" if self._most < 1e6 else f"at most {self._most:.0f}"
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        """Return what stands for it in a help: its limits, where it has two that a person would mind."""
+        """Return its placeholder in a help: its limits, if it has two that matter to a person."""
         if self._least is None or self._most is None or self._most >= 100_000:
             return "N"
         return f"{self._least:g}..{self._most:g}"
@@ -148,7 +148,7 @@ SIZE = SizeType()
 
 
 def labels_of(words: tuple[str, ...]) -> dict[str, str]:
-    """Return the labels that `words` are. Raises: click.UsageError for one that is not NAME=VALUE."""
+    """Return `words` as labels. Raises: click.UsageError for one that is not NAME=VALUE."""
     found = dict[str, str]()
     for word in words:
         name, sign, value = word.partition("=")
@@ -186,7 +186,7 @@ class PictureFile(click.ParamType[Path]):
 
 
 def picture_kind(path: Path | None) -> Literal["png", "jpeg"]:
-    """Return the kind of picture that a file's name says."""
+    """Return the kind of picture by the file's name."""
     return _KINDS.get(path.suffix.lower(), "png") if path is not None else "png"
 
 
@@ -209,7 +209,7 @@ class EnumChoice(click.Choice[Member]):
     """A choice among the values of an enum; the command gets the member."""
 
     def normalize_choice(self, choice: object, ctx: click.Context | None) -> str:
-        """Return the value that a caller writes."""
+        """Return the value of `choice` as a caller writes it."""
         return str(choice.value if isinstance(choice, Enum) else choice)
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from acud.base.errors import AcudError
 from acud.protocol.recordings import RecordingInfo, RecordingState
 from acud.protocol.requests.recordings import RecordListReply, RecordReply
-from acud_cli.formatting import FittedTable, count, duration, moment, plain, shortened
+from acud_cli.formatting import FittedTable, count, duration, moment, plain, shorten
 from acud_cli.options import (
     Number,
     complete_displays,
@@ -89,7 +89,7 @@ def start(session: Session, *, name: str, display: str, task_id: str, fps: float
 @_recording_id
 @pass_session
 def stop(session: Session, *, recording_id: str) -> None:
-    """End a recording with what its display shows now, and say where its files are.
+    """End a recording with what its display shows now, and print where its files are.
 
     \b
     acud record stop 8whsfy
@@ -149,7 +149,7 @@ def _print_list(recordings: tuple[RecordingInfo, ...]) -> None:
         spare=("task", "began", "reason"),
     )
     for one in recordings:
-        began, reason = moment(one.created_utc_s), shortened(one.reason, 120)
+        began, reason = moment(one.created_utc_s), shorten(one.reason, 120)
         names = (one.task_id or "-", one.recording_id)
         table.add_row(one.state.value, plain(one.display), _amount(one), began, *names, reason)
     print_table(table)
@@ -183,7 +183,7 @@ def export(session: Session, *, task_id: str, output: Path) -> None:
 
 
 def export_to(session: Session, task_id: str, output: Path) -> None:
-    """Write a task's ZIP file, and tell what is in it."""
+    """Write a task's ZIP file, and list what is in it."""
     manifest = write_export(session.client(timeout_s=_STOP_S), task_id, output)
     for note in manifest.notes:
         warn(note)

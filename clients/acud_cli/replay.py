@@ -1,4 +1,4 @@
-"""`acud replay`: a condition over a recording, and what each judge would have said when."""
+"""`acud replay`: a condition over a recording, and each judge's verdicts with their times."""
 
 from __future__ import annotations
 
@@ -26,10 +26,17 @@ from acud.protocol.replay import (
 )
 from acud.types import JudgeName
 from acud_cli.exit_codes import Exit, of_code
-from acud_cli.formatting import FittedTable, count, plain, shortened
+from acud_cli.formatting import FittedTable, count, plain, shorten
 from acud_cli.options import BOX, DURATION, boxes, target_of, together
 from acud_cli.session import Session, as_json, pass_session, print_table, say, warn
-from acud_cli.wait_options import budget_of, budget_options, condition_options, policy_of, policy_options, wanted_of
+from acud_cli.wait_options import (
+    budget_options,
+    condition_options,
+    find_condition,
+    make_budget,
+    make_policy,
+    policy_options,
+)
 
 _MOST_DIFFERENT = 20
 
@@ -68,7 +75,7 @@ _options = together(
 @_options
 @pass_session
 def replay(session: Session, **given: Any) -> int:
-    """Run a wait over RECORDING, as if what it shows happened now, and print each verdict with its time.
+    """Run a wait over RECORDING, as if it happened now, and print each verdict with its time.
 
     RECORDING is an id, its unique ending or beginning, or the path of a recording's file or folder. No daemon is
     needed: an evaluator of its own judges, with the settings, keys, budgets and redaction of acud.toml. Several --judge
@@ -81,9 +88,9 @@ def replay(session: Session, **given: Any) -> int:
 
     Exit code: 0 it resolved with every judge, 3 it did not, 5 a run failed, 1 the recording is damaged.
     """
-    ask = _asked(given)
+    ask = _make_request(given)
     lines: list[ReplayLine] = []
-    for line in _replayed(ask):
+    for line in _read_replay(ask):
         lines.append(line)
         if not session.json:
             _print(line, several=len(ask.judges) > 1)
@@ -91,11 +98,11 @@ def replay(session: Session, **given: Any) -> int:
         say_json(lines)
     else:
         _print_end(lines)
-    return _exit(lines)
+    return _choose_exit(lines)
 
 
-def _asked(given: dict[str, Any]) -> ReplayAsk:
-    until = wanted_of(given)
+def _make_request(given: dict[str, Any]) -> ReplayAsk:
+    until = find_condition(given)
     if until is None:
         raise click.UsageError("say what to look for: --criteria, --text, --gone, --change or --stable")
     return ReplayAsk(
@@ -104,8 +111,8 @@ def _asked(given: dict[str, Any]) -> ReplayAsk:
         target_of(given["target"], given["region"]),
         boxes(given["ignore"]),
         given["judges"] or (JudgeName.AUTO,),
-        policy_of(given),
-        budget_of(given),
+        make_policy(given),
+        make_budget(given),
         given["timeout"],
         given["from_s"],
         given["to_s"],
@@ -114,9 +121,9 @@ def _asked(given: dict[str, Any]) -> ReplayAsk:
     )
 
 
-def _replayed(ask: ReplayAsk) -> Iterator[ReplayLine]:
-    """Yield what the replay says. Raises: Unavailable when its process ends before it is through."""
-    with _process() as process:
+def _read_replay(ask: ReplayAsk) -> Iterator[ReplayLine]:
+    """Yield the replay's lines. Raises: Unavailable if its process ends before it is through."""
+    with _start_process() as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(msgspec.json.encode(ask))
@@ -130,7 +137,7 @@ def _replayed(ask: ReplayAsk) -> Iterator[ReplayLine]:
 
 
 @contextmanager
-def _process() -> Iterator[subprocess.Popen[bytes]]:
+def _start_process() -> Iterator[subprocess.Popen[bytes]]:
     command = [sys.executable, "-m", "acud.features.recording.replay"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
@@ -148,20 +155,20 @@ def _print(line: ReplayLine, *, several: bool) -> None:
             for note in line.notes:
                 warn(f"note: {note}")
         case ReplayRow() if not several:
-            say(row_line(line))
+            say(format_row(line))
         case ReplayRun() if not several:
-            say(ending_line(line))
+            say(format_ending(line))
 
 
 def _print_end(lines: list[ReplayLine]) -> None:
     runs = [line for line in lines if isinstance(line, ReplayRun)]
     if len(runs) > 1:
-        print_table(side_by_side(runs, [line for line in lines if isinstance(line, ReplayRow)]))
+        print_table(compare_runs(runs, [line for line in lines if isinstance(line, ReplayRow)]))
         for run in runs:
-            say(ending_line(run))
+            say(format_ending(run))
     for pair in lines:
         if isinstance(pair, ReplayPair):
-            for words in agreement_lines(pair, runs):
+            for words in format_agreement(pair, runs):
                 say(words)
     for fault in lines:
         if isinstance(fault, ReplayFault):
@@ -180,25 +187,25 @@ def say_json(lines: list[ReplayLine]) -> None:
     print(as_json(told), flush=True)
 
 
-def _exit(lines: list[ReplayLine]) -> Exit:
+def _choose_exit(lines: list[ReplayLine]) -> Exit:
     faults = [line for line in lines if isinstance(line, ReplayFault)]
     if faults:
         return of_code(faults[0].code)
     return max((_EXITS[line.state] for line in lines if isinstance(line, ReplayRun)), default=Exit.ERROR)
 
 
-def row_line(row: ReplayRow) -> str:
+def format_row(row: ReplayRow) -> str:
     """Return one verdict as a line."""
     judge = f" {row.judge}" if row.judge else ""
     spent = f" {row.latency_ms / 1000:.2f} s" if row.gate in ("judged", "forced") else ""
     code = f" ({row.verdict.code})" if row.verdict.code else ""
-    words = shortened(row.verdict.detail, 200)
+    words = shorten(row.verdict.detail, 200)
     return (
         f"{row.at_s:9.3f}  frame {row.frame:<7} {row.gate:<6}{judge}{spent}  {row.verdict.answer.value}{code}: {words}"
     )
 
 
-def ending_line(run: ReplayRun) -> str:
+def format_ending(run: ReplayRun) -> str:
     """Return how a run ended, and what it cost."""
     when = f"resolved at {run.at_s:.3f} s on frame {run.frame}" if run.state == "resolved" else _open(run)
     cost = "cost not known" if run.cost_usd is None else f"${run.cost_usd:.6f}"
@@ -214,8 +221,8 @@ def _open(run: ReplayRun) -> str:
     return f"{words}, at {run.at_s:.3f} s"
 
 
-def side_by_side(runs: list[ReplayRun], rows: list[ReplayRow]) -> FittedTable:
-    """Return what each run first said of each frame that was judged, one frame a row."""
+def compare_runs(runs: list[ReplayRun], rows: list[ReplayRow]) -> FittedTable:
+    """Return the first verdict of each run on each frame that was judged, one frame a row."""
     judges = [f"{run.judge} #{run.run + 1}" for run in runs]
     table = FittedTable("at", "frame", *judges, flexible=tuple(judges))
     told: dict[tuple[int, int], dict[int, ReplayRow]] = {}
@@ -223,22 +230,22 @@ def side_by_side(runs: list[ReplayRun], rows: list[ReplayRow]) -> FittedTable:
         told.setdefault((row.epoch, row.frame), {}).setdefault(row.run, row)
     for found in sorted(told.values(), key=lambda one: min(row.at_s for row in one.values())):
         first = next(iter(found.values()))
-        cells = (_cell(found.get(run.run)) for run in runs)
+        cells = (_format_cell(found.get(run.run)) for run in runs)
         table.add_row(f"{first.at_s:.3f}", str(first.frame), *cells)
     return table
 
 
-def _cell(row: ReplayRow | None) -> str:
+def _format_cell(row: ReplayRow | None) -> str:
     if row is None:
         return "-"
-    return plain(f"{row.verdict.answer.value}{_mark(row)}: {shortened(row.verdict.detail, 80)}")
+    return plain(f"{row.verdict.answer.value}{_format_mark(row)}: {shorten(row.verdict.detail, 80)}")
 
 
-def _mark(row: ReplayRow) -> str:
+def _format_mark(row: ReplayRow) -> str:
     return "" if row.gate in ("judged", "tiles") else f" [{row.gate}]"
 
 
-def agreement_lines(pair: ReplayPair, runs: list[ReplayRun]) -> list[str]:
+def format_agreement(pair: ReplayPair, runs: list[ReplayRun]) -> list[str]:
     """Return how far two runs agree."""
     names = " and ".join(f"{runs[run].judge} #{run + 1}" for run in pair.runs)
     if not pair.both:

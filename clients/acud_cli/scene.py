@@ -153,9 +153,9 @@ def annotate(
     since: int,
     task_id: str,
 ) -> int:
-    """Have a vision model say what is on a display; its words are in the scene until the pixels they are about change.
+    """Have a vision model describe a display; its words are in the scene until the pixels they are about change.
 
-    With --scene or --element you say it yourself, and no model is asked. Asking may cost money; the cost is shown.
+    With --scene or --element you describe it yourself, and no model is asked. Asking may cost money; the cost is shown.
 
     \b
     acud annotate

@@ -56,7 +56,7 @@ class Session:
 
     @property
     def paths(self) -> Paths:
-        """Where what the commands speak to lives."""
+        """The paths of the daemon or endpoint that the commands speak to."""
         return self.home.of_fleet() if self.fleet else self.home
 
     def daemon_client(self) -> Client:
@@ -75,7 +75,7 @@ class Session:
             )
 
     def client(self, *, timeout_s: float | None = None) -> Client:
-        """Return a client of what the commands speak to, which closes with the command."""
+        """Return a client of the daemon or endpoint that the commands speak to; it closes with the command."""
         from acud_client.own_display import find_own_display
 
         return _client(self.paths, timeout_s=timeout_s, here=None if self.fleet else find_own_display(os.environ, warn))
@@ -119,7 +119,7 @@ def as_json(value: Any) -> str:
 
 
 def is_quiet() -> bool:
-    """Tell whether the run is to print nothing but errors."""
+    """Return whether the run is to print nothing but errors."""
     ctx = click.get_current_context(silent=True)
     return ctx is not None and session_of(ctx).quiet
 
@@ -179,7 +179,7 @@ def _be_quiet(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None
 
 
 def session_of(ctx: click.Context) -> Session:
-    """Return the run's session; the first to ask makes it."""
+    """Return the run's session; the first call makes it."""
     root = ctx.find_root()
     if not isinstance(root.obj, Session):
         root.obj = Session()
@@ -190,7 +190,7 @@ Completion = Callable[..., "list[CompletionItem]"]
 
 
 def complete_names(names: Callable[[Client, str], Iterable[tuple[str, str]]]) -> Completion:
-    """Return a completion of what `names` asks the daemon for, given what is typed already, each with its help; none
+    """Return a completion by `names`, which asks the daemon, given what is typed already; each name with its help; none
     without a daemon.
     """
 
@@ -221,12 +221,12 @@ def pass_session(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command `--json` and `--quiet`, and as its first argument the run's session, which remembers them."""
 
     @functools.wraps(command)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def run_with_session(*args: Any, **kwargs: Any) -> Any:
         return command(session_of(click.get_current_context()), *args, **kwargs)
 
     flag = functools.partial(click.option, is_flag=True, is_eager=True, expose_value=False)
     quiet = flag("--quiet", "-q", callback=_be_quiet, help="Print only errors; the exit code tells the rest.")
-    return flag("--json", callback=_ask_for_json, help="Print JSON instead of text.")(quiet(wrapped))
+    return flag("--json", callback=_ask_for_json, help="Print JSON instead of text.")(quiet(run_with_session))
 
 
 def with_path(reply: Any, path: Path | None) -> dict[str, Any]:

@@ -29,7 +29,7 @@ _INDENT = 13
 @pass_session
 def status(session: Session, *, watch: bool) -> int:
     """Show whether the daemon runs, and how it is: version, displays, waits by state, judges, the routes that wake
-    agents, and every reason why it is not fully well. `acud daemon status` is the same; `acud doctor` says how to mend.
+    agents, and every reason why it is not fully well. `acud daemon status` is the same; `acud doctor` names the fixes.
 
     Exit code: 0 it runs (with warnings too), 6 it does not run or does not answer.
 

@@ -21,7 +21,7 @@ from acud.types.tasks import (
     TaskStatus,
     TaskView,
 )
-from acud_cli.formatting import FittedTable, cost, count, duration, local_moment, milliseconds, moment, shortened
+from acud_cli.formatting import FittedTable, cost, count, duration, local_moment, milliseconds, moment, shorten
 from acud_cli.options import (
     DURATION,
     SIZE,
@@ -35,13 +35,13 @@ from acud_cli.options import (
     zip_option,
 )
 from acud_cli.session import Session, pass_session, print_table, say, say_all
-from acud_cli.wait_options import budget_of, budget_options, tell_notes
+from acud_cli.wait_options import budget_options, make_budget, print_notes
 
 
 @click.group(short_help="Tasks: plan, actions, thread, display.")
 def task() -> None:
-    """Tasks of agents: a plan, what was done, what was said, and a display each. An id may be cut short: its
-    ending, which lists show, or its beginning is enough while it is unique.
+    """Tasks of agents: each has a plan, actions, a thread and a display. An id may be cut short: its ending, which
+    lists show, or its beginning is enough while it is unique.
     """
 
 
@@ -64,7 +64,7 @@ class JsonValue(click.ParamType[Any]):
 
 
 def _show(session: Session, reply: TaskReply) -> None:
-    tell_notes(reply.notes)
+    print_notes(reply.notes)
     session.show(reply, lambda: _print_view(reply))
 
 
@@ -102,7 +102,7 @@ def register_task(session: Session, *, name: str, plan: tuple[str, ...], **given
         isolated_display=not given["shared_display"],
         display_width=width,
         display_height=height,
-        budget=budget_of(given),
+        budget=make_budget(given),
         labels=labels_of(given["labels"]),
     )
     _show(session, reply)
@@ -201,7 +201,7 @@ def fund_task(session: Session, *, task_id: str, **given: Any) -> None:
     """
     client = session.client()
     view = client.task_summary(task_id, as_data=True).view
-    reply = client.task_update(task_id, budget=budget_of(given, view.task.budget if view is not None else None))
+    reply = client.task_update(task_id, budget=make_budget(given, view.task.budget if view is not None else None))
     _show(session, reply)
 
 
@@ -315,7 +315,7 @@ def show_thread(session: Session, *, task_id: str, limit: int) -> None:
 def export_task(session: Session, *, task_id: str, output: Path) -> None:
     """Write everything of a task to a ZIP file: plan, actions, messages, waits with verdicts and pictures, videos.
 
-    Texts, videos and evidence are redacted only where [redaction] says so: look at it before you pass it on.
+    Texts, videos and evidence are redacted only by [redaction]: look at the file before you pass it on.
 
     \b
     acud task export e0471d -o flight.zip
@@ -362,7 +362,7 @@ def task_table(views: tuple[TaskView, ...]) -> FittedTable:
     for view in views:
         one = view.task
         done = sum(item.completed_at is not None for item in view.items)
-        name, steps = shortened(one.name, 80), f"{done}/{len(view.items)}"
+        name, steps = shorten(one.name, 80), f"{done}/{len(view.items)}"
         row = [one.status.value, name, steps, one.display or "-", str(view.live_waits)]
         table.add_row(*row, moment(one.updated_at), one.task_id)
     return table
@@ -374,7 +374,7 @@ def item_table(items: tuple[PlanItem, ...]) -> FittedTable:
     for item in items:
         took = "-" if item.duration_seconds is None else duration(item.duration_seconds)
         failed = f" ({item.failed_actions} failed)" if item.failed_actions else ""
-        title = shortened(item.title, 200)
+        title = shorten(item.title, 200)
         table.add_row(str(item.number), item.status.value, title, took, f"{item.actions}{failed}")
     return table
 

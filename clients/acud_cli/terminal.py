@@ -12,8 +12,8 @@ from acud_cli.exit_codes import Exit, of_state
 from acud_cli.formatting import FittedTable, count, local_time, plain
 from acud_cli.options import DURATION, WholeNumber, display_option, task_option, together
 from acud_cli.session import Session, complete_names, pass_session, print_table, say, say_all, warn
-from acud_cli.wait_options import action_wait_of, action_wait_options
-from acud_cli.wait_text import ACTION_BLOCK_S, followed, left_by_interrupt, tell_wait
+from acud_cli.wait_options import action_wait_options, make_action_wait
+from acud_cli.wait_text import ACTION_BLOCK_S, follow_action_wait, print_action_wait, print_left_wait
 
 _REST_S = 10.0
 _complete_session = complete_names(
@@ -48,7 +48,7 @@ _moment_options = together(
 )
 
 
-def _moment(given: dict[str, Any], usual: Moment) -> tuple[Moment, float]:
+def _choose_moment(given: dict[str, Any], usual: Moment) -> tuple[Moment, float]:
     """Return when to answer, and after how many seconds at the latest. Raises: click.UsageError."""
     if given["done"] and given["now"]:
         raise click.UsageError("--done and --now exclude each other")
@@ -76,11 +76,11 @@ def open_session(session: Session, *, command: tuple[str, ...], name: str, cwd: 
     acud terminal open --name build
     acud terminal open --display :100 -- top
     """
-    columns, rows = _size(size)
-    moment, block_s = _moment(given, "settled")
-    wait = action_wait_of(given)
+    columns, rows = _parse_size(size)
+    moment, block_s = _choose_moment(given, "settled")
+    wait = make_action_wait(given)
     client = session.client()
-    with left_by_interrupt(wait):
+    with print_left_wait(wait):
         reply = client.terminal_open(
             command,
             name=name,
@@ -93,10 +93,10 @@ def open_session(session: Session, *, command: tuple[str, ...], name: str, cwd: 
             wait=wait,
             block_s=block_s if wait is None else ACTION_BLOCK_S,
         )
-        return _told(session, reply, moment)
+        return _print_reply(session, reply, moment)
 
 
-def _size(text: str) -> tuple[int, int]:
+def _parse_size(text: str) -> tuple[int, int]:
     columns, _, rows = text.partition("x")
     if not (columns.isdecimal() and rows.isdecimal()):
         raise click.UsageError(f"{text!r} is no size, such as 120x40")
@@ -123,10 +123,10 @@ def type_into(session: Session, *, name: str, text: str, keys: tuple[str, ...], 
     """
     typed = sys.stdin.read().removesuffix("\n") if text == "-" else text
     pressed = keys or (("Enter",) if typed and not no_enter else ())
-    moment, block_s = _moment(given, "settled")
-    wait = action_wait_of(given)
+    moment, block_s = _choose_moment(given, "settled")
+    wait = make_action_wait(given)
     client = session.client()
-    with left_by_interrupt(wait):
+    with print_left_wait(wait):
         reply = client.terminal_type(
             name,
             typed,
@@ -136,7 +136,7 @@ def type_into(session: Session, *, name: str, text: str, keys: tuple[str, ...], 
             wait=wait,
             block_s=block_s if wait is None else ACTION_BLOCK_S,
         )
-        return _told(session, reply, moment)
+        return _print_reply(session, reply, moment)
 
 
 @terminal.command("read", short_help="Print the text of a session.")
@@ -160,16 +160,16 @@ def read_session(session: Session, *, name: str, limit: int, since: str, **given
     acud terminal read build
     acud terminal read build --limit 20
     """
-    moment, block_s = _moment(given, "settled" if given["timeout"] is not None else "now")
+    moment, block_s = _choose_moment(given, "settled" if given["timeout"] is not None else "now")
     with session.client() as client:
         reply = client.terminal_read(name, lines=limit, since=since, moment=moment, block_s=block_s)
-        return _told(session, reply, moment)
+        return _print_reply(session, reply, moment)
 
 
 @terminal.command("list", short_help="List the sessions.")
 @pass_session
 def list_sessions(session: Session) -> None:
-    """List the sessions that are open, those whose programs have ended too.
+    """List the open sessions, including those whose program has ended.
 
     \b
     acud terminal list
@@ -180,7 +180,9 @@ def list_sessions(session: Session) -> None:
     def human() -> None:
         table = FittedTable("name", "state", "command", "opened", "pid", flexible=("command",), spare=("opened", "pid"))
         for one in reply.terminals:
-            table.add_row(one.name, _state(one), plain(one.command), local_time(one.opened_utc_s), str(one.pid))
+            table.add_row(
+                one.name, _describe_state(one), plain(one.command), local_time(one.opened_utc_s), str(one.pid)
+            )
         if reply.terminals:
             print_table(table)
         else:
@@ -204,26 +206,26 @@ def close_sessions(session: Session, *, names: tuple[str, ...]) -> None:
             session.show(closed, lambda closed=closed: say(f"{closed.terminal.name}: closed"))  # type: ignore[misc]
 
 
-def _state(info: TerminalInfo) -> str:
+def _describe_state(info: TerminalInfo) -> str:
     return info.end or {None: "running", True: "busy", False: "at its prompt"}[info.busy]
 
 
-def _told(session: Session, reply: TerminalReply, moment: Moment) -> int:
-    """Print what came of it; return the exit code."""
+def _print_reply(session: Session, reply: TerminalReply, moment: Moment) -> int:
+    """Print the reply of a call, and return the exit code."""
     from msgspec.structs import replace
 
     if reply.wait is not None:
-        reply = replace(reply, wait=followed(session, session.client(), reply.wait))
+        reply = replace(reply, wait=follow_action_wait(session, session.client(), reply.wait))
 
     def human() -> None:
-        warn(f"{reply.terminal.name}: {_state(reply.terminal)} (pid {reply.terminal.pid})")
+        warn(f"{reply.terminal.name}: {_describe_state(reply.terminal)} (pid {reply.terminal.pid})")
         if reply.left_out:
             warn(f"({count(reply.left_out, 'line')} above left out)")
         say_all(reply.text.split("\n") if reply.text else ())
         if reply.note:
             warn(f"note: {reply.note}")
         if reply.wait is not None:
-            tell_wait(reply.wait)
+            print_action_wait(reply.wait)
 
     session.show(reply, human)
     if reply.wait is not None:

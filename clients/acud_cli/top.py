@@ -24,11 +24,11 @@ from acud.protocol.requests.daemon import ChildStatus, StatusReply
 from acud.protocol.requests.waits import WaitListReply
 from acud.types import Answer, DisplayInfo, WaitInfo
 from acud_cli.exit_codes import Exit
-from acud_cli.formatting import FittedTable, cost, count, duration, in_words, plain, shortened
+from acud_cli.formatting import FittedTable, cost, count, duration, in_words, plain, shorten
 from acud_cli.options import DURATION
 from acud_cli.session import Session, console, pass_session, print_table
-from acud_cli.wait_options import wait_place
-from acud_cli.wait_text import said_words, show_lines, state_word, wait_words
+from acud_cli.wait_options import describe_place
+from acud_cli.wait_text import describe_answer, format_wait, name_wait, style_state
 from acud_client.sync import Client
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _KEPT = 60
 """Readings that the sparklines are drawn from."""
 _BARS = "▁▂▃▄▅▆▇█"
 _FEWEST_ROWS = 2
-"""Rows of a pane that has not the focus, where there is room for no more."""
+"""Rows of a pane without the focus, if there is no room for more."""
 _TITLE_LINES = 2
 
 
@@ -83,7 +83,7 @@ def _read(client: Client) -> TopSnapshot:
 def _print(view: TopSnapshot) -> None:
     board = Board()
     board.take(view)
-    for part in board.everything():
+    for part in board.draw_all():
         print_table(part)
 
 
@@ -91,16 +91,16 @@ def _live(client: Client, interval_s: float) -> int:
     from rich.live import Live
 
     board, out = Board(), console()
-    with _keys() as key_within, Live(console=out, screen=True, auto_refresh=False) as live:
+    with _listen_to_keys() as key_within, Live(console=out, screen=True, auto_refresh=False) as live:
         due_s = 0.0
         try:
             while True:
                 if time.monotonic() >= due_s and not board.paused:
                     _refresh(board, client)
                     due_s = time.monotonic() + interval_s
-                live.update(board.screen(out.width, out.height), refresh=True)
+                live.update(board.draw_screen(out.width, out.height), refresh=True)
                 key = key_within(interval_s if board.paused else max(0.0, due_s - time.monotonic()))
-                if key and not board.press(key, lambda wait_id: show_lines(client.wait_show(wait_id, evaluations=0))):
+                if key and not board.press(key, lambda wait_id: format_wait(client.wait_show(wait_id, evaluations=0))):
                     return Exit.OK
         except KeyboardInterrupt:
             return Exit.OK
@@ -137,8 +137,8 @@ _SEQUENCES = {
 
 
 @contextmanager
-def _keys() -> Iterator[Callable[[float], str]]:
-    """Return in a context what waits so many seconds for a key and names it, "" for none.
+def _listen_to_keys() -> Iterator[Callable[[float], str]]:
+    """Return, in a context, a function that waits so many seconds for a key and names it, "" for none.
 
     Keys are read one by one and not shown meanwhile; without a terminal to read from there are none.
     """
@@ -149,7 +149,7 @@ def _keys() -> Iterator[Callable[[float], str]]:
     before = termios.tcgetattr(source)
     tty.setcbreak(source)
     try:
-        yield lambda seconds: _key(source, seconds)
+        yield lambda seconds: _name_key(source, seconds)
     finally:
         termios.tcsetattr(source, termios.TCSADRAIN, before)
 
@@ -159,7 +159,7 @@ def _no_key(seconds: float) -> str:
     return ""
 
 
-def _key(source: int, seconds: float) -> str:
+def _name_key(source: int, seconds: float) -> str:
     if not select.select([source], [], [], seconds)[0]:
         return ""
     first = os.read(source, 1)
@@ -168,7 +168,7 @@ def _key(source: int, seconds: float) -> str:
             first += os.read(source, 1)
             if first[-1:].isalpha() or first.endswith(b"~"):
                 break
-    elif first[0] >= 0xC0:  # UTF-8 says in its first byte how many follow
+    elif first[0] >= 0xC0:  # the first byte of UTF-8 gives how many follow
         first += os.read(source, 3 if first[0] >= 0xF0 else 2 if first[0] >= 0xE0 else 1)
     text = first.decode(errors="ignore").replace("\x1bO", "\x1b[")
     return _SEQUENCES.get(text, text if text.isprintable() else "")
@@ -215,16 +215,16 @@ class TopList:
 
     @property
     def order(self) -> str:
-        """What it is sorted by, in words."""
+        """The sort order, in words."""
         column = self._columns[self._sorted_by]
         return f"{column.name} {'↓' if column.falling != self._turned else '↑'}"
 
     @property
     def selected(self) -> Any:
         """The item in the selected row, None when there is none."""
-        return self._items[self._place()] if self._items else None
+        return self._items[self._find_place()] if self._items else None
 
-    def _place(self) -> int:
+    def _find_place(self) -> int:
         return next((place for place, one in enumerate(self._items) if self._name(one) == self._selected), 0)
 
     def sort(self, step: int) -> None:
@@ -233,7 +233,7 @@ class TopList:
         self._turned = False
         self.take(self._items)
 
-    def turn(self) -> None:
+    def reverse(self) -> None:
         """Turn the order round."""
         self._turned = not self._turned
         self.take(self._items)
@@ -241,11 +241,11 @@ class TopList:
     def move(self, rows: int) -> None:
         """Select the row so many below."""
         if self._items:
-            self._selected = self._name(self._items[max(0, min(len(self._items) - 1, self._place() + rows))])
+            self._selected = self._name(self._items[max(0, min(len(self._items) - 1, self._find_place() + rows))])
 
-    def shown(self, rows: int) -> tuple[int, list[Any]]:
-        """Return as many items as have room, the selected one among them, and the number of the first."""
-        place = self._place()
+    def visible_rows(self, rows: int) -> tuple[int, list[Any]]:
+        """Return as many items as fit, the selected one among them, and the number of the first."""
+        place = self._find_place()
         self._first = max(0, min(self._first, place, len(self._items) - rows))
         self._first = max(self._first, place - rows + 1)
         return self._first, self._items[self._first : self._first + rows]
@@ -279,9 +279,9 @@ class Board:
                 "waits",
                 (
                     Column("time left", lambda one: one.remaining_s),
-                    Column("condition", lambda one: wait_words(one).lower()),
+                    Column("condition", lambda one: name_wait(one).lower()),
                     Column("verdict", lambda one: (one.verdict.answer.value, one.verdict.detail)),
-                    Column("where", lambda one: (_number_of(wait_place(one)), wait_place(one))),
+                    Column("where", lambda one: (_find_number(describe_place(one)), describe_place(one))),
                     Column("judged", lambda one: one.judged, falling=True),
                     Column("cost", lambda one: one.cost_usd or 0.0, falling=True),
                     Column("age", lambda one: one.created_utc_s),
@@ -292,7 +292,7 @@ class Board:
                 "displays",
                 (
                     Column("frames", lambda one: one.fps, falling=True),
-                    Column("name", lambda one: (_number_of(one.name), one.name)),
+                    Column("name", lambda one: (_find_number(one.name), one.name)),
                     Column("state", lambda one: one.state.value),
                     Column("waits", lambda one: self._waits_on.get(one.name, 0), falling=True),
                     Column("age", lambda one: one.frame_age_s or 0.0),
@@ -333,9 +333,9 @@ class Board:
         self._waits_on = {}
         for wait in view.waits.waits:
             self._waits_on[wait.display] = self._waits_on.get(wait.display, 0) + 1
-        self._arrange()
+        self._sort_and_filter()
 
-    def _arrange(self) -> None:
+    def _sort_and_filter(self) -> None:
         if self._view is None:
             return
         wanted = self._filter.lower()
@@ -344,16 +344,16 @@ class Board:
             self._view.status.displays,
             self._view.status.children,
         )
-        words: tuple[Callable[[Any], str], ...] = (_wait_find, lambda one: f"{one.name} {one.state}", _child_find)
+        words: tuple[Callable[[Any], str], ...] = (_matches_wait, lambda one: f"{one.name} {one.state}", _matches_child)
         for pane, items, found in zip(self._panes, every, words, strict=True):
             pane.take([one for one in items if wanted in found(one).lower()])
 
     # ---- keys ------------------------------------------------------------------------------------------------------
 
     def press(self, key: str, opened: Callable[[str], list[Text]]) -> bool:
-        """Do what a key is for; `opened` shows a wait in full. Return False when it ends the program."""
+        """Handle `key`; `opened` shows a wait in full. Return False when it ends the program."""
         if self._typing:
-            self._type(key)
+            self._edit_filter(key)
         elif self._opened:
             self._opened = []
         elif key in ("q", "Q"):
@@ -361,10 +361,10 @@ class Board:
         elif key == "enter":
             self._open(opened)
         else:
-            self._do(key)
+            self._run_key(key)
         return True
 
-    def _type(self, key: str) -> None:
+    def _edit_filter(self, key: str) -> None:
         if key in ("enter", "escape"):
             self._typing = False
             self._filter = "" if key == "escape" else self._filter
@@ -372,7 +372,7 @@ class Board:
             self._filter = self._filter[:-1]
         elif len(key) == 1:
             self._filter += key
-        self._arrange()
+        self._sort_and_filter()
 
     def _open(self, opened: Callable[[str], list[Text]]) -> None:
         wait = self._panes[0].selected if self._focus == 0 else None
@@ -383,7 +383,7 @@ class Board:
         except AcudError as fault:
             self.fault = fault.message
 
-    def _do(self, key: str) -> None:
+    def _run_key(self, key: str) -> None:
         pane = self._panes[self._focus]
         if key in _MOVES:
             pane.move(_MOVES[key])
@@ -394,50 +394,51 @@ class Board:
         elif key in ("left", "right"):
             pane.sort(1 if key == "right" else -1)
         elif key == "r":
-            pane.turn()
+            pane.reverse()
         elif key == "/":
             self._typing, self._filter = True, ""
         elif key == "escape":
             self._filter = ""
-            self._arrange()
+            self._sort_and_filter()
         elif key == " ":
             self.paused = not self.paused
 
     # ---- drawing ---------------------------------------------------------------------------------------------------
 
-    def everything(self) -> list[RenderableType]:
-        """Return all that one reading holds, for a pipe."""
+    def draw_all(self) -> list[RenderableType]:
+        """Return all of one reading, for a pipe."""
         assert self._view is not None
         tables = [
-            self._table(place, [*pane.shown(len(pane))[1]], marked=False) for place, pane in enumerate(self._panes)
+            self._draw_table(place, [*pane.visible_rows(len(pane))[1]], marked=False)
+            for place, pane in enumerate(self._panes)
         ]
         rest = self._view.waits.total - len(self._view.waits.waits)
-        more = [_text(f"{rest} more waits")] if rest > 0 else []
-        return [*self._head(10**6), tables[1], _text(""), tables[0], *more, _text(""), tables[2]]
+        more = [_make_text(f"{rest} more waits")] if rest > 0 else []
+        return [*self._draw_head(10**6), tables[1], _make_text(""), tables[0], *more, _make_text(""), tables[2]]
 
-    def screen(self, width: int, height: int) -> RenderableType:
+    def draw_screen(self, width: int, height: int) -> RenderableType:
         """Return a screenful of exactly `height` lines at most."""
         from rich.console import Group
 
         if self._view is None:
-            return _text(self.fault or "…", "bold red")
+            return _make_text(self.fault or "…", "bold red")
         if self._opened:
-            return Group(*self._opened[: height - 1], _text("any key: back", "dim"))
-        head = self._head(width)[: max(1, height // 3)]
+            return Group(*self._opened[: height - 1], _make_text("any key: back", "dim"))
+        head = self._draw_head(width)[: max(1, height // 3)]
         parts: list[RenderableType] = [*head]
-        room = self._rooms(height - len(head) - 1)
+        room = self._share_rows(height - len(head) - 1)
         for place, (pane, rows) in enumerate(zip(self._panes, room, strict=True)):
             if rows > 0:
-                first, items = pane.shown(rows)
-                parts.append(self._title(place, first, len(items), width))
-                parts.append(self._table(place, items, marked=place == self._focus))
+                first, items = pane.visible_rows(rows)
+                parts.append(self._draw_title(place, first, len(items), width))
+                parts.append(self._draw_table(place, items, marked=place == self._focus))
         used = len(head) + sum(_TITLE_LINES + rows for rows in room if rows > 0)
-        parts += [_text("")] * (height - 1 - used)
-        return Group(*parts, self._foot(width))
+        parts += [_make_text("")] * (height - 1 - used)
+        return Group(*parts, self._draw_foot(width))
 
-    def _rooms(self, lines: int) -> list[int]:
+    def _share_rows(self, lines: int) -> list[int]:
         """Return how many rows each pane gets of `lines`: what it needs, else its share, the one with the focus the
-        greatest. One that there is no room for, with its title and header, gets none.
+        greatest. A pane whose title and header do not fit gets none.
         """
         order = sorted(range(len(self._panes)), key=lambda place: (place != self._focus, place))
         shown = order[: max(1, lines // (_FEWEST_ROWS + _TITLE_LINES))]
@@ -450,41 +451,41 @@ class Board:
                     rows[place] += 1
         return rows
 
-    def _head(self, width: int) -> list[Text]:
+    def _draw_head(self, width: int) -> list[Text]:
         assert self._view is not None
         status = self._view.status
         words = [f"acud {status.version}", f"up {duration(status.uptime_s)}", count(len(status.displays), "display")]
         words += [f"{count(status.waits_live, 'live wait')}", f"{status.waits_ended} ended"]
         words += [f"{count(status.judge_calls, 'judge call')}, {cost(status.cost_usd_today)} today"]
-        lines = _wrapped([("bold", word) for word in words], width)
-        lines += _wrapped([*self._sparks(), *(_judge(one) for one in status.judges)], width)
+        lines = _wrap_words([("bold", word) for word in words], width)
+        lines += _wrap_words([*self._draw_sparks(), *(_describe_judge(one) for one in status.judges)], width)
         for reason in status.degraded[:2]:
-            lines.append(_text(shortened(f"degraded: {in_words(reason)}", width), "yellow"))
+            lines.append(_make_text(shorten(f"degraded: {in_words(reason)}", width), "yellow"))
         if self.fault:
-            lines.append(_text(shortened(self.fault, width), "bold red"))
+            lines.append(_make_text(shorten(self.fault, width), "bold red"))
         return lines
 
-    def _sparks(self) -> Iterator[tuple[str, str]]:
+    def _draw_sparks(self) -> Iterator[tuple[str, str]]:
         units = {"changes": "frames/s", "judged": "judged/s", "queue": "queued", "memory": "MB"}
         for name, values in self._figures.items():
             number = f"{values[-1]:.1f}" if name in ("changes", "judged") else f"{values[-1]:.0f}"
             yield "cyan", f"{sparkline(list(values), 8)} {number} {units[name]}"
 
-    def _title(self, place: int, first: int, rows: int, width: int) -> Text:
+    def _draw_title(self, place: int, first: int, rows: int, width: int) -> Text:
         pane = self._panes[place]
         seen = f"{first + 1}-{first + rows} of {len(pane)}" if rows < len(pane) else str(len(pane))
         found = f", with {self._filter!r}" if self._filter else ""
         words = f" {place + 1} {pane.title} {seen}, by {pane.order}{found} "
         style = "bold black on cyan" if place == self._focus else "bold cyan"
-        return _text(shortened(words, width).ljust(width), style)
+        return _make_text(shorten(words, width).ljust(width), style)
 
-    def _table(self, place: int, items: list[Any], *, marked: bool) -> FittedTable:
-        table = (_waits, self._displays, _processes)[place](items)
+    def _draw_table(self, place: int, items: list[Any], *, marked: bool) -> FittedTable:
+        table = (_tabulate_waits, self._tabulate_displays, _tabulate_processes)[place](items)
         if marked and self._panes[place].selected in items:
             table.mark(items.index(self._panes[place].selected))
         return table
 
-    def _displays(self, items: list[DisplayInfo]) -> FittedTable:
+    def _tabulate_displays(self, items: list[DisplayInfo]) -> FittedTable:
         table = FittedTable(
             "display",
             "changes",
@@ -500,25 +501,25 @@ class Board:
         )
         for one in items:
             name = one.name + (" *" if one.is_default else "")
-            bars = _text(sparkline(list(self._fps.get(one.name, ())), 8, 1.0), "green" if one.fps else "dim")
-            state = _text(shortened(_display_state(one), 60), "" if one.state.value == "up" else "bold yellow")
+            bars = _make_text(sparkline(list(self._fps.get(one.name, ())), 8, 1.0), "green" if one.fps else "dim")
+            state = _make_text(shorten(_describe_display(one), 60), "" if one.state.value == "up" else "bold yellow")
             age = "-" if one.frame_age_s is None else duration(one.frame_age_s)
             size, kind = f"{one.width}x{one.height}" if one.width else "-", "managed" if one.managed else "added"
             waits = str(self._waits_on.get(one.name, 0))
             table.add_row(name, bars, f"{one.fps:.1f}", state, waits, size, age, str(len(one.windows)), kind)
         return table
 
-    def _foot(self, width: int) -> Text:
+    def _draw_foot(self, width: int) -> Text:
         if self._typing:
-            return _text(shortened(f"filter: {self._filter}█  (Enter keeps it, Esc ends it)", width), "bold")
+            return _make_text(shorten(f"filter: {self._filter}█  (Enter keeps it, Esc ends it)", width), "bold")
         words = _HELP if len(_HELP) <= width else _SHORT_HELP
-        return _text(shortened(f"paused, space goes on  {words}" if self.paused else words, width), "dim")
+        return _make_text(shorten(f"paused, space goes on  {words}" if self.paused else words, width), "dim")
 
 
 _ANSWER_STYLE = {Answer.YES: "green", Answer.NO: "", Answer.UNKNOWN: "yellow"}
 
 
-def _waits(items: list[WaitInfo]) -> FittedTable:
+def _tabulate_waits(items: list[WaitInfo]) -> FittedTable:
     table = FittedTable(
         "left",
         "condition",
@@ -531,15 +532,15 @@ def _waits(items: list[WaitInfo]) -> FittedTable:
         spare=("cost", "judged", "where"),
     )
     for one in items:
-        left = state_word(one.state, duration(one.remaining_s))
-        what, where = shortened(wait_words(one), 80), shortened(wait_place(one), 30)
-        verdict = _text(shortened(said_words(one.verdict), 120), _ANSWER_STYLE[one.verdict.answer])
+        left = style_state(one.state, duration(one.remaining_s))
+        what, where = shorten(name_wait(one), 80), shorten(describe_place(one), 30)
+        verdict = _make_text(shorten(describe_answer(one.verdict), 120), _ANSWER_STYLE[one.verdict.answer])
         spent = cost(one.cost_usd) if one.cost_usd else "-"
         table.add_row(left, what, verdict, where, str(one.judged), spent, one.wait_id)
     return table
 
 
-def _processes(items: list[ChildStatus]) -> FittedTable:
+def _tabulate_processes(items: list[ChildStatus]) -> FittedTable:
     table = FittedTable(
         "process",
         "state",
@@ -554,39 +555,39 @@ def _processes(items: list[ChildStatus]) -> FittedTable:
     )
     for one in items:
         beat = "-" if one.beat_age_s is None else f"{one.beat_age_s:.1f} s"
-        state = _text(plain(one.state), "green" if one.state == "ready" else "bold yellow")
+        state = _make_text(plain(one.state), "green" if one.state == "ready" else "bold yellow")
         numbers = [f"{one.rss_mb:.0f}", str(one.busy_jobs), str(one.restarts), beat, str(one.pid)]
-        table.add_row(plain(f"{one.kind} {short_id(one.name)}"), state, *numbers, shortened(one.reason, 50))
+        table.add_row(plain(f"{one.kind} {short_id(one.name)}"), state, *numbers, shorten(one.reason, 50))
     return table
 
 
-def _display_state(one: DisplayInfo) -> str:
+def _describe_display(one: DisplayInfo) -> str:
     state = f"{one.state}: {one.reason}" if one.reason else one.state.value
     return f"{state}, taken by {one.taken_by}" if one.taken_by else state
 
 
-def _judge(one: JudgeHealth) -> tuple[str, str]:
+def _describe_judge(one: JudgeHealth) -> tuple[str, str]:
     return "red" if one.state == "down" else "green", plain(f"{one.name} {one.state}")
 
 
-def _wait_find(one: WaitInfo) -> str:
-    return f"{wait_words(one)} {said_words(one.verdict)} {wait_place(one)} {one.wait_id}"
+def _matches_wait(one: WaitInfo) -> str:
+    return f"{name_wait(one)} {describe_answer(one.verdict)} {describe_place(one)} {one.wait_id}"
 
 
-def _child_find(one: ChildStatus) -> str:
+def _matches_child(one: ChildStatus) -> str:
     return f"{one.kind} {one.name} {one.state}"
 
 
-def _number_of(name: str) -> int:
+def _find_number(name: str) -> int:
     digits = "".join(one for one in name if one.isdigit())[:9]
     return int(digits or -1)
 
 
-def _wrapped(words: list[tuple[str, str]], width: int) -> list[Text]:
+def _wrap_words(words: list[tuple[str, str]], width: int) -> list[Text]:
     """Return words, each with its style, in lines that are not longer than `width`."""
     lines: list[Text] = []
     for style, word in words:
-        piece = _text(shortened(word, width), style)
+        piece = _make_text(shorten(word, width), style)
         if lines and lines[-1].cell_len + 2 + piece.cell_len <= width:
             lines[-1].append("  ").append_text(piece)
         else:
@@ -594,7 +595,7 @@ def _wrapped(words: list[tuple[str, str]], width: int) -> list[Text]:
     return lines
 
 
-def _text(words: str, style: str = "") -> Text:
+def _make_text(words: str, style: str = "") -> Text:
     from rich.text import Text
 
     return Text(words, style=style, no_wrap=True, overflow="ellipsis")

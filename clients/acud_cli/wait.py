@@ -24,19 +24,27 @@ from acud_cli.options import (
 )
 from acud_cli.session import Session, complete_ids, pass_session, print_lines, print_table, say, write_picture
 from acud_cli.wait_options import (
-    arm,
-    armed_line,
-    budget_of,
+    arm_wait,
     budget_options,
     condition_options,
+    find_condition,
+    format_armed,
+    make_budget,
+    make_policy,
     new_wait_options,
-    policy_of,
     policy_options,
-    tell_notes,
-    tell_result,
-    wanted_of,
+    print_notes,
+    print_result_command,
 )
-from acud_cli.wait_text import PATIENCE_S, ending_lines, evaluation_table, show_lines, stay, wait_table, wait_words
+from acud_cli.wait_text import (
+    PATIENCE_S,
+    format_ending,
+    format_wait,
+    make_evaluation_table,
+    make_wait_table,
+    name_wait,
+    stay,
+)
 from acud_client.sync import Client
 
 _FULL_ID_LENGTH = 28
@@ -53,7 +61,7 @@ def waits() -> None:
 
 
 _complete_id = complete_ids(
-    lambda client: ((one.wait_id, f"{one.state}: {wait_words(one)}") for one in client.wait_list(ended=True).waits)
+    lambda client: ((one.wait_id, f"{one.state}: {name_wait(one)}") for one in client.wait_list(ended=True).waits)
 )
 _wait_id = click.argument("wait_id", metavar="ID", shell_complete=_complete_id)
 
@@ -104,7 +112,7 @@ def _print_list(found: Any, total: int) -> None:
     if not found:
         say("no waits" if total == 0 else f"none shown of {total}")
         return
-    print_table(wait_table(found))
+    print_table(make_wait_table(found))
     if total > len(found):
         say(f"… and {total - len(found)} more (--limit)")
 
@@ -123,10 +131,10 @@ def show_wait(session: Session, *, wait_id: str, limit: int) -> None:
     reply = session.client().wait_show(wait_id, evaluations=limit)
 
     def human() -> None:
-        print_lines(show_lines(reply))
+        print_lines(format_wait(reply))
         if reply.evaluations:
             say()
-            print_table(evaluation_table(reply.evaluations))
+            print_table(make_evaluation_table(reply.evaluations))
         if len(reply.evaluations) < reply.evaluations_kept:
             say(f"{len(reply.evaluations)} of {reply.evaluations_kept} evaluations, the newest")
 
@@ -145,10 +153,10 @@ def create_wait(session: Session, **given: Any) -> None:
     acud wait create --text "Build finished" --timeout 1h
     acud wait create --change --settle 2s --target window:Firefox --name page
     """
-    reply = arm(session.client(), given)
-    tell_notes(reply.notes)
-    tell_result(reply)
-    session.show(reply, lambda: say(armed_line(reply.wait)))
+    reply = arm_wait(session.client(), given)
+    print_notes(reply.notes)
+    print_result_command(reply)
+    session.show(reply, lambda: say(format_armed(reply.wait)))
 
 
 @waits.command("update", short_help="Change a live wait.")
@@ -167,18 +175,18 @@ def update_wait(session: Session, *, wait_id: str, timeout: float | None, force:
     acud wait update x8fgvb --timeout 1h
     acud wait update x8fgvb --text "Build finished" --confirm 2
     """
-    until = wanted_of(given)
+    until = find_condition(given)
     client = session.client()
     now = client.wait_show(wait_id, evaluations=0).wait
-    policy = policy_of(given, now.spec.policy)
+    policy = make_policy(given, now.spec.policy)
     changed = policy if policy != now.spec.policy else None
-    wanted = budget_of(given, now.spec.budget)
+    wanted = make_budget(given, now.spec.budget)
     budget = wanted if wanted != now.spec.budget else None
     if until is None and timeout is None and changed is None and budget is None:
         raise click.UsageError("nothing to change: give a condition, --timeout or an option of policy or budget")
     reply = client.wait_update(now.wait_id, until=until, timeout_s=timeout, policy=changed, budget=budget, force=force)
-    tell_notes(reply.notes)
-    session.show(reply, lambda: say(armed_line(reply.wait).replace("armed", "updated", 1)))
+    print_notes(reply.notes)
+    session.show(reply, lambda: say(format_armed(reply.wait).replace("armed", "updated", 1)))
 
 
 @waits.command("cancel", short_help="End waits without a verdict.")
@@ -241,7 +249,7 @@ def result_of_wait(session: Session, *, wait_id: str, block: float | None, peek:
     else:
         client.patience_s = PATIENCE_S
         reply = client.wait_end(now.wait_id, timeout_s=block)
-    session.show(reply, lambda: print_lines(ending_lines(reply)))
+    session.show(reply, lambda: print_lines(format_ending(reply)))
     return of_state(reply.wait.state)
 
 
@@ -316,13 +324,13 @@ class WaitGroup(click.Group):
 @click.option("--detach", is_flag=True, help="Arm it, print its id, and return at once.")
 @pass_session
 def wait(session: Session, *, detach: bool, **given: Any) -> int:
-    """Wait until CRITERIA, a sentence, holds on a display; then say so, with evidence.
+    """Wait until CRITERIA, a sentence, holds on a display; then print the verdict, with evidence.
 
     Instead of a sentence, or with it, conditions that cost nothing: --text, --regex, --gone, --number, --window,
     --window-gone, --widget, --change, --stable. Several must all hold on one picture, unless --any.
 
-    The daemon does the waiting: Ctrl-C leaves it, and the wait goes on. Exit code: 0 the condition holds, 3 timeout,
-    4 cancelled, 5 failed, 9 no judge is configured that could answer the sentence.
+    The daemon does the waiting: Ctrl-C leaves it, and the wait goes on. Exit code: 0 the condition holds, 3 timeout, 4
+    cancelled, 5 failed, 9 no judge is configured that could answer the sentence.
 
     \b
     acud wait '"Download complete" is visible' --timeout 10m
@@ -335,10 +343,10 @@ def wait(session: Session, *, detach: bool, **given: Any) -> int:
     double dash: `acud wait -- list`.
     """
     client = session.client()
-    armed = arm(client, given)
+    armed = arm_wait(client, given)
     if detach:
-        tell_notes(armed.notes)
-        tell_result(armed)
+        print_notes(armed.notes)
+        print_result_command(armed)
         session.show(armed, lambda: print(armed.wait.wait_id))
         return Exit.OK
-    return stay(session, client, armed.wait, armed_line(armed.wait), armed.notes)
+    return stay(session, client, armed.wait, format_armed(armed.wait), armed.notes)

@@ -68,7 +68,7 @@ Fields = TypeVar("Fields", Policy, Budget)
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """What the options said; empty means not given."""
+    """The values of the options; empty means not given."""
 
     criteria: str = ""
     text: tuple[str, ...] = ()
@@ -186,15 +186,15 @@ condition_options = together(
 )
 
 
-def condition_of(wanted: Wanted) -> Until | None:
+def make_condition(wanted: Wanted) -> Until | None:
     """Return the condition, or None when no option named one. Raises: click.UsageError, InvalidRequest."""
-    parts = list(_parts(wanted))
+    parts = list(_list_parts(wanted))
     _check_companions(wanted)
-    later = [_text(wanted, text) for text in wanted.then]
+    later = [_make_text(wanted, text) for text in wanted.then]
     if wanted.appears_then_goes:
         if parts:
             raise click.UsageError("--appears-then-goes stands alone, or before --then")
-        return in_sequence(appears_then_goes(_text(wanted, wanted.appears_then_goes)), *later)
+        return in_sequence(appears_then_goes(_make_text(wanted, wanted.appears_then_goes)), *later)
     if not parts:
         if later:
             raise click.UsageError("--then needs something that comes before it: a sentence, --text, --change …")
@@ -203,11 +203,11 @@ def condition_of(wanted: Wanted) -> Until | None:
     return in_sequence(first, *later)
 
 
-def _text(wanted: Wanted, text: str) -> Text:
+def _make_text(wanted: Wanted, text: str) -> Text:
     return Text(text, match_case=wanted.match_case, whole_words=wanted.whole_words)
 
 
-def _parts(wanted: Wanted) -> list[Until]:
+def _list_parts(wanted: Wanted) -> list[Until]:
     case, whole, count = wanted.match_case, wanted.whole_words, wanted.count
     parts: list[Until] = [Criteria(wanted.criteria)] if wanted.criteria else []
     parts += [Text(text, match_case=case, whole_words=whole, count=count) for text in wanted.text]
@@ -226,20 +226,20 @@ def _parts(wanted: Wanted) -> list[Until]:
     if wanted.stable is not None:
         parts.append(Stable(wanted.stable, wanted.ignore_blinking))
     still_s = FileState("/").still_s if wanted.still is None else wanted.still
-    parts += [FileState(_whole(path), still_s, newer=wanted.newer) for path in wanted.file]
-    parts += [FileState(_whole(path), gone=True) for path in wanted.file_gone]
+    parts += [FileState(_make_absolute(path), still_s, newer=wanted.newer) for path in wanted.file]
+    parts += [FileState(_make_absolute(path), gone=True) for path in wanted.file_gone]
     parts += [ProcessExit(pid) for pid in wanted.process]
     parts += [NotificationText(text) for text in wanted.notification]
     parts += [NotificationText(text, regex=True) for text in wanted.notification_regex]
-    return parts + ([_sentence_or_json(wanted.until)] if wanted.until else [])
+    return parts + ([_parse_condition(wanted.until)] if wanted.until else [])
 
 
-def _sentence_or_json(words: str) -> Until:
+def _parse_condition(words: str) -> Until:
     return nested_condition(words) if words.lstrip().startswith("{") else Criteria(words)
 
 
-def _whole(path: str) -> str:
-    """Return a path as the daemon takes it: of this folder where it does not say another."""
+def _make_absolute(path: str) -> str:
+    """Return an absolute path, relative to this folder, for the daemon."""
     return path if path == "~" or path.startswith("~/") else os.path.abspath(path)  # noqa: PTH100  # no link followed
 
 
@@ -272,7 +272,7 @@ def _check_companions(wanted: Wanted) -> None:
         raise click.UsageError("--similarity belongs to --image and --image-gone")
 
 
-def _with_default(words: str, field: str) -> str:
+def _explain_default(words: str, field: str) -> str:
     return f"{words} (default {getattr(Policy(), field):g} s)."
 
 
@@ -286,19 +286,19 @@ policy_options = together(
         "--interval",
         "interval_s",
         type=DURATION,
-        help=_with_default("Tick of `fixed`, and of `event` at the latest", "interval_s"),
+        help=_explain_default("Tick of `fixed`, and of `event` at the latest", "interval_s"),
     ),
     click.option(
         "--min-interval",
         "min_interval_s",
         type=DURATION,
-        help=_with_default("Shortest time between two judgements", "min_interval_s"),
+        help=_explain_default("Shortest time between two judgements", "min_interval_s"),
     ),
     click.option(
         "--force-after",
         "force_after_s",
         type=DURATION,
-        help=_with_default("Judge at the latest after this long", "force_after_s"),
+        help=_explain_default("Judge at the latest after this long", "force_after_s"),
     ),
     click.option(
         "--gate",
@@ -308,7 +308,7 @@ policy_options = together(
     click.option("--gate-threshold", type=Number(0), help="Threshold of a lossy gate."),
     click.option("--confirm", type=WholeNumber(1, 20), help="Yeses needed, each on another picture (default 1)."),
     click.option(
-        "--hold", "hold_s", type=DURATION, help=_with_default("What is gone must stay gone so long", "hold_s")
+        "--hold", "hold_s", type=DURATION, help=_explain_default("What is gone must stay gone so long", "hold_s")
     ),
     click.option("--fresh/--no-fresh", default=None, help="What holds already does not count: it must come anew."),
     click.option(
@@ -332,12 +332,12 @@ policy_options = together(
 """Of a policy, by the names of its fields; each is None when not given."""
 
 
-def policy_of(given: dict[str, Any], base: Policy | None = None) -> Policy:
-    """Return `base` with what was given put over it."""
-    return _replaced(base or Policy(), given)
+def make_policy(given: dict[str, Any], base: Policy | None = None) -> Policy:
+    """Return `base` changed by the given options."""
+    return _replace_given(base or Policy(), given)
 
 
-def _replaced(base: Fields, given: dict[str, Any]) -> Fields:
+def _replace_given(base: Fields, given: dict[str, Any]) -> Fields:
     fields = {name: given.get(name) for name in base.__struct_fields__}
     return msgspec.structs.replace(base, **{name: value for name, value in fields.items() if value is not None})
 
@@ -367,9 +367,9 @@ budget_options = together(
 """Of a budget, by the names of its fields; each is None when not given."""
 
 
-def budget_of(given: dict[str, Any], base: Budget | None = None) -> Budget:
-    """Return `base` with what was given put over it."""
-    return _replaced(base or Budget(), given)
+def make_budget(given: dict[str, Any], base: Budget | None = None) -> Budget:
+    """Return `base` changed by the given options."""
+    return _replace_given(base or Budget(), given)
 
 
 def _complete_command(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -437,11 +437,11 @@ new_wait_options = together(
 """Every option of a new wait."""
 
 
-def address_of(given: dict[str, Any]) -> WakeAddress:
+def make_address(given: dict[str, Any]) -> WakeAddress:
     """Return the address in the options."""
     routes = given["routes"] or None
     try:
-        # What the daemon would refuse is refused here, as a usage error that names the option.
+        # Values that the daemon would refuse are refused here, as a usage error that names the option.
         return convert(
             {"routes": routes, "session_key": given["session_key"], "agent_id": given["agent_id"]}, WakeAddress
         )
@@ -451,14 +451,14 @@ def address_of(given: dict[str, Any]) -> WakeAddress:
         )
 
 
-def wanted_of(given: dict[str, Any]) -> Until | None:
+def find_condition(given: dict[str, Any]) -> Until | None:
     """Return the condition in the options, or None."""
-    return condition_of(Wanted(**{name: given[name] for name in Wanted.__struct_fields__ if name in given}))
+    return make_condition(Wanted(**{name: given[name] for name in Wanted.__struct_fields__ if name in given}))
 
 
-def arm(client: Client, given: dict[str, Any]) -> WaitReply:
-    """Create the wait that the options describe, and tell its notes on standard error."""
-    until = wanted_of(given)
+def arm_wait(client: Client, given: dict[str, Any]) -> WaitReply:
+    """Create the wait that the options describe, and print its notes on standard error."""
+    until = find_condition(given)
     if until is None:
         raise click.UsageError(
             "say what to wait for: a sentence, or --text, --gone, --number, --image, --window, --widget, --change, "
@@ -470,12 +470,12 @@ def arm(client: Client, given: dict[str, Any]) -> WaitReply:
         display=given["display"],
         ignore=boxes(given["ignore"]),
         timeout_s=given["timeout"],
-        policy=policy_of(given),
+        policy=make_policy(given),
         judge=given["judge"],
         task_id=given["task_id"],
         label=given["label"],
-        wake=address_of(given),
-        budget=budget_of(given),
+        wake=make_address(given),
+        budget=make_budget(given),
         force=given["force"],
         note=given["note"],
     )
@@ -492,13 +492,13 @@ action_wait_options = together(
     click.option("--until-fresh", is_flag=True, help="What holds already does not count: it must come anew."),
     click.option("--until-timeout", type=DURATION, metavar="DURATION", help="How long at most (default: as set, 5m)."),
 )
-"""What to wait for with an action."""
+"""The wait that comes with an action."""
 
 
-def action_wait_of(given: dict[str, Any]) -> WaitCreate | None:
-    """Return the wait that `action_wait_options` ask for, or None. Raises: click.UsageError."""
+def make_action_wait(given: dict[str, Any]) -> WaitCreate | None:
+    """Return the wait of `action_wait_options`, or None. Raises: click.UsageError."""
     words, text, timeout_s = given["until"].strip(), given["until_text"], given["until_timeout"]
-    until = condition_of(Wanted(text=(text,) if text else (), until=words))
+    until = make_condition(Wanted(text=(text,) if text else (), until=words))
     if until is not None:
         return WaitCreate(until, timeout_s=timeout_s, policy=Policy(fresh=given["until_fresh"]))
     if timeout_s is not None or given["until_fresh"]:
@@ -506,13 +506,13 @@ def action_wait_of(given: dict[str, Any]) -> WaitCreate | None:
     return None
 
 
-def tell_notes(notes: tuple[str, ...]) -> None:
-    """Print what the daemon wants the caller to know."""
+def print_notes(notes: tuple[str, ...]) -> None:
+    """Print the daemon's notes to the caller."""
     for note in notes:
         warn(f"note: {note}")
 
 
-def tell_result(reply: WaitReply) -> None:
+def print_result_command(reply: WaitReply) -> None:
     """Print how to get the result of a detached wait."""
     if reply.woken_by:
         warn(f"note: its end goes over {', '.join(reply.woken_by)}; or: acud wait result {reply.wait.wait_id}")
@@ -520,13 +520,13 @@ def tell_result(reply: WaitReply) -> None:
         warn(f"note: no wake route is set; get its result with: acud wait result {reply.wait.wait_id}")
 
 
-def wait_place(wait: WaitInfo) -> str:
+def describe_place(wait: WaitInfo) -> str:
     """Return where a wait looks; one for files and processes alone looks at no display."""
     is_somewhere = wait.display or wait.spec.target.pty
     return target_text(wait.spec.target, wait.display) if is_somewhere else "no display"
 
 
-def armed_line(wait: WaitInfo) -> str:
+def format_armed(wait: WaitInfo) -> str:
     """Return one line about a wait that was just armed."""
     what = condition_text(wait.spec.until, ConditionWords.DETAILED)
-    return f"armed {wait.wait_id}: {what}, on {wait_place(wait)}, {time_given(wait.spec.timeout_s)}"
+    return f"armed {wait.wait_id}: {what}, on {describe_place(wait)}, {time_given(wait.spec.timeout_s)}"

@@ -24,11 +24,11 @@ from acud_cli.formatting import (
     local_time,
     milliseconds,
     plain,
-    shortened,
+    shorten,
     time_given,
 )
 from acud_cli.session import Session, as_json, console, print_lines, warn
-from acud_cli.wait_options import tell_notes, wait_place
+from acud_cli.wait_options import describe_place, print_notes
 from acud_client.call import POLL_S, is_away
 from acud_client.sync import Client
 
@@ -45,28 +45,28 @@ _STATE_STYLE = {
 }
 
 
-def styled(text: str, mark: str = "", style: str = "") -> Text:
+def style_text(text: str, mark: str = "", style: str = "") -> Text:
     """Return `text`, made plain, behind a mark in colour."""
     from rich.text import Text
 
     return Text.assemble((f"{mark} " if mark else "", style or "cyan"), plain(text))
 
 
-def state_word(state: WaitState, left: str) -> Text:
+def style_state(state: WaitState, left: str) -> Text:
     """Return the state in its colour; of one that watches how long it still does."""
     from rich.text import Text
 
     return Text(left if state is WaitState.WATCHING else state.value, style=_STATE_STYLE[state])
 
 
-def fact(name: str, value: str) -> Text:
+def format_fact(name: str, value: str) -> Text:
     """Return one indented line `name  value`."""
     from rich.text import Text
 
     return Text.assemble((f"  {name:<10}", "dim"), plain(value))
 
 
-def ending_lines(reply: WaitResultReply) -> list[Text]:
+def format_ending(reply: WaitResultReply) -> list[Text]:
     """Return how a wait ended: the outcome, the evidence, and what it took."""
     wait = reply.wait
     took_s = (wait.ended_utc_s or wait.created_utc_s) - wait.created_utc_s
@@ -75,87 +75,87 @@ def ending_lines(reply: WaitResultReply) -> list[Text]:
         if reply.ended
         else condition_text(wait.spec.until, ConditionWords.DETAILED)
     )
-    lines = [styled(head, wait.state.value, _STATE_STYLE[wait.state]), *_why(wait)]
-    lines.append(fact("verdict", verdict_words(wait.verdict)))
-    if picture := _picture(reply.evidence_path, wait):
-        lines.append(fact("picture", picture))
-    lines += stage_lines(wait, reply.stage_paths)
-    lines.append(fact("took", effort(wait)))
-    lines.append(fact("id", wait.wait_id))
-    return [*lines, *_seen(wait.verdict)]
+    lines = [style_text(head, wait.state.value, _STATE_STYLE[wait.state]), *_find_reason(wait)]
+    lines.append(format_fact("verdict", describe_verdict(wait.verdict)))
+    if picture := _describe_picture(reply.evidence_path, wait):
+        lines.append(format_fact("picture", picture))
+    lines += format_stages(wait, reply.stage_paths)
+    lines.append(format_fact("took", describe_effort(wait)))
+    lines.append(format_fact("id", wait.wait_id))
+    return [*lines, *_quote_seen(wait.verdict)]
 
 
-def _why(wait: WaitInfo) -> list[Text]:
-    """Return why a wait was cancelled or failed: what its message says behind the condition, in acud's own words."""
+def _find_reason(wait: WaitInfo) -> list[Text]:
+    """Return why a wait was cancelled or failed: the part of its message behind the condition, in acud's own words."""
     what = wait.spec.label or condition_text(wait.spec.until)
     why = own_words(wait.message).partition(f"{what} (on ")[2].partition(") — ")[2]
-    return [fact("why", why)] if why and wait.state in (WaitState.CANCELLED, WaitState.FAILED) else []
+    return [format_fact("why", why)] if why and wait.state in (WaitState.CANCELLED, WaitState.FAILED) else []
 
 
-def _seen(verdict: Verdict) -> list[Text]:
-    """Return what was seen, which may be words of a screen: quoted, and last, so that it is taken for nothing else."""
-    return [fact("seen", between_marks(verdict.detail))] if verdict.detail else []
+def _quote_seen(verdict: Verdict) -> list[Text]:
+    """Return what was seen, which may be words of a screen: quoted, and last, so that it is not read as acud's own."""
+    return [format_fact("seen", between_marks(verdict.detail))] if verdict.detail else []
 
 
-def _picture(path: str, wait: WaitInfo) -> str:
+def _describe_picture(path: str, wait: WaitInfo) -> str:
     if path:
         return path
     return f"none: {wait.evidence.reason}" if wait.evidence and wait.evidence.reason else ""
 
 
-def verdict_words(verdict: Verdict) -> str:
-    """Return the answer, and why where it is none."""
+def describe_verdict(verdict: Verdict) -> str:
+    """Return the answer, and the reason if there is none."""
     code = f" ({verdict.code.replace('_', ' ')})" if verdict.code else ""
     return f"{verdict.answer}{code}"
 
 
-def said_words(verdict: Verdict) -> str:
+def describe_answer(verdict: Verdict) -> str:
     """Return the answer, and last what was seen, between marks that it cannot hold itself."""
     if not verdict.detail:
-        return verdict_words(verdict)
+        return describe_verdict(verdict)
     return f"{verdict.answer}: {between_marks(verdict.detail)}"
 
 
-def effort(wait: WaitInfo) -> str:
+def describe_effort(wait: WaitInfo) -> str:
     """Return what a wait took: latency, frames, evaluations, judge calls, cost."""
-    parts = [_latency(wait)] if wait.changed_to_resolved_ms is not None else []
+    parts = [_describe_latency(wait)] if wait.changed_to_resolved_ms is not None else []
     parts += [count(wait.frames_seen, "frame"), count(wait.judged, "evaluation")]
     parts.append(count(wait.judge_calls, "judge call"))
     return ", ".join(parts + ([cost(wait.cost_usd)] if wait.cost_usd else []))
 
 
-def _latency(wait: WaitInfo) -> str:
+def _describe_latency(wait: WaitInfo) -> str:
     latency_ms = wait.changed_to_resolved_ms or 0.0
     if latency_ms / 1000 > wait.ended_utc_s - wait.created_utc_s:
         return "on the screen before the wait was armed"
     return f"changed → resolved in {milliseconds(latency_ms)}"
 
 
-def show_lines(reply: WaitShowReply) -> list[Text]:
+def format_wait(reply: WaitShowReply) -> list[Text]:
     """Return one wait in full, without its evaluations."""
     wait, spec = reply.wait, reply.wait.spec
     lines = [
-        styled(condition_text(spec.until, ConditionWords.DETAILED), wait.state.value, _STATE_STYLE[wait.state]),
-        fact("id", wait.wait_id),
+        style_text(condition_text(spec.until, ConditionWords.DETAILED), wait.state.value, _STATE_STYLE[wait.state]),
+        format_fact("id", wait.wait_id),
     ]
-    lines += [fact("label", spec.label)] if spec.label else []
-    lines += [fact("for", spec.note)] if spec.note else []
-    lines.append(fact("target", wait_place(wait)))
-    lines.append(fact("armed", f"{local_moment(wait.created_utc_s)}, {time_given(spec.timeout_s)}"))
-    lines.append(fact(*_end_or_rest(wait)))
-    lines += _why(wait)
-    lines.append(fact("policy", f"{spec.policy.cadence}, judge {spec.judge}"))
-    lines.append(fact("verdict", verdict_words(wait.verdict)))
-    lines += [fact("budget", budget_words(wait))] if spec.budget != Budget() else []
-    lines += [fact("note", wait.note)] if wait.note else []
-    lines += [fact("judge", wait.asking)] if wait.asking else []
-    if picture := _picture(reply.evidence_path, wait):
-        lines.append(fact("picture", picture))
-    lines += stage_lines(wait, reply.stage_paths)
-    return [*lines, fact("took", effort(wait)), *_seen(wait.verdict)]
+    lines += [format_fact("label", spec.label)] if spec.label else []
+    lines += [format_fact("for", spec.note)] if spec.note else []
+    lines.append(format_fact("target", describe_place(wait)))
+    lines.append(format_fact("armed", f"{local_moment(wait.created_utc_s)}, {time_given(spec.timeout_s)}"))
+    lines.append(format_fact(*_describe_end(wait)))
+    lines += _find_reason(wait)
+    lines.append(format_fact("policy", f"{spec.policy.cadence}, judge {spec.judge}"))
+    lines.append(format_fact("verdict", describe_verdict(wait.verdict)))
+    lines += [format_fact("budget", describe_budget(wait))] if spec.budget != Budget() else []
+    lines += [format_fact("note", wait.note)] if wait.note else []
+    lines += [format_fact("judge", wait.asking)] if wait.asking else []
+    if picture := _describe_picture(reply.evidence_path, wait):
+        lines.append(format_fact("picture", picture))
+    lines += format_stages(wait, reply.stage_paths)
+    return [*lines, format_fact("took", describe_effort(wait)), *_quote_seen(wait.verdict)]
 
 
-def stage_lines(wait: WaitInfo, paths: tuple[str, ...]) -> list[Text]:
+def format_stages(wait: WaitInfo, paths: tuple[str, ...]) -> list[Text]:
     """Return the stages of a sequence that were reached, each with its picture, and the one that is watched."""
     if not isinstance(wait.spec.until, Then):
         return []
@@ -164,16 +164,16 @@ def stage_lines(wait: WaitInfo, paths: tuple[str, ...]) -> list[Text]:
         words = condition_text(part, ConditionWords.DETAILED)
         if number > len(wait.stages):
             word = {WaitState.WATCHING: "watching for", WaitState.RESOLVED: "held at the end:"}
-            lines.append(fact(f"stage {number}", f"{word.get(wait.state, 'not reached:')} {words}"))
+            lines.append(format_fact(f"stage {number}", f"{word.get(wait.state, 'not reached:')} {words}"))
             continue
         reached = wait.stages[number - 1]
-        lines.append(fact(f"stage {number}", f"held at {local_time(reached.utc_s)}: {words}"))
+        lines.append(format_fact(f"stage {number}", f"held at {local_time(reached.utc_s)}: {words}"))
         kept = paths[number - 1] or f"none: {reached.evidence.reason}"
-        lines.append(fact("picture", kept))
+        lines.append(format_fact("picture", kept))
     return lines
 
 
-def budget_words(wait: WaitInfo) -> str:
+def describe_budget(wait: WaitInfo) -> str:
     """Return what was spent of the wait's budget, and what happens when that is all."""
     budget, spent = wait.spec.budget, wait.spent
     known = f"${spent.cost_usd:.6f}" + (f" and {spent.unpriced} of unknown cost" if spent.unpriced else "")
@@ -182,26 +182,26 @@ def budget_words(wait: WaitInfo) -> str:
     return f"{dollars}, {spent.evaluations}{most} evaluations, then {budget.on_budget}"
 
 
-def _end_or_rest(wait: WaitInfo) -> tuple[str, str]:
+def _describe_end(wait: WaitInfo) -> tuple[str, str]:
     if wait.state is WaitState.WATCHING:
         return "left", duration(wait.remaining_s)
     return "ended", f"{local_moment(wait.ended_utc_s)}, after {duration(wait.ended_utc_s - wait.created_utc_s)}"
 
 
-def evaluation_table(evaluations: tuple[Evaluation, ...]) -> FittedTable:
+def make_evaluation_table(evaluations: tuple[Evaluation, ...]) -> FittedTable:
     """Return the judged frames, oldest first."""
     table = FittedTable(
         "time", "verdict", "took", "judge", "frame", "words", flexible=("words",), spare=("frame", "judge", "took")
     )
     for one in evaluations:
         judge = one.judge if one.source == "judge" else f"{one.judge} ({one.source})"
-        words = shortened(one.verdict.detail, 300)
+        words = shorten(one.verdict.detail, 300)
         took = milliseconds(one.latency_ms)
         table.add_row(local_time(one.utc_s), one.verdict.answer.value, took, plain(judge), str(one.frame), words)
     return table
 
 
-def wait_table(waits: tuple[WaitInfo, ...]) -> FittedTable:
+def make_wait_table(waits: tuple[WaitInfo, ...]) -> FittedTable:
     """Return waits, one a row."""
     table = FittedTable(
         "state",
@@ -214,15 +214,15 @@ def wait_table(waits: tuple[WaitInfo, ...]) -> FittedTable:
         spare=("judged", "where"),
     )
     for wait in waits:
-        where = shortened(wait_place(wait), 30)
-        what, said = shortened(wait_words(wait), 80), shortened(said_words(wait.verdict), 120)
-        state = state_word(wait.state, f"{duration(wait.remaining_s)} left")
+        where = shorten(describe_place(wait), 30)
+        what, said = shorten(name_wait(wait), 80), shorten(describe_answer(wait.verdict), 120)
+        state = style_state(wait.state, f"{duration(wait.remaining_s)} left")
         table.add_row(state, what, said, where, str(wait.judged), wait.wait_id)
     return table
 
 
-def wait_words(wait: WaitInfo) -> str:
-    """Return what a wait is called: its label, or its condition."""
+def name_wait(wait: WaitInfo) -> str:
+    """Return the name of a wait: its label, or its condition."""
     return wait.spec.label or condition_text(wait.spec.until, ConditionWords.DETAILED)
 
 
@@ -244,11 +244,11 @@ def stay(session: Session, client: Client, wait: WaitInfo, greeting: str = "", n
     try:
         if greeting and not session.json:
             warn(greeting)
-        tell_notes(notes)
+        print_notes(notes)
         reply = _follow(session, client, wait)
     except KeyboardInterrupt:
         return _detach(session, wait.wait_id)
-    session.show(reply, lambda: print_lines(ending_lines(reply)))
+    session.show(reply, lambda: print_lines(format_ending(reply)))
     return of_state(reply.wait.state)
 
 
@@ -257,8 +257,8 @@ ACTION_BLOCK_S = 300.0
 
 
 @contextmanager
-def left_by_interrupt(wait: WaitCreate | None) -> Iterator[None]:
-    """Tell, where an action with a wait is interrupted, that the daemon goes on with it."""
+def print_left_wait(wait: WaitCreate | None) -> Iterator[None]:
+    """Print, when an action with a wait is interrupted, that the daemon goes on with it."""
     try:
         yield
     except KeyboardInterrupt:
@@ -267,18 +267,18 @@ def left_by_interrupt(wait: WaitCreate | None) -> Iterator[None]:
         raise
 
 
-def followed(session: Session, client: Client, waited: ActionWait) -> ActionWait:
-    """Return the wait of an action once it has ended. Raises: KeyboardInterrupt, which leaves it to the daemon."""
+def follow_action_wait(session: Session, client: Client, waited: ActionWait) -> ActionWait:
+    """Return the wait of an action once it has ended. Raises: KeyboardInterrupt; the daemon goes on with it."""
     if waited.ended:
         return waited
     reply = _follow(session, client, waited.wait)
     return replace(waited, wait=reply.wait, ended=True, evidence_path=reply.evidence_path)
 
 
-def tell_wait(waited: ActionWait) -> None:
+def print_action_wait(waited: ActionWait) -> None:
     """Print how the wait of an action ended."""
-    tell_notes(waited.notes)
-    print_lines(ending_lines(WaitResultReply(waited.wait, waited.ended, waited.evidence_path)))
+    print_notes(waited.notes)
+    print_lines(format_ending(WaitResultReply(waited.wait, waited.ended, waited.evidence_path)))
 
 
 def _follow(session: Session, client: Client, wait: WaitInfo) -> WaitResultReply:
@@ -324,10 +324,10 @@ class Quiet:
         return nullcontext()
 
     def update(self, wait: WaitInfo) -> None:
-        """Take the newest state."""
+        """Handle the newest state."""
 
     def away(self) -> None:
-        """Take that the daemon does not answer now."""
+        """Handle that the daemon does not answer now."""
 
 
 class ProgressLines(Quiet):
@@ -339,16 +339,16 @@ class ProgressLines(Quiet):
         self._last = ""
 
     def update(self, wait: WaitInfo) -> None:
-        """Print the verdict when it says something new."""
+        """Print the verdict when its words are new."""
         words = f"{wait.verdict.answer}: {wait.verdict.detail}" if wait.judged else ""
         if words:
-            self._tell(words, f"{duration(max(0.0, wait.spec.timeout_s - wait.remaining_s))}  {words}")
+            self._print_end(words, f"{duration(max(0.0, wait.spec.timeout_s - wait.remaining_s))}  {words}")
 
     def away(self) -> None:
         """Print once that the daemon is away."""
-        self._tell(_AWAY, f"note: {_AWAY}")
+        self._print_end(_AWAY, f"note: {_AWAY}")
 
-    def _tell(self, words: str, line: str) -> None:
+    def _print_end(self, words: str, line: str) -> None:
         if words != self._last:
             self._last = words
             warn(line)
@@ -368,7 +368,9 @@ class LiveStatus(Quiet):
         """Return a context in which the line is on the terminal."""
         from rich.live import Live
 
-        return Live(get_renderable=self._line, console=console(stderr=True), refresh_per_second=8, transient=True)
+        return Live(
+            get_renderable=self._format_line, console=console(stderr=True), refresh_per_second=8, transient=True
+        )
 
     def update(self, wait: WaitInfo) -> None:
         """Show the newest state from now on."""
@@ -379,18 +381,18 @@ class LiveStatus(Quiet):
         """Show that the daemon is away."""
         self._away = True
 
-    def _line(self) -> Text:
+    def _format_line(self) -> Text:
         since_s = time.monotonic() - self._at_s
         width = console(stderr=True).width
         words = f"{_AWAY}  ·  " if self._away else ""
-        return styled(shortened(words + status_words(self._wait, since_s), width - _MARGIN), _spinner())
+        return style_text(shorten(words + describe_status(self._wait, since_s), width - _MARGIN), _spinner())
 
 
 def _spinner() -> str:
     return "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"[int(time.monotonic() * 8) % 10]
 
 
-def status_words(wait: WaitInfo, since_s: float) -> str:
+def describe_status(wait: WaitInfo, since_s: float) -> str:
     """Return one line about a wait that is still watched, `since_s` after it was asked for."""
     left_s = max(0.0, wait.remaining_s - since_s)
     numbers = f"{count(wait.frames_seen, 'frame')}, {count(wait.judge_calls, 'judge call')}"

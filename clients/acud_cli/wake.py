@@ -10,11 +10,11 @@ import click
 from acud.base.untrusted_text import wake_words
 from acud.types import RouteName, WakeInfo, WakeState
 from acud_cli.exit_codes import Exit
-from acud_cli.formatting import FittedTable, duration, in_words, local_time, milliseconds, moment, plain, shortened
+from acud_cli.formatting import FittedTable, duration, in_words, local_time, milliseconds, moment, plain, shorten
 from acud_cli.options import EnumChoice, limit_option, read_list
 from acud_cli.session import Session, complete_ids, pass_session, print_table, say, say_all
-from acud_cli.wait_options import address_of, address_options
-from acud_cli.wait_text import wait_words
+from acud_cli.wait_options import address_options, make_address
+from acud_cli.wait_text import name_wait
 
 if TYPE_CHECKING:
     from acud.protocol.requests.wakes import RouteHealth, WakeListReply, WakeTestReply
@@ -30,7 +30,7 @@ def wake() -> None:
 
 
 _complete_wait = complete_ids(
-    lambda client: ((one.wait_id, wait_words(one)) for one in client.wait_list(ended=True).waits)
+    lambda client: ((one.wait_id, name_wait(one)) for one in client.wait_list(ended=True).waits)
 )
 _complete_id = complete_ids(lambda client: ((one.wake_id, one.state.value) for one in client.wake_list().wakes))
 
@@ -90,7 +90,7 @@ def _print_list(reply: WakeListReply) -> None:
 
 def _route_words(name: RouteName, failing: dict[str, str]) -> str:
     reason = failing.get(name.value)
-    return f"{name.value} (fails: {shortened(reason, 80)})" if reason else name.value
+    return f"{name.value} (fails: {shorten(reason, 80)})" if reason else name.value
 
 
 def _health_words(one: RouteHealth) -> str:
@@ -108,7 +108,7 @@ def wake_row(one: WakeInfo) -> list[str]:
     reminded = f" +{one.reminders}" if one.reminders else ""
     following = duration(max(0.0, one.next_utc_s - time.time())) if one.next_utc_s else "-"
     made = moment(one.created_utc_s)
-    text, reason = shortened(wake_words(one.text), 160), shortened(in_words(one.reason), 120)
+    text, reason = shorten(wake_words(one.text), 160), shorten(in_words(one.reason), 120)
     way = [one.sent_by or "-", str(one.attempts), following]
     return [one.state.value + reminded, text, reason, made, *way, one.wake_id]
 
@@ -141,7 +141,7 @@ def _print_retried(wakes: tuple[WakeInfo, ...]) -> None:
 @address_options
 @pass_session
 def test_routes(session: Session, *, routes: tuple[str, ...], session_key: str, agent_id: str) -> int:
-    """Send a test over each route and say how it did.
+    """Send a test over each route and print the result.
 
     Exit code: 0 every route took it, 1 one did not.
 
@@ -149,7 +149,7 @@ def test_routes(session: Session, *, routes: tuple[str, ...], session_key: str, 
     acud wake test
     acud wake test --route openclaw
     """
-    address = address_of({"routes": routes, "session_key": session_key, "agent_id": agent_id})
+    address = make_address({"routes": routes, "session_key": session_key, "agent_id": agent_id})
     reply = session.client().wake_test(address.routes or (), address=address)
     session.show(reply, lambda: _print_tests(reply))
     return Exit.OK if all(one.result == "sent" for one in reply.tests) else Exit.ERROR
@@ -169,7 +169,7 @@ def notify() -> None:
 @notify.command("test", short_help="Show a notification.")
 @pass_session
 def test_notification(session: Session) -> None:
-    """Show a notification and say which server took it.
+    """Show a notification and name the server that took it.
 
     \b
     acud notify test

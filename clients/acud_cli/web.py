@@ -82,7 +82,7 @@ def create_token(session: Session, **given: Any) -> None:
 
 
 def _with_whole_ids(client: Client, given: dict[str, Any]) -> dict[str, Any]:
-    """Return what was asked for with whole ids of tasks: a token's are compared as they are."""
+    """Return the request with whole ids of tasks: a token's ids are compared as they are."""
     tasks = (one if is_id(one, "task") else client.task_summary(one).task_id for one in given["tasks"])
     return given | {"tasks": tuple(tasks)}
 
@@ -231,7 +231,7 @@ def login(session: Session, *, url: str, opened: bool, **given: Any) -> None:
     if not served:
         raise Unavailable("the daemon serves no dashboard", hint=_OFF)
     reply = client.web_login(digest_of(code), **_with_whole_ids(client, given))
-    address = f"{served.rstrip('/')}/login#{code}"  # browsers send nobody what comes after #
+    address = f"{served.rstrip('/')}/login#{code}"  # browsers do not send what comes after #
     session.show({"url": address, "expires_utc_s": reply.expires_utc_s}, lambda: say(address))
     if opened and not webbrowser.open(_write_redirect(session.paths, address).as_uri()):
         warn("no browser could be opened here: copy the link")
@@ -279,7 +279,7 @@ def logout(session: Session, *, session_id: str | None, every: bool) -> None:
 @web.command(short_help="Tell where the dashboard is, and who is let in.")
 @pass_session
 def status(session: Session) -> None:
-    """Tell where the dashboard is served, and who is let in.
+    """Show where the dashboard is served, and its tokens and sessions.
 
     \b
     acud web status

@@ -43,7 +43,7 @@ from acud.types.commentary import AnalysisContext, AnalysisResult
 from acud.types.scene import SceneApp, SceneWindow
 from acud.waits import effects
 from acud.waits.wake_text import bare_text, one_line, sent_text, wait_text
-from acud_cli.wait_text import ending_lines, show_lines
+from acud_cli.wait_text import format_ending, format_wait
 from acud_mcp.action_tool import ActView
 from acud_mcp.gui_tools import DoView, FindView, RunView, ThingView
 from acud_mcp.history_tools import CommentaryView
@@ -233,8 +233,8 @@ def test_an_error_of_a_tool_is_one_line_that_shows(words: str) -> None:
 def test_the_command_line_ends_with_them(words: str) -> None:
     def lines(said: str) -> list[str]:
         plain = replace(info(said), note="")
-        ended = ending_lines(WaitResultReply(plain, ended=True))
-        return [one.plain for one in (*ended, *show_lines(WaitShowReply(plain, ())))]
+        ended = format_ending(WaitResultReply(plain, ended=True))
+        return [one.plain for one in (*ended, *format_wait(WaitShowReply(plain, ())))]
 
     hostile, harmless = lines(words), lines(HARMLESS)
     apart = [at for at, (one, other) in enumerate(zip(hostile, harmless, strict=True)) if one != other]

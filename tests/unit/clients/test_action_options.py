@@ -6,13 +6,13 @@ import click
 import pytest
 
 from acud.types.actions import Point
-from acud_cli.do import place, places
+from acud_cli.do import parse_place, parse_places
 
 
 def test_numbers_and_ids_in_any_order() -> None:
-    assert places(("10", "-20", "t3-12"), 2) == [Point(10, -20), "t3-12"]
-    assert places(("A3-4", "1", "2"), 2) == ["a3-4", Point(1, 2)]
-    assert (place(()), place(("v1-1",)), place(("1", "2"))) == (None, "v1-1", Point(1, 2))
+    assert parse_places(("10", "-20", "t3-12"), 2) == [Point(10, -20), "t3-12"]
+    assert parse_places(("A3-4", "1", "2"), 2) == ["a3-4", Point(1, 2)]
+    assert (parse_place(()), parse_place(("v1-1",)), parse_place(("1", "2"))) == (None, "v1-1", Point(1, 2))
 
 
 @pytest.mark.parametrize(
@@ -28,4 +28,4 @@ def test_numbers_and_ids_in_any_order() -> None:
 )
 def test_anything_else_is_refused(words: tuple[str, ...], message: str) -> None:
     with pytest.raises(click.UsageError, match=message):
-        places(words, 1)
+        parse_places(words, 1)

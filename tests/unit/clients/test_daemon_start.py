@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from acud.protocol.requests.daemon import ChildStatus, StatusReply
 from acud.types import DisplayState
-from acud_cli.daemon_process import await_children, unready
+from acud_cli.daemon_process import await_children, list_unready
 from tests.unit.clients.test_top import DISPLAYS, reading
 
 
@@ -24,12 +24,12 @@ def answers(*states: str) -> tuple[Any, StatusReply]:
 
 def test_a_start_waits_for_its_children() -> None:
     client, first = answers("starting", "starting", "backoff", "starting", "ready")
-    assert unready(await_children(client, first)) == []
+    assert list_unready(await_children(client, first)) == []
 
 
 def test_a_start_that_takes_too_long_names_what_is_late() -> None:
     client, first = answers("starting", "backoff")
-    assert unready(await_children(client, first, within_s=0.2)) == ["evaluator 1 (backoff: x)"]
+    assert list_unready(await_children(client, first, within_s=0.2)) == ["evaluator 1 (backoff: x)"]
 
 
 def test_a_child_that_is_given_up_is_not_waited_for() -> None:

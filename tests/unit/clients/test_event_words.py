@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from acud.protocol.events import TOPICS, Event
-from acud_cli.event_words import event_words
+from acud_cli.event_words import describe_event
 
 WAIT = "wait-00t45sz4yzc68ctqpn5cjzh"
 FACTS: dict[str, Any] = {
@@ -22,7 +22,7 @@ FACTS: dict[str, Any] = {
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_no_event_shows_json_or_whole_ids(topic: str) -> None:
-    told = event_words(Event(7, 0, topic, 1000.0, WAIT, {"ocr": "idle"} if topic == "judge.changed" else FACTS))
+    told = describe_event(Event(7, 0, topic, 1000.0, WAIT, {"ocr": "idle"} if topic == "judge.changed" else FACTS))
     assert told.strip()
     assert not set(told) & set("{}[]")
     assert WAIT not in told
@@ -53,4 +53,4 @@ def test_no_event_shows_json_or_whole_ids(topic: str) -> None:
     ],
 )
 def test_events_are_sentences(topic: str, subject: str, data: dict[str, Any], words: str) -> None:
-    assert event_words(Event(7, 0, topic, 1000.0, subject, data)) == words
+    assert describe_event(Event(7, 0, topic, 1000.0, subject, data)) == words

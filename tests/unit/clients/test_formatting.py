@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud_cli.formatting import in_words, plain, plain_json, shortened
+from acud_cli.formatting import in_words, plain, plain_json, shorten
 
 _ACTIVE = {"Cc", "Cs", "Zl", "Zp"}
 _BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
@@ -44,8 +44,8 @@ def test_escapes_are_seen() -> None:
 
 
 def test_cutting_counts_what_is_shown() -> None:
-    assert shortened("\x1b" * 9, 10) == r"\x1b\x1b\x"[:9] + "…"
-    assert shortened("short", 10) == "short"
+    assert shorten("\x1b" * 9, 10) == r"\x1b\x1b\x"[:9] + "…"
+    assert shorten("short", 10) == "short"
 
 
 @pytest.mark.parametrize(

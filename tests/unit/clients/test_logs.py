@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acud_cli.logs import LogReader, follow, log_line, parse, tail, tail_over_rotation
+from acud_cli.logs import LogReader, follow, format_entry, parse, tail, tail_over_rotation
 
 LINE = '{"event": "daemon.ready", "level": "info", "timestamp": "2026-11-21T23:20:40.541080Z", "process": "supervisor"}'
 
@@ -29,7 +29,7 @@ def test_no_file_has_no_lines(tmp_path: Path) -> None:
 def test_an_entry_reads_as_one_line() -> None:
     entry = parse(LINE)
     assert entry is not None
-    assert log_line(entry) == "23:20:40.541  info     supervisor      daemon.ready"
+    assert format_entry(entry) == "23:20:40.541  info     supervisor      daemon.ready"
 
 
 @pytest.mark.parametrize("line", ["", "Traceback (most recent call last):", "[1]", "{}", '{"level": "info"}'])

@@ -37,7 +37,7 @@ from acud.types import (
     target_text,
 )
 from acud_cli.options import target_of
-from acud_cli.wait_options import Wanted, condition_of, policy_of
+from acud_cli.wait_options import Wanted, make_condition, make_policy
 
 NOTHING = dict.fromkeys(
     (
@@ -95,7 +95,7 @@ NOTHING = dict.fromkeys(
     ],
 )
 def test_conditions(wanted: Wanted, until: Until | None) -> None:
-    assert condition_of(wanted) == until
+    assert make_condition(wanted) == until
 
 
 def test_images_are_read_from_files(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_images_are_read_from_files(tmp_path: Path) -> None:
     icon.write_bytes(b"\x89PNG\r\n\x1a\n")
     wanted = Wanted(image=(str(icon),), image_gone=(str(icon),), similarity=0.8)
     both = (ScreenImage(icon.read_bytes(), gone=gone, similarity=0.8) for gone in (False, True))
-    assert condition_of(wanted) == AllOf(tuple(both))
+    assert make_condition(wanted) == AllOf(tuple(both))
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_images_are_read_from_files(tmp_path: Path) -> None:
 )
 def test_options_that_do_not_fit(wanted: Wanted) -> None:
     with pytest.raises((click.UsageError, InvalidRequest)):
-        condition_of(wanted)
+        make_condition(wanted)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_targets_in_words() -> None:
 
 
 def test_a_policy_changes_only_what_is_given() -> None:
-    assert policy_of(NOTHING) == Policy()
+    assert make_policy(NOTHING) == Policy()
     base = Policy(confirm=3, interval_s=2.0)
-    changed = policy_of(NOTHING | {"cadence": "fixed", "gate": "none"}, base)
+    changed = make_policy(NOTHING | {"cadence": "fixed", "gate": "none"}, base)
     assert changed == Policy(Cadence.FIXED, 2.0, gate=GateKind.NONE, confirm=3)

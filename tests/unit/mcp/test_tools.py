@@ -35,7 +35,7 @@ from acud.types import (
 )
 from acud_cli.app import cli
 from acud_cli.wait import wait
-from acud_cli.wait_options import wanted_of
+from acud_cli.wait_options import find_condition
 from acud_client.help_tables import CONDITIONS, OPTIONS, ConditionRow
 from acud_mcp.action_tool import Name
 from acud_mcp.help_tool import TOPICS, tool_help
@@ -159,7 +159,7 @@ def test_people_and_agents_are_told_the_same(row: ConditionRow, monkeypatch: pyt
     # As below `acud`: a command keeps the help option of whoever reads its line first.
     above = click.Context(cli, info_name="acud", **cli.context_settings)
     typed = wait.make_context("wait", shlex.split(row.line), parent=above, resilient_parsing=False).params
-    assert wanted_of(typed) == require_condition(asked, dict.fromkeys((asked.image, asked.image_gone), b""))
+    assert find_condition(typed) == require_condition(asked, dict.fromkeys((asked.image, asked.image_gone), b""))
     assert (typed["target"] or "screen") == asked.target
 
 
