@@ -11,7 +11,7 @@ from acud_web import process
 
 
 def main(bootstrap: Bootstrap) -> None:
-    """Serve as `bootstrap` says. Raises: ProtocolError when it is meant for another kind of child."""
+    """Serve by the options of `bootstrap`. Raises: ProtocolError if it is meant for another kind of child."""
     if not isinstance(bootstrap.options, WebOptions):
         raise ProtocolError("the bootstrap of the web process holds options of another child")
     asyncio.run(process.serve(bootstrap, bootstrap.options))

@@ -1,4 +1,4 @@
-"""Who makes a request: its secret, what the daemon says of it, what the access token is good for, and what ends with
+"""The sender of a request: its secret, its access token from the daemon, what that is good for, and what ends with
 it.
 """
 
@@ -28,17 +28,17 @@ from acud_web.daemon_gateway import DaemonGateway
 COOKIE = "acud_session"
 _LONGEST = 256
 _MOST_COOKIES = 4
-"""Cookies know neither port nor who set them: another program of this host, or another daemon, may have set one too."""
+"""Cookies name neither their port nor their setter: another program or daemon of this host may have set one too."""
 
 
 class Credential(Struct, frozen=True):
-    """`kind` says where it came from; a token is no good as a cookie, nor a session as a token."""
+    """`kind`: where it came from; a token is no good as a cookie, nor a session as a token."""
 
     kind: Literal["token", "session"]
     secret: str
 
 
-def credentials_of(scope: AsgiScope) -> list[Credential]:
+def find_credentials(scope: AsgiScope) -> list[Credential]:
     """Return what `scope` carries: the one token of its head, else its session cookies, one of which may be ours."""
     token = bearer_of(scope)
     if token is not None:
@@ -69,7 +69,7 @@ class LoginThrottle:
         """Return how long `address` has to wait until it may be wrong again; 0: not at all."""
         return self._spent[address].due_s(now_s) if address in self._spent else 0.0
 
-    def wrong(self, address: str, now_s: float) -> None:
+    def note_wrong(self, address: str, now_s: float) -> None:
         """Note a wrong try."""
         self._spent.setdefault(address, TokenBucket(1 / self._again_s, self._most, now_s)).take(now_s)
         self._spent.move_to_end(address)
@@ -80,10 +80,11 @@ class LoginThrottle:
 _KEPT_S = 1.0
 _KEPT = 1024
 _TRIES, _AGAIN_S = 200, 0.05
-"""Secrets can't be guessed; this tells one who tries (or whose token is old) to slow down."""
+"""Secrets can't be guessed; this slows down a client that tries (or has an old token)."""
 UNKNOWN_AT_ONCE = 2
-"""So many secrets that are not known yet are looked up at a time, in the order they came: a flood of wrong ones keeps
-the daemon from nothing else, and a right one waits for those before it alone."""
+"""So many unknown secrets are looked up at a time, in the order they came: a flood of wrong ones keeps the daemon from
+nothing else, and a right one waits for those before it alone.
+"""
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -97,9 +98,7 @@ class Authenticator:
     def __init__(self, gateway: DaemonGateway) -> None:
         self._gateway = gateway
         self._known: OrderedDict[str, tuple[AccessToken, float]] = OrderedDict()
-        """By digest, with the time of asking; an access token that was good once is asked about again without a
-        limit.
-        """
+        """By digest, with the time of asking; a token that was good once is asked about again without a limit."""
         self._throttle = LoginThrottle(_TRIES, _AGAIN_S)
         self._unknown = asyncio.Semaphore(UNKNOWN_AT_ONCE)
 
@@ -107,14 +106,14 @@ class Authenticator:
         """Return the access token of `connection`. Raises: Fault 401 without one, 403 where a page may not have sent
         it, 429 after too many wrong ones; AcudError when the daemon can't be asked.
         """
-        fault: Exception = unauthorized()
-        for given in credentials_of(connection.scope):
+        fault: Exception = make_unauthorized()
+        for given in find_credentials(connection.scope):
             if given.kind == "session":
                 check_page(connection)
             try:
-                return await self._token_of(given)
+                return await self._find_token(given)
             except _WrongSecret:
-                fault = wrong_try(self._throttle, address_of(connection), unauthorized())
+                fault = wrong_try(self._throttle, address_of(connection), make_unauthorized())
         raise fault
 
     def forget(self, pass_id: str) -> None:
@@ -122,7 +121,7 @@ class Authenticator:
         for digest in [digest for digest, (found, _) in self._known.items() if found.pass_id == pass_id]:
             del self._known[digest]
 
-    async def _token_of(self, given: Credential) -> AccessToken:
+    async def _find_token(self, given: Credential) -> AccessToken:
         digest = digest_of(given.secret)
         known, asked_s = self._known.get(digest, (None, 0.0))
         if known is not None and known.kind != given.kind:
@@ -165,16 +164,16 @@ def check_page(connection: HTTPConnection) -> None:
 
 
 def wrong_try(throttle: LoginThrottle, address: str, fault: Exception) -> Exception:
-    """Note that a secret from `address` was wrong; return what it is told: `fault`, or 429 after too many of late.
+    """Note that a secret from `address` was wrong; return the answer: `fault`, or 429 after too many of late.
 
-    Only who was wrong is throttled. Were an address refused before its secret is looked at, anyone on this machine
-    could keep the owner out.
+    Only senders of wrong secrets are throttled. If addresses were refused before their secret is looked at, any program
+    on this machine could keep the owner out.
     """
     now_s = time.monotonic()
     wait_s = throttle.wait_s(address, now_s)
     if wait_s:
         return wrong(429, "too_many", "too many wrong tries from this address", f"try again in {wait_s:.0f} s")
-    throttle.wrong(address, now_s)
+    throttle.note_wrong(address, now_s)
     return fault
 
 
@@ -183,8 +182,8 @@ def address_of(connection: HTTPConnection) -> str:
     return connection.client.host if connection.client is not None else ""
 
 
-def unauthorized() -> Exception:
-    """Return the fault of a request without an access token; the same whatever is wrong with what it has."""
+def make_unauthorized() -> Exception:
+    """Return the fault of a request without an access token; the same whatever is wrong with its secret."""
     return wrong(
         401, "unauthorized", "no token or session that is good here", "acud web login, or acud web token create"
     )
@@ -197,7 +196,7 @@ def access_token_of(request: HTTPConnection) -> AccessToken:
 
 
 def need(request: HTTPConnection, scope: Scope) -> AccessToken:
-    """Return the access token when it is good for what needs `scope`. Raises: Fault 403."""
+    """Return the access token if it has `scope`. Raises: Fault 403."""
     found = access_token_of(request)
     if not found.allows(scope):
         raise wrong(
@@ -243,13 +242,13 @@ class Revocations:
         self._waiting: dict[str, set[asyncio.Future[End]]] = {}
 
     async def until_ended(self, watched: AccessToken) -> End:
-        """Return when `watched` is good no longer, and why. Cancel it when what it watched over has ended."""
+        """Return when `watched` is no longer good, with the reason. Cancel it when what it guards has ended."""
         told: asyncio.Future[End] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(watched.pass_id, set()).add(told)
         try:
-            return await self._either(told, watched)
+            return await self._find_either(told, watched)
         finally:
-            self._leave(watched.pass_id, told)
+            self._stop_watching(watched.pass_id, told)
 
     async def run(self, client: AsyncClient) -> None:
         """Listen until cancelled; a daemon may come and go meanwhile."""
@@ -261,9 +260,11 @@ class Revocations:
                     await asyncio.sleep(_LISTEN_AGAIN_S)
                     continue
                 for pass_id in [event.subject] if isinstance(event, Event) else list(self._waiting):
-                    self._end(pass_id)  # of what was trimmed nobody knows whose it was: all log in again or come back
+                    self._end_revoked(
+                        pass_id
+                    )  # the owner of trimmed events is not known: all log in again or come back
 
-    async def _either(self, told: asyncio.Future[End], watched: AccessToken) -> End:
+    async def _find_either(self, told: asyncio.Future[End], watched: AccessToken) -> End:
         while not watched.is_expired(time.time()):
             left_s = watched.expires_utc_s - time.time() if watched.expires_utc_s else _LOOK_S
             await asyncio.wait({told}, timeout=min(left_s, _LOOK_S))
@@ -271,13 +272,13 @@ class Revocations:
                 return told.result()
         return "expired"
 
-    def _end(self, pass_id: str) -> None:
+    def _end_revoked(self, pass_id: str) -> None:
         self._admission.forget(pass_id)
         for told in self._waiting.get(pass_id, ()):
             if not told.done():
                 told.set_result("revoked")
 
-    def _leave(self, pass_id: str, told: asyncio.Future[End]) -> None:
+    def _stop_watching(self, pass_id: str, told: asyncio.Future[End]) -> None:
         waiting = self._waiting[pass_id]
         waiting.discard(told)
         if not waiting:
@@ -285,7 +286,7 @@ class Revocations:
 
 
 async def first_of(*works: Coroutine[Any, Any, Result]) -> Result:
-    """Return what the first of `works` to end returns; by then the others were cancelled, and have ended."""
+    """Return the result of the first of `works` to end; by then the others were cancelled, and have ended."""
     tasks = [asyncio.ensure_future(work) for work in works]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -39,14 +39,14 @@ def application(surface: Surface, settings: ListenerSettings | WebSettings, toke
 
 
 def router(rows: Sequence[Row], errors: ErrorFormat) -> Starlette:
-    """Return what serves `rows`, and words errors in one format."""
+    """Return an application that serves `rows`, with errors in one format."""
     made = Starlette(routes=[route(row) for row in rows], exception_handlers=errors.handlers)
     made.router.redirect_slashes = False
     return made
 
 
 class Serving:
-    """One run of what `listener` is for, for the daemon of `paths`. Borrows the socket; run once."""
+    """One run of the servers of `listener`, for the daemon of `paths`. Borrows the socket; run once."""
 
     def __init__(self, listener: Listener, paths: Paths) -> None:
         self._listener, self._paths = listener, paths
@@ -83,7 +83,7 @@ class Serving:
 
 
 def gateway_state(gateway: DaemonGateway, live: DisplayHub, settings: WebSettings) -> dict[str, Any]:
-    """Return what requests to the gateway find as their state; run its "revocations" beside the server."""
+    """Return the state of requests to the gateway; run its "revocations" beside the server."""
     admission = Authenticator(gateway)
     return {
         "gateway": gateway,

@@ -1,4 +1,4 @@
-"""The daemon, asked on behalf of HTTP clients: a bounded number of questions at once, and whose each thing is."""
+"""The daemon, asked on behalf of HTTP clients: a bounded number of questions at once; and the owner of each object."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ from acud_client.stream import AsyncEventStream
 _AT_ONCE = 64
 """Each question takes a ZeroMQ socket, of which a context has 1,023."""
 _BLOCKING_AT_ONCE = 256
-"""What asks for time of its own (the result of a wait) has places of its own, so that nothing else waits behind it."""
+"""Requests that take time by themselves (the result of a wait) have places of their own, so that no others wait
+behind.
+"""
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 
@@ -51,9 +53,9 @@ class DaemonGateway:
         return self._client.events()
 
     async def ask(self, request: msgspec.Struct, kind: type[Reply], request_id: str = "") -> Reply:
-        """Return the daemon's reply to `request`, which is a `kind`. Raises: AcudError, as the daemon says.
+        """Return the daemon's reply to `request`, which is a `kind`. Raises: AcudError of the daemon.
 
-        A repeat with the same `request_id` is answered as the first was; it waits for a first that is under way.
+        A repeat with the same `request_id` gets the first answer; it waits while the first is under way.
         """
         turn = self._turns.setdefault(request_id, asyncio.Lock()) if request_id else nullcontext()
         async with turn, self._blocking if _blocks(request) else self._places:
@@ -79,37 +81,37 @@ NOBODY = Owner()
 
 
 class Owners:
-    """Borrows `gateway`. What is gone belongs to nobody."""
+    """Borrows `gateway`. Objects that are gone have no owner."""
 
     def __init__(self, gateway: DaemonGateway) -> None:
         self._gateway = gateway
         self._known: OrderedDict[tuple[str, str], Owner] = OrderedDict()
 
     async def sees(self, access_token: AccessToken, event: Event) -> bool:
-        """Tell whether `access_token` may be told of `event`. Raises: AcudError, as the daemon says."""
+        """Return whether `access_token` may be sent `event`. Raises: AcudError of the daemon."""
         if access_token.unlimited or event.topic.startswith("daemon."):
             return True
-        owner = await self.of(event)
+        owner = await self.find_owner(event)
         return access_token.sees(owner.display, owner.task_id)
 
-    async def of(self, event: Event) -> Owner:
-        """Return whose event it is."""
+    async def find_owner(self, event: Event) -> Owner:
+        """Return the owner of the event."""
         kind = event.topic.partition(".")[0]
         if kind in ("display", "scene"):
             return Owner(event.subject)
         if kind in _FINDERS and event.subject:  # without: of a task that was deleted
-            found = await self._found(kind, event.subject)
-            return found if found != NOBODY else _told(event)
-        told = _told(event)
+            found = await self._find_owner(kind, event.subject)
+            return found if found != NOBODY else _read_owner(event)
+        told = _read_owner(event)
         if not told.display and event.data.get("wait_id"):
-            return await self.of_wait(str(event.data["wait_id"]))
+            return await self.find_wait_owner(str(event.data["wait_id"]))
         return told
 
-    async def of_wait(self, wait_id: str) -> Owner:
-        """Return whose the wait `wait_id` is."""
-        return await self._found("wait", wait_id)
+    async def find_wait_owner(self, wait_id: str) -> Owner:
+        """Return the owner of the wait `wait_id`."""
+        return await self._find_owner("wait", wait_id)
 
-    async def _found(self, kind: str, subject: str) -> Owner:
+    async def _find_owner(self, kind: str, subject: str) -> Owner:
         known = self._known.get((kind, subject))
         if known is not None:
             return known
@@ -123,30 +125,30 @@ class Owners:
         return owner
 
 
-async def _wait(gateway: DaemonGateway, wait_id: str) -> Owner:
+async def _find_owner_of_wait(gateway: DaemonGateway, wait_id: str) -> Owner:
     wait = (await gateway.ask(WaitShow(wait_id, 0), WaitShowReply)).wait
     return Owner(wait.display, wait.spec.task_id)
 
 
-async def _task(gateway: DaemonGateway, task_id: str) -> Owner:
+async def _find_owner_of_task(gateway: DaemonGateway, task_id: str) -> Owner:
     request = TaskList(tuple(TaskStatus), limit=1, tasks=(task_id,))
     found = (await gateway.ask(request, TaskListReply)).tasks
     return Owner(found[0].task.display, task_id) if found else NOBODY
 
 
-async def _recording(gateway: DaemonGateway, recording_id: str) -> Owner:
+async def _find_owner_of_recording(gateway: DaemonGateway, recording_id: str) -> Owner:
     recording = (await gateway.ask(RecordShow(recording_id), RecordReply)).recording
     return Owner(recording.display, recording.task_id)
 
 
-def _told(event: Event) -> Owner:
-    """Return what the event itself says of its owner."""
+def _read_owner(event: Event) -> Owner:
+    """Return the owner as the event names it."""
     task_id = event.subject if event.topic.startswith("task.") else str(event.data.get("task_id", ""))
     return Owner(str(event.data.get("display", "")), task_id)
 
 
 _FINDERS: dict[str, Callable[[DaemonGateway, str], Awaitable[Owner]]] = {
-    "wait": _wait,
-    "task": _task,
-    "recording": _recording,
+    "wait": _find_owner_of_wait,
+    "task": _find_owner_of_task,
+    "recording": _find_owner_of_recording,
 }

@@ -38,7 +38,7 @@ View = dict[str, Any]
 
 _LONGEST_TEXT = 100_000
 _OWN = "agent"
-"""The source of the commentary's own words, which count as no news to it: nobody else may take it."""
+"""The source of the commentary's own words, which are no news to it: no client may use it."""
 
 
 async def post_feed(request: Request) -> Response:
@@ -113,7 +113,7 @@ def _event_view(found: SenseEvent) -> View:
     return {**msgspec.to_builtins(found), "ocr": found.ocr, "meta": meta}
 
 
-# ---- /agent: what the commentary said, what it would be made from, and how it runs -----------------------------------
+# ---- /agent: the commentary's words, what it would be made from, and how it runs -------------------------------------
 
 _MOST = 50
 _DEFAULT = 10
@@ -149,7 +149,7 @@ async def history(request: Request) -> Response:
 
 
 def result_view(found: AnalysisResult) -> View:
-    """Return one analysis; a cost or a number of tokens that nobody knows is null."""
+    """Return one analysis; a cost or a number of tokens that is not known is null."""
     view: View = msgspec.to_builtins(found)
     cost_usd = view.pop("cost_usd")
     return {**view, "cost": None if cost_usd is None else round(cost_usd, _COST_PLACES)}
@@ -192,7 +192,7 @@ def _refusal(found: InvalidRequest, names: Mapping[str, str]) -> HttpFault:
 
 
 def _config(reply: AnalysisConfigReply) -> Response:
-    """Keys of backends stay where they are kept; `hasApiKey` tells of one."""
+    """Return the configuration. Keys of backends stay where they are kept; `hasApiKey`: whether there is one."""
     told = {name: getattr(reply.config, ours) for name, (ours, _) in _CONFIG.items()}
     return answer({"ok": True, "config": {**told, "hasApiKey": reply.has_key}})
 
@@ -207,7 +207,7 @@ async def health(request: Request) -> Response:
 
 def health_view(status: AnalysisStatusReply) -> View:
     """Return how the commentary does. `estimatedCost` is USD over the calls whose price is known; `unpricedCalls`
-    counts the others, and `fault` says why the newest call came to nothing (null: it did not).
+    counts the others, and `fault`: why the newest call failed (null: it did not).
     """
     return {
         "ok": True,

@@ -43,7 +43,7 @@ class IdempotencyKey:
     async def ask(self, gateway: DaemonGateway, request: Struct, kind: type[Reply]) -> Reply:
         """Return the daemon's reply; a request that changes something goes by the key.
 
-        Raises: AcudError, as the daemon says; HttpFault 422 when the key was used for another request.
+        Raises: AcudError of the daemon; HttpFault 422 when the key was used for another request.
         """
         if not self._seed or not find_command(type(request)).mutating:
             return await gateway.ask(request, kind)

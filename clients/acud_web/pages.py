@@ -80,7 +80,7 @@ async def login_page(request: Request) -> Response:
 
 
 async def alive(_request: Request) -> Response:
-    """Say that the gateway serves; nothing more, because anybody may ask."""
+    """Answer that the gateway serves; nothing more, because any client may ask."""
     return answer({"ok": True})
 
 

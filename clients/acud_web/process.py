@@ -42,7 +42,7 @@ def listen_gateway(settings: WebSettings, fd: int = -1) -> Listener:
     """Listen for the gateway. Raises: Refused when host and port can't be bound; ConfigError when certificate or key
     can't be used.
     """
-    certificate = (_checked(settings.tls_cert), _checked(settings.tls_key))
+    certificate = (_check_file(settings.tls_cert), _check_file(settings.tls_key))
     if certificate[0]:
         _check_pair(*certificate)
     return Listener(GATEWAY, settings, fd, certificate=certificate)
@@ -74,7 +74,7 @@ def _read(path: Path) -> str:
     return token
 
 
-def _checked(path: str) -> str:
+def _check_file(path: str) -> str:
     return str(Path(path).expanduser()) if path else ""
 
 
@@ -107,7 +107,7 @@ class Listeners:
 
     @property
     def hello(self) -> WebHello:
-        """Return what is served as of now, and why something is not."""
+        """Return what is served now, and why something is not."""
         relay, gateway = (self._opened.get(one.table) for one in (ENDPOINTS, GATEWAY))
         fault = next(iter(self._faults.values()), None)
         return WebHello(
@@ -120,12 +120,12 @@ class Listeners:
         )
 
     async def run(self, opened: Callable[[], object]) -> None:
-        """Serve until `stop`; tell `opened` when something could be had at last."""
+        """Serve until `stop`; call `opened` when another listener could be had."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._stopping.wait())  # a process that only sends traces has no listener
             for serving in self._servings:
                 group.create_task(serving.run())
-            while self._faults and not await self._stopped_within(_AGAIN_S):
+            while self._faults and not await self._wait_until_stopped(_AGAIN_S):
                 for serving in self._open():
                     group.create_task(serving.run())
                     opened()
@@ -163,7 +163,7 @@ class Listeners:
         self._servings += made
         return made
 
-    async def _stopped_within(self, seconds: float) -> bool:
+    async def _wait_until_stopped(self, seconds: float) -> bool:
         try:
             async with asyncio.timeout(seconds):
                 return await self._stopping.wait()
@@ -185,7 +185,7 @@ async def serve(bootstrap: Bootstrap, options: WebOptions) -> None:
 
 
 async def _send_traces(options: WebOptions, places: paths.Paths) -> None:
-    """Send spans where one asks for it; without the SDK nothing is sent, which doctor tells as well."""
+    """Send spans if a URL is set; without the SDK nothing is sent, which doctor reports too."""
     if not options.otel.url:
         return
     try:

@@ -29,10 +29,10 @@ def _nobody(_request: Request) -> bool:
 
 
 class Row(Struct, frozen=True):
-    """`scope`: what an access token needs at least (None: anybody may). `method` is `WS` for a WebSocket. `body_bytes`:
-    the longest body taken, which is JSON; of methods that have none nothing is read. `may_pass`: which requests need no
-    pass all the same. `checks_body`: that a body is JSON, and no longer, is checked before the endpoint. `is_alias`:
-    with another method the path is not there, and a path of another row is never this one's.
+    """`scope`: what an access token needs at least (None: no token is needed). `method` is `WS` for a WebSocket.
+    `body_bytes`: the longest body taken, which is JSON; of methods that have none nothing is read. `may_pass`: which
+    requests need no pass all the same. `checks_body`: that a body is JSON, and no longer, is checked before the
+    endpoint. `is_alias`: with another method the path is not there, and a path of another row is never this one's.
 
     The endpoint finds `request.state.gateway`, `.access_token` (where there is a scope), `.revocations` and
     `.admission`.
@@ -54,7 +54,7 @@ class Row(Struct, frozen=True):
 
 
 def route(row: Row) -> BaseRoute:
-    """Return the Starlette route that `row` means, entered only with an access token that is good for it."""
+    """Return the Starlette route of `row`, entered only with an access token that is good for it."""
 
     async def enter(connection: Any) -> Any:
         if row.scope is not None and not row.may_pass(connection):
@@ -159,10 +159,10 @@ async def json_object(request: Request, limit: int = LIMIT_BYTES, read_s: float 
     """Return the object in the request's body. Raises: Fault 400 for anything else, 408 when it does not come within
     `read_s`, 413 when it is longer than `limit` bytes.
     """
-    return parsed(await _body_of(request, limit, read_s))
+    return parse_object(await _body_of(request, limit, read_s))
 
 
-def parsed(data: bytes) -> dict[str, Any]:
+def parse_object(data: bytes) -> dict[str, Any]:
     """Return the JSON object in `data`. Raises: Fault 400."""
     try:
         body = decode_json(data)
@@ -177,14 +177,14 @@ def parsed(data: bytes) -> dict[str, Any]:
 async def _body_of(request: Request, limit: int, read_s: float) -> bytes:
     try:
         async with asyncio.timeout(read_s):
-            return await _collected(request, limit)
+            return await _collect_body(request, limit)
     except TimeoutError:
         raise fault(408, "the body did not come in time") from None
     except ClientDisconnect:
         raise fault(400, "the client hung up") from None
 
 
-async def _collected(request: Request, limit: int) -> bytes:
+async def _collect_body(request: Request, limit: int) -> bytes:
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)

@@ -1,4 +1,4 @@
-"""/tool/*: the tools of `acud mcp` over plain HTTP, one route each, for agents whose host speaks no MCP."""
+"""/tool/*: the tools of `acud mcp` over plain HTTP, one route each, for agents without MCP."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class HttpToolCall:
         """Return the daemon's reply. Raises: AcudError; HttpFault 403 where the access token is not good for it."""
         command = find_command(type(request))
         if hasattr(request, "peek") and not self._asked.access_token.allows(Scope.WAIT):
-            request = msgspec.structs.replace(request, peek=True)  # who may only read is told, and counts as nobody
+            request = msgspec.structs.replace(request, peek=True)  # a reader does not fetch it
         for scope in _scopes_of(command, request):
             need(self._asked.connection, scope)
         if command.asked_s is not None:
@@ -57,7 +57,7 @@ class HttpToolCall:
         return await self._asked.ask(request, command.reply)
 
     async def ask_slowly(self, request: Struct, seconds: float) -> Any:
-        """The same: HTTP has no ear for progress."""
+        """The same: over HTTP progress is not reported."""
         return await self.ask(request)
 
 
@@ -68,7 +68,7 @@ def _scopes_of(command: Command, request: Struct) -> tuple[Scope, ...]:
     return (Scope.READ if command.effect is Effect.READS else Scope.ACT,)
 
 
-def _loaded() -> Mapping[str, Tool]:
+def _load_tools() -> Mapping[str, Tool]:
     """Return the tools by name. Nothing else of the gateway needs their modules."""
     from acud_mcp.server import TOOLS
 
@@ -76,7 +76,7 @@ def _loaded() -> Mapping[str, Tool]:
 
 
 async def _tool(name: str) -> Tool:
-    tools = await asyncio.to_thread(_loaded)
+    tools = await asyncio.to_thread(_load_tools)
     if name not in tools:
         raise NotFound(f"no tool {name[:80]!r} here", hint=f"tools: {', '.join(tools)}")
     return tools[name]
@@ -128,7 +128,7 @@ class ToolsTold(Struct, frozen=True):
 
 async def list_tools(request: Request) -> Response:
     """List the tools with their arguments."""
-    tools = await asyncio.to_thread(_loaded)
+    tools = await asyncio.to_thread(_load_tools)
 
     from acud_mcp.tool import input_schema
 

@@ -1,7 +1,7 @@
 """Spans of waits, made from the daemon's events and sent to an OTLP receiver by OpenTelemetry's own SDK.
 
-Ids follow from the wait's id: every span of a wait finds its trace and its parent whoever makes it. So nothing has to
-be kept between events, and a web process that is started anew goes on with the same trace.
+Ids follow from the wait's id: every span of a wait finds its trace and its parent, in whichever process it is made. So
+nothing has to be kept between events, and a web process that is started anew goes on with the same trace.
 
 Attributes hold ids, names of judges and routes, answers and figures; never words from a screen, nor the condition's.
 """
@@ -67,17 +67,17 @@ def root_id(wait_id: str) -> int:
     return int.from_bytes(hashlib.sha256(wait_id.encode()).digest()[16:24]) | 1
 
 
-def judged(event: Event) -> Span:
-    """Return the judge's call that `wait.judged` tells of."""
+def make_judged_span(event: Event) -> Span:
+    """Return the span of the judge's call in `wait.judged`."""
     data = event.data
     answer = {"acud.answer": data["answer"], "acud.code": data["code"]}
     facts = {"acud.judge": data["judge"], "acud.frame": data["frame"], **answer}
     start_utc_s = event.utc_s - float(data["latency_ms"]) / 1000
     fault = str(data["code"]) if data["answer"] == "unknown" else ""
-    return _child("acud.judge", event.subject, start_utc_s, event.utc_s, facts, fault)
+    return _make_child("acud.judge", event.subject, start_utc_s, event.utc_s, facts, fault)
 
 
-def ended(wait: WaitInfo) -> list[Span]:
+def make_ended_spans(wait: WaitInfo) -> list[Span]:
     """Return the wait's own span, from its arming to its end, and the way from the deciding frame to the verdict."""
     end = wait.ended_utc_s
     root = Span(
@@ -85,15 +85,15 @@ def ended(wait: WaitInfo) -> list[Span]:
         trace_id(wait.wait_id),
         wait.created_utc_s,
         end,
-        _facts(wait),
+        _list_attributes(wait),
         root_id(wait.wait_id),
         points={"armed": wait.created_utc_s, wait.state.value: end},
         failed=wait.verdict.code or "failed" if wait.state is WaitState.FAILED else "",
     )
-    return [root, _verdict(wait)] if wait.state is WaitState.RESOLVED else [root]
+    return [root, _make_verdict_span(wait)] if wait.state is WaitState.RESOLVED else [root]
 
 
-def _facts(wait: WaitInfo) -> dict[str, Value]:
+def _list_attributes(wait: WaitInfo) -> dict[str, Value]:
     facts: dict[str, Value] = {
         "acud.wait_id": wait.wait_id,
         "acud.state": wait.state.value,
@@ -107,18 +107,18 @@ def _facts(wait: WaitInfo) -> dict[str, Value]:
     return facts | ({"acud.cost_usd": wait.cost_usd} if wait.cost_usd is not None else {})
 
 
-def _verdict(wait: WaitInfo) -> Span:
+def _make_verdict_span(wait: WaitInfo) -> Span:
     """A wait that resolved on what was there before it has no deciding change: then the span has no length."""
     since_s = (wait.changed_to_resolved_ms or 0.0) / 1000
     facts: dict[str, Value] = {"acud.answer": wait.verdict.answer.value}
     if wait.evidence is not None:
         facts |= {"acud.frame": wait.evidence.frame, "acud.epoch": wait.evidence.epoch}
     start_utc_s = wait.ended_utc_s - since_s
-    made = _child("acud.verdict", wait.wait_id, start_utc_s, wait.ended_utc_s, facts)
+    made = _make_child("acud.verdict", wait.wait_id, start_utc_s, wait.ended_utc_s, facts)
     return made if wait.changed_to_resolved_ms is None else replace(made, points={"frame": start_utc_s})
 
 
-def woken(wake: WakeInfo) -> Span:
+def make_wake_span(wake: WakeInfo) -> Span:
     """Return the way of a wake: from its making to a receiver that took it, or to giving up."""
     sent = bool(wake.sent_utc_s)
     facts: dict[str, Value] = {
@@ -128,10 +128,10 @@ def woken(wake: WakeInfo) -> Span:
         "acud.reminders": wake.reminders,
     }
     end_utc_s = wake.sent_utc_s if sent else wake.created_utc_s
-    return _child("acud.wake", wake.wait_id, wake.created_utc_s, end_utc_s, facts, "" if sent else "undelivered")
+    return _make_child("acud.wake", wake.wait_id, wake.created_utc_s, end_utc_s, facts, "" if sent else "undelivered")
 
 
-def _child(
+def _make_child(
     name: str, wait_id: str, start_utc_s: float, end_utc_s: float, facts: Mapping[str, Value], failed: str = ""
 ) -> Span:
     start = min(start_utc_s, end_utc_s)
@@ -144,7 +144,7 @@ _QUEUE = 2048
 """Spans that wait for a receiver that is slow or away; more are dropped, and the SDK logs that."""
 _TIMEOUT_S = 10.0
 _CLOSE_S = 1.0
-"""The supervisor kills its children three seconds after it told them to end."""
+"""The supervisor kills its children three seconds after it asked them to end."""
 _SAMPLED = TraceFlags(TraceFlags.SAMPLED)
 
 
@@ -231,7 +231,7 @@ async def follow(client: AsyncClient, sink: Sink) -> None:
     async with aclosing(_events(client)) as events:
         async for event in events:
             try:
-                for span in await made(client, event):
+                for span in await make_spans(client, event):
                     sink.send(span)
             except NotFound:
                 continue  # retention or a deletion was quicker
@@ -239,15 +239,15 @@ async def follow(client: AsyncClient, sink: Sink) -> None:
                 _LOG.warning("trace.lost", topic=event.topic, fault=fault.message)
 
 
-async def made(client: AsyncClient, event: Event) -> list[Span]:
-    """Return the spans that `event` completes. Raises: AcudError where the daemon cannot say more about it."""
+async def make_spans(client: AsyncClient, event: Event) -> list[Span]:
+    """Return the spans that `event` completes. Raises: AcudError if the daemon has no more about it."""
     if event.topic == "wait.judged":
-        return [judged(event)]
+        return [make_judged_span(event)]
     if event.topic in _ENDS:
-        return ended((await client.wait_show(event.subject)).wait)
+        return make_ended_spans((await client.wait_show(event.subject)).wait)
     if event.topic in ("wake.sent", "wake.undelivered"):
         found = await client.wake_list(seen=True, wait_id=str(event.data["wait_id"])) if event.data["wait_id"] else None
-        return [woken(wake) for wake in found.wakes if wake.wake_id == event.subject] if found else []
+        return [make_wake_span(wake) for wake in found.wakes if wake.wake_id == event.subject] if found else []
     return []
 
 

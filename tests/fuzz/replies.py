@@ -21,7 +21,7 @@ from acud.protocol import codec
 from acud.x11 import grab, keyboard
 from acud.x11.wire import PackedQuery
 from acud_http.errors import HttpFault
-from acud_web.route_table import parsed
+from acud_web.route_table import parse_object
 from tests.fuzz.decoder import Decoder
 
 _REPLY = 32
@@ -151,7 +151,7 @@ REPLIES = (
     Decoder("accessibility", _accessibility, _accessibility_seeds),
     Decoder(
         "http_bodies",
-        parsed,
+        parse_object,
         lambda: [b'{"a": [1, {"b": null}]}', b'{"tool": "x", "arguments": {"n": 5}}'],
         (HttpFault,),
     ),

@@ -20,7 +20,7 @@ from acud_cli import wait_options
 from acud_cli.task import JsonValue
 from acud_client.stream import parse_message
 from acud_mcp import hosts
-from acud_web.live.messages import MAX_MESSAGE_BYTES, heard
+from acud_web.live.messages import MAX_MESSAGE_BYTES, parse_viewer_message
 from tests.fuzz.decoder import Decoder, of_text
 from tests.fuzz.files import into_file
 from tests.fuzz.samples import packed, sample
@@ -49,7 +49,7 @@ def _pattern(text: str) -> None:
 def _live(text: str) -> None:
     """Hear what a browser says over its WebSocket, as `acud_web.live.routes` does."""
     if len(text) <= MAX_MESSAGE_BYTES:
-        heard(text)
+        parse_viewer_message(text)
 
 
 def _note(path: Path) -> object:

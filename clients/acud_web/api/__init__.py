@@ -1,7 +1,7 @@
 """The REST API: each operation as data (`OPERATIONS`), and the routes of all (`ROUTES`).
 
-An operation that is its request comes from that request's declaration. The others are written here, for each looks up
-whose the thing is that it tells of, since an access token may be limited to some displays and tasks.
+An operation that is its request comes from that request's declaration. The others are written here: each looks up the
+owner of its object, since an access token may be limited to some displays and tasks.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from acud.protocol.requests import REQUESTS
 from acud_web.api import daemon, displays, events, recordings, tasks, trials, waits, wakes
 from acud_web.api.operation import Operation
-from acud_web.api.request_operation import operation_of
+from acud_web.api.request_operation import make_operation
 from acud_web.route_table import Row
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -21,7 +21,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *trials.OPERATIONS,
     *wakes.OPERATIONS,
     *events.OPERATIONS,
-    *(operation_of(command, command.rest) for command in REQUESTS if command.rest is not None),
+    *(make_operation(command, command.rest) for command in REQUESTS if command.rest is not None),
 )
 
 ROUTES: tuple[Row, ...] = (*(one.row for one in OPERATIONS), *events.ROWS, *daemon.ROWS)

@@ -1,4 +1,4 @@
-"""/api/health, usage and scene, and /metrics: what is, what it cost, what is seen."""
+"""/api/health, usage and scene, and /metrics: the daemon's state, its cost, and the displays' content."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class Seen(Struct, frozen=True):
 
 
 async def health(asked: ApiRequest[Nothing, Nothing]) -> StatusReply:
-    """Tell how the daemon does; `degraded` holds every reason why not well. A limited access token is told of its
-    displays and how many of its waits there are.
+    """Return the daemon's health; `degraded` holds every reason why it is not well. A limited access token gets its
+    displays and the number of its waits.
     """
     found = await asked.ask(Status(), StatusReply)
     displays = tuple(
@@ -96,7 +96,7 @@ async def _waits(asked: ApiRequest[Nothing, Nothing], states: tuple[WaitState, .
 
 
 async def usage(asked: ApiRequest[UsageQuery, Nothing]) -> UsageReply:
-    """Tell what judging cost, by day, judge and task. A limited access token is told of its tasks."""
+    """Return the cost of judging, by day, judge and task. A limited access token gets its tasks."""
     query, access_token = asked.query, asked.access_token
     if query.task:
         asked.must_see(task_id=query.task)
@@ -119,7 +119,7 @@ def _of(found: UsageReply, tasks: tuple[str, ...]) -> UsageReply:
 
 
 async def scene(asked: ApiRequest[SceneQuery, Nothing]) -> Seen:
-    """Tell what is on displays: windows, texts, controls."""
+    """Return what is on displays: windows, texts, controls."""
     query, access_token = asked.query, asked.access_token
     for display in query.display:
         asked.must_see(display=display)
@@ -152,9 +152,9 @@ async def metrics(request: Request) -> Response:
 
 
 def is_open(request: Request) -> bool:
-    """Tell whether this scrape needs no access token: `[web] metrics_open`, and it comes from this machine.
+    """Return whether this scrape needs no access token: `[web] metrics_open`, and it comes from this machine.
 
-    A proxy on this machine speaks for others; those that say so are told from scrapes.
+    A proxy on this machine forwards requests of others; those that announce it are no such scrapes.
     """
     if not request.state.metrics_open or request.client is None:
         return False

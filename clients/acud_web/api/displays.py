@@ -42,7 +42,9 @@ class Windows(Struct, frozen=True):
 
 
 class TakeBody(Struct, frozen=True, forbid_unknown_fields=True):
-    """`who` and `note` are told to whoever is refused meanwhile. With the `lease` held already it is prolonged."""
+    """`who` and `note` are shown to agents that are refused meanwhile. With the `lease` held already it is
+    prolonged.
+    """
 
     who: Annotated[str, Meta(max_length=100)] = ""
     for_s: Annotated[float, Meta(gt=0, le=86_400)] = 900.0
@@ -59,7 +61,7 @@ class Taken(Struct, frozen=True):
 
 
 class ReleaseBody(Struct, frozen=True, forbid_unknown_fields=True):
-    """The lease. `force` does without it, and needs an access token of scope admin. `note` is told to the agents."""
+    """The lease. `force` does without it, and needs an access token of scope admin. `note` is shown to the agents."""
 
     lease: Annotated[str, Meta(max_length=64)] = ""
     force: bool = False
@@ -79,45 +81,43 @@ class ActionsBody(Struct, frozen=True, forbid_unknown_fields=True):
 async def displays(asked: ApiRequest[DisplaysQuery, Nothing]) -> DisplayListReply:
     """List the displays that the access token may see."""
     found = await asked.ask(DisplayList(asked.query.ended), DisplayListReply)
-    seen = tuple(_told(one) for one in found.displays if asked.access_token.sees_display(one.name))
+    seen = tuple(_hide_local_fields(one) for one in found.displays if asked.access_token.sees_display(one.name))
     return DisplayListReply(seen, found.default if asked.access_token.sees_display(found.default) else "")
 
 
 async def windows(asked: ApiRequest[Nothing, Nothing]) -> Windows:
     """List the windows and monitors of a display."""
-    name = _named(asked)
+    name = _find_named(asked)
     found = await asked.ask(DisplayList(), DisplayListReply)
     for display in found.displays:
         if display.name == name:
             return Windows(name, display.windows, display.focused, display.monitors)
-    raise _none(name)
+    raise _make_nothing(name)
 
 
 async def take(asked: ApiRequest[Nothing, TakeBody]) -> Taken:
-    """Take a display over: until the lease ends, agents only watch it. Without leave of whoever has taken it, a
-    conflict.
-    """
-    name = await _found(asked)
+    """Take a display over: until the lease ends, agents only watch it. A conflict while another person has it."""
+    name = await _find_display(asked)
     body = await asked.body()
     taken = await asked.ask(DisplayTake(name, body.who, body.for_s, body.note, body.lease), TakeReply)
-    return Taken(taken.lease, taken.until_utc_s, _told(taken.display))
+    return Taken(taken.lease, taken.until_utc_s, _hide_local_fields(taken.display))
 
 
 async def release(asked: ApiRequest[Nothing, ReleaseBody]) -> DisplayReply:
     """Give a display back to the agents."""
-    name = await _found(asked)
+    name = await _find_display(asked)
     body = await asked.body()
     if body.force:
         need(asked.connection, Scope.ADMIN)
     found = await asked.ask(DisplayRelease(name, body.lease, body.force, body.note), DisplayReply)
-    return DisplayReply(_told(found.display), found.notes)
+    return DisplayReply(_hide_local_fields(found.display), found.notes)
 
 
 async def act(asked: ApiRequest[Nothing, ActionsBody]) -> ActionReply:
     """Act on a display that was taken over, with its lease. Launching a program needs an access token of scope
     admin.
     """
-    name = await _found(asked)
+    name = await _find_display(asked)
     body = await asked.body()
     if any(isinstance(action, Launch) for action in body.actions):
         need(asked.connection, Scope.ADMIN)
@@ -125,34 +125,34 @@ async def act(asked: ApiRequest[Nothing, ActionsBody]) -> ActionReply:
     return await asked.ask(DesktopAction(body.actions, body.target, name, lease=body.lease), ActionReply)
 
 
-def _named(asked: ApiRequest[Nothing, Body]) -> str:
+def _find_named(asked: ApiRequest[Nothing, Body]) -> str:
     name = asked.place("name")
     asked.must_see(display=name)
     return name
 
 
-async def _found(asked: ApiRequest[Nothing, Body]) -> str:
+async def _find_display(asked: ApiRequest[Nothing, Body]) -> str:
     """Return the display of the path. Raises: NotFound; HttpFault 403 where the access token may not see it."""
     return await display_seen(asked, asked.place("name"))
 
 
 async def display_seen(asked: ApiRequest[Query, Body], name: str) -> str:
     """Return the name of the display `name`, which is up. Raises: NotFound; HttpFault 403 where the access token may
-    not see it. Some requests of the daemon take a name that nothing has for a display that is to be adopted.
+    not see it. Some requests of the daemon take an unknown name for a display that is to be adopted.
     """
     asked.must_see(display=name)
     found = await asked.ask(DisplayList(), DisplayListReply)
     if not any(display.name == name for display in found.displays):
-        raise _none(name)
+        raise _make_nothing(name)
     return name
 
 
-def _none(name: str) -> NotFound:
+def _make_nothing(name: str) -> NotFound:
     return NotFound(f"no display {name[:80]}", hint="GET /api/displays lists them")
 
 
-def _told(display: DisplayInfo) -> DisplayInfo:
-    """Return `display` without what only programs of this host need."""
+def _hide_local_fields(display: DisplayInfo) -> DisplayInfo:
+    """Return `display` without the fields that only programs of this host need."""
     return replace(display, auth_file="", bus_address="")
 
 

@@ -1,4 +1,4 @@
-"""/api/openapi.json: what the API is, made from its operations and from the types that go over the wire."""
+"""/api/openapi.json: the description of the API, made from its operations and from the types on the wire."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from acud.protocol import VERSION
 from acud.protocol.requests.terminals import TerminalName
 from acud.protocol.web import Scope
 from acud_http.errors import answer
-from acud_web.api.operation import Nothing, Operation, counted
+from acud_web.api.operation import Nothing, Operation, normalize_whole
 from acud_web.idempotency import HEADER, PATTERN
 from acud_web.route_table import Row
 
@@ -56,7 +56,7 @@ class Problem(Struct, frozen=True):
 
 
 def rows(served: Sequence[Row], operations: Sequence[Operation]) -> tuple[Row, ...]:
-    """Return the route of the document that describes what is `served` under /api; the first request has it made."""
+    """Return the route of the document that describes `served` under /api; the first request makes the document."""
 
     async def openapi(_request: Request) -> Response:
         """Return this document."""
@@ -75,7 +75,7 @@ def document(served: Sequence[Row], operations: Sequence[Operation]) -> Node:
     for row in served:
         if row.path.startswith("/api/") and row.method != "WS":
             found = known.get((row.method, row.path))
-            described = schemas.operation(found) if found is not None else _plain(row)
+            described = schemas.operation(found) if found is not None else _describe_plain(row)
             paths.setdefault(row.path, {})[row.method.lower()] = described
     return {
         "openapi": OPENAPI,
@@ -102,41 +102,41 @@ class _Schemas:
     def __init__(self, operations: Sequence[Operation]) -> None:
         kinds = {kind: None for one in operations for kind in (one.query, one.body, one.reply) if kind is not None}
         refs, made = msgspec.json.schema_components([*kinds, Problem], ref_template=_REF)
-        # Bounds of 45 and 45.0 are one type to `typing`: which of them it hands out depends on who was imported first.
-        self.components = counted(made)
+        # Bounds of 45 and 45.0 are one type to `typing`: which one it returns depends on the order of imports.
+        self.components = normalize_whole(made)
         self._refs = dict(zip([*kinds, Problem], refs, strict=True))
-        # What a query takes is told parameter by parameter.
-        self._queries = {kind: self._taken_out(kind) for kind in {one.query: None for one in operations}}
+        # A query is described parameter by parameter.
+        self._queries = {kind: self._take_out(kind) for kind in {one.query: None for one in operations}}
 
-    def _taken_out(self, kind: type[Struct]) -> Node:
+    def _take_out(self, kind: type[Struct]) -> Node:
         return dict(self.components.pop(str(self._refs[kind]["$ref"]).rpartition("/")[2]))
 
     def operation(self, found: Operation) -> Node:
         summary, description = words_of(found.run)
-        node = _described(found, summary, description)
+        node = _describe_row(found, summary, description)
         key = [] if found.method == "GET" else [_KEY]
-        node["parameters"] = [*_places(found.path), *self._query(found.query), *key]
+        node["parameters"] = [*_list_places(found.path), *self._describe_query(found.query), *key]
         if found.body is not Nothing:
             content = {"application/json": {"schema": self._refs[found.body]}}
             node["requestBody"] = {"required": True, "content": content}
-        node["responses"] = {"200": self._answer(found), **self._faults(found)}
+        node["responses"] = {"200": self._describe_answer(found), **self._describe_faults(found)}
         return node
 
-    def _query(self, kind: type[Struct]) -> list[Node]:
+    def _describe_query(self, kind: type[Struct]) -> list[Node]:
         return [
             {"name": name, "in": "query", "required": False, "schema": schema}
             for name, schema in self._queries[kind].get("properties", {}).items()
         ]
 
-    def _answer(self, found: Operation) -> Node:
+    def _describe_answer(self, found: Operation) -> Node:
         schema = self._refs[found.reply] if found.reply is not None else {}
         return {"description": "Done", "content": {found.media: {"schema": schema}}}
 
-    def _faults(self, found: Operation) -> Node:
+    def _describe_faults(self, found: Operation) -> Node:
         statuses = {*_ALWAYS, *found.statuses, *(_WITH_BODY if found.method == "POST" else ())}
-        return {str(status): self._fault(found, status) for status in sorted(statuses)}
+        return {str(status): self._describe_fault(found, status) for status in sorted(statuses)}
 
-    def _fault(self, found: Operation, status: int) -> Node:
+    def _describe_fault(self, found: Operation, status: int) -> Node:
         described: Node = {"description": HTTPStatus(status).phrase}
         if status == 206:
             return {**described, "content": {found.media: {"schema": {}}}}
@@ -145,16 +145,16 @@ class _Schemas:
         return {**described, "content": {"application/json": {"schema": self._refs[Problem]}}}
 
 
-def _plain(row: Row) -> Node:
+def _describe_plain(row: Row) -> Node:
     summary, description = words_of(row.endpoint)
     return {
-        **_described(row, summary, description),
-        "parameters": _places(row.path),
+        **_describe_row(row, summary, description),
+        "parameters": _list_places(row.path),
         "responses": {"200": {"description": "Done"}, "default": {"description": "Not served: see Problem"}},
     }
 
 
-def _described(found: Operation | Row, summary: str, description: str) -> Node:
+def _describe_row(found: Operation | Row, summary: str, description: str) -> Node:
     node: Node = {"operationId": _name(found), "summary": summary, "x-scope": found.scope and found.scope.value}
     if found.scope is None:
         node["security"] = []
@@ -166,13 +166,13 @@ def _name(found: Operation | Row) -> str:
     return "_".join([found.method.lower(), *parts])
 
 
-def _places(path: str) -> list[Node]:
+def _list_places(path: str) -> list[Node]:
     names = _PLACE.findall(path)
     return [{"name": name, "in": "path", "required": True, "schema": _PLACES.get(name, _ID)} for name in names]
 
 
 def words_of(endpoint: Any) -> tuple[str, str]:
-    """Return the first sentence of what a docstring says, without its stop, and the rest but for what is raised."""
+    """Return the first sentence of a docstring, without its stop, and the rest but for what is raised."""
     text = " ".join((inspect.getdoc(endpoint) or "").partition("Raises:")[0].split())
     first, _, rest = text.partition(". ")
     return first.rstrip("."), rest.strip()

@@ -1,4 +1,6 @@
-"""/api/events: what happened, page by page, as server-sent events or over a WebSocket; who does not read is cut."""
+"""/api/events: what happened, page by page, as server-sent events or over a WebSocket; a client that does not read is
+cut off.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,8 @@ from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud.protocol.web import AccessToken, Scope
 from acud_client.stream import Trimmed
 from acud_web.access import Revocations, first_of
-from acud_web.api.hub import Cut, EventHub, Reader, Told, told_of
-from acud_web.api.operation import ApiRequest, Nothing, Operation, query_of
+from acud_web.api.hub import Cut, EventHub, Reader, Told, make_told
+from acud_web.api.operation import ApiRequest, Nothing, Operation, parse_query
 from acud_web.daemon_gateway import DaemonGateway, Owners
 from acud_web.route_table import Row
 
@@ -31,7 +33,7 @@ _PAGE = 500
 
 
 class Telling:
-    """One stream. `topic`: what topics begin with. `begin` it, then take from `told`."""
+    """One stream. `topic`: the beginning of its topics. `begin` it, then take from `told`."""
 
     def __init__(self, gateway: DaemonGateway, reader: Reader, access_token: AccessToken, topic: str) -> None:
         self._gateway = gateway
@@ -40,7 +42,7 @@ class Telling:
         self._topic = topic
         self._owners = Owners(gateway)
         self.position = 0
-        """Everything up to this number was told, or is not for this client."""
+        """Everything up to this number was sent, or is not for this client."""
         self._first: EventsSinceReply | None = None
 
     async def begin(self, since: int | None) -> None:
@@ -51,43 +53,43 @@ class Telling:
             self.position = since
             self._first = await self._page(since, _PAGE)
 
-    async def told(self) -> AsyncGenerator[Told | None, None]:
+    async def read_all(self) -> AsyncGenerator[Told | None, None]:
         """Yield item after item, and None where nothing came for 15 s. Raises: Cut; AcudError when the daemon can't be
-        asked what was missed, or whose an event is: the client comes back with the number it had last.
+        asked for missed events or an event's owner: the client comes back with its last number.
         """
-        async for item in self._missed():
+        async for item in self._read_missed():
             yield item
         while True:
             told = await self.reader.next(HEARTBEAT_S)
             if told is None or await self._is_new(told):
                 yield told
 
-    async def _missed(self) -> AsyncGenerator[Told, None]:
+    async def _read_missed(self) -> AsyncGenerator[Told, None]:
         page = self._first
         while page is not None:
             if page.trimmed > self.position + 1:
-                yield told_of(Trimmed(self.position, page.trimmed))
+                yield make_told(Trimmed(self.position, page.trimmed))
             elif page.newest < self.position:
-                # Numbers from another life of the store: there is no knowing what came between.
-                yield told_of(Trimmed(self.position, page.newest + 1))
+                # Numbers from another life of the store: what came between cannot be known.
+                yield make_told(Trimmed(self.position, page.newest + 1))
                 self.position = page.newest
             for event in page.events:
-                if await self._may_tell(event):
-                    yield told_of(event)
+                if await self._may_send(event):
+                    yield make_told(event)
                 self.position = event.n
             page = await self._page(self.position, _PAGE) if len(page.events) == _PAGE else None
 
     async def _is_new(self, told: Told) -> bool:
-        """Tell whether to pass it on, and count it."""
+        """Return whether to pass the item on, and count it."""
         if not isinstance(told.item, Event):
             return True
         if 0 < told.item.n <= self.position:
             return False
-        new = await self._may_tell(told.item)
+        new = await self._may_send(told.item)
         self.position = max(self.position, told.item.n)
         return new
 
-    async def _may_tell(self, event: Event) -> bool:
+    async def _may_send(self, event: Event) -> bool:
         return event.topic.startswith(self._topic) and await self._owners.sees(self._pass, event)
 
     async def _page(self, after: int, limit: int) -> EventsSinceReply:
@@ -111,10 +113,12 @@ class StreamEnd(Struct, frozen=True, tag="bye"):
     reason: str
 
 
-async def _told_all(
+async def _send_all(
     connection: HTTPConnection, telling: Telling, say: Say, left: Coroutine[Any, Any, None]
 ) -> StreamEnd | None:
-    """Tell until something ends it; return what, None when the reader has `left`. Sending that is stuck is given up."""
+    """Send events until something ends it; return the end, None when the reader has `left`. A send that is stuck is
+    given up.
+    """
     return await first_of(_pass_ended(connection), _talk(telling, say), _stuck(telling.reader), left)
 
 
@@ -123,7 +127,7 @@ _SLOW = StreamEnd("slow", "too many events were not read in time: come back with
 
 async def _talk(telling: Telling, say: Say) -> StreamEnd:
     try:
-        async with aclosing(telling.told()) as items:
+        async with aclosing(telling.read_all()) as items:
             async for told in items:
                 await say(told, telling.position)
     except Cut:
@@ -172,17 +176,17 @@ class ServerSentEvents(Response):
             await send({"type": "http.response.body", "body": text.encode(), "more_body": more})
 
         async def say(told: Told | None, position: int) -> None:
-            await write(framed(told, position))
+            await write(frame_event(told, position))
 
         await write(f"retry: {RETRY_MS}\nid: {telling.position}\n\n")
-        end = await _told_all(self._connection, telling, say, _left(receive))
+        end = await _send_all(self._connection, telling, say, _wait_until_left(receive))
         if end is not None:
-            with suppress(TimeoutError):  # who does not read does not read this either
+            with suppress(TimeoutError):  # a client that does not read does not read this either
                 async with asyncio.timeout(_LAST_WORDS_S):
                     await write(_event("bye", msgspec.json.encode(end).decode()), more=False)
 
 
-def framed(told: Told | None, position: int) -> str:
+def frame_event(told: Told | None, position: int) -> str:
     """Return an item as the text of a server-sent event. Stored events are messages with their number as id; others
     have their kind as the event's name. Nothing becomes a comment and, so that a reader that may see little does not
     ask for everything again, the number reached.
@@ -200,7 +204,7 @@ def _event(name: str, data: str) -> str:
     return f"event: {name}\ndata: {data}\n\n"
 
 
-async def _left(receive: Receive) -> None:
+async def _wait_until_left(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -216,12 +220,12 @@ async def over_websocket(socket: WebSocket, since: int | None, topic: str) -> No
         telling = Telling(socket.state.gateway, reader, socket.state.access_token, topic)
         await telling.begin(since)
         await socket.accept()
-        end = await _told_all(socket, telling, _over(socket), _closed(socket))
+        end = await _send_all(socket, telling, _end_stream(socket), _wait_until_closed(socket))
         if end is not None:
             await _say_bye(socket, end)
 
 
-def _over(socket: WebSocket) -> Say:
+def _end_stream(socket: WebSocket) -> Say:
     async def say(told: Told | None, position: int) -> None:
         await socket.send_text(told.text if told is not None else f'{{"type":"alive","n":{position}}}')
 
@@ -237,8 +241,8 @@ async def _say_bye(socket: WebSocket, bye: StreamEnd) -> None:
         return  # it is gone, or does not read
 
 
-async def _closed(socket: WebSocket) -> None:
-    """Return when the client has gone. What it says is not listened to."""
+async def _wait_until_closed(socket: WebSocket) -> None:
+    """Return when the client has gone. Its messages are ignored."""
     while (await socket.receive())["type"] != "websocket.disconnect":
         pass
 
@@ -302,7 +306,7 @@ def last_number(text: str) -> int:
 
 async def socket(connection: WebSocket) -> None:
     """Follow events as the texts of a WebSocket: the same items as JSON, each with its `type`."""
-    query = query_of(connection, StreamQuery)
+    query = parse_query(connection, StreamQuery)
     await over_websocket(connection, query.since, query.topic)
 
 

@@ -45,12 +45,12 @@ def open_below(root: Path, folder: str, name: str) -> int:
     if any(part in ("", ".", "..") or "/" in part or "\0" in part for part in (folder, name)):
         raise NotFound("that is no place of a file")
     try:
-        return _opened(root, folder, name)
+        return _open_file(root, folder, name)
     except OSError as fault:
         raise NotFound(f"its file is not there: {fault.strerror}", hint="old files may have been deleted") from fault
 
 
-def _opened(root: Path, folder: str, name: str) -> int:
+def _open_file(root: Path, folder: str, name: str) -> int:
     top = os.open(root, _FOLDER)
     try:
         inner = os.open(folder, _FOLDER, dir_fd=top)
@@ -68,7 +68,7 @@ def _opened(root: Path, folder: str, name: str) -> int:
 
 
 def picture(connection: HTTPConnection, data: bytes, media: str = "image/png") -> Response:
-    """Return a picture, or 304 to who has it."""
+    """Return a picture, or 304 if the client has it."""
     etag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
     headers = {"ETag": etag, "Cache-Control": _PRIVATE}
     if _has(connection, etag):
@@ -84,22 +84,22 @@ class FileAnswer(Response):
         self._descriptor = descriptor
         found = os.fstat(descriptor)
         self._size = found.st_size
-        # A file that grows is another one each time: no validator would be true.
+        # A file that grows changes each time: no validator would hold.
         etag = f'"{found.st_ino:x}-{found.st_mtime_ns:x}-{found.st_size:x}"' if settled else ""
         self._span = ByteRange(0, self._size - 1)
         self.headers["Accept-Ranges"] = "bytes"
         self.headers["Cache-Control"] = _PRIVATE
         if etag:
             self.headers["ETag"] = etag
-        self._decide(connection, etag)
+        self._decide_answer(connection, etag)
 
-    def _decide(self, connection: HTTPConnection, etag: str) -> None:
+    def _decide_answer(self, connection: HTTPConnection, etag: str) -> None:
         if etag and _has(connection, etag):
             self.status_code, self._span = 304, ByteRange(0, -1)
             del self.headers["content-length"]
             return
         try:
-            asked = span_of(_ranged(connection, etag), self._size)
+            asked = parse_range(_choose_range(connection, etag), self._size)
         except Unsatisfiable:
             self.status_code, self._span = 416, ByteRange(0, -1)
             self.headers["Content-Range"] = f"bytes */{self._size}"
@@ -130,13 +130,13 @@ class FileAnswer(Response):
             at += len(part)
 
 
-def _ranged(connection: HTTPConnection, etag: str) -> str:
-    """Return the header Range, "" where it does not count: another version was meant."""
+def _choose_range(connection: HTTPConnection, etag: str) -> str:
+    """Return the header Range, or "" if it is for another version."""
     meant = connection.headers.get("if-range")
     return connection.headers.get("range", "") if meant is None or (etag and meant == etag) else ""
 
 
-def span_of(header: str, size: int) -> ByteRange | None:
+def parse_range(header: str, size: int) -> ByteRange | None:
     """Return the part of `size` bytes that `header` asks for; None for the whole: no range, one that is malformed, or
     several, which a server may answer so. Raises: Unsatisfiable.
     """
@@ -182,7 +182,7 @@ _ROW = json_decoder(FrameAt)
 
 
 def read_head(descriptor: int) -> SegmentHead:
-    """Return what a segment was made as. Closes `descriptor`. Blocks. Raises: NotFound for a file without that."""
+    """Return the encoding of a segment. Closes `descriptor`. Blocks. Raises: NotFound for a file without that."""
     with os.fdopen(descriptor, "rb") as lines:
         try:
             return decode_json(lines.readline(_LONGEST_LINE), SegmentHead)

@@ -1,4 +1,4 @@
-"""One subscription to the daemon's events for every stream of this process, held while somebody listens."""
+"""One subscription to the daemon's events for every stream of this process, held while there are readers."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from acud_http.errors import code_of
 from acud_web.daemon_gateway import DaemonGateway
 
 QUEUED = 1000
-"""Events that a reader may be behind; who is further behind is cut, and comes back with the number it had last."""
+"""Events that a reader may be behind; one that is further behind is cut off, and comes back with its last number."""
 _AGAIN_S = 0.5
 _UNTOLD = ("live.", "beat")
-"""Unstored topics that are many, and are asked for elsewhere."""
+"""Unstored topics that are many, and have requests of their own."""
 
 
 class Down(Struct, frozen=True, tag="down"):
@@ -50,7 +50,7 @@ class Cut(Exception):
 
 
 class Reader:
-    """What one stream still has to tell."""
+    """The queue of one stream."""
 
     def __init__(self) -> None:
         self._waiting: deque[Told] = deque()
@@ -67,7 +67,7 @@ class Reader:
         self._rung.set()
 
     async def until_cut(self) -> None:
-        """Return when it was too slow."""
+        """Return when the reader was too slow."""
         await self._cut.wait()
 
     async def next(self, timeout_s: float) -> Told | None:
@@ -132,7 +132,7 @@ class EventHub:
             await self._follow(stream, position)
 
     async def _follow(self, stream: AsyncEventStream, position: int) -> None:
-        """Tell everything after `position`, in the order of the numbers, whatever becomes of the daemon."""
+        """Publish everything after `position`, in the order of the numbers, whatever becomes of the daemon."""
         down = False
         while True:
             try:
@@ -148,7 +148,7 @@ class EventHub:
                 await asyncio.sleep(_AGAIN_S)
 
     async def _take(self, item: Event | Trimmed, position: int) -> int:
-        """Tell what there is up to `item`, and return the number reached."""
+        """Publish everything up to `item`, and return the number reached."""
         if isinstance(item, Event) and item.n == 0:
             if not item.topic.startswith(_UNTOLD):
                 self._tell(item)
@@ -161,7 +161,9 @@ class EventHub:
         return await self._catch_up(position)
 
     async def _catch_up(self, position: int) -> int:
-        """Tell what is stored after `position`: the socket lost some of it, or tells of several topics out of turn."""
+        """Publish stored events after `position`: the socket lost some of them, or sent those of several topics out of
+        order.
+        """
         while True:
             page = await self._page(position, PAGE)
             if page.trimmed > position + 1:
@@ -176,11 +178,11 @@ class EventHub:
         return await self._gateway.ask(EventsSince(after, limit=limit), EventsSinceReply)
 
     def _tell(self, item: Item) -> None:
-        told = told_of(item)
+        told = make_told(item)
         for reader in self._readers:
             reader.put(told)
 
 
-def told_of(item: Item) -> Told:
+def make_told(item: Item) -> Told:
     """Return `item` with its JSON."""
     return Told(item, msgspec.json.encode(item).decode())

@@ -35,7 +35,7 @@ Reply = TypeVar("Reply", bound=Struct)
 
 
 class ApiRequest(Generic[Query, Body]):
-    """One request that its access token allows in kind; of whose things it tells is for the handler to check."""
+    """One request that its access token allows in kind; the handler checks the owner of its object."""
 
     def __init__(self, request: Request, query: Query, body: type[Body]) -> None:
         self.connection: HTTPConnection = request
@@ -51,12 +51,12 @@ class ApiRequest(Generic[Query, Body]):
         return str(self.connection.path_params[name])
 
     async def body(self) -> Body:
-        """Return the body; none at all counts as `{}`. To be asked for once the access token was found to be good for
-        the place: who may not be here is not told what is wrong with a body.
+        """Return the body; a missing body is `{}`. Call after authorisation, so that errors in a body are not revealed
+        to strangers.
 
         Raises: HttpFault; InvalidRequest naming the field.
         """
-        return codec.convert(counted(await self.json()), self._body)
+        return codec.convert(normalize_whole(await self.json()), self._body)
 
     async def json(self) -> dict[str, Any]:
         """Return the body as it came; `{}` for none. Raises: HttpFault."""
@@ -67,19 +67,19 @@ class ApiRequest(Generic[Query, Body]):
     async def ask(self, request: Struct, kind: type[Reply]) -> Reply:
         """Return the daemon's reply; a request that changes something has the id that `Idempotency-Key` means.
 
-        Raises: AcudError, as the daemon says; HttpFault 422 when the key was used for another request.
+        Raises: AcudError of the daemon; HttpFault 422 when the key was used for another request.
         """
         return await self._key.ask(self.gateway, request, kind) if self._key else await self.gateway.ask(request, kind)
 
     async def ask_while_there(self, request: Struct, kind: type[Reply]) -> Reply:
-        """Return the daemon's reply to a request that may block; a client that hangs up ends the asking, so that
-        nothing counts as told to it. What the daemon has begun it does.
+        """Return the daemon's reply to a request that may block; a client that hangs up ends the asking, so that no
+        result counts as fetched. The daemon finishes what it has begun.
 
         Raises: AcudError; HttpFault 422 as for `ask`, 499 when the client hung up.
         """
-        return await first_of(self.ask(request, kind), self._gone())
+        return await first_of(self.ask(request, kind), self._wait_until_gone())
 
-    async def _gone(self) -> NoReturn:
+    async def _wait_until_gone(self) -> NoReturn:
         while (await self._request.receive())["type"] != "http.disconnect":
             pass
         raise wrong(499, "gone", "the client hung up")
@@ -87,20 +87,20 @@ class ApiRequest(Generic[Query, Body]):
     async def find(self, request: Struct, kind: type[Reply]) -> Reply:
         """Return the daemon's reply about one thing, whose owner is still to be checked (`must_see`).
 
-        Raises: AcudError; Fault 403 instead of NotFound for a limited access token, which learns of no id whether it
-        exists.
+        Raises: AcudError; Fault 403 instead of NotFound for a limited access token, from which the existence of ids is
+        hidden.
         """
         try:
             return await self.ask(request, kind)
         except NotFound:
             if self.access_token.unlimited:
                 raise
-            raise unseen() from None
+            raise make_unseen_fault() from None
 
     def must_see(self, *, display: str = "", task_id: str = "") -> None:
         """Raises: Fault 403 when the access token is limited to other displays and tasks than these."""
         if not self.access_token.sees(display, task_id):
-            raise unseen()
+            raise make_unseen_fault()
 
     def must_be_unlimited(self, what: str) -> None:
         """Raises: Fault 403 when the access token is limited, and `what` is of no single display or task."""
@@ -108,38 +108,38 @@ class ApiRequest(Generic[Query, Body]):
             raise wrong(403, "forbidden", f"this access token is limited, and {what} is told of everything together")
 
 
-def unseen() -> HttpFault:
+def make_unseen_fault() -> HttpFault:
     """Return the fault of what a limited access token may not see, in the same words whether there is such a thing or
     not.
     """
     return wrong(403, "forbidden", "this access token is not good for that")
 
 
-def same(given: str, found: str, noun: str) -> None:
+def check_whole_id(given: str, found: str, noun: str) -> None:
     """Raises: NotFound unless `given` is the whole id; other clients may give its beginning, URLs may not."""
     if given != found:
         raise NotFound(f"no {noun} {given[:80]}", hint="give the whole id")
 
 
-def query_of(connection: HTTPConnection, kind: type[Query]) -> Query:
+def parse_query(connection: HTTPConnection, kind: type[Query]) -> Query:
     """Return the query as a `kind`. Raises: InvalidRequest naming the parameter at fault."""
     given: dict[str, Any] = {}
-    several = _several(kind)
+    several = _list_several(kind)
     for name in connection.query_params:
         values = connection.query_params.getlist(name)
         if name not in several and len(values) > 1:
             raise InvalidRequest(f"{name}: given more than once", field=name)
         given[name] = values if name in several else values[0]
-    return _converted(given, kind)
+    return _convert_query(given, kind)
 
 
-def _several(kind: type[Struct]) -> frozenset[str]:
+def _list_several(kind: type[Struct]) -> frozenset[str]:
     shape = inspect.type_info(kind)
     assert isinstance(shape, inspect.StructType)
     return frozenset(field.name for field in shape.fields if isinstance(field.type, inspect.VarTupleType))
 
 
-def _converted(given: dict[str, Any], kind: type[Query]) -> Query:
+def _convert_query(given: dict[str, Any], kind: type[Query]) -> Query:
     try:
         return convert(given, kind, strict=False)
     except msgspec.ValidationError as fault:
@@ -148,22 +148,22 @@ def _converted(given: dict[str, Any], kind: type[Query]) -> Query:
         raise InvalidRequest(found.of("the query"), field=found.field) from fault
 
 
-def counted(value: Any) -> Any:
+def normalize_whole(value: Any) -> Any:
     """Return `value` with 2.0 as 2: to JSON Schema, and so to the API's document, that is a whole number too."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):
-        return {name: counted(inner) for name, inner in value.items()}
-    return [counted(inner) for inner in value] if isinstance(value, list) else value
+        return {name: normalize_whole(inner) for name, inner in value.items()}
+    return [normalize_whole(inner) for inner in value] if isinstance(value, list) else value
 
 
 Handler = Callable[[ApiRequest[Any, Any]], Awaitable[Struct | Response]]
 
 
 class Operation(Struct, frozen=True):
-    """`path` is a template. `run` gets what was asked, checked against `query` and `body`; its docstring documents the
-    operation. `reply`: what the JSON is; None where `media` says what else comes. `statuses`: what it may answer beside
-    what any operation may.
+    """`path` is a template. `run` gets the request, checked against `query` and `body`; its docstring documents the
+    operation. `reply`: the type of the JSON; None if `media` names another kind of answer. `statuses`: what it may
+    answer beside what any operation may.
     """
 
     method: Literal["GET", "POST", "DELETE"]
@@ -178,7 +178,7 @@ class Operation(Struct, frozen=True):
 
     async def endpoint(self, request: Request) -> Response:
         """Serve one request."""
-        query = query_of(request, self.query)
+        query = parse_query(request, self.query)
         found = await self.run(ApiRequest(request, query, self.body))
         return found if isinstance(found, Response) else answer(found)
 

@@ -1,4 +1,4 @@
-"""What a request of the daemon is about, so that a limited access token reaches nothing of others with it."""
+"""What a request of the daemon is about, so that a limited access token reaches nothing of others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from acud.types.displays import display_name
 from acud.types.picture_views import parse
 from acud_http.errors import wrong
 from acud_web.api.displays import display_seen
-from acud_web.api.operation import ApiRequest, Body, Query, unseen
+from acud_web.api.operation import ApiRequest, Body, Query, make_unseen_fault
 from acud_web.api.tasks import task_seen
 from acud_web.api.waits import wait_seen
 
@@ -27,13 +27,13 @@ it, and for an id that is not whole."""
 
 
 async def check_path(asked: ApiRequest[Query, Body], fields: dict[str, str]) -> None:
-    """Check that what the path names is there, and the access token's. Raises: NotFound; HttpFault 403."""
+    """Check that the object in the path exists, and is the access token's. Raises: NotFound; HttpFault 403."""
     for field, value in fields.items():
         if field in _FINDERS:
             await _FINDERS[field](asked, value)
 
 
-async def bound(asked: ApiRequest[Query, Body], request: Any, granted: str = "") -> Any:
+async def bind_request(asked: ApiRequest[Query, Body], request: Any, granted: str = "") -> Any:
     """Return `request`; for a limited access token bound to the display that it names, itself or by its task, or else
     to the one that it was `granted` before. One that names a wait or a task by its path was checked (`check_path`).
 
@@ -57,14 +57,14 @@ async def bound(asked: ApiRequest[Query, Body], request: Any, granted: str = "")
     bounds: dict[str, Any] = {"display": display}
     wait = getattr(request, "wait", None)
     if wait is not None:  # armed with an action; it may name what it looks at itself
-        bounds["wait"] = await bound(asked, wait, display)
+        bounds["wait"] = await bind_request(asked, wait, display)
     return replace(request, **bounds)
 
 
 def _check_words(request: Struct, display: str) -> None:
-    """Raises: HttpFault 403 when the target, or the view of a picture, names what need not be on `display`."""
+    """Raises: HttpFault 403 when the target, or the view of a picture, names something that may not be on `display`."""
     target = str(getattr(request, "target", "")).strip().lower()
     named = target.removeprefix("display:") if target.startswith("display:") else display
     view = getattr(request, "view", "")
     if display_name(named) != display or target.startswith("pty:") or (view and parse(view).display != display):
-        raise unseen()
+        raise make_unseen_fault()

@@ -38,9 +38,9 @@ from acud.protocol.requests.tasks import TaskList, TaskListReply
 from acud.protocol.web import Scope
 from acud.types.tasks import TaskStatus
 from acud_web.api.files import FileAnswer, FramesPage, open_below, read_head, read_page
-from acud_web.api.operation import ApiRequest, Body, Nothing, Operation, Query, same
+from acud_web.api.operation import ApiRequest, Body, Nothing, Operation, Query, check_whole_id
 from acud_web.api.tasks import task_seen
-from acud_web.api.video_file import VideoFile, made_video, video_chapters
+from acud_web.api.video_file import VideoFile, list_chapters, make_video
 
 _PAGE = 5000
 _END_MS = 2**53
@@ -75,8 +75,8 @@ class DownloadQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class StartBody(Struct, frozen=True, forbid_unknown_fields=True):
-    """A display, or a task whose display it is. `fps`: at most so many frames a second; 0: as in the settings.
-    `target`: `window:TITLE` records that window alone.
+    """A display, or the display of a task. `fps`: at most so many frames a second; 0: as in the settings. `target`:
+    `window:TITLE` records that window alone.
     """
 
     display: Annotated[str, Meta(max_length=100)] = ""
@@ -113,10 +113,12 @@ async def recording(asked: ApiRequest[Nothing, Nothing]) -> Recorded:
 
 
 async def video(asked: ApiRequest[Nothing, Nothing]) -> Response:
-    """Send the video of a segment, or a range of it. One that is being made is sent as far as it is."""
-    found, number = await _segment(asked)
+    """Send the video of a segment, or a range of it. A growing one is sent as far as it is."""
+    found, number = await _find_segment(asked)
     settled = _is_settled(found, number)
-    return FileAnswer(asked.connection, await _opened(asked, found, number, VIDEO_SUFFIX), "video/mp4", settled=settled)
+    return FileAnswer(
+        asked.connection, await _open_segment(asked, found, number, VIDEO_SUFFIX), "video/mp4", settled=settled
+    )
 
 
 async def download(asked: ApiRequest[DownloadQuery, Nothing]) -> Response:
@@ -133,36 +135,36 @@ async def download(asked: ApiRequest[DownloadQuery, Nothing]) -> Response:
     ]
     if not segments:
         raise NotFound("nothing was recorded then", hint="from_ms and until_ms are UTC milliseconds")
-    chapters = video_chapters(await _marks(asked, found), max(query.from_ms, segments[0].start_utc_ms), until_ms)
-    title = await _title(asked, found)
-    parts = await _parts(asked, found, segments)
-    made = await made_video(asked.gateway.paths.recordings, VideoFile(parts, query.from_ms, until_ms, title, chapters))
+    chapters = list_chapters(await _read_marks(asked, found), max(query.from_ms, segments[0].start_utc_ms), until_ms)
+    title = await _make_title(asked, found)
+    parts = await _open_parts(asked, found, segments)
+    made = await make_video(asked.gateway.paths.recordings, VideoFile(parts, query.from_ms, until_ms, title, chapters))
     answer = FileAnswer(asked.connection, made, "video/mp4", settled=False)
     began_ms = max(query.from_ms, segments[0].start_utc_ms)
     answer.headers["Content-Disposition"] = f'attachment; filename="{_file_name(found, began_ms)}"'
     return answer
 
 
-async def _parts(
+async def _open_parts(
     asked: ApiRequest[Query, Body], found: RecordingInfo, segments: Iterable[Segment]
 ) -> tuple[DownloadPart, ...]:
-    """Return the parts with their files open; when one cannot be opened, none stays so."""
+    """Return the parts with their files open; if one cannot be opened, the others are closed."""
     parts: list[DownloadPart] = []
     with ExitStack() as opened:
         for one in segments:
-            parts.append(await _part(asked, found, one))
+            parts.append(await _open_part(asked, found, one))
             opened.callback(os.close, parts[-1].source_fd)
         opened.pop_all()
     return tuple(parts)
 
 
-async def _part(asked: ApiRequest[Query, Body], found: RecordingInfo, segment: Segment) -> DownloadPart:
-    head = await asyncio.to_thread(read_head, await _opened(asked, found, segment.number, FRAMES_SUFFIX))
-    source = await _opened(asked, found, segment.number, VIDEO_SUFFIX)
+async def _open_part(asked: ApiRequest[Query, Body], found: RecordingInfo, segment: Segment) -> DownloadPart:
+    head = await asyncio.to_thread(read_head, await _open_segment(asked, found, segment.number, FRAMES_SUFFIX))
+    source = await _open_segment(asked, found, segment.number, VIDEO_SUFFIX)
     return DownloadPart(source, segment.start_utc_ms, segment.seconds, head.crf)
 
 
-async def _marks(asked: ApiRequest[Query, Body], found: RecordingInfo) -> list[Mark]:
+async def _read_marks(asked: ApiRequest[Query, Body], found: RecordingInfo) -> list[Mark]:
     marks: list[Mark] = []
     while True:
         after_ms = marks[-1].utc_ms if marks else 0
@@ -172,7 +174,7 @@ async def _marks(asked: ApiRequest[Query, Body], found: RecordingInfo) -> list[M
             return marks
 
 
-async def _title(asked: ApiRequest[Query, Body], found: RecordingInfo) -> str:
+async def _make_title(asked: ApiRequest[Query, Body], found: RecordingInfo) -> str:
     """Return what the video is of: its task, else its display."""
     if found.task_id:
         tasks = await asked.ask(TaskList(tuple(TaskStatus), limit=1, tasks=(found.task_id,)), TaskListReply)
@@ -188,8 +190,8 @@ def _file_name(found: RecordingInfo, began_ms: int) -> str:
 
 async def frames(asked: ApiRequest[FramesQuery, Nothing]) -> FramesPage:
     """List the frames of a segment: which is where in the video, and when it was taken."""
-    found, number = await _segment(asked)
-    descriptor = await _opened(asked, found, number, FRAMES_SUFFIX)
+    found, number = await _find_segment(asked)
+    descriptor = await _open_segment(asked, found, number, FRAMES_SUFFIX)
     return await asyncio.to_thread(read_page, descriptor, asked.query.from_ms, asked.query.limit)
 
 
@@ -233,11 +235,11 @@ async def recording_seen(asked: ApiRequest[Query, Body]) -> RecordingInfo:
     recording_id = asked.place("id")
     found = (await asked.find(RecordShow(recording_id), RecordReply)).recording
     asked.must_see(display=found.display, task_id=found.task_id)
-    same(recording_id, found.recording_id, "recording")
+    check_whole_id(recording_id, found.recording_id, "recording")
     return found
 
 
-async def _segment(asked: ApiRequest[Query, Body]) -> tuple[RecordingInfo, int]:
+async def _find_segment(asked: ApiRequest[Query, Body]) -> tuple[RecordingInfo, int]:
     found, number = await recording_seen(asked), asked.place("n")
     for segment in found.segments:
         if str(segment.number) == number:
@@ -245,13 +247,13 @@ async def _segment(asked: ApiRequest[Query, Body]) -> tuple[RecordingInfo, int]:
     raise NotFound(f"recording {found.recording_id} has no segment {number[:20]}", hint="its segments count from 1")
 
 
-async def _opened(asked: ApiRequest[Query, Body], found: RecordingInfo, number: int, suffix: str) -> int:
+async def _open_segment(asked: ApiRequest[Query, Body], found: RecordingInfo, number: int, suffix: str) -> int:
     name = file_name(found.recording_id, number, suffix)
     return await asyncio.to_thread(open_below, asked.gateway.paths.recordings, found.folder, name)
 
 
 def _is_settled(found: RecordingInfo, number: int) -> bool:
-    """Tell whether the segment grows no more."""
+    """Return whether the segment grows no more."""
     return found.state is not RecordingState.RECORDING or number < found.segments[-1].number
 
 

@@ -16,13 +16,13 @@ from acud.protocol.requests.waits import ActionWait
 from acud.types import DisplayInfo
 from acud_web.access import need
 from acud_web.api.operation import ApiRequest, Nothing, Operation
-from acud_web.api.ownership import bound, check_path
+from acud_web.api.ownership import bind_request, check_path
 
 
-def operation_of(command: Command, rest: RestOperation) -> Operation:
+def make_operation(command: Command, rest: RestOperation) -> Operation:
     """Return the operation `rest` that is the request of `command`: its fields, its reply, its documentation."""
     in_path = dict(rest.path_fields)
-    fields = _fields_of(command.request, frozenset(in_path.values()))
+    fields = _list_fields(command.request, frozenset(in_path.values()))
     by_query = rest.method != "POST"
     is_owned = rest.whole or rest.path_fields or "display" in command.request.__struct_fields__
     assert is_owned, f"{rest.path}: name what it is about in the path, or say `whole`"
@@ -33,9 +33,9 @@ def operation_of(command: Command, rest: RestOperation) -> Operation:
         named = {field: asked.place(part) for part, field in in_path.items()}
         await check_path(asked, named)
         given = msgspec.structs.asdict(asked.query if by_query else await asked.body())
-        request = _built(command.request, given, named)
+        request = _build_request(command.request, given, named)
         need(asked.connection, rest.needs(request))
-        return told(await _ask(asked, command, await bound(asked, request)))
+        return hide_local_fields(await _ask(asked, command, await bind_request(asked, request)))
 
     run.__doc__ = command.request.__doc__
     query, body = (fields, Nothing) if by_query else (Nothing, fields)
@@ -50,7 +50,7 @@ async def _ask(asked: ApiRequest[Any, Any], command: Command, request: Struct) -
     return await asked.ask(request, command.reply)
 
 
-def _built(kind: type[Struct], given: dict[str, Any], named: dict[str, str]) -> Struct:
+def _build_request(kind: type[Struct], given: dict[str, Any], named: dict[str, str]) -> Struct:
     """Return the request of the checked values `given` and the texts of the path. Raises: InvalidRequest."""
     hints = get_type_hints(kind, include_extras=True)
     for field, text in named.items():
@@ -61,7 +61,7 @@ def _built(kind: type[Struct], given: dict[str, Any], named: dict[str, str]) -> 
     return kind(**given)
 
 
-def told(reply: Struct) -> Struct:
+def hide_local_fields(reply: Struct) -> Struct:
     """Return `reply` without what only programs of the daemon's host need: paths and addresses there."""
     hidden: dict[str, Any] = {"evidence_path": ""} if hasattr(reply, "evidence_path") else {}
     wait = getattr(reply, "wait", None)
@@ -73,7 +73,7 @@ def told(reply: Struct) -> Struct:
     return replace(reply, **hidden) if hidden else reply
 
 
-def _fields_of(request: type[Struct], in_path: frozenset[str]) -> type[Struct]:
+def _list_fields(request: type[Struct], in_path: frozenset[str]) -> type[Struct]:
     """Return a struct of the fields of `request` but those `in_path`, without the tag, which only the wire has."""
     fields = [one for one in msgspec.structs.fields(request) if one.name not in in_path]
     if not fields:
@@ -81,14 +81,14 @@ def _fields_of(request: type[Struct], in_path: frozenset[str]) -> type[Struct]:
     hints = get_type_hints(request, include_extras=True)
     return msgspec.defstruct(
         f"{request.__name__}Fields",
-        [_field(one, hints[one.name]) for one in fields],
+        [_make_field(one, hints[one.name]) for one in fields],
         frozen=True,
         forbid_unknown_fields=True,
         namespace={"__doc__": ""},
     )
 
 
-def _field(one: FieldInfo, kind: Any) -> tuple[str, Any, Any]:
+def _make_field(one: FieldInfo, kind: Any) -> tuple[str, Any, Any]:
     if one.default_factory is not msgspec.NODEFAULT:
         return one.name, kind, msgspec.field(default_factory=one.default_factory)
     return one.name, kind, msgspec.field() if one.required else msgspec.field(default=one.default)

@@ -28,7 +28,7 @@ from acud.protocol.web import Scope
 from acud.types.tasks import ActionView, PlanItem, Task, TaskStatus, TaskView
 from acud_client.task_export import Manifest, Question, Steps, advance, export
 from acud_web.access import Revocations
-from acud_web.api.operation import ApiRequest, Body, Nothing, Operation, Query, unseen
+from acud_web.api.operation import ApiRequest, Body, Nothing, Operation, Query, make_unseen_fault
 
 
 class TasksQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -109,7 +109,7 @@ async def task_seen(asked: ApiRequest[Query, Body], task_id: str) -> TaskView:
         asked.must_see(display=view.task.display, task_id=view.task.task_id)
         return view
     if not asked.access_token.sees_task(task_id):
-        raise unseen()
+        raise make_unseen_fault()
     raise NotFound(f"no task {task_id[:80]}", hint="GET /api/tasks lists them")
 
 

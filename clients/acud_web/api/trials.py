@@ -49,7 +49,7 @@ _place = asyncio.Semaphore(1)
 
 
 class Trial(Response):
-    """Sends what the replay's process says, as it says it. The process ends with the client, and with its token."""
+    """Sends the lines of the replay's process as they come. The process ends with the client, and with its token."""
 
     def __init__(self, connection: HTTPConnection, ask: ReplayAsk) -> None:
         super().__init__(media_type=_MEDIA)
@@ -60,13 +60,13 @@ class Trial(Response):
         self._is_told = False
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        """Send it; its end is told when the next one may begin. Raises: HttpFault 429 while another is under way."""
+        """Send it; it ends when the next one may begin. Raises: HttpFault 429 while another is under way."""
         if _place.locked():
             raise wrong(429, "too_many", "a condition is being tried on a recording already: try again in a moment")
         revocations: Revocations = self._connection.state.revocations
-        async with _place, _replaying(self._ask) as lines:
+        async with _place, _run_replay(self._ask) as lines:
             ended = revocations.until_ended(self._connection.state.access_token)
-            await first_of(self._send(lines, send), ended, _gone(receive))
+            await first_of(self._send(lines, send), ended, _wait_until_gone(receive))
         if self._is_told:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -77,13 +77,13 @@ class Trial(Response):
         self._is_told = True
 
 
-async def _gone(receive: Receive) -> None:
+async def _wait_until_gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 @asynccontextmanager
-async def _replaying(ask: ReplayAsk) -> AsyncIterator[asyncio.StreamReader]:
+async def _run_replay(ask: ReplayAsk) -> AsyncIterator[asyncio.StreamReader]:
     """Run the replay's process, and give its lines; it is gone afterwards."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -106,8 +106,8 @@ async def _replaying(ask: ReplayAsk) -> AsyncIterator[asyncio.StreamReader]:
 
 
 async def replay(asked: ApiRequest[Nothing, TrialBody]) -> Response:
-    """Try a condition on a recording, as if what it shows happened now, with judges of its own. The answer is lines of
-    JSON as of `acud replay` (`began`, `row`, `run`, `pair`, `fault`), and at last `done`. Nothing is armed.
+    """Try a condition on a recording, as if it happened now, with judges of its own. The answer is lines of JSON as of
+    `acud replay` (`began`, `row`, `run`, `pair`, `fault`), and at last `done`. Nothing is armed.
     """
     found = await recording_seen(asked)
     body = await asked.body()

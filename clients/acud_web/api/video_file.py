@@ -32,7 +32,7 @@ _ENDS = {
 
 
 class VideoFile(Struct, frozen=True):
-    """What a file shows and tells: `parts`, of which it owns the descriptors, in that time, with title and chapters."""
+    """Content of a video file: `parts`, of which it owns the descriptors, in that time, with title and chapters."""
 
     parts: tuple[DownloadPart, ...]
     from_utc_ms: int
@@ -41,7 +41,7 @@ class VideoFile(Struct, frozen=True):
     chapters: tuple[Chapter, ...]
 
 
-def video_chapters(marks: Iterable[Mark], from_utc_ms: int, until_utc_ms: int) -> tuple[Chapter, ...]:
+def list_chapters(marks: Iterable[Mark], from_utc_ms: int, until_utc_ms: int) -> tuple[Chapter, ...]:
     """Return a chapter for each wait that was armed or ended, and for each action, in that time; where they are too
     many, for the waits alone, and of those for the first.
     """
@@ -63,9 +63,9 @@ def _words(mark: Mark) -> str:
     return words if len(words) <= _TITLE else f"{words[: _TITLE - 1]}…"
 
 
-async def made_video(folder: Path, file: VideoFile) -> int:
+async def make_video(folder: Path, file: VideoFile) -> int:
     """Return a descriptor of the file; the descriptors of its parts are closed. The file has no name; it is in
-    `folder`'s file system, and gone when the descriptor is closed. Raises: Unavailable saying why there is none.
+    `folder`'s file system, and gone when the descriptor is closed. Raises: Unavailable, with the reason.
     """
     target = -1
     try:

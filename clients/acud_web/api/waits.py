@@ -21,13 +21,13 @@ from acud.protocol.web import Scope
 from acud.types import WaitFilter, WaitState
 from acud.types.displays import MAX_NUMBER
 from acud_web.api.files import picture
-from acud_web.api.operation import ApiRequest, Body, Nothing, Operation, Query, same
+from acud_web.api.operation import ApiRequest, Body, Nothing, Operation, Query, check_whole_id
 
 
 class WaitsQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Those in any of the states given, or all; of one task (its whole id), on one display, for one judge, that ended
-    (or else were armed) since a moment; those of whose words some begin with each word of `text`. `limit` of them from
-    the `offset`th on; with `facets`, also which displays, tasks and judges there are.
+    (or else were armed) since a moment; those with words that begin with each word of `text`. `limit` of them from the
+    `offset`th on; with `facets`, also which displays, tasks and judges there are.
     """
 
     state: tuple[WaitState, ...] = ()
@@ -77,12 +77,14 @@ async def waits(asked: ApiRequest[WaitsQuery, Nothing]) -> WaitListReply:
 
 async def wait(asked: ApiRequest[WaitQuery, Nothing]) -> WaitShowReply:
     """Show a wait with its newest evaluations, oldest of them first: the timeline of its verdicts."""
-    return replace(await _seen(asked, asked.query.evaluations, asked.query.before), evidence_path="", stage_paths=())
+    return replace(
+        await _find_seen(asked, asked.query.evaluations, asked.query.before), evidence_path="", stage_paths=()
+    )
 
 
 async def evidence(asked: ApiRequest[EvidenceQuery, Nothing]) -> Response:
-    """Show a picture that was kept of a wait. Not found, with the reason, where there is none."""
-    shown = await _seen(asked, 0)
+    """Show a picture that was kept of a wait. Not found, with the reason, if there is none."""
+    shown = await _find_seen(asked, 0)
     part, stage, number = asked.query.part, asked.query.stage, asked.query.number
     found = await asked.find(EvidenceGet(shown.wait.wait_id, part, stage, number), EvidenceReply)
     return picture(asked.connection, found.image, "image/jpeg" if part == "verdict" else "image/png")
@@ -95,7 +97,7 @@ def _must_see_all(asked: ApiRequest[WaitsQuery, Nothing], query: WaitsQuery) -> 
         asked.must_see(display=query.display)
 
 
-async def _seen(asked: ApiRequest[Query, Body], evaluations: int, before: int = 0) -> WaitShowReply:
+async def _find_seen(asked: ApiRequest[Query, Body], evaluations: int, before: int = 0) -> WaitShowReply:
     """Return the wait of the path. Raises: NotFound; HttpFault 403 where the access token may not see it."""
     return await wait_seen(asked, asked.place("id"), evaluations, before)
 
@@ -106,7 +108,7 @@ async def wait_seen(
     """Return the wait with this whole id. Raises: NotFound; HttpFault 403 where the access token may not see it."""
     found = await asked.find(WaitShow(wait_id, evaluations, before), WaitShowReply)
     asked.must_see(display=found.wait.display, task_id=found.wait.spec.task_id)
-    same(wait_id, found.wait.wait_id, "wait")
+    check_whole_id(wait_id, found.wait.wait_id, "wait")
     return found
 
 

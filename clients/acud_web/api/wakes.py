@@ -12,7 +12,7 @@ from acud.protocol.requests.notifications import PushList, PushListReply, PushRe
 from acud.protocol.requests.wakes import WakeList, WakeListReply, WakeRetry, WakeRetryReply
 from acud.protocol.web import Scope
 from acud.types import WakeInfo, WakeState
-from acud_web.api.operation import ApiRequest, Body, Nothing, Operation, Query, unseen
+from acud_web.api.operation import ApiRequest, Body, Nothing, Operation, Query, make_unseen_fault
 from acud_web.daemon_gateway import Owners
 
 _MOST = 1000
@@ -47,14 +47,14 @@ async def retry(asked: ApiRequest[Nothing, Nothing]) -> WakeRetryReply:
     if wake is None and asked.access_token.unlimited:
         raise NotFound(f"no wake {wake_id[:80]} among the newest {_MOST}", hint="GET /api/wakes lists them")
     if wake is None or not await _sees(asked, Owners(asked.gateway), wake):
-        raise unseen()
+        raise make_unseen_fault()
     return await asked.find(WakeRetry((wake_id,)), WakeRetryReply)
 
 
 async def _sees(asked: ApiRequest[Query, Body], owners: Owners, wake: WakeInfo) -> bool:
     if asked.access_token.sees(task_id=wake.task_id):
         return True
-    owner = await owners.of_wait(wake.wait_id) if wake.wait_id else None
+    owner = await owners.find_wait_owner(wake.wait_id) if wake.wait_id else None
     return owner is not None and asked.access_token.sees(owner.display, owner.task_id)
 
 
@@ -74,7 +74,7 @@ class PushState(Struct, frozen=True):
 
 
 async def state(asked: ApiRequest[Nothing, Nothing]) -> PushState:
-    """Tell whether browsers are notified, with which key they subscribe, and which subscriptions are this access
+    """Return whether browsers are notified, with which key they subscribe, and which subscriptions are this access
     token's.
     """
     found = await asked.ask(PushList(asked.access_token.pass_id), PushListReply)
@@ -93,7 +93,7 @@ async def unsubscribe(asked: ApiRequest[Nothing, Nothing]) -> PushReply:
     except NotFound:
         if asked.access_token.unlimited:
             raise
-        raise unseen() from None
+        raise make_unseen_fault() from None
 
 
 OPERATIONS = (

@@ -30,7 +30,7 @@ _FRAMES = 2
 
 
 class Shared(Generic[Thing]):
-    """Things by frame number and key. For several threads; who comes second waits for who makes it."""
+    """Values by frame number and key. Thread-safe; a second caller waits while the first makes one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -68,8 +68,8 @@ Format = Literal["png", "jpeg"]
 
 
 class Known(Struct, frozen=True):
-    """What the supervisor said of a display last, as in `live.frame`: the newest frame, when a grab was last found to
-    equal it (CLOCK_MONOTONIC), and what rules for places hide of it. `fault`: why that is not known.
+    """The supervisor's newest message about a display, as in `live.frame`: the newest frame, when a grab last equalled
+    it (CLOCK_MONOTONIC), and what rules for places hide of it. `fault`: why that is not known.
     """
 
     epoch: int
@@ -144,7 +144,7 @@ class OpenRing:
             self.reader.close()
 
     def retire(self) -> None:
-        """Close it as soon as nobody uses it."""
+        """Close it as soon as it is not in use."""
         self._retired = True
         if not self._users:
             self.reader.close()
@@ -154,8 +154,8 @@ class OpenRing:
     def step(self, canvas: Canvas, max_side_px: int, known: Known, *, hides: bool, now_s: float) -> FrameStep | None:
         """Return what brings `canvas` to the newest frame, and note it there; None when nothing is to be sent.
 
-        `hides`: what rules hide is black, and the frame is the one that `known` tells the places of.
-        Raises: FrameGone when no frame could be read: the next will do.
+        `hides`: what rules hide is black, and the frame is the one of the places in `known`. Raises: FrameGone when no
+        frame could be read: the next will do.
         """
         hidden = known.hidden if hides else ()
         size = _scaled_size(self.size, max_side_px)
@@ -205,7 +205,7 @@ class OpenRing:
         size = _scaled_size(self.size, max_side_px)
         with self._view(known, hides) as view:
             whole = self._whole(view, hidden)
-            picture = whole if size == self.size else _resized(whole, size)
+            picture = whole if size == self.size else _resize(whole, size)
             return self._wholes.get(view.frame, (size, hidden), lambda: picture_parts.whole_jpeg(picture))
 
     def _view(self, known: Known, hides: bool) -> FrameView:
@@ -225,28 +225,28 @@ class OpenRing:
         if hidden != canvas.hidden:
             changed |= picture_parts.tiles_of((*hidden, *canvas.hidden), *self.size)
         quiet = canvas.rough & ~changed & (canvas.rough_s <= now_s - QUIET_S)
-        return changed, picture_parts.first(quiet, _EXACT_TILES)
+        return changed, picture_parts.take_first(quiet, _EXACT_TILES)
 
     def _parts(self, view: FrameView, changed: picture_parts.Mask, exact: picture_parts.Mask) -> list[_Part]:
         found = [(box, False) for box in picture_parts.boxes(changed, *self.size)]
         found += [(box, True) for box in picture_parts.boxes(exact, *self.size)]
-        return [_Part(box, wanted, _cut(view.pixels, box)) for box, wanted in found]
+        return [_Part(box, wanted, _cut_parts(view.pixels, box)) for box, wanted in found]
 
     def _scaled_parts(
         self, view: FrameView, changed: picture_parts.Mask, size: tuple[int, int], hidden: tuple[Rect, ...]
     ) -> list[_Part]:
         whole = self._whole(view, hidden)
-        picture = self._pictures.get(view.frame, (size, hidden), lambda: _resized(whole, size))
-        boxes = picture_parts.scaled(picture_parts.boxes(changed, *self.size), self.size, size, _MARGIN_PX)
-        return [_Part(box, False, _cut(picture, box)) for box in boxes]
+        picture = self._pictures.get(view.frame, (size, hidden), lambda: _resize(whole, size))
+        boxes = picture_parts.scale_areas(picture_parts.boxes(changed, *self.size), self.size, size, _MARGIN_PX)
+        return [_Part(box, False, _cut_parts(picture, box)) for box in boxes]
 
     def _whole(self, view: FrameView, hidden: tuple[Rect, ...]) -> Pixels:
-        return self._pictures.get(view.frame, hidden, lambda: _blackened(view.copy(), (0, 0), hidden))
+        return self._pictures.get(view.frame, hidden, lambda: _blacken(view.copy(), (0, 0), hidden))
 
     def _block(self, frame: int, size: tuple[int, int], hidden: tuple[Rect, ...], part: _Part) -> tuple[Format, bytes]:
         def make() -> tuple[Format, bytes]:
             if size == self.size:
-                _blackened(part.pixels, (part.box.x, part.box.y), hidden)
+                _blacken(part.pixels, (part.box.x, part.box.y), hidden)
             if part.exact or not png.is_busy(part.pixels):
                 return "png", png.encode(part.pixels)
             return "jpeg", picture_parts.jpeg(part.pixels)
@@ -268,11 +268,11 @@ class OpenRing:
             canvas.rough_s[tiles] = now_s
 
 
-def _cut(pixels: Pixels, box: Rect) -> Pixels:
+def _cut_parts(pixels: Pixels, box: Rect) -> Pixels:
     return np.array(pixels[box.y : box.bottom, box.x : box.right], order="C", copy=True)
 
 
-def _blackened(pixels: Pixels, at: tuple[int, int], hidden: Sequence[Rect]) -> Pixels:
+def _blacken(pixels: Pixels, at: tuple[int, int], hidden: Sequence[Rect]) -> Pixels:
     """Make `hidden` black in `pixels`, which lie at `at` of the display; they are ours to write to."""
     bounds = Rect(*at, pixels.shape[1], pixels.shape[0])
     for box in hidden:
@@ -289,7 +289,7 @@ def _scaled_size(size: tuple[int, int], max_side_px: int) -> tuple[int, int]:
     return max(1, round(size[0] * max_side_px / longer)), max(1, round(size[1] * max_side_px / longer))
 
 
-def _resized(pixels: Pixels, size: tuple[int, int]) -> Pixels:
+def _resize(pixels: Pixels, size: tuple[int, int]) -> Pixels:
     height, width = pixels.shape[:2]
     # As RGBX although it is BGRX: a resize treats the channels alike.
     image = Image.frombuffer("RGBX", (width, height), pixels, "raw", "RGBX", 0, 1)

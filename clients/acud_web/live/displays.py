@@ -34,15 +34,15 @@ _RENEW_S = 3.0
 _AGAIN_S = 0.4
 """After a refusal, or a loss: how soon to ask again."""
 _SILENT_NS = 2_900_000_000
-"""What was compared longer ago is not the present. The daemon itself says so earlier, unless it stands still."""
+"""A frame compared longer ago is not the present. The daemon itself reports that earlier, unless it stands still."""
 _LOOK_S = 0.25
 _SERIALS = count(1)
 
 
 class LiveDisplay:
-    """The display `name`, watched from `join` of the first viewer to `leave` of the last; `gone` is told of that end.
+    """The display `name`, watched from `join` of the first viewer to `leave` of the last; then `gone` is called.
 
-    `known` and `ring`: the newest frame, and where it is; both None while `lost` says why there is none. `bye`: there
+    `known` and `ring`: the newest frame, and where it is; both None while there is none (why: `lost`). `bye`: there
     will be none again.
     """
 
@@ -53,12 +53,12 @@ class LiveDisplay:
         self.lost: Lost | None = None
         self.bye: Bye | None = None
         self._gateway = gateway
-        self._gone = gone
+        self._forget_display = gone
         self._viewers: dict[object, tuple[Callable[[], None], float]] = {}
         self._watch = ""
         self._asked_fps = 0.0
         self._since_ns = time.monotonic_ns()
-        """What was compared before is not the present: nobody had the display grabbed since."""
+        """A frame compared before is not the present: the display was not grabbed since."""
         self._soon = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -77,7 +77,7 @@ class LiveDisplay:
         self._viewers.pop(viewer, None)
         if self._viewers or self._task is None:
             return
-        self._gone(self)
+        self._forget_display(self)
         task, self._task = self._task, None
         task.cancel()
         with suppress(asyncio.CancelledError):
@@ -146,13 +146,13 @@ class LiveDisplay:
 
     # ---- what is heard -----------------------------------------------------------------------------------------------
 
-    def heard(self, event: Event) -> None:
-        """Take in an event about this display."""
+    def handle_event(self, event: Event) -> None:
+        """Handle an event about this display."""
         if event.topic == "live.lost":
             self._lose(Lost(_words(event, "code"), _words(event, "reason")))
             self._soon.set()
             return
-        with suppress(msgspec.ValidationError):  # a newer daemon's words: the lease tells as much
+        with suppress(msgspec.ValidationError):  # a newer daemon's fields: the lease reports as much
             told = convert(event.data, Known)
             if self.ring is None or self.ring.reader.epoch != told.epoch:
                 self._soon.set()
@@ -229,18 +229,18 @@ class DisplayHub:
         self.workers.shutdown(wait=False, cancel_futures=True)
 
     def display(self, name: str) -> LiveDisplay:
-        """Return the display `name`; it is watched while somebody joined it."""
+        """Return the display `name`; it is watched while it has viewers."""
         found = self._displays.get(name)
         if found is None or found.bye is not None:
-            found = self._displays[name] = LiveDisplay(name, self._gateway, self._gone)
+            found = self._displays[name] = LiveDisplay(name, self._gateway, self._forget_display)
         return found
 
-    def _gone(self, display: LiveDisplay) -> None:
+    def _forget_display(self, display: LiveDisplay) -> None:
         if self._displays.get(display.name) is display:
             del self._displays[display.name]
 
     def hides(self, address: str) -> bool:
-        """Tell whether what rules hide is to be black for a viewer at `address`: pictures leave this host there."""
+        """Return whether what rules hide must be black for a viewer at `address`: pictures leave this host there."""
         return self._settings.live_hides == "always" or not is_loopback(address)
 
     @contextmanager
@@ -262,7 +262,7 @@ class DisplayHub:
             raise wrong(429, "too_many", words, "close some of them, or see [web] live_streams")
 
     async def _listen(self) -> None:
-        """Hand events to displays. What is missed is told again half a second later."""
+        """Hand events to displays. Missed ones are repeated half a second later."""
         socket = self._context.socket(zmq.SUB)
         socket.setsockopt(zmq.LINGER, 0)
         socket.setsockopt(zmq.MAXMSGSIZE, codec.MAX_MESSAGE_BYTES)
@@ -277,4 +277,4 @@ class DisplayHub:
                 continue
             display = self._displays.get(event.subject)
             if display is not None:
-                display.heard(event)
+                display.handle_event(event)

@@ -82,19 +82,19 @@ class Want(Struct, frozen=True, tag="want"):
 _SAID = json_decoder(Ack | Want)
 
 
-def heard(text: str) -> Ack | Want:
-    """Return what a viewer said. Raises: msgspec.MsgspecError when it is neither."""
+def parse_viewer_message(text: str) -> Ack | Want:
+    """Return a viewer's message. Raises: msgspec.MsgspecError when it is neither."""
     said: Ack | Want = _SAID.decode(text)
     return said
 
 
-def text(message: Alive | Lost | Bye) -> str:
-    """Return a message as it travels."""
+def encode_message(message: Alive | Lost | Bye) -> str:
+    """Return a message as JSON text."""
     return msgspec.json.encode(message).decode()
 
 
-def framed(head: Head, blocks: list[bytes]) -> bytes:
-    """Return a frame as it travels: the head's length (u32, little-endian), the head in JSON, the blocks."""
+def frame_head(head: Head, blocks: list[bytes]) -> bytes:
+    """Return the bytes of a frame: the head's length (u32, little-endian), the head in JSON, the blocks."""
     told = msgspec.json.encode(head)
     return b"".join((struct.pack("<I", len(told)), told, *blocks))
 

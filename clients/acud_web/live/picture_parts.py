@@ -37,7 +37,7 @@ def boxes(mask: Mask, width: int, height: int) -> list[Rect]:
     while len(found) > MAX_BOXES:
         gap *= 2
         found = _strips(_coarse(mask, gap), gap)
-    return [_pixels(cell, width, height) for box in _merged(found) for cell in _cells(box)]
+    return [_pixels(cell, width, height) for box in _merge_boxes(found) for cell in _cells(box)]
 
 
 def tiles_of(areas: Iterable[Rect], width: int, height: int) -> Mask:
@@ -51,20 +51,22 @@ def tiles_of(areas: Iterable[Rect], width: int, height: int) -> Mask:
     return mask
 
 
-def first(mask: Mask, most: int) -> Mask:
+def take_first(mask: Mask, most: int) -> Mask:
     """Return the first `most` tiles set in `mask`, row by row."""
     kept = np.zeros(mask.size, np.bool_)
     kept[np.flatnonzero(mask)[:most]] = True
     return kept.reshape(mask.shape)
 
 
-def scaled(areas: Iterable[Rect], size: tuple[int, int], to: tuple[int, int], margin: int) -> list[Rect]:
-    """Return what of a picture of size `to` shows `areas` of one of `size` (width, height), `margin` px around it."""
-    found = (_scaled(area, size, to, margin) for area in areas)
+def scale_areas(areas: Iterable[Rect], size: tuple[int, int], to: tuple[int, int], margin: int) -> list[Rect]:
+    """Return the parts of a picture of size `to` that show `areas` of one of `size` (width, height), `margin` px
+    around.
+    """
+    found = (_scale_area(area, size, to, margin) for area in areas)
     return [box for box in found if box is not None]
 
 
-def _scaled(area: Rect, size: tuple[int, int], to: tuple[int, int], margin: int) -> Rect | None:
+def _scale_area(area: Rect, size: tuple[int, int], to: tuple[int, int], margin: int) -> Rect | None:
     x, y = area.x * to[0] // size[0] - margin, area.y * to[1] // size[1] - margin
     right, bottom = -(-area.right * to[0] // size[0]) + margin, -(-area.bottom * to[1] // size[1]) + margin
     return Rect(x, y, right - x, bottom - y).intersect(Rect(0, 0, *to))
@@ -107,25 +109,25 @@ def _runs(columns: list[int], gap: int) -> list[tuple[int, int]]:
     return runs
 
 
-def _merged(found: list[_Tiles]) -> list[_Tiles]:
-    """Join boxes as long as little is sent in vain by it."""
+def _merge_boxes(found: list[_Tiles]) -> list[_Tiles]:
+    """Join boxes while that sends few unchanged pixels."""
     boxes = list(found)
-    while (pair := _nearest(boxes)) is not None:
+    while (pair := _find_nearest(boxes)) is not None:
         one, other = pair
         boxes = [box for box in boxes if box is not one and box is not other]
-        boxes.append(_around(one, other))
+        boxes.append(_surround(one, other))
     return boxes
 
 
-def _nearest(boxes: list[_Tiles]) -> tuple[_Tiles, _Tiles] | None:
+def _find_nearest(boxes: list[_Tiles]) -> tuple[_Tiles, _Tiles] | None:
     for at, one in enumerate(boxes):
         for other in boxes[at + 1 :]:
-            if _area(_around(one, other)) - _area(one) - _area(other) <= _WASTE:
+            if _area(_surround(one, other)) - _area(one) - _area(other) <= _WASTE:
                 return one, other
     return None
 
 
-def _around(one: _Tiles, other: _Tiles) -> _Tiles:
+def _surround(one: _Tiles, other: _Tiles) -> _Tiles:
     return min(one[0], other[0]), min(one[1], other[1]), max(one[2], other[2]), max(one[3], other[3])
 
 

@@ -1,7 +1,7 @@
 """/api/live/…: one display for one viewer, by WebSocket or as MJPEG; both end with the access token.
 
-MJPEG is for viewers that know nothing else: whole pictures, two a second at most, in one answer. A picture that is not
-the present is not shown: while there are no pixels it is a grey one that says why.
+MJPEG is for viewers that know nothing else: whole pictures, two a second at most, in one answer. An old picture is not
+shown: while there are no pixels it is a grey one with the reason.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from acud.protocol.web import Scope
 from acud_web.access import access_token_of, address_of, first_of, need_display
 from acud_web.live import picture_parts
 from acud_web.live.displays import DisplayHub, LiveDisplay
-from acud_web.live.messages import MAX_MESSAGE_BYTES, Bye, text
+from acud_web.live.messages import MAX_MESSAGE_BYTES, Bye, encode_message
 from acud_web.live.viewer import Ended, Viewer
 from acud_web.route_table import Row
 
@@ -36,7 +36,7 @@ BOUNDARY = "acud-frame"
 MEDIA_TYPE = f"multipart/x-mixed-replace; boundary={BOUNDARY}"
 _FPS = 2.0
 _REPEAT_S = 10.0
-"""The same picture again: whoever is in between (a proxy) sees that the stream lives."""
+"""The same picture again: a proxy in between sees that the stream lives."""
 _GREY = 96
 _UNKNOWN_SIZE = (640, 360)
 
@@ -50,7 +50,7 @@ class Pictures:
         self._hides = hides
         self._news = asyncio.Event()
         self._size = _UNKNOWN_SIZE
-        self._shown: object = None
+        self._show_display: object = None
         """What the last picture was of: a ring's serial, frame and hidden places, or a reason."""
         self._sent_s = float("-inf")
 
@@ -64,11 +64,11 @@ class Pictures:
                 if part:
                     self._sent_s = time.monotonic()
                     yield part
-                await self._rest()
+                await self._wait_for_change()
         finally:
             await self._display.leave(self)
 
-    async def _rest(self) -> None:
+    async def _wait_for_change(self) -> None:
         """Sleep until something may be due; half a second after a picture at least."""
         await asyncio.sleep(max(0.0, self._sent_s + 1 / _FPS - time.monotonic()))
         with suppress(TimeoutError):
@@ -102,10 +102,10 @@ class Pictures:
         return self._of((ring.serial, frame, known.hidden), jpeg)
 
     def _is_due(self, shown: object) -> bool:
-        return shown != self._shown or time.monotonic() - self._sent_s >= _REPEAT_S
+        return shown != self._show_display or time.monotonic() - self._sent_s >= _REPEAT_S
 
     def _of(self, shown: object, jpeg: bytes) -> bytes:
-        self._shown = shown
+        self._show_display = shown
         head = f"--{BOUNDARY}\r\nContent-Type: image/jpeg\r\nContent-Length: {len(jpeg)}\r\n\r\n"
         return head.encode() + jpeg + b"\r\n"
 
@@ -129,18 +129,18 @@ async def live(socket: WebSocket) -> None:
     hub = _hub(socket)
     with hub.stream(access_token_of(socket).pass_id):
         await socket.accept()
-        bye = await _shown(socket, hub, name)
+        bye = await _show_display(socket, hub, name)
         if bye is not None:
             await _close(socket, bye)
 
 
-async def _shown(socket: WebSocket, hub: DisplayHub, name: str) -> Bye | None:
-    """Return why it ends; None when the viewer is gone itself."""
+async def _show_display(socket: WebSocket, hub: DisplayHub, name: str) -> Bye | None:
+    """Show the display; return why it ends, None when the viewer has gone."""
     async with Viewer(hub.display(name), hub.workers, hides=hub.hides(address_of(socket))) as viewer:
-        return await first_of(_until_ended(socket), _hearing(socket, viewer), _showing(socket, viewer))
+        return await first_of(_until_ended(socket), _hear_viewer(socket, viewer), _send_steps(socket, viewer))
 
 
-async def _hearing(socket: WebSocket, viewer: Viewer) -> Bye | None:
+async def _hear_viewer(socket: WebSocket, viewer: Viewer) -> Bye | None:
     while True:
         try:
             said = await socket.receive_text()
@@ -153,7 +153,7 @@ async def _hearing(socket: WebSocket, viewer: Viewer) -> Bye | None:
             return Bye("malformed", "send {type: ack, frame} or {type: want, fps, max_side_px}")
 
 
-async def _showing(socket: WebSocket, viewer: Viewer) -> Bye | None:
+async def _send_steps(socket: WebSocket, viewer: Viewer) -> Bye | None:
     try:
         while True:
             found = await viewer.next()
@@ -173,7 +173,7 @@ async def _until_ended(socket: WebSocket) -> Bye | None:
 async def _close(socket: WebSocket, bye: Bye) -> None:
     try:
         async with asyncio.timeout(1.0):
-            await socket.send_text(text(bye))
+            await socket.send_text(encode_message(bye))
             await socket.close(_POLICY if bye.code in ("revoked", "expired", "malformed") else _NORMAL)
     except (TimeoutError, WebSocketDisconnect, RuntimeError):
         return  # it went first
@@ -218,7 +218,7 @@ async def _display(connection: HTTPConnection) -> str:
     """
     given: str = connection.path_params["display"]
     try:
-        # For no time: that asks for nothing, and tells which display it is, and whose.
+        # For no time: this starts nothing, and returns the display and its owner.
         found = await connection.state.gateway.ask(LiveWatch(given, for_s=0), LiveWatched)
     except UsageError:
         need_display(connection, given, Scope.READ)

@@ -14,17 +14,17 @@ from msgspec.structs import replace
 from acud.frames.reader import FrameGone
 from acud_web.live.composition import Canvas, FrameStep, Known, OpenRing
 from acud_web.live.displays import LiveDisplay
-from acud_web.live.messages import Alive, Bye, Lost, Want, framed, heard, text, utc_ms
+from acud_web.live.messages import Alive, Bye, Lost, Want, encode_message, frame_head, parse_viewer_message, utc_ms
 
 _ALIVE_S = 0.9
 _ACK_S = 30.0
-"""A viewer that paints nothing for so long is told to come again: a lease is held for it."""
+"""A viewer that paints nothing for so long is asked to come again: a lease is held for it."""
 _RETRY_S = 0.05
 """After a frame that was overwritten while it was read."""
 
 
 class Ended(Exception):
-    """There is nothing more for this viewer; `bye` says why."""
+    """There is nothing more for this viewer; `bye`: the reason."""
 
     def __init__(self, bye: Bye) -> None:
         super().__init__(bye.reason)
@@ -32,7 +32,7 @@ class Ended(Exception):
 
 
 class Viewer:
-    """What one viewer is shown of `display`; use it in an `async with`. `hides`: what rules hide is black for it."""
+    """The picture of `display` for one viewer; use it in an `async with`. `hides`: what rules hide is black for it."""
 
     def __init__(self, display: LiveDisplay, workers: Executor, *, hides: bool) -> None:
         self._display = display
@@ -57,8 +57,8 @@ class Viewer:
         await self._display.leave(self)
 
     def hear(self, said: str) -> None:
-        """Take in what the viewer said. Raises: msgspec.MsgspecError for what means nothing."""
-        message = heard(said)
+        """Handle a viewer's message. Raises: msgspec.MsgspecError for an unknown one."""
+        message = parse_viewer_message(said)
         if isinstance(message, Want):
             self._want = message
             self._display.join(self, self._news.set, message.fps)
@@ -71,7 +71,7 @@ class Viewer:
         while True:
             self._news.clear()
             now_s = time.monotonic()
-            found = self._loss() or await self._step(now_s) or self._alive(now_s)
+            found = self._describe_loss() or await self._step(now_s) or self._make_alive(now_s)
             if found:
                 return found
             with suppress(TimeoutError):
@@ -80,7 +80,7 @@ class Viewer:
 
     # ---- loss --------------------------------------------------------------------------------------------------------
 
-    def _loss(self) -> str:
+    def _describe_loss(self) -> str:
         if self._display.bye is not None:
             raise Ended(self._display.bye)
         lost = self._now_lost()
@@ -90,7 +90,7 @@ class Viewer:
         if lost is None:
             return ""
         self._canvas = Canvas()  # what comes next replaces the whole picture
-        return text(lost)
+        return encode_message(lost)
 
     def _now_lost(self) -> Lost | None:
         display = self._display
@@ -111,12 +111,12 @@ class Viewer:
             return b""
         if now_s < self._next_s() or not self._is_due(known, ring, now_s):
             return b""
-        step = await self._made(ring, known, now_s)
+        step = await self._make_step(ring, known, now_s)
         if step is None:
             return b""
         self._unpainted, self._sent_s = step.head.frame, now_s
         self._told_s, self._told_ns = now_s, known.checked_mono_ns
-        return framed(replace(step.head, sent_ms=time.time() * 1000), step.blocks)
+        return frame_head(replace(step.head, sent_ms=time.time() * 1000), step.blocks)
 
     def _next_s(self) -> float:
         return self._sent_s + 1 / self._want.fps
@@ -133,13 +133,13 @@ class Viewer:
         moved = self._hides and known.hidden != canvas.hidden
         return known.frame > canvas.frame or moved or (exact_s is not None and exact_s <= now_s)
 
-    async def _made(self, ring: OpenRing, known: Known, now_s: float) -> FrameStep | None:
+    async def _make_step(self, ring: OpenRing, known: Known, now_s: float) -> FrameStep | None:
         side_px = self._want.max_side_px
         ring.begin()
         work = asyncio.get_running_loop().run_in_executor(
             self._workers, lambda: ring.step(self._canvas, side_px, known, hides=self._hides, now_s=now_s)
         )
-        work.add_done_callback(lambda done: _through(ring, done))
+        work.add_done_callback(lambda done: _release_ring(ring, done))
         try:
             return await asyncio.shield(work)  # a thread cannot be stopped: the ring is its own until it is through
         except FrameGone:
@@ -148,7 +148,7 @@ class Viewer:
 
     # ---- freshness ---------------------------------------------------------------------------------------------------
 
-    def _alive(self, now_s: float) -> str:
+    def _make_alive(self, now_s: float) -> str:
         known = self._display.known
         current = known is not None and self._canvas.ring and known.frame == self._canvas.frame
         if known is None or not current or self._unpainted or now_s - self._told_s < _ALIVE_S:
@@ -156,7 +156,7 @@ class Viewer:
         if known.checked_mono_ns <= self._told_ns:
             return ""
         self._told_s, self._told_ns = now_s, known.checked_mono_ns
-        return text(Alive(known.frame, utc_ms(known.checked_mono_ns)))
+        return encode_message(Alive(known.frame, utc_ms(known.checked_mono_ns)))
 
     def _rest_s(self, now_s: float) -> float:
         """Return how long nothing can be due unless there is news."""
@@ -174,7 +174,7 @@ class Viewer:
         return left_s if left_s > 0 else _RETRY_S
 
 
-def _through(ring: OpenRing, done: asyncio.Future[FrameStep | None]) -> None:
+def _release_ring(ring: OpenRing, done: asyncio.Future[FrameStep | None]) -> None:
     ring.end()
     if not done.cancelled():
-        done.exception()  # whoever still waits is told of it
+        done.exception()  # it is raised in every task that still waits

@@ -18,7 +18,7 @@ from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
 from acud_http.errors import HttpFault
 from acud_http.request_filter import ServerNames
 from acud_http.server import ConnectionLimit
-from acud_web.access import Authenticator, Credential, LoginThrottle, credentials_of, wrong_try
+from acud_web.access import Authenticator, Credential, LoginThrottle, find_credentials, wrong_try
 from acud_web.daemon_gateway import DaemonGateway
 
 
@@ -92,11 +92,11 @@ def test_tries_run_out_and_come_back() -> None:
     tries = LoginThrottle(3, 2.0)
     for _ in range(3):
         assert tries.wait_s("a", 10.0) == 0
-        tries.wrong("a", 10.0)
+        tries.note_wrong("a", 10.0)
     assert tries.wait_s("a", 10.0) == 2.0
     assert tries.wait_s("b", 10.0) == 0
     assert tries.wait_s("a", 12.0) == 0
-    tries.wrong("a", 12.0)
+    tries.note_wrong("a", 12.0)
     assert tries.wait_s("a", 12.0) == 2.0
     assert tries.wait_s("a", 1000.0) == 0
 
@@ -142,7 +142,7 @@ def test_a_right_token_is_let_in_whoever_else_was_wrong() -> None:
 def test_tries_forget_addresses_and_never_grow() -> None:
     tries = LoginThrottle(1, 1e9)
     for number in range(5000):
-        tries.wrong(str(number), 0.0)
+        tries.note_wrong(str(number), 0.0)
     assert len(tries._spent) <= 1024
     assert tries.wait_s("4999", 0.0) > 0
 
@@ -203,7 +203,7 @@ def _session(secret: str) -> Credential:
 
 
 def carried(*headers: tuple[str, str]) -> list[Credential]:
-    return credentials_of({"headers": [(name.encode(), value.encode()) for name, value in headers]})
+    return find_credentials({"headers": [(name.encode(), value.encode()) for name, value in headers]})
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from acud.types.commentary import AnalysisConfig, AnalysisContext, AnalysisResul
 from acud_http.errors import ENDPOINT_ERRORS, HttpFault
 from acud_web import http_endpoints
 from acud_web.application import router
-from acud_web.route_table import json_object, number, parsed, whole
+from acud_web.route_table import json_object, number, parse_object, whole
 
 
 @pytest.mark.parametrize(
@@ -35,9 +35,9 @@ def test_what_is_no_number_is_refused_by_name(given: Any) -> None:
 @pytest.mark.parametrize("depth", [62, 63])
 def test_depth_has_a_limit(depth: int) -> None:
     data = b'{"a":' * depth + b"1" + b"}" * depth
-    assert parsed(data)
+    assert parse_object(data)
     with pytest.raises(HttpFault, match="nested too deeply"):
-        parsed(b'{"a":' * 64 + b"1" + b"}" * 64)
+        parse_object(b'{"a":' * 64 + b"1" + b"}" * 64)
 
 
 def test_a_body_that_does_not_come_gives_up_its_place() -> None:

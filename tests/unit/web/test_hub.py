@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from acud.protocol.events import Event
-from acud_web.api.events import framed
-from acud_web.api.hub import QUEUED, Cut, Down, Reader, told_of
+from acud_web.api.events import frame_event
+from acud_web.api.hub import QUEUED, Cut, Down, Reader, make_told
 
 
 def event(n: int) -> Event:
@@ -19,7 +19,7 @@ def test_a_reader_gets_everything_in_turn() -> None:
     async def read() -> list[object]:
         reader = Reader()
         for n in (1, 2):
-            reader.put(told_of(event(n)))
+            reader.put(make_told(event(n)))
         found = [await reader.next(60), await reader.next(60)]
         return [one.item for one in found if one is not None]
 
@@ -31,7 +31,7 @@ def test_a_reader_waits_for_what_comes() -> None:
         reader = Reader()
         waiting = asyncio.ensure_future(reader.next(60))
         await asyncio.sleep(0)
-        reader.put(told_of(event(1)))
+        reader.put(make_told(event(1)))
         found = await waiting
         return found and found.item
 
@@ -46,9 +46,9 @@ def test_a_reader_that_is_too_far_behind_is_cut_and_holds_nothing() -> None:
     async def overrun() -> None:
         reader = Reader()
         for n in range(QUEUED + 1):
-            reader.put(told_of(event(n + 1)))
+            reader.put(make_told(event(n + 1)))
         await reader.until_cut()
-        reader.put(told_of(event(QUEUED + 2)))
+        reader.put(make_told(event(QUEUED + 2)))
         with pytest.raises(Cut):
             await reader.next(60)
 
@@ -57,9 +57,9 @@ def test_a_reader_that_is_too_far_behind_is_cut_and_holds_nothing() -> None:
 
 def test_what_a_browser_reads() -> None:
     text = '{"type":"event","n":7,"prev":0,"topic":"task.updated","utc_s":1.5,"subject":"task-1","data":{"a":1}}'
-    assert framed(told_of(event(7)), 7) == f"id: 7\ndata: {text}\n\n"
-    assert framed(told_of(event(0)), 7).startswith("data: ")
-    assert framed(told_of(Down("gone", "daemon_busy")), 7) == (
+    assert frame_event(make_told(event(7)), 7) == f"id: 7\ndata: {text}\n\n"
+    assert frame_event(make_told(event(0)), 7).startswith("data: ")
+    assert frame_event(make_told(Down("gone", "daemon_busy")), 7) == (
         'event: down\ndata: {"type":"down","reason":"gone","code":"daemon_busy"}\n\n'
     )
-    assert framed(None, 7) == ": alive\nid: 7\n\n"
+    assert frame_event(None, 7) == ": alive\nid: 7\n\n"

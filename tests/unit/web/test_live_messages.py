@@ -8,13 +8,13 @@ import struct
 import msgspec
 import pytest
 
-from acud_web.live.messages import Ack, Block, Bye, Head, Want, framed, heard, text
+from acud_web.live.messages import Ack, Block, Bye, Head, Want, encode_message, frame_head, parse_viewer_message
 
 
 def test_a_frame_is_length_head_and_blocks() -> None:
     blocks = (Block(0, 0, 16, 16, "png", 3), Block(16, 0, 16, 16, "jpeg", 2))
     head = Head(7, 2, False, 64, 48, 1.5, 2.5, (3, 4), blocks)
-    data = framed(head, [b"abc", b"de"])
+    data = frame_head(head, [b"abc", b"de"])
     (length,) = struct.unpack_from("<I", data)
     told = json.loads(data[4 : 4 + length])
     assert told["type"] == "frame"
@@ -24,12 +24,12 @@ def test_a_frame_is_length_head_and_blocks() -> None:
 
 
 def test_texts_say_what_they_are() -> None:
-    assert json.loads(text(Bye("revoked", "so"))) == {"type": "bye", "code": "revoked", "reason": "so"}
+    assert json.loads(encode_message(Bye("revoked", "so"))) == {"type": "bye", "code": "revoked", "reason": "so"}
 
 
 def test_what_viewers_say() -> None:
-    assert heard('{"type": "ack", "frame": 3}') == Ack(3)
-    assert heard('{"type": "want", "fps": 30, "max_side_px": 64}') == Want(30, 64)
+    assert parse_viewer_message('{"type": "ack", "frame": 3}') == Ack(3)
+    assert parse_viewer_message('{"type": "want", "fps": 30, "max_side_px": 64}') == Want(30, 64)
 
 
 @pytest.mark.parametrize(
@@ -49,4 +49,4 @@ def test_what_viewers_say() -> None:
 )
 def test_what_means_nothing_is_refused(said: str) -> None:
     with pytest.raises(msgspec.MsgspecError):
-        heard(said)
+        parse_viewer_message(said)

@@ -68,10 +68,10 @@ def test_snow_is_few_boxes(seed: int) -> None:
 
 
 def test_the_first_tiles_are_kept() -> None:
-    assert np.flatnonzero(picture_parts.first(mask((0, 3), (0, 7), (2, 2)), 2)).tolist() == [3, 7]
+    assert np.flatnonzero(picture_parts.take_first(mask((0, 3), (0, 7), (2, 2)), 2)).tolist() == [3, 7]
 
 
 def test_scaled_boxes_are_around_what_they_show_and_inside() -> None:
     size, to = (1280, 720), (320, 180)
-    assert picture_parts.scaled([Rect(400, 400, 16, 16)], size, to, 2) == [Rect(98, 98, 8, 8)]
-    assert picture_parts.scaled([Rect(0, 0, 1280, 720)], size, to, 2) == [Rect(0, 0, 320, 180)]
+    assert picture_parts.scale_areas([Rect(400, 400, 16, 16)], size, to, 2) == [Rect(98, 98, 8, 8)]
+    assert picture_parts.scale_areas([Rect(0, 0, 1280, 720)], size, to, 2) == [Rect(0, 0, 320, 180)]

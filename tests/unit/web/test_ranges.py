@@ -9,7 +9,7 @@ import pytest
 
 from acud.base.errors import InvalidRequest, NotFound
 from acud_web.api.events import last_number
-from acud_web.api.files import ByteRange, Unsatisfiable, open_below, span_of
+from acud_web.api.files import ByteRange, Unsatisfiable, open_below, parse_range
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from acud_web.api.files import ByteRange, Unsatisfiable, open_below, span_of
     ],
 )
 def test_a_range(header: str, found: ByteRange | None) -> None:
-    assert span_of(header, 10) == found
+    assert parse_range(header, 10) == found
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_range(header: str, found: ByteRange | None) -> None:
 )
 def test_a_range_without_a_byte(header: str, size: int) -> None:
     with pytest.raises(Unsatisfiable):
-        span_of(header, size)
+        parse_range(header, size)
 
 
 @pytest.mark.parametrize(("text", "number"), [("0", 0), ("17", 17), (str(2**53), 2**53)])

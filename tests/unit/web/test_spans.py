@@ -28,7 +28,7 @@ def test_a_call_of_a_judge() -> None:
         "frame": 7,
         "latency_ms": 250,
     }
-    span = trace_export.judged(Event(5, 4, "wait.judged", 110.0, "wait_1", data))
+    span = trace_export.make_judged_span(Event(5, 4, "wait.judged", 110.0, "wait_1", data))
     assert (span.name, span.start_utc_s, span.end_utc_s, span.failed) == ("acud.judge", 109.75, 110.0, "")
     assert (span.trace_id, span.parent_id) == (trace_export.trace_id("wait_1"), trace_export.root_id("wait_1"))
     assert span.attributes == {"acud.judge": "ollama", "acud.frame": 7, "acud.answer": "no"}
@@ -36,12 +36,14 @@ def test_a_call_of_a_judge() -> None:
 
 def test_a_call_that_gave_no_answer_is_an_error() -> None:
     data = {"answer": "unknown", "code": "judge_down", "detail": "", "judge": "claude", "frame": 7, "latency_ms": 0}
-    assert trace_export.judged(Event(5, 4, "wait.judged", 110.0, "wait_1", data)).failed == "judge_down"
+    assert trace_export.make_judged_span(Event(5, 4, "wait.judged", 110.0, "wait_1", data)).failed == "judge_down"
 
 
 def test_a_wait_that_resolved() -> None:
     evidence = Evidence("file.png", display=":1", epoch=2, frame=9)
-    root, verdict = trace_export.ended(_wait(WaitState.RESOLVED, evidence=evidence, changed_to_resolved_ms=500.0))
+    root, verdict = trace_export.make_ended_spans(
+        _wait(WaitState.RESOLVED, evidence=evidence, changed_to_resolved_ms=500.0)
+    )
     assert (root.span_id, root.parent_id, root.start_utc_s, root.end_utc_s) == (
         trace_export.root_id("wait_1"),
         0,
@@ -55,25 +57,25 @@ def test_a_wait_that_resolved() -> None:
 
 
 def test_a_verdict_without_a_deciding_change_has_no_length() -> None:
-    _, verdict = trace_export.ended(_wait(WaitState.RESOLVED))
+    _, verdict = trace_export.make_ended_spans(_wait(WaitState.RESOLVED))
     assert (verdict.start_utc_s, verdict.end_utc_s, verdict.points) == (130.0, 130.0, {})
 
 
 def test_a_wait_that_failed_is_an_error_and_one_that_timed_out_is_not() -> None:
     failed = _wait(WaitState.FAILED)
-    (root,) = trace_export.ended(failed)
+    (root,) = trace_export.make_ended_spans(failed)
     assert root.failed == "failed"
-    (root,) = trace_export.ended(_wait(WaitState.TIMEOUT))
+    (root,) = trace_export.make_ended_spans(_wait(WaitState.TIMEOUT))
     assert (root.failed, root.attributes["acud.state"]) == ("", "timeout")
 
 
 def test_a_wake() -> None:
     wake = WakeInfo("wake_1", WakeKind.RESOLVED, "a text", "wait_1", created_utc_s=130.0)
-    span = trace_export.woken(wake)
+    span = trace_export.make_wake_span(wake)
     assert (span.failed, span.start_utc_s, span.end_utc_s) == ("undelivered", 130.0, 130.0)
     sent = WakeInfo(
         "wake_1", WakeKind.RESOLVED, "a text", "wait_1", created_utc_s=130.0, sent_utc_s=131.0, sent_by="openclaw"
     )
-    span = trace_export.woken(sent)
+    span = trace_export.make_wake_span(sent)
     assert (span.failed, span.end_utc_s, span.attributes["acud.route"]) == ("", 131.0, "openclaw")
     assert "a text" not in str(span)
