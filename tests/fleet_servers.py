@@ -91,7 +91,7 @@ class FleetServers(Nats):
         async with NatsConnection(self.settings, "test") as connection:
             await connection.ready()
             names = connection.names
-            for stream, one in initialisation.wanted_consumers(names, self._jobs, replace(self._roles, kinds=())):
+            for stream, one in initialisation.list_consumers(names, self._jobs, replace(self._roles, kinds=())):
                 await connection.streams.add_consumer(stream, one.evolve(ack_wait=self._ack_wait_s))
 
 

@@ -78,7 +78,7 @@ def init(
         settings = replace(settings, nkey_seed_file=nkey_seed_file, credentials_file="")
     jobs = config.load(session.home.config, os.environ).jobs
     held = access.read_grants(folder, settings.prefix)
-    granted = held.roles()
+    granted = held.list_roles()
     if not held.grants:
         granted = initialisation.FleetRoles((own_host(settings),), ("main",), (jobs.kind,))
     roles = granted.with_more(hosts, agents, kinds)
@@ -124,8 +124,8 @@ def grant(
     from acud_fleet import access
 
     held = access.read_grants(folder, settings.prefix)
-    key = access.checked_key(public_key) if public_key else ""
-    changed = access.granted(held, access.Role(role), name, key=key, kinds=kinds, carries=carries, rotate=rotate)
+    key = access.check_key(public_key) if public_key else ""
+    changed = access.make_grant(held, access.Role(role), name, key=key, kinds=kinds, carries=carries, rotate=rotate)
     seed = None
     if not changed.keys:
         seed, key = access.new_seed(folder, changed)
@@ -174,7 +174,7 @@ def revoke(session: Session, *, role: str, name: str, folder: Path, old_keys: bo
     from acud_fleet import access
 
     held = access.read_grants(folder, settings.prefix)
-    found = held.must_find(access.Role(role), access.checked_name(access.Role(role), name))
+    found = held.must_find(access.Role(role), access.check_name(access.Role(role), name))
     if old_keys:
         newest = replace(found, keys=found.keys[:1])
         access.write_grants(folder, held.with_grant(newest))

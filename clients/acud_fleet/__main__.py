@@ -9,7 +9,7 @@ from acud.protocol.bootstrap import Bootstrap, FleetOptions
 
 
 def main(bootstrap: Bootstrap) -> None:
-    """Join as `bootstrap` says. Raises: ProtocolError when it is meant for another kind of child; Unavailable
+    """Join by the options of `bootstrap`. Raises: ProtocolError if it is meant for another kind of child; Unavailable
     without the extra.
     """
     if not isinstance(bootstrap.options, FleetOptions):

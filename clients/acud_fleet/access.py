@@ -1,4 +1,4 @@
-"""Who may do what on a fleet's servers: the grants of an administrator's folder, and the permissions that follow.
+"""Permissions on a fleet's servers: the grants of an administrator's folder, and the permissions that follow.
 
 The folder holds `grants.json` (names and public keys), `permissions.conf` (what each server's configuration includes)
 and a seed for each key that was made here. A seed goes to its machine and is kept nowhere else.
@@ -29,7 +29,7 @@ _KEY = re.compile(r"U[A-Z2-7]{55}")
 _KIND = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 _API = "$JS.API"
 _FLEET = "fleet"
-"""The account whose streams the others share; of all users the administrator alone is in it."""
+"""The account that shares its streams with the others; of all users only the administrator is in it."""
 _REPLIES, _REPLIES_FOR = 1000, "1h"
 _HEAD = """\
 # Written by acud fleet grant: who may do what on a fleet's NATS servers. Include it in each server's configuration, and
@@ -40,7 +40,7 @@ PERMISSIONS = "permissions.conf"
 
 
 class Role(StrEnum):
-    """What somebody is to a fleet."""
+    """The part of a user in a fleet."""
 
     ADMIN = "admin"
     HOST = "host"
@@ -50,12 +50,12 @@ class Role(StrEnum):
 
 
 USUAL = {Role.ADMIN: "admin", Role.ENDPOINT: "endpoint", Role.WORKER: "vision", Role.AGENT: "main"}
-"""The name of one whose name is not given. That of a worker is the kind of its jobs."""
+"""Names for grants without one. A worker's name is the kind of its jobs."""
 
 
 class Grant(Struct, frozen=True):
-    """What `name` is, the public keys that count as its own (newest first), and, of a host, the kinds of jobs that it
-    asks workers for and the agents whose wakes it carries.
+    """The role and `name` of a user, its public keys (newest first), and, for a host, the kinds of jobs that it asks
+    workers for and the agents for which it carries wakes.
     """
 
     role: Role
@@ -66,25 +66,25 @@ class Grant(Struct, frozen=True):
 
 
 class Grants(Struct, frozen=True):
-    """Everybody who may do something on the servers of the fleet `prefix`."""
+    """Every user with rights on the servers of the fleet `prefix`."""
 
     prefix: str
     grants: tuple[Grant, ...] = ()
 
-    def roles(self) -> FleetRoles:
-        """Return whom the administrator makes consumers for."""
+    def list_roles(self) -> FleetRoles:
+        """Return the users for whom the administrator makes consumers."""
         of = {role: tuple(one.name for one in self.grants if one.role is role) for role in Role}
         kinds = dict.fromkeys((*of[Role.WORKER], *(kind for one in self.grants for kind in one.kinds)))
         agents = dict.fromkeys((*of[Role.AGENT], *(agent for one in self.grants for agent in one.carries)))
         return FleetRoles(of[Role.HOST], tuple(agents), tuple(kinds))
 
     def key_list(self) -> bytes:
-        """Return everybody's keys, for the administrator to sign."""
+        """Return all users' keys, for the administrator to sign."""
         found = tuple(MemberKeys(one.role, one.name, one.keys) for one in self.grants)
         return msgspec.json.encode(KeyList(self.prefix, found))
 
     def admin_key(self) -> str:
-        """Return what the members' `[fleet] admin_key` says; "" while there is no administrator."""
+        """Return the value of the members' `[fleet] admin_key`; "" while there is no administrator."""
         return ",".join(key for one in self.grants if one.role is Role.ADMIN for key in one.keys)
 
     def find(self, role: Role, name: str) -> Grant | None:
@@ -92,7 +92,9 @@ class Grants(Struct, frozen=True):
         return next((one for one in self.grants if (one.role, one.name) == (role, name)), None)
 
     def with_grant(self, grant: Grant) -> Grants:
-        """Return the grants with `grant` in the place of the one of its name. Raises: Conflict for a key of another."""
+        """Return the grants with `grant` in place of the one with its name. Raises: Conflict for a key of another
+        grant.
+        """
         others = tuple(one for one in self.grants if (one.role, one.name) != (grant.role, grant.name))
         for other in others:
             if set(other.keys) & set(grant.keys):
@@ -113,7 +115,7 @@ class Grants(Struct, frozen=True):
         return replace(self, grants=tuple(one for one in self.grants if one != grant))
 
 
-def granted(
+def make_grant(
     held: Grants,
     role: Role,
     name: str,
@@ -123,12 +125,12 @@ def granted(
     carries: tuple[str, ...] = (),
     rotate: bool = False,
 ) -> Grant:
-    """Return the grant that is asked for; without keys where a new one is to be made.
+    """Return the new grant; without keys if a key is still to be made.
 
-    Raises: InvalidRequest for what this role cannot have; Conflict for a grant that is there and would not change;
-    NotFound for a key of one that is to be rotated and is not there.
+    Raises: InvalidRequest for what this role cannot have; Conflict for a grant that exists and would not change;
+    NotFound if a key of a missing grant is to be rotated.
     """
-    name = checked_name(role, name)
+    name = check_name(role, name)
     if role is not Role.HOST and (kinds or carries):
         raise InvalidRequest(f"jobs are asked and wakes carried by hosts, not by an {role}", hint="grant a host")
     before = held.must_find(role, name) if rotate else held.find(role, name)
@@ -139,7 +141,7 @@ def granted(
     return replace(usual, keys=keys, kinds=kinds or usual.kinds, carries=carries or usual.carries)
 
 
-def checked_name(role: Role, name: str) -> str:
+def check_name(role: Role, name: str) -> str:
     """Return the name of a grant, the usual one for "". Raises: InvalidRequest for one that cannot be."""
     name = name or USUAL.get(role, "")
     if role is Role.HOST and not HOST.fullmatch(name):
@@ -192,7 +194,7 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def new_seed(folder: Path, grant: Grant) -> tuple[Path, str]:
-    """Write a new seed for the owner's eyes alone, and return its file and the public key. Those of before are kept."""
+    """Write a new seed that only its owner can read, and return its file and the public key. Earlier seeds are kept."""
     seed = nkeys.encode_seed(os.urandom(32), nkeys.PREFIX_BYTE_USER)
     public = nkeys.from_seed(bytearray(seed)).public_key.decode()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -205,8 +207,8 @@ def new_seed(folder: Path, grant: Grant) -> tuple[Path, str]:
     return path, public
 
 
-def checked_key(key: str) -> str:
-    """Return a user's public key. Raises: InvalidRequest for what is none."""
+def check_key(key: str) -> str:
+    """Return a user's public key. Raises: InvalidRequest for anything else."""
     if not _KEY.fullmatch(key):
         raise InvalidRequest("that is no public key of a user", hint="U and 55 letters and digits; never the seed (S…)")
     return key
@@ -216,10 +218,10 @@ def checked_key(key: str) -> str:
 
 
 class Rights(Struct, frozen=True):
-    """What somebody may send to the streams of the fleet, ask of others and hear.
+    """What a user may send to the streams of the fleet, ask of others and receive.
 
     `shared`: subjects of the account that holds the streams, JetStream's own among them (`$JS…`). `asks`: requests to
-    others; `answers`: requests of others; `tells`: messages that others hear; `hears`: messages of others.
+    others; `answers`: requests of others; `tells`: messages to others; `hears`: messages of others.
     """
 
     shared: tuple[str, ...] = ()
@@ -230,7 +232,7 @@ class Rights(Struct, frozen=True):
     inbox: str = ""
 
 
-def rights(names: FleetNames, grant: Grant) -> Rights:
+def list_rights(names: FleetNames, grant: Grant) -> Rights:
     """Return all that a grant's role needs, and nothing else."""
     own = _RIGHTS[grant.role](names, grant)
     return replace(own, shared=(*own.shared, *_reads(names, KEYS, KEY_LIST)))
@@ -249,7 +251,7 @@ def _host(names: FleetNames, grant: Grant) -> Rights:
             names.event(host, ">"),
             *_info(names.stream("EVENTS"), wakes),
             f"{_API}.DIRECT.GET.{names.stream('EVENTS')}.{names.event(host, '>')}",
-            # Wakes of its waits, and the word that they were seen.
+            # Wakes of its waits, and the messages that they were seen.
             names.wake("*", host),
             *_takes(wakes, names.seen_reader(host)),
             *(line for agent in grant.carries for line in _takes(wakes, names.wake_reader(agent))),
@@ -273,7 +275,7 @@ def _endpoint(names: FleetNames, grant: Grant) -> Rights:
             *(line for bucket in buckets for line in _reads(names, bucket, ">")),
             names.wake("*", ENDPOINT),  # of waits that it ends in the place of a host that is lost
         ),
-        asks=(names.request("*"),),  # whoever may act on every host's displays
+        asks=(names.request("*"),),  # users that may act on every host's displays
         hears=(names.event("*", ">"), names.told("*", ">")),
         inbox="endpoint",
     )
@@ -308,7 +310,7 @@ def _key(names: FleetNames, bucket: str, key: str) -> str:
 
 
 def _reads(names: FleetNames, bucket: str, key: str) -> tuple[str, ...]:
-    # By their names alone: who may read by number (STREAM.MSG.GET) gets what others wrote.
+    # By their names alone: a user that may read by number (STREAM.MSG.GET) could read all messages.
     stream = f"KV_{names.bucket(bucket)}"
     return (*_info(stream), f"{_API}.DIRECT.GET.{stream}.{_key(names, bucket, key)}")
 
@@ -329,7 +331,7 @@ def _takes(stream: str, consumer: str) -> tuple[str, ...]:
 
 
 class _Path(Struct, frozen=True):
-    """Messages on `subject` that go from one account to another. `is_request`: who sends one may be answered."""
+    """Messages on `subject` that go from one account to another. `is_request`: the receiver may answer the sender."""
 
     subject: str
     sender: str
@@ -338,7 +340,7 @@ class _Path(Struct, frozen=True):
 
     @property
     def exporter(self) -> str:
-        """The account that offers it: whoever answers, or tells."""
+        """The account that offers it: the one that answers or sends."""
         return self.receiver if self.is_request else self.sender
 
     @property
@@ -350,8 +352,8 @@ class _Path(Struct, frozen=True):
 def permissions(grants: Grants) -> str:
     """Return the part of a server's configuration that holds every user, each in an account of its own.
 
-    Permissions within one account would not do: JetStream sends its answer to whatever subject a request names, whether
-    or not who asks may publish there. What leaves an account are messages on the subjects that it shares.
+    Permissions within one account would not do: JetStream sends its answer to any subject that a request names, even if
+    the sender may not publish there. Only messages on shared subjects leave an account.
     """
     names = FleetNames(grants.prefix)
     paths = list(dict.fromkeys(_paths(names, grants)))
@@ -367,8 +369,8 @@ def _account(grant: Grant) -> str:
 
 
 def _paths(names: FleetNames, grants: Grants) -> Iterator[_Path]:
-    """Yield how messages get from account to account: to the streams, and between those who ask and who answer."""
-    held = [(one, _account(one), rights(names, one)) for one in grants.grants if one.role is not Role.ADMIN]
+    """Yield the ways of messages between accounts: to the streams, and between askers and answerers."""
+    held = [(one, _account(one), list_rights(names, one)) for one in grants.grants if one.role is not Role.ADMIN]
     for _, account, own in held:
         yield from (_Path(subject, account, _FLEET) for subject in own.shared)
         for other, elsewhere, others in held:
@@ -379,7 +381,7 @@ def _paths(names: FleetNames, grants: Grants) -> Iterator[_Path]:
 
 
 def _matches(patterns: Iterable[str], subject: str) -> bool:
-    """Tell whether one of the patterns holds all that `subject` does."""
+    """Return whether one of the patterns matches all that `subject` matches."""
     tokens = subject.split(".")
     return any(
         len(words) == len(tokens) and all(word in ("*", token) for word, token in zip(words, tokens, strict=True))
@@ -410,12 +412,12 @@ def _import(names: FleetNames, path: _Path) -> str:
 
 
 def _inside(names: FleetNames, subject: str) -> str:
-    """Return what a subject of the streams' account is called in the others: JetStream's own are taken there."""
+    """Return the name in other accounts of a subject of the streams' account: JetStream's own are in use there."""
     return names.api + subject.removeprefix(_API) if subject.startswith(f"{_API}.") else subject
 
 
 def _user(names: FleetNames, key: str, grant: Grant) -> str:
-    own = rights(names, grant)
+    own = list_rights(names, grant)
     shared = own.shared if grant.role is Role.ADMIN else [f"{_API}.INFO", *(_inside(names, one) for one in own.shared)]
     publish = dict.fromkeys((*shared, *own.asks, *own.tells))
     subscribe = (*own.answers, *own.hears, f"_INBOX.{own.inbox}.>")

@@ -1,4 +1,4 @@
-"""The control socket of a fleet's endpoint: what clients ask, answered side by side, each request once."""
+"""The control socket of a fleet's endpoint: clients' requests, answered side by side, each once."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ Answer = Callable[[ReadRequest, bytes], Awaitable[bytes]]
 
 
 class _UnderWay(msgspec.Struct):
-    """A request that is being answered: its digest, and who asked last."""
+    """A request that is being answered: its digest, and the peer that asked last."""
 
     digest: bytes
     peer: MessageConnection
 
 
 class ControlServer:
-    """Answers what clients ask. `open_to` says, at its start, where their connections come from; `ended` hears of the
-    end of each. `newest`: the newest event's number.
+    """Answers clients' requests. `open_to` takes their connections, from the start on; `ended` is called at the end of
+    each. `newest`: the newest event's number.
     """
 
     def __init__(
@@ -68,13 +68,13 @@ class ControlServer:
             peer.send(envelopes.refusal(envelopes.id_in(data), fault, self._newest()))
             return
         try:
-            answer = await self._answered(asked, data)
+            answer = await self._answer_or_refuse(asked, data)
         finally:
             under_way = self._under_way.pop(asked.request_id)
         under_way.peer.send(answer)
 
     def _joins(self, asked: ReadRequest, peer: MessageConnection, data: bytes) -> bool:
-        """Tell whether this repeats a request under way, whose answer then goes to `peer`."""
+        """Return whether this repeats a request under way; the answer then goes to `peer`."""
         digest = hashlib.sha256(data).digest()
         known = self._under_way.get(asked.request_id)
         if known is None:
@@ -87,7 +87,7 @@ class ControlServer:
         known.peer = peer
         return True
 
-    async def _answered(self, asked: ReadRequest, data: bytes) -> bytes:
+    async def _answer_or_refuse(self, asked: ReadRequest, data: bytes) -> bytes:
         try:
             return await answer_request(self._answer(asked, data), asked.spec.name)
         except AcudError as fault:

@@ -1,4 +1,4 @@
-"""The way of the fleet's requests to this host's daemon and back: as they came, byte for byte, over one connection."""
+"""The way of the fleet's requests to this host's daemon and back: unchanged, over one connection."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from acud.base.typed_values import msgpack_decoder
 from acud_client.call import ATTEMPT_S, DEFAULT_S, DEFERRED_ATTEMPT_S, PAUSE_S, total_s
 from acud_client.daemon_socket import DaemonSocket
 from acud_fleet.envelopes import ReadRequest
-from acud_fleet.message_socket import MessageConnection, connected
+from acud_fleet.message_socket import MessageConnection, connect
 
 
 class _Named(msgspec.Struct):
@@ -27,7 +27,7 @@ _NAMED = msgpack_decoder(_Named)
 
 
 class DaemonRelay:
-    """Asks the daemon of `paths`, whose child this process is; or, by its `socket`, an endpoint's first process. Use in
+    """Asks the daemon of `paths`, the parent of this process; or, by its `socket`, an endpoint's first process. Use in
     an `async with`; requests may run side by side, each id once.
     """
 
@@ -46,18 +46,18 @@ class DaemonRelay:
         if self._connection is not None:
             self._connection.close()
 
-    def _came(self, _: MessageConnection, data: bytes) -> None:
+    def _on_message(self, _: MessageConnection, data: bytes) -> None:
         waiting = self._awaited.get(_NAMED.decode(data).id)
         if waiting is not None and not waiting.done():
             waiting.set_result(data)
 
-    def _lost(self, _: MessageConnection) -> None:
+    def _on_lost(self, _: MessageConnection) -> None:
         for waiting in self._awaited.values():
             if not waiting.done():
                 waiting.set_exception(ConnectionResetError())
 
     async def ask(self, asked: ReadRequest, data: bytes) -> bytes:
-        """Return the daemon's reply to `data`, which was read as `asked`. It is sent again where none comes: the daemon
+        """Return the daemon's reply to `data`, which was read as `asked`. It is sent again if none comes: the daemon
         knows its id. Raises: DaemonDown when none came at all.
         """
         within_s = total_s(asked.request, DEFAULT_S)
@@ -79,14 +79,14 @@ class DaemonRelay:
     async def _attempt(self, request_id: str, data: bytes) -> bytes:
         connection = self._connection
         if connection is None or not connection.is_open:
-            connection = await self._connected()
+            connection = await self._connect()
         waiting: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._awaited[request_id] = waiting
         connection.send(data)
         return await waiting
 
-    async def _connected(self) -> MessageConnection:
+    async def _connect(self) -> MessageConnection:
         async with self._connecting:
             if self._connection is None or not self._connection.is_open:
-                self._connection = await connected(self._daemon_socket.path, self._came, self._lost)
+                self._connection = await connect(self._daemon_socket.path, self._on_message, self._on_lost)
             return self._connection

@@ -34,7 +34,7 @@ from acud_fleet.endpoint_parts import EndpointParts
 from acud_fleet.endpoint_pool import FIRST, ProcessPool, SharedNumbers
 from acud_fleet.envelopes import ReadRequest
 from acud_fleet.events import ID, EventDedupe, EventFeed, is_gap
-from acud_fleet.message_socket import MessageServer, listening
+from acud_fleet.message_socket import MessageServer, listen_at
 from acud_fleet.registry import Member
 from acud_fleet.request_router import RequestRouter
 
@@ -52,8 +52,8 @@ class Endpoint:
         self._paths = paths
         self._further = further
         self._debug = debug
-        self._listener = listening(paths.run / "control")
-        self._inner_listener = listening(paths.run / FIRST)
+        self._listener = listen_at(paths.run / "control")
+        self._inner_listener = listen_at(paths.run / FIRST)
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._events = self._context.socket(zmq.XPUB)
         self._events.setsockopt(zmq.LINGER, 500)
@@ -124,7 +124,7 @@ class Endpoint:
 
     def _news(self, connected: bool, text: str) -> None:
         if not connected:
-            self._feed.missed()
+            self._feed.mark_missed()
 
     def _member(self, word: str, member: Member) -> None:
         _LOG.info(f"fleet.{word}", host=member.host)
@@ -139,10 +139,10 @@ class Endpoint:
             await signatures.check(kind, message.subject, message.data, message.headers, sender, identity)
         except AcudError as fault:
             if fault.facts.get("reason") == "keys_unread":
-                self._feed.missed()
+                self._feed.mark_missed()
             return
         if is_gap(message.subject):
-            self._feed.missed()
+            self._feed.mark_missed()
         elif self._dedupe.is_news(host, identity):
             self._feed.take(host, message.data)
 

@@ -14,8 +14,8 @@ from acud_fleet.request_router import RequestRouter
 
 
 class EndpointParts:
-    """The `router` over `connection`, and what it looks things up in. `told` hears of hosts, `ended` of waits that are
-    ended in the place of their host. `home`: the endpoint's folder.
+    """The `router` over `connection`, and the registries that it reads. `told` is called for changes of hosts, `ended`
+    for waits that are ended in place of their host. `home`: the endpoint's folder.
     """
 
     def __init__(self, connection: NatsConnection, told: registry.Told, ended: lost_waits.Told, home: str) -> None:

@@ -18,7 +18,7 @@ import msgspec
 from acud.base import log
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap
-from acud_fleet.message_socket import given
+from acud_fleet.message_socket import give_connection
 
 _LOG = log.logger("fleet")
 _FIRST_PAUSE_S = 0.1
@@ -28,11 +28,11 @@ _STEADY_S = 60.0
 _END_S = 5.0
 _BEAT_S = 1.0
 _MISSED_BEATS = 15
-"""A process whose loop has not turned for so many of the first one's seconds hangs, and is killed. Time in which the
-first did not run either (a machine that was suspended) does not count.
+"""A process without a beat for so many of the first one's seconds hangs, and is killed. Time in which the first did not
+run either (a suspended machine) does not count.
 """
 _BEATS = 64
-"""Where in the page the beats begin, behind what counts connections."""
+"""Where the beats begin in the page, behind the counters of connections."""
 FIRST = "first"
 """The socket at which the first process takes what the others pass on."""
 READY = b"ready\n"
@@ -60,7 +60,7 @@ class SharedNumbers:
 
     @classmethod
     def new(cls) -> Self:
-        """Return a page of zeros; whoever asks closes its descriptor."""
+        """Return a page of zeros; the caller closes its descriptor."""
         descriptor = os.memfd_create("acud-endpoint")
         os.truncate(descriptor, mmap.PAGESIZE)
         return cls(descriptor)
@@ -74,7 +74,7 @@ class SharedNumbers:
     def newest(self, number: int) -> None:
         self._numbers[0] = number
 
-    def ended(self, number: int) -> int:
+    def read_ended(self, number: int) -> int:
         """Return how many connections of the process `number` have ended."""
         return self._numbers[number]
 
@@ -94,9 +94,9 @@ class SharedNumbers:
 
 
 class ProcessPool:
-    """Keeps `count` of them and gives them connections: each to who has fewest. A process inherits `shared` and a
-    channel, and is told `bootstrap(number, channel)`. `control`: the file at which clients connect.
-    `warn(about, text, fix)` tells what is wrong, and without a text that it is well.
+    """Keeps `count` processes and gives each connection to the one with the fewest. A process inherits `shared` and a
+    channel, and gets `bootstrap(number, channel)`. `control`: the file at which clients connect. `warn(about, text,
+    fix)` reports a fault, and without a text its end.
     """
 
     def __init__(
@@ -125,21 +125,21 @@ class ProcessPool:
         if not self._serving:
             return False
         least = min(self._serving, key=self._open)
-        if own < self._open(least) or not given(least.channel, accepted):
+        if own < self._open(least) or not give_connection(least.channel, accepted):
             return False
         least.given += 1
         return True
 
     def _open(self, serving: _Serving) -> int:
-        return serving.given - self._shared.ended(serving.number)
+        return serving.given - self._shared.read_ended(serving.number)
 
     async def run(self) -> None:
         """Keep them until cancelled; then end them, in good order if they do so soon."""
         async with asyncio.TaskGroup() as group:
             for number in range(1, self._count + 1):
-                group.create_task(self._keep(number))
+                group.create_task(self._keep_running(number))
 
-    async def _keep(self, number: int) -> None:
+    async def _keep_running(self, number: int) -> None:
         pause_s = _FIRST_PAUSE_S
         while True:
             began_s = time.monotonic()
@@ -152,7 +152,7 @@ class ProcessPool:
 
     async def _run_one(self, number: int) -> int:
         """Run a process to its end, and return how it ended."""
-        self._shared.count_ended(number, -self._shared.ended(number))
+        self._shared.count_ended(number, -self._shared.read_ended(number))
         own, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_NONBLOCK)
         with own:
             with its:
@@ -164,16 +164,16 @@ class ProcessPool:
                 )
                 bootstrap = codec.encode(self._bootstrap(number, its.fileno()))
             try:
-                await self._watched(process, bootstrap, number, own)
+                await self._watch_process(process, bootstrap, number, own)
             finally:
                 self._serving = [one for one in self._serving if one.channel is not own]
                 if process.returncode is None:
-                    await _end(process)
+                    await _end_process(process)
                 else:
                     self._lose()
         return process.returncode or 0
 
-    async def _watched(
+    async def _watch_process(
         self, process: asyncio.subprocess.Process, bootstrap: bytes, number: int, own: socket.socket
     ) -> None:
         assert process.stdin is not None
@@ -211,7 +211,7 @@ class ProcessPool:
         self._warn("processes", there if self._is_short else "", _MEND)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _end_process(process: asyncio.subprocess.Process) -> None:
     process.terminate()
     try:
         async with asyncio.timeout(_END_S):

@@ -1,8 +1,8 @@
 """A further process of a fleet's endpoint: `python -m acud_fleet.endpoint_process`, started by the first one.
 
-It is given connections by the first and answers what concerns hosts that are there already, which is nearly all that is
-asked. What is decided or told in one place (where something new goes, drains, events, the endpoint itself) it passes
-on to the first. It ends with it.
+It gets connections from the first and answers requests about existing hosts, which are nearly all. Requests that are
+decided in one place (placing something new, drains, events, the endpoint itself) it passes on to the first. It ends
+with the first.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class EndpointProcess:
             DaemonRelay(self._places, FIRST) as first,
             NatsConnection(self._options.settings, "acud fleet endpoint", inbox="endpoint") as connection,
         ):
-            # The first process tells what happens.
-            parts = EndpointParts(connection, _untold, _untold, str(self._places.home))
+            # The first process publishes what happens.
+            parts = EndpointParts(connection, _ignore_change, _ignore_change, str(self._places.home))
             async with asyncio.TaskGroup() as group:
                 works = (parts.run(), self._serve(parts, first), self._shared.beat(self._options.number))
                 tasks = [group.create_task(work) for work in works]
@@ -63,7 +63,7 @@ class EndpointProcess:
                 return await first.ask(asked, data)
             return envelopes.answer(asked.request_id, await parts.router.reply(asked), self._shared.newest)
 
-        await parts.until_hosts_known()  # before, this process would refuse what the others answer
+        await parts.until_hosts_known()  # before, this process would refuse requests that the others answer
         sys.stdout.buffer.write(READY)
         sys.stdout.flush()
         with socket.socket(fileno=self._options.channel_fd) as channel:
@@ -76,8 +76,8 @@ class EndpointProcess:
             ).run()
 
 
-def _untold(_: object, __: object) -> None:
-    """Tell nobody."""
+def _ignore_change(_: object, __: object) -> None:
+    """Ignore a change."""
 
 
 def _is_of_the_first(asked: ReadRequest) -> bool:
@@ -85,7 +85,9 @@ def _is_of_the_first(asked: ReadRequest) -> bool:
 
 
 def main(bootstrap: Bootstrap) -> None:
-    """Serve as `bootstrap` says, until SIGTERM. Raises: ProtocolError when it is meant for another kind of child."""
+    """Serve by the options of `bootstrap`, until SIGTERM. Raises: ProtocolError if it is meant for another kind of
+    child.
+    """
     if not isinstance(bootstrap.options, EndpointOptions):
         raise ProtocolError("the bootstrap of a process of the endpoint holds options of another child")
     import uvloop

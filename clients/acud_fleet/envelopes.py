@@ -37,7 +37,7 @@ class ReadRequest(msgspec.Struct, frozen=True):
 
 
 class _RequestFrame(msgspec.Struct, forbid_unknown_fields=True):
-    """A `RequestEnvelope` whose body is read once its type is known."""
+    """A `RequestEnvelope` with its body still encoded, until its type is known."""
 
     v: int
     id: RequestId
@@ -58,11 +58,11 @@ def read(data: bytes) -> ReadRequest:
     try:
         return _read_sound(data)
     except (msgspec.MsgspecError, ValueError, RecursionError, KeyError):
-        return _read_checked(data)  # which tells what is wrong
+        return _read_checked(data)  # to report what is wrong
 
 
 def _read_sound(data: bytes) -> ReadRequest:
-    """Read what is as it should be, in half the time; whoever passes requests on does little else."""
+    """Read a request that has no fault, in half the time; processes that pass requests on do little else."""
     if len(data) > codec.MAX_MESSAGE_BYTES or codec.has_unusual_numbers(data):
         raise ValueError
     frame = _FRAME.decode(data)

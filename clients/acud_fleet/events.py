@@ -1,9 +1,9 @@
-"""Events of the fleet: a host's, put into its stream; heard once by a listener; numbered anew by the endpoint.
+"""Events of the fleet: a host's, put into its stream; received once by a listener; numbered anew by the endpoint.
 
 `EventForwarder` puts a host's stored events into the stream one after the other: none missing, none twice. Nothing is
-remembered here: where to go on is what the stream's newest message of this host says, so that a kill at any moment
-costs nothing. One at a time, because several under way could leave a hole when the stream's leader dies. A publication
-that is repeated is stored once and heard twice: `EventDedupe` leaves the second out.
+remembered here: it goes on from this host's newest message in the stream, so that a kill at any moment costs nothing.
+One at a time, because several under way could leave a hole when the stream's leader dies. A repeated publication is
+stored once and received twice: `EventDedupe` leaves the second out.
 """
 
 from __future__ import annotations
@@ -36,9 +36,11 @@ from acud_fleet import streams
 _LOG = log.logger("fleet")
 _AGAIN_S = 1.0
 ID = "Nats-Msg-Id"
-"""The header by which the servers know a message again (NATS documentation, JetStream, message deduplication)."""
+"""The header by which the servers recognise a repeated message (NATS documentation, JetStream, message
+deduplication).
+"""
 TRIMMED = "trimmed"
-"""The topic that tells a gap: the daemon no longer kept what was to be told."""
+"""The topic of a gap: the daemon no longer kept the events."""
 Item = Event | Trimmed
 _NUMBER = re.compile("[0-9]{1,20}")
 _KEPT = 20_000
@@ -63,13 +65,13 @@ class EventForwarder:
         self._client = client
         self._fault = ""
         self._unsure = ""
-        """The store in a publication whose acknowledgement did not come: it may be in the stream, not to be seen yet,
-        and has to come again under the same id.
+        """The store in a publication without an acknowledgement: it may be in the stream, not visible yet, and has to
+        be repeated under the same id.
         """
         self.forwarded = 0
 
     async def run(self) -> None:
-        """Forward until cancelled; whatever fails is begun anew where the stream stands then."""
+        """Forward until cancelled; after a failure go on from the stream's position."""
         while True:
             try:
                 await self._follow()
@@ -109,7 +111,7 @@ class EventForwarder:
     async def _position(self, stream: str) -> StreamPosition:
         newest = await self._newest(stream)
         if newest is not None and await self._continues(newest[1]):
-            return StreamPosition(newest[0], reached(newest[1]))
+            return StreamPosition(newest[0], find_reached(newest[1]))
         return StreamPosition(self._unsure or secrets.token_hex(4), 0)
 
     async def _newest(self, stream: str) -> tuple[str, Item] | None:
@@ -124,8 +126,8 @@ class EventForwarder:
                 return None
         identity, body = (found.headers or {}).get(ID, ""), found.data or b""
         parts, own = identity.split(":"), Identity("host", self._host)
-        # Somebody else's message on this host's subjects names no instance, or has another's signature: events are then
-        # told anew, never left out.
+        # A message of another sender on this host's subjects names no instance, or has another's signature: events are
+        # then repeated, never left out.
         try:
             check = self._connection.signatures.check
             await check(Signed.EVENT, found.subject or "", body, found.headers, own, identity)
@@ -138,9 +140,9 @@ class EventForwarder:
         return (parts[1], read(body)) if len(parts) == 3 else None
 
     async def _continues(self, told: Item) -> bool:
-        """Tell whether the daemon's store is the one that `told` came from, not a new or a restored one."""
-        page = await self._client.events_since(max(0, reached(told) - 1), limit=1)
-        if page.newest < reached(told):
+        """Return whether the daemon's store is the one that `told` came from, not a new or a restored one."""
+        page = await self._client.events_since(max(0, find_reached(told) - 1), limit=1)
+        if page.newest < find_reached(told):
             return False
         same = [event for event in page.events if isinstance(told, Event) and event.n == told.n]
         return all((event.utc_s, event.topic) == (told.utc_s, told.topic) for event in same if isinstance(told, Event))
@@ -151,8 +153,8 @@ def read(data: bytes) -> Item:
     return codec.decode(data, Item)  # type: ignore[arg-type]  # a union is a type to msgspec
 
 
-def reached(item: Item) -> int:
-    """Return the number up to which `item` leaves nothing to be told."""
+def find_reached(item: Item) -> int:
+    """Return the number up to which no event is missing after `item`."""
     return item.first - 1 if isinstance(item, Trimmed) else item.n
 
 
@@ -163,7 +165,7 @@ class EventDedupe:
         self._newest: dict[str, tuple[str, int]] = {}
 
     def is_news(self, host: str, identity: str) -> bool:
-        """Note the message `identity` of `host` ("": one that is not stored); False when it was heard before."""
+        """Note the message `identity` of `host` ("": one that is not stored); False when it was received before."""
         parts = identity.split(":")
         if len(parts) != 3 or _NUMBER.fullmatch(parts[2]) is None:
             return True
@@ -176,13 +178,13 @@ class EventDedupe:
 
 
 def is_gap(subject: str) -> bool:
-    """Tell whether a message on `subject` says that events of its host are lost."""
+    """Return whether a message on `subject` means that events of its host are lost."""
     return subject.endswith(f".{TRIMMED}")
 
 
 class EventFeed:
-    """Numbers begin at this run's start in milliseconds, so that they rise over restarts of the endpoint too: whoever
-    asks for events of an earlier run is told that they are gone (`trimmed`).
+    """Numbers begin at this run's start in milliseconds, so that they rise over restarts of the endpoint too: events of
+    an earlier run are reported as gone (`trimmed`).
     """
 
     def __init__(self, send: Send) -> None:
@@ -193,11 +195,11 @@ class EventFeed:
         self._kept: OrderedDict[int, Event] = OrderedDict()
         self._by_topic: dict[str, int] = {}
         self._ended: OrderedDict[tuple[str, str], None] = OrderedDict()
-        """By host and wait, ends that the fleet told in the host's place."""
+        """By host and wait, ends that the fleet published in place of the host."""
 
     def tell_end(self, info: WaitInfo, host: str) -> None:
-        """Tell that the fleet ended a wait of `host`, once; that the host ends it on its return is not told again. Of
-        one that goes on elsewhere nothing is told.
+        """Publish, once, that the fleet ended a wait of `host`; the host's own end on its return is left out. Nothing
+        is published of one that goes on elsewhere.
         """
         if (host, info.wait_id) in self._ended:
             return
@@ -206,7 +208,7 @@ class EventFeed:
             self._ended.popitem(last=False)
         if info.ended_utc_s < self._began_utc_s or info.verdict.code == REARMED:
             return
-        facts = {  # those of an end on its host: nobody saw anything
+        facts = {  # those of an end on its host: there was no verdict
             "message": info.message,
             "condition": condition_text(info.spec.until),
             "label": info.spec.label,
@@ -223,17 +225,17 @@ class EventFeed:
         self.tell(f"wait.{info.state.value}", info.wait_id, facts)
 
     def tell(self, topic: str, subject: str, data: dict[str, Any]) -> None:
-        """Tell what the endpoint itself saw."""
+        """Publish an event of the endpoint itself."""
         self._add(Event(0, 0, topic, time.time(), subject, data))
 
     def take(self, host: str, data: bytes) -> None:
-        """Tell an event of `host`; what is none is left out. One that its host does not store is not kept here."""
+        """Publish an event of `host`; leave out what is none. One that its host does not store is not kept here."""
         try:
             event = codec.decode(data, Event)
         except InvalidRequest:
             return
         if event.utc_s < self._began_utc_s:
-            return  # a host that joined tells what it keeps as well
+            return  # a joining host's own events contain it
         if (host, event.subject) in self._ended and event.topic in _ENDS:
             return
         told = msgspec.structs.replace(
@@ -255,15 +257,15 @@ class EventFeed:
             self._first = self._kept.popitem(last=False)[0] + 1
         self._send(event.topic.encode(), codec.encode(numbered))
 
-    def missed(self) -> None:
-        """Events may have passed unseen: whoever reads on is told that some are gone."""
+    def mark_missed(self) -> None:
+        """Mark that events may have been missed: readers get a gap."""
         self.newest += 1
         self._kept.clear()
         self._first = self.newest + 1
         self._by_topic = dict.fromkeys(self._by_topic, self.newest)
 
     def beat(self) -> None:
-        """Tell the newest number."""
+        """Publish the newest number."""
         self._send(b"beat", codec.encode(Beat(self.newest, time.time())))
 
     def since(self, request: EventsSince) -> EventsSinceReply:

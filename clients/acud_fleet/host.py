@@ -1,6 +1,6 @@
 """The fleet process of a host: its entry among the hosts, renewed while it lives, and all that it does for its daemon.
 
-It says hello, sends heartbeats and news of the connection to the supervisor, and ends in good order when told.
+It sends hello, heartbeats and news of the connection to the supervisor, and ends in good order on request.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ _RENEWALS = 3
 _WATCHES = 7
 """In a lease: out of step with the renewals, which replace what a look is to find."""
 _LOOKS = 2
-"""In a lease: who lives has renewed it between two of them."""
+"""In a lease: a living host has renewed it between two of them."""
 _AGAIN_S = 1.0
 _WRITTEN = 16
-"""Words of this host that may still stand somewhere: a copy of a bucket may be behind."""
+"""Reports of this host that may still be stored: a copy of a bucket may be behind."""
 _WARNED_S = 600.0
 _KEYS = "give each host a key of its own: acud fleet grant host NAME; see docs/scaling.md"
 _PERMITS = "acud fleet grant host NAME, restart the servers, then acud fleet init; see docs/scaling.md"
@@ -57,8 +57,8 @@ _LEAVE_S = 2.0
 
 
 class Membership:
-    """Says that `host` lives, and how full it is. `home`: the folder of its daemon, which is there once only.
-    `on_return`: done before this host takes its lease, and takes it again after it ran out.
+    """Reports that `host` lives, and how full it is. `home`: its daemon's folder, of which there is one. `on_return`:
+    done before this host takes its lease, and takes it again after it ran out.
     """
 
     def __init__(
@@ -76,10 +76,10 @@ class Membership:
         self._client = client
         self._capacity = capacity
         self._on_return = on_return
-        self._place = _place(home)
+        self._find_place = _find_place(home)
         self._last: HostState | None = None
         self._holder: HostState | None = None
-        """Who had the name when this host came, and may be dead."""
+        """The daemon that had the name when this host came, and may be dead."""
         self._fault = ""
         self._written: deque[HostState] = deque(maxlen=_WRITTEN)
         self._connection = connection
@@ -91,7 +91,7 @@ class Membership:
         renew its lease. Raises: ConfigError when it did, or the fleet is set up differently from this host.
         """
         while self._last is None:
-            done = await self._tried()
+            done = await self._try_renewal()
             if self._last is None:
                 await asyncio.sleep(self._settings.lease_s / _LOOKS if done else _AGAIN_S)
 
@@ -99,11 +99,11 @@ class Membership:
         """Renew until cancelled, once entered. Raises: ConfigError as `enter` does."""
         while True:
             await asyncio.sleep(self._settings.lease_s / _RENEWALS if not self._fault else _AGAIN_S)
-            await self._tried()
+            await self._try_renewal()
 
-    async def _tried(self) -> bool:
+    async def _try_renewal(self) -> bool:
         try:
-            await self._renew(await self._state())
+            await self._renew(await self._make_state())
         except ConfigError:
             raise
         except AcudError as fault:
@@ -124,30 +124,30 @@ class Membership:
         if holder is None or began_s - self._renewed_s >= self._settings.lease_s:
             await self._on_return()
         self._last = state
-        self._written.append(_compared(state))
+        self._written.append(_make_identity(state))
         await self._registry.renew(state)
         self._renewed_s = began_s
         self._capacity.draining = await self._registry.is_draining(self._host)
 
     def _may_have(self, state: HostState, holder: HostState | None) -> bool:
-        """Tell whether the name is this host's by now. Raises: ConfigError when another living daemon has it."""
+        """Return whether the name is this host's by now. Raises: ConfigError when another living daemon has it."""
         if holder is None or holder.instance == state.instance or holder.place == state.place:
             return True
         if self._last is not None:  # both came at once: the younger gives way
-            if _born(holder) < _born(state):
-                raise _taken(holder)
+            if _order_key(holder) < _order_key(state):
+                raise _make_name_taken(holder)
             return True
         before, self._holder = self._holder, holder
         if before is None:
             _LOG.info("fleet.name_held", host=self._host, by=holder.instance)
             return False
         if (before.instance, before.utc_s) != (holder.instance, holder.utc_s):
-            raise _taken(holder)
+            raise _make_name_taken(holder)
         return True
 
     async def watch(self) -> None:
-        """Look until cancelled whether anybody else writes under this host's name. Its own next words replace that;
-        whoever can write it is told of, for it can make the host look full, foreign or gone in between.
+        """Look until cancelled whether another process writes under this host's name. This host's next report replaces
+        that; but it is warned of, since it can make the host look full, foreign or gone in between.
         """
         while True:
             await asyncio.sleep(self._settings.lease_s / _WATCHES)
@@ -161,7 +161,7 @@ class Membership:
 
     def _compare(self, found: dict[str, HostState]) -> None:
         for bucket, state in found.items():
-            if _compared(state) not in self._written:
+            if _make_identity(state) not in self._written:
                 self._strange_s = time.monotonic()
                 words = f"pid {state.instance.partition('-')[0] or '?'}, acud {state.version}"
                 text = f"somebody else wrote the entry of host {self._host} in the bucket {bucket} (as {words})"
@@ -171,11 +171,11 @@ class Membership:
             self._connection.warn("name", "", "")
 
     async def leave(self) -> None:
-        """Say that this host ends in good order; its waits stay armed for its return."""
+        """Write that this host ends in good order; its waits stay armed for its return."""
         if self._last is not None:
             await self._registry.leave(msgspec.structs.replace(self._last, left=True, utc_s=time.time()))
 
-    async def _state(self) -> HostState:
+    async def _make_state(self) -> HostState:
         status = await self._client.ask(Status(), StatusReply)
         return HostState(
             host=self._host,
@@ -188,7 +188,7 @@ class Membership:
             protocol=VERSION,
             utc_s=time.time(),
             live_waits=status.waits_live,
-            place=self._place,
+            place=self._find_place,
             server=self._connection.server,
             rearm=self._settings.rearm,
         )
@@ -214,13 +214,13 @@ class HostService:
         self._server = HostServer(name, connection, relay, capacity)
         self._state_mirror = StateMirror(name, connection, client)
         self._membership = Membership(name, connection, client, capacity, home, self._state_mirror.take_ends)
-        self.wake_publisher = WakePublisher(name, connection, self._state_mirror.told_instead)
+        self.wake_publisher = WakePublisher(name, connection, self._state_mirror.write_end)
         self._forwarder = EventForwarder(name, connection, client)
         self._wake_acks = WakeAcks(name, connection, client)
         self._carriers = [WakeCarrier(agent, connection, client, side_by_side) for agent in carry]
 
     async def run(self) -> None:
-        """Join, answer and tell until cancelled; servers may come and go meanwhile. Raises: ConfigError when another
+        """Join, answer and report until cancelled; servers may come and go meanwhile. Raises: ConfigError when another
         daemon has its name, or the fleet is set up differently.
         """
         await self._connection.ready()
@@ -237,7 +237,7 @@ class HostService:
                 group.create_task(one.run())
 
     async def leave(self) -> None:
-        """Tell the others that this host ends in good order; what can't be told, its lease will."""
+        """Announce that this host ends in good order; if that fails, its lease runs out."""
         try:
             async with asyncio.timeout(_LEAVE_S):
                 await self._membership.leave()
@@ -245,7 +245,7 @@ class HostService:
             return
 
     def counters(self) -> dict[str, float]:
-        """Return how much was answered and told since the start."""
+        """Return how many requests were answered and events published since the start."""
         return {
             "requests": float(self._server.answered),
             "events": float(self._forwarder.forwarded),
@@ -268,7 +268,7 @@ async def serve(bootstrap: Bootstrap, options: FleetOptions) -> None:
                 options.settings,
                 f"acud host {name}",
                 connection_news.news,
-                warned=connection_news.warned,
+                warned=connection_news.warn,
                 inbox=f"host-{name}",
             ) as connection,
         ):
@@ -288,7 +288,7 @@ class _ConnectionNews:
     def news(self, connected: bool, text: str) -> None:
         self._tell(FleetNews(connected, text, self._newest.warnings))
 
-    def warned(self, warnings: Mapping[str, tuple[str, str]]) -> None:
+    def warn(self, warnings: Mapping[str, tuple[str, str]]) -> None:
         self._tell(replace(self._newest, warnings=tuple(warnings.values())))
 
     def _tell(self, news: FleetNews) -> None:
@@ -309,25 +309,25 @@ class _ConnectionNews:
             await self._child.send(await self._queue.get())
 
 
-def _compared(state: HostState) -> HostState:
-    """Return what tells a host's own words from another's: an endpoint counts a display more when it claims a place."""
+def _make_identity(state: HostState) -> HostState:
+    """Return the identity of a host's own report: an endpoint counts a display more when it claims a place."""
     return msgspec.structs.replace(state, displays=0)
 
 
-def _place(home: Path) -> str:
-    """Return what no other folder of a machine that is up has, and this one has as long as the machine is up."""
+def _find_place(home: Path) -> str:
+    """Return an identity of this folder: unique on a machine that is up, and constant as long as it is up."""
     found = home.stat()
     words = f"{_BOOT_ID.read_text(encoding='ascii').strip()} {found.st_dev} {found.st_ino}"
     return hashlib.sha256(words.encode()).hexdigest()[:16]
 
 
-def _born(state: HostState) -> tuple[int, str]:
-    """Return what orders runs of daemons by age."""
+def _order_key(state: HostState) -> tuple[int, str]:
+    """Return a key that orders runs of daemons by age."""
     started_ms = state.instance.rpartition("-")[2]
     return (int(started_ms) if started_ms.isdecimal() else 0, state.instance)
 
 
-def _taken(holder: HostState) -> ConfigError:
+def _make_name_taken(holder: HostState) -> ConfigError:
     pid, _, _ = holder.instance.partition("-")
     return ConfigError(
         f"another daemon is host {holder.host} of this fleet: pid {pid} on its machine, acud {holder.version}, "
@@ -359,7 +359,7 @@ async def _until_stopped(child: AsyncChild[ToFleet], host: HostService) -> None:
 async def _obey(child: AsyncChild[ToFleet], stopping: asyncio.Event, bring: Callable[[Deliver], None]) -> None:
     async for message in child.messages():
         if isinstance(message, Deliver):
-            bring(message)  # as many side by side as the route has places
+            bring(message)  # as many side by side as the route allows
         else:
             stopping.set()
 

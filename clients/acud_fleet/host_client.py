@@ -22,7 +22,7 @@ from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.daemon import Status
 from acud_client.call import rebuild_error
 from acud_fleet import envelopes
-from acud_fleet.near_connections import AnswerInbox, NearConnections, opened
+from acud_fleet.near_connections import AnswerInbox, NearConnections, open_inbox
 from acud_fleet.registry import Life, Roster
 
 _ATTEMPT_S = 5.0
@@ -32,7 +32,7 @@ _NOBODY = "503"
 
 
 class _Answer:
-    """What comes back for one request, however often it is sent. `subject`: where it goes."""
+    """The answer to one request, however often that is sent. `subject`: where it goes."""
 
     def __init__(self, signatures: Signatures, subject: str, request_id: str) -> None:
         self._signatures = signatures
@@ -43,7 +43,7 @@ class _Answer:
         self._messages: deque[Msg] = deque()
         self._more: asyncio.Future[None] | None = None
         self.refused = ""
-        """Why a reply was not taken for the host's."""
+        """Why a reply was not accepted as the host's."""
 
     def put(self, message: Msg) -> None:
         """Take a message that came for it."""
@@ -52,7 +52,7 @@ class _Answer:
             self._more.set_result(None)
 
     async def whole(self) -> bytes:
-        """Return the reply once it is whole; b"" when nobody hears the question. Raises: ProtocolError."""
+        """Return the reply once it is whole; b"" if no process listens. Raises: ProtocolError."""
         while True:
             while self._messages:
                 found = await self._read(self._messages.popleft())
@@ -83,7 +83,7 @@ class HostClient:
     def __init__(self, connection: NatsConnection, roster: Roster) -> None:
         self._connection = connection
         self._roster = roster
-        self.near = NearConnections(connection, self._came)
+        self.near = NearConnections(connection, self._on_message)
         """The shorter ways to hosts."""
         self._inbox: AnswerInbox | None = None
         self._numbers = itertools.count(1)
@@ -91,13 +91,13 @@ class HostClient:
 
     async def open(self) -> None:
         """Listen for answers."""
-        self._inbox = await opened(self._connection, self._came)
+        self._inbox = await open_inbox(self._connection, self._on_message)
 
     async def run(self) -> None:
         """Hold connections to the servers that hosts are connected to."""
         await self.near.run()
 
-    def _came(self, message: Msg) -> None:
+    def _on_message(self, message: Msg) -> None:
         answer = self._awaited.get(message.subject.rpartition(".")[2])
         if answer is not None:
             answer.put(message)
@@ -113,7 +113,7 @@ class HostClient:
         only_up: bool = True,
     ) -> Any:
         """Return the typed reply of `host`. `again`: it may have had this request before. Without `only_up` it is asked
-        whatever the roster says of it.
+        whatever its state in the roster.
 
         Raises: what the host answered; Unavailable when it is away (`reason`), or does not answer within `within_s`.
         """
@@ -123,14 +123,14 @@ class HostClient:
         subject = self._connection.names.request(host)
         answer = self._awaited[number] = _Answer(self._connection.signatures, subject, request_id)
         try:
-            whole = await self._answered(host, data, number, answer, within_s, again=again, only_up=only_up)
+            whole = await self._collect_answer(host, data, number, answer, within_s, again=again, only_up=only_up)
             return typed_reply(whole, host, request)
         finally:
             del self._awaited[number]
 
     async def answers(self, host: str) -> bool:
-        """Tell whether a host answers now, whatever its lease says; a refusal is an answer. Raises: Unavailable when it
-        can't be asked from here, which says nothing of the host.
+        """Return whether a host answers now, whatever its lease; a refusal is an answer. Raises: Unavailable when it
+        can't be asked from here, which proves nothing about the host.
         """
         try:
             await self.ask(host, Status(), ids.new_id("req"), _LIVES_S, only_up=False)
@@ -152,7 +152,7 @@ class HostClient:
                 hint="raise max_payload of nats-server, or ask on the host itself",
             )
 
-    async def _answered(
+    async def _collect_answer(
         self, host: str, data: bytes, number: str, answer: _Answer, within_s: float, *, again: bool, only_up: bool
     ) -> bytes:
         end_s = time.monotonic() + within_s
@@ -160,7 +160,7 @@ class HostClient:
         while (left_s := end_s - time.monotonic()) > 0:
             near = None
             if only_up:
-                server = self._roster.checked(host).state.server
+                server = self._roster.find_checked(host).state.server
                 near = self.near.to(server) if by_near else None
             await self._publish(near or self._own(), host, data, number, again=again)
             try:
@@ -173,7 +173,7 @@ class HostClient:
                 by_near = False
                 continue
             if not whole:
-                raise _nobody(host, delivered=again)
+                raise _make_no_listener(host, delivered=again)
             return whole
         refused = f": {answer.refused}" if answer.refused else ""
         text = f"host {host} did not answer within {within_s:g} s{refused}"
@@ -197,14 +197,14 @@ class HostClient:
 
 
 def is_unanswered(fault: AcudError) -> bool:
-    """Tell whether nobody answered, or could be asked, so that asking again may help: not what a host answered."""
+    """Return whether no host answered, or could be asked, so that asking again may help: not the error of a host."""
     if isinstance(fault, DaemonDown):
         return True
     ways = ("silent", *Life)
     return isinstance(fault, Unavailable) and ("host" not in fault.facts or fault.facts.get("reason") in ways)
 
 
-def _nobody(host: str, *, delivered: bool) -> Unavailable:
+def _make_no_listener(host: str, *, delivered: bool) -> Unavailable:
     """Return the error of a host of which no process listens; fact `delivered`: whether one may have before."""
     return Unavailable(
         f"host {host} does not answer",
@@ -216,7 +216,7 @@ def _nobody(host: str, *, delivered: bool) -> Unavailable:
 
 
 class _ReplyFrame(msgspec.Struct, forbid_unknown_fields=True):
-    """A `ReplyEnvelope` whose body is read once the type that it should have is known."""
+    """A `ReplyEnvelope` with its body still encoded, until its type is known."""
 
     id: str
     n: int

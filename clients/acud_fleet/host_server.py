@@ -50,10 +50,10 @@ class HostCapacity:
         return there + max(starting, len(self._starting))
 
     @contextlib.asynccontextmanager
-    async def taken(self, request_id: str, *, again: bool) -> AsyncIterator[None]:
+    async def hold_place(self, request_id: str, *, again: bool) -> AsyncIterator[None]:
         """Hold a place while the request that starts a display is asked of the daemon. With `again` it was let in
-        before: its display may be there already. A request keeps its answer, as several endpoints may ask, and one
-        that heard a no goes to another host. Raises: Refused, with the reason `no_room`, when there is none.
+        before: its display may be there already. A request keeps its answer, as several endpoints may ask, and one that
+        was refused goes to another host. Raises: Refused, with the reason `no_room`, when there is none.
         """
         async with self._lock:
             await self._let_in(request_id, again)
@@ -93,12 +93,14 @@ class HostCapacity:
 
 
 def is_placing(request: Any) -> bool:
-    """Tell whether `request` starts a managed display, and so needs a place."""
+    """Return whether `request` starts a managed display, and so needs a place."""
     return find_command(type(request)).fleet is FleetRoute.PLACED and getattr(request, "isolated_display", True)
 
 
 class HostServer:
-    """Answers the requests of one host, side by side. What is asked again while it is under way is answered to all."""
+    """Answers the requests of one host, side by side. A request that is repeated while it is under way is answered to
+    all.
+    """
 
     def __init__(self, host: str, connection: NatsConnection, relay: DaemonRelay, capacity: HostCapacity) -> None:
         self._host = host
@@ -159,7 +161,7 @@ class HostServer:
             raise Refused(f"{asked.spec.name} is not taken over the fleet", hint="ask the daemon on its own host")
         if not is_placing(asked.request):
             return await self._relay.ask(asked, data)
-        async with self._capacity.taken(asked.request_id, again=again):
+        async with self._capacity.hold_place(asked.request_id, again=again):
             return await self._relay.ask(asked, data)
 
     async def _send(self, subject: str, request_id: str, data: bytes) -> None:

@@ -1,8 +1,8 @@
-"""A host's wakes and the stream: published (the route `fleet`), brought for others (`[wake] carry`), acknowledged.
+"""A host's wakes and the stream: published (the route `fleet`), carried for others (`[wake] carry`), acknowledged.
 
 A wake that the stream acknowledged is sent, and needs its host no more. Several hosts may carry for one agent; a wake
-that one of them took and did not bring is given to another. That agents took wakes is told to the daemon that made
-them, also what was said while it was away.
+that one of them took and did not bring is given to another. The daemon that made a wake learns that its agent took it,
+also after it was away.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from acud.protocol.wakes import SeenWake, SharedWake
 from acud.types import WaitInfo
 from acud_client.aio import AsyncClient
 from acud_fleet import streams
-from acud_fleet.places import mirrored_info
-from acud_fleet.wakes import HELD_S, AgentWakes, TakenWake, bound, publish_wake
+from acud_fleet.places import read_info
+from acud_fleet.wakes import HELD_S, AgentWakes, TakenWake, find_consumer, publish_wake
 
 _LOG = log.logger("fleet")
 _MAX_REASON = 200
@@ -43,17 +43,19 @@ _AT_ONCE = 100
 _FETCH_S = 5.0
 
 
-ToldInstead = Callable[[str], Awaitable[ObjectPlace | None]]
-"""Tells the end of a wait to the fleet, and returns the end that stands there instead, None for none."""
+WriteEnd = Callable[[str], Awaitable[ObjectPlace | None]]
+"""Writes the end of a wait to the fleet, and returns the end that stands there instead, None for none."""
 
 
 class WakePublisher:
-    """Puts wakes of `host` into the stream of wakes. That of a wait which the fleet ended before tells what it told."""
+    """Puts wakes of `host` into the stream of wakes. If the fleet ended the wait before, the wake has the fleet's
+    end.
+    """
 
-    def __init__(self, host: str, connection: NatsConnection, told_instead: ToldInstead) -> None:
+    def __init__(self, host: str, connection: NatsConnection, write_end: WriteEnd) -> None:
         self._host = host
         self._connection = connection
-        self._told_instead = told_instead
+        self._write_end = write_end
         self._stream = ""
         self.sent = 0
 
@@ -62,13 +64,13 @@ class WakePublisher:
         the first stays in the stream until its agent acknowledges it.
         """
         began = time.monotonic()
-        result, reason = await self._tried(delivery)
+        result, reason = await self._try_publishing(delivery)
         self.sent += result == "sent"
         ms = round((time.monotonic() - began) * 1000, 1)
         _LOG.info("wake.tried", wake=delivery.wake_id, route=delivery.route, result=result, ms=ms)
         return Delivered(delivery.wake_id, delivery.attempt, delivery.route, result, reason[:_MAX_REASON], 0.0, ms)
 
-    async def _tried(self, delivery: Deliver) -> tuple[Literal["sent", "retry", "refused"], str]:
+    async def _try_publishing(self, delivery: Deliver) -> tuple[Literal["sent", "retry", "refused"], str]:
         if not self._connection.connected:
             return "retry", self._connection.down().message
         try:
@@ -80,17 +82,17 @@ class WakePublisher:
 
     async def _publish(self, delivery: Deliver) -> None:
         self._stream = self._stream or await self._connection.find(streams.wakes(self._connection.names))
-        wake = shared(delivery, self._host)
-        told = await self._told_instead(delivery.wait_id) if delivery.wait_id else None
+        wake = make_shared_wake(delivery, self._host)
+        told = await self._write_end(delivery.wait_id) if delivery.wait_id else None
         if told is not None and (told.sent or told.moved_to):
             return
-        info = None if told is None else mirrored_info(told, WaitInfo)
+        info = None if told is None else read_info(told, WaitInfo)
         wake = wake if info is None else wake_of_lost(info, self._host)
         await publish_wake(self._connection, wake, self._host, self._stream)
 
 
-def shared(delivery: Deliver, host: str) -> SharedWake:
-    """Return what the stream keeps of a delivery."""
+def make_shared_wake(delivery: Deliver, host: str) -> SharedWake:
+    """Return the wake of a delivery as the stream keeps it."""
     return convert({**msgspec.structs.asdict(delivery), "id": delivery.wake_id, "host": host}, SharedWake)
 
 
@@ -127,7 +129,7 @@ class WakeCarrier:
                 await asyncio.wait(self._in_hand, return_when=asyncio.FIRST_COMPLETED)
 
     async def _carry(self, taken: TakenWake) -> None:
-        reply = await self._brought(taken)
+        reply = await self._bring(taken)
         _LOG.info("fleet.carried", wake=taken.wake.id, result=reply.result, route=reply.route, reason=reply.reason)
         self.carried += reply.result == "sent"
         try:
@@ -139,7 +141,7 @@ class WakeCarrier:
         except AcudError as fault:  # it comes again, and is dropped then if a route took it
             _LOG.warning("fleet.carried_untold", wake=taken.wake.id, fault=fault.message)
 
-    async def _brought(self, taken: TakenWake) -> WakeCarryReply:
+    async def _bring(self, taken: TakenWake) -> WakeCarryReply:
         try:
             return await self._client.wake_carry(taken.wake)
         except AcudError as fault:
@@ -161,7 +163,7 @@ class WakeAcks:
         self._fault = ""
 
     async def run(self) -> None:
-        """Go on until cancelled; what could not be told to the daemon comes again."""
+        """Go on until cancelled; marks that the daemon did not take come again."""
         while True:
             try:
                 await self._follow()
@@ -175,7 +177,7 @@ class WakeAcks:
     async def _follow(self) -> None:
         names = self._connection.names
         stream = await self._connection.find(streams.wakes(names))
-        source, _ = await bound(self._connection, stream, names.seen_reader(self._host), f"host {self._host}")
+        source, _ = await find_consumer(self._connection, stream, names.seen_reader(self._host), f"host {self._host}")
         self._fault = ""
         while True:
             try:
@@ -195,7 +197,7 @@ class WakeAcks:
             await message.ack()
 
     async def _is_agents(self, message: Msg) -> bool:
-        """Tell whether the agent in its subject sent it. A forged one leaves the stream."""
+        """Return whether the agent in its subject sent it. A forged one leaves the stream."""
         check, agent = self._connection.signatures.check, Identity("agent", sender_of(message.subject))
         try:
             await check(Signed.SEEN, message.subject, message.data, message.headers, agent)

@@ -1,4 +1,4 @@
-"""What the administrator makes on a fleet's servers: streams, buckets, and a consumer for each who takes from them.
+"""What the administrator makes on a fleet's servers: streams, buckets, and a consumer for each reader.
 
 Nobody else may: who makes a stream may have it sent elsewhere, and who makes a consumer may have what it gives out sent
 to any subject.
@@ -31,7 +31,7 @@ from acud_fleet.wakes import ACK_WAIT_S
 
 _IN_HAND = 1000
 _CONSUMER = ("filter_subject", "ack_policy", "ack_wait", "max_deliver", "max_ack_pending", "deliver_subject")
-"""What decides what a consumer gives out, to whom, and how often."""
+"""The settings that decide what a consumer gives out, to which readers, and how often."""
 _COMPRESSES = (2, 10)
 """The first nats-server that compresses what it stores. An older one would not read what a newer one compressed."""
 _GREETING_S = 3.0
@@ -40,7 +40,7 @@ State = Literal["well", "different", "missing", "made", "changed"]
 
 
 class FleetRoles(Struct, frozen=True):
-    """Who takes part: names of hosts, of agents that take wakes, and kinds of jobs that workers take."""
+    """The members: names of hosts, of agents that take wakes, and kinds of jobs that workers take."""
 
     hosts: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
@@ -65,17 +65,17 @@ class PartState(Struct, frozen=True):
 async def look(
     settings: FleetSettings, jobs: JobSettings, roles: FleetRoles, *, change: bool, grants: bytes = b""
 ) -> list[PartState]:
-    """Return how each part stands; with `change` make what is missing and set right what differs. `grants`: everybody's
-    keys (`KeyList` as JSON), to be signed with the seed in `settings`; b"" for a fleet without signatures.
+    """Return the state of each part; with `change` make missing parts and correct the others. `grants`: all users' keys
+    (`KeyList` as JSON), to be signed with the seed in `settings`; b"" for a fleet without signatures.
 
     Raises: Unavailable when no server answers, or this key may not do that; ConfigError.
     """
     async with NatsConnection(settings, "acud fleet init", inbox="admin") as connection:
         await connection.ready()
-        wanted = wanted_streams(connection, jobs, compressed=await all_compress(connection))
+        wanted = list_streams(connection, jobs, compressed=await all_compress(connection))
         found = [await _stream(connection, one, change) for one in wanted]
         missing = {one.name for one in found if one.state == "missing"}
-        for stream, one in wanted_consumers(connection.names, jobs, roles):
+        for stream, one in list_consumers(connection.names, jobs, roles):
             if stream in missing:
                 found.append(PartState(str(one.durable_name), "missing"))
             else:
@@ -110,7 +110,7 @@ async def _keys(connection: NatsConnection, grants: bytes, change: bool) -> Part
 
 
 async def all_compress(connection: NatsConnection) -> bool:
-    """Tell whether each server of the fleet that runs now can compress what it stores."""
+    """Return whether each running server of the fleet can compress what it stores."""
     servers = {(one.hostname or "", one.port or _PORT) for one in connection.nats.servers}
     versions = await asyncio.gather(*(_version(*server) for server in servers))
     told = [one for one in versions if one]
@@ -118,7 +118,7 @@ async def all_compress(connection: NatsConnection) -> bool:
 
 
 async def _version(host: str, port: int) -> tuple[int, ...]:
-    """Return the version that a server says to whoever connects, before anything else; () where it says none."""
+    """Return the version that a server sends to each client before anything else; () if it sends none."""
     try:
         async with asyncio.timeout(_GREETING_S):
             reader, writer = await asyncio.open_connection(host, port)
@@ -136,7 +136,7 @@ class _Greeting(Struct):
     version: str
 
 
-def wanted_streams(connection: NatsConnection, jobs: JobSettings, *, compressed: bool = False) -> list[StreamConfig]:
+def list_streams(connection: NatsConnection, jobs: JobSettings, *, compressed: bool = False) -> list[StreamConfig]:
     """Return every stream and bucket of a fleet. `compressed`: on the disk, but for the pictures of jobs."""
     names, lease_s = connection.names, connection.settings.lease_s
     lasting = {"hosts": lease_s, "members": 0.0, "drains": 0.0, "places": streams.PLACES_KEPT_S, KEYS: 0.0}
@@ -153,7 +153,7 @@ def wanted_streams(connection: NatsConnection, jobs: JobSettings, *, compressed:
     ]
 
 
-def wanted_consumers(names: FleetNames, jobs: JobSettings, roles: FleetRoles) -> Iterable[tuple[str, ConsumerConfig]]:
+def list_consumers(names: FleetNames, jobs: JobSettings, roles: FleetRoles) -> Iterable[tuple[str, ConsumerConfig]]:
     """Yield every consumer, after the stream that it takes from."""
     wakes = names.stream("WAKES")
     for agent in roles.agents:

@@ -1,9 +1,10 @@
 """Waits whose host is lost: ended at their deadline in its place, and their wakes sent; or armed again on another host.
 Any number of endpoints may do so.
 
-The bucket of places lets one of them end a wait (`Places`); all of them tell that end to whoever blocks on it. Whoever
-finds an end whose wake was not sent yet sends it: it has one id, so a repeat is dropped. A wait that is armed again is
-ended in its host's place first, without a wake, then armed under its id; whoever finds it ended and not armed arms it.
+The bucket of places lets one of them end a wait (`Places`); all of them return that end to their blocked clients. An
+endpoint that finds an end without a sent wake sends it: it has one id, so a repeat is dropped. A wait that is armed
+again is ended in its host's place first, without a wake, then armed under its id; an endpoint that finds it ended and
+not armed arms it.
 """
 
 from __future__ import annotations
@@ -30,20 +31,20 @@ from acud_client.call import DEFAULT_S
 from acud_fleet.display_copies import DisplayCopies
 from acud_fleet.envelopes import host_in, outward
 from acud_fleet.host_client import HostClient, is_unanswered
-from acud_fleet.places import Places, mirrored_info
+from acud_fleet.places import Places, read_info
 from acud_fleet.registry import Life, Member, Roster
 from acud_fleet.wakes import publish_wake
 
 _LOG = log.logger("fleet")
 _LOOK_S = 1.0
-"""At least so often the waits of lost hosts are listed: a wait may have been told of in the last moment."""
+"""At least so often the waits of lost hosts are listed: a wait may have been written in the last moment."""
 _SOON_S = 0.02
 _AGAIN_S = 10.0
 _AT_ONCE = 32
 _REMEMBERED = 20_000
 Change = Callable[[ObjectPlace | None], ObjectPlace | None]
 Told = Callable[[WaitInfo, str], None]
-"""Hears of each end that is seen, with displays named as outside, and the host."""
+"""Called with each end that is seen, with displays named as outside, and the host."""
 
 
 class LostWaits:
@@ -81,20 +82,22 @@ class LostWaits:
             await asyncio.gather(*self._rearming.values(), return_exceptions=True)
 
     async def until_ended(self, wait_id: str) -> WaitResultReply:
-        """Return the end of a wait once it is ended in the place of its host, which it mostly never is."""
+        """Return the end of a wait once it is ended in place of its host, which mostly never happens."""
         async with self._changed:
             await self._changed.wait_for(lambda: wait_id in self._ended)
         return self._ended[wait_id]
 
     async def until_moved(self, wait_id: str, host: str) -> str:
-        """Return the host on which a wait of the lost `host` goes on, once it is armed there; mostly it never is."""
+        """Return the host on which a wait of the lost `host` goes on, once it is armed there, which mostly never
+        happens.
+        """
         key = wait_id, host
         async with self._changed:
             await self._changed.wait_for(lambda: key in self._moved)
         return self._moved[key]
 
-    def ended(self, wait_id: str) -> WaitInfo | None:
-        """Return how a wait was ended in the place of its host, None where it was not as far as is known here."""
+    def find_end(self, wait_id: str) -> WaitInfo | None:
+        """Return the end of a wait in place of its host, or None if none is known here."""
         reply = self._ended.get(wait_id)
         return None if reply is None else reply.wait
 
@@ -112,7 +115,7 @@ class LostWaits:
 
     async def _end_for_good(self, member: Member, wait_id: str, reason: str) -> None:
         place = await self._places.one(member.host, "wait", wait_id)
-        info = None if place is None else mirrored_info(place, WaitInfo)
+        info = None if place is None else read_info(place, WaitInfo)
         if place is None or info is None:
             return
         if info.state is WaitState.WATCHING:
@@ -126,20 +129,22 @@ class LostWaits:
         """Look at all that is due, and return how long nothing more is."""
         try:
             members = self._roster.all()
-        except Unavailable:  # who lives can't be told
+        except Unavailable:  # living hosts are not known
             return _LOOK_S
         lost = [host for host, one in members.items() if one.life is Life.LOST]
-        waits = await self._listed(lost) if self._roster.sure else {}
+        waits = await self._list_waits(lost) if self._roster.sure else {}
         self._due = {host: self._due.get(host, {}) for host in waits}
         for host, names in waits.items():
             await self._look_at(self._due[host], host, names)
         first = min((due for known in self._due.values() for due in known.values()), default=math.inf)
         return min(_LOOK_S, max(_SOON_S, first - time.time()))
 
-    async def _listed(self, lost: list[str]) -> dict[str, list[str]]:
-        """Return by host the waits to look at: all of lost hosts, of others those that were ended in their place."""
+    async def _list_waits(self, lost: list[str]) -> dict[str, list[str]]:
+        """Return by host the waits to look at: all of lost hosts, and of others those that were ended in their
+        place.
+        """
         try:
-            marked = await self._places.marked()
+            marked = await self._places.list_marked()
             return marked | {host: await self._places.names(host, "wait") for host in lost}
         except AcudError as fault:
             _LOG.warning("fleet.lost_waits_unread", hosts=lost, fault=fault.message)
@@ -149,20 +154,20 @@ class LostWaits:
         due = [name for name in names if known.get(name, 0.0) <= time.time()]
         for at in range(0, len(due), _AT_ONCE):
             some = due[at : at + _AT_ONCE]
-            known.update(zip(some, await asyncio.gather(*(self._tried(host, one) for one in some)), strict=True))
+            known.update(zip(some, await asyncio.gather(*(self._try_wait(host, one) for one in some)), strict=True))
 
-    async def _tried(self, host: str, wait_id: str) -> float:
+    async def _try_wait(self, host: str, wait_id: str) -> float:
         """Do what is due for the wait, and return when to look at it again."""
         try:
             place = await self._places.one(host, "wait", wait_id)
-            info = None if place is None else mirrored_info(place, WaitInfo)
+            info = None if place is None else read_info(place, WaitInfo)
             if place is None:  # removed, or not read yet by the server that answers
                 return time.time() + _AGAIN_S
             if info is None:
                 return math.inf
             return await (self._go_on(place, info) if place.moved_to else self._settle(place, info))
         except AcudError as fault:
-            if fault.facts.get("reason") == "unproven":  # told where it was read
+            if fault.facts.get("reason") == "unproven":  # checked when it was read
                 return time.time() + _AGAIN_S
             _LOG.warning("fleet.lost_wait_unsettled", wait=wait_id, host=host, fault=fault.message)
             return time.time() + _LOOK_S
@@ -180,28 +185,30 @@ class LostWaits:
         if info.deadline_utc_s > time.time():
             return min(info.deadline_utc_s, self._begin_rearming(member, info) if _wants_another(info) else math.inf)
         why = self._untaken.pop(info.wait_id, "")
-        reason = f"{member.told()}; it could not be armed again: {why}" if why else member.told()
+        reason = (
+            f"{member.describe_absence()}; it could not be armed again: {why}" if why else member.describe_absence()
+        )
         await self._end(place.host, info.wait_id, WaitState.TIMEOUT, reason)
         return math.inf
 
     async def _end(self, host: str, wait_id: str, state: WaitState, reason: str) -> None:
-        """End a wait unless somebody did meanwhile, and send its wake. The mark comes first: a host that returns looks
+        """End a wait unless it was ended meanwhile, and send its wake. The mark comes first: a host that returns looks
         for marks.
         """
 
         def change(stands: ObjectPlace | None) -> ObjectPlace | None:
-            info = None if stands is None else mirrored_info(stands, WaitInfo)
+            info = None if stands is None else read_info(stands, WaitInfo)
             if stands is None or info is None or info.state is not WaitState.WATCHING:
                 return None
             ended = end_lost(info, state, reason, time.time())
             return replace(stands, utc_s=time.time(), info=codec.encode_lean(ended), by_fleet=True)
 
-        stands = await self._changed_place(host, wait_id, change)
+        stands = await self._await_change(host, wait_id, change)
         if stands is not None and stands.by_fleet and not stands.moved_to:
             _LOG.info("fleet.wait_ended", wait=wait_id, host=host, state=state.value)
             await self._send(stands)
 
-    async def _changed_place(self, host: str, wait_id: str, change: Change) -> ObjectPlace | None:
+    async def _await_change(self, host: str, wait_id: str, change: Change) -> ObjectPlace | None:
         await self._places.mark_lost(host, wait_id)
         stands = await self._places.change_wait(host, wait_id, change)
         if stands is None or not stands.by_fleet:
@@ -209,8 +216,8 @@ class LostWaits:
         return stands
 
     async def _send(self, place: ObjectPlace) -> None:
-        """Tell the end to those who wait here, and send its wake unless that was done. Raises: Unavailable."""
-        info = mirrored_info(place, WaitInfo)
+        """Report the end to callers that wait here, and send its wake unless that was done. Raises: Unavailable."""
+        info = read_info(place, WaitInfo)
         if info is None:
             return
         await self._tell(info, place.host)
@@ -219,7 +226,7 @@ class LostWaits:
         if info.spec.wake.routes != ():  # its agent fetches the result, and wants no wake
             stream = self._connection.names.stream("WAKES")
             await publish_wake(self._connection, wake_of_lost(info, place.host), ENDPOINT, stream)
-        await self._places.change_wait(place.host, place.name, _sent)
+        await self._places.change_wait(place.host, place.name, _mark_sent)
 
     async def _tell(self, info: WaitInfo, host: str) -> None:
         if info.wait_id in self._ended:
@@ -254,10 +261,10 @@ class LostWaits:
             return time.time() + _AGAIN_S
 
     async def _take_over(self, member: Member, info: WaitInfo) -> float:
-        copy = await self._copies.made(member, info.display)
+        copy = await self._copies.make(member, info.display)
         is_back = await self._roster.registry.holder(member.host) is not None
         place = None if is_back else await self._move(member.host, info.wait_id, copy)
-        ended = None if place is None else mirrored_info(place, WaitInfo)
+        ended = None if place is None else read_info(place, WaitInfo)
         if place is not None and ended is not None and place.moved_to:
             return await self._go_on(place, ended)
         if not await self._is_used(member, info, copy, is_back=is_back):
@@ -265,11 +272,11 @@ class LostWaits:
         return time.time() + _LOOK_S
 
     async def _is_used(self, member: Member, info: WaitInfo, copy: str, *, is_back: bool) -> bool:
-        """Tell whether a wait of the lost host went to this copy, or still may. An earlier loss may have led to another
-        display of that name.
+        """Return whether a wait of the lost host went to this copy, or still may. An earlier loss may have led to
+        another display of that name.
         """
         for place in await self._places.of(member.host, "wait"):
-            other = mirrored_info(place, WaitInfo)
+            other = read_info(place, WaitInfo)
             if other is None:
                 continue
             if place.moved_to == copy and other.ended_utc_s > member.state.utc_s:
@@ -283,13 +290,13 @@ class LostWaits:
         """End a wait in the place of `host`, because it goes on on `copy`, unless it ended; return what stands then."""
 
         def change(stands: ObjectPlace | None) -> ObjectPlace | None:
-            info = None if stands is None else mirrored_info(stands, WaitInfo)
+            info = None if stands is None else read_info(stands, WaitInfo)
             if stands is None or info is None or info.state is not WaitState.WATCHING:
                 return None
             ended = end_rearmed(info, host, copy, time.time())
             return replace(stands, utc_s=time.time(), info=codec.encode_lean(ended), by_fleet=True, moved_to=copy)
 
-        return await self._changed_place(host, wait_id, change)
+        return await self._await_change(host, wait_id, change)
 
     async def _go_on(self, place: ObjectPlace, info: WaitInfo) -> float:
         """Arm a wait on the display that it was moved to, unless that is done; return when to look at it again."""
@@ -305,20 +312,20 @@ class LostWaits:
             reply = await self._host_client.ask(host, request, request_id, DEFAULT_S)
         except AcudError as fault:
             if is_unanswered(fault):
-                return await self._unarmed(place, info, request)
-            return await self._refused(place, info, fault)
+                return await self._handle_uncertain(place, info, request)
+            return await self._handle_refusal(place, info, fault)
         await self._places.put(host, "wait", info.wait_id, reply.wait)
         _LOG.info("fleet.wait_rearmed", wait=info.wait_id, host=host, lost=place.host, display=display)
-        return await self._armed(place, info)
+        return await self._arm(place, info)
 
-    async def _armed(self, place: ObjectPlace, info: WaitInfo) -> float:
-        await self._places.change_wait(place.host, place.name, _sent)
+    async def _arm(self, place: ObjectPlace, info: WaitInfo) -> float:
+        await self._places.change_wait(place.host, place.name, _mark_sent)
         await self._tell_moved(place, info)
         return math.inf
 
-    async def _unarmed(self, place: ObjectPlace, info: WaitInfo, request: FleetRearm) -> float:
-        """Go on where a host may have done what `request` asks or not: once it is lost as well, the wait counts as
-        armed there, so that it moves on, or ends at its deadline.
+    async def _handle_uncertain(self, place: ObjectPlace, info: WaitInfo, request: FleetRearm) -> float:
+        """Go on if it is not known whether a host did `request`: once it is lost as well, the wait counts as armed
+        there, so that it moves on, or ends at its deadline.
         """
         host = request.host
         member = self._roster.all().get(host)
@@ -328,11 +335,11 @@ class LostWaits:
         rearmed = Rearmed(time.time(), host, request.lost)
         live = replace(resume_wait(info, f"host {host} was lost over it"), display=request.display, rearmed=rearmed)
         await self._places.put(host, "wait", info.wait_id, live)
-        return await self._armed(place, info)
+        return await self._arm(place, info)
 
-    async def _refused(self, place: ObjectPlace, info: WaitInfo, fault: AcudError) -> float:
-        """Go on after a host refused a wait: on another one, or where the lost host is back, which has ended the wait,
-        to its end.
+    async def _handle_refusal(self, place: ObjectPlace, info: WaitInfo, fault: AcudError) -> float:
+        """Go on after a host refused a wait: on another host; or, if the lost host is back and has ended the wait, to
+        its end.
         """
         _LOG.warning("fleet.wait_refused", wait=info.wait_id, display=place.moved_to, fault=fault.message)
         member = self._roster.all().get(place.host)
@@ -346,7 +353,7 @@ class LostWaits:
             told = live if is_lost else end_lost(live, WaitState.FAILED, reason, time.time())
             return replace(stands, utc_s=time.time(), info=codec.encode_lean(told), by_fleet=not is_lost, moved_to="")
 
-        stands = await self._changed_place(place.host, place.name, change)
+        stands = await self._await_change(place.host, place.name, change)
         if member is not None and is_lost:
             await self._copies.drop(member, info.display, place.moved_to)
         else:
@@ -356,7 +363,7 @@ class LostWaits:
         return time.time() + _SOON_S
 
     async def _tell_moved(self, place: ObjectPlace, info: WaitInfo) -> None:
-        """Have whoever waits here go on with the wait's new host."""
+        """Have callers that wait here go on with the wait's new host."""
         self._untaken.pop(info.wait_id, None)
         self._told(outward(info, place.host), place.host)
         self._moved[info.wait_id, place.host] = await self._places.host_of("wait", info.wait_id, again=True)
@@ -370,7 +377,7 @@ def _wants_another(info: WaitInfo) -> bool:
     return info.spec.policy.on_host_lost is OnHostLost.REARM
 
 
-def _sent(stands: ObjectPlace | None) -> ObjectPlace | None:
+def _mark_sent(stands: ObjectPlace | None) -> ObjectPlace | None:
     if stands is None or stands.sent or not stands.by_fleet:
         return None
     return replace(stands, sent=True)

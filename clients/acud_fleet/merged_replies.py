@@ -1,4 +1,4 @@
-"""Requests about everything, asked of every host; a host that is away is told in the reply, or is its error."""
+"""Requests about everything, asked of every host; a host that is away is named in the reply, or is its error."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from acud.types.tasks import TaskStatus, TaskView
 from acud.types.waits import fold_search_words, words_of_wait
 from acud_fleet.envelopes import host_in, inward, outward
 from acud_fleet.host_client import HostClient
-from acud_fleet.places import missing
+from acud_fleet.places import make_missing
 from acud_fleet.registry import Member, Roster
 from acud_fleet.state_mirror import OfflineState, is_elsewhere
 
@@ -51,7 +51,7 @@ Replies = dict[str, Any]
 Row = TypeVar("Row")
 Merger = TypeVar("Merger", bound=Callable[..., Any])
 MERGERS: dict[str, Callable[..., Any]] = {}
-"""What makes one reply of many, by the name of the request: for each whose declaration says `FleetRoute.ALL`."""
+"""Mergers of replies, by the name of the request: for each that is declared with `FleetRoute.ALL`."""
 
 
 _LISTS: dict[type[msgspec.Struct], _ListRows] = {}
@@ -71,7 +71,7 @@ def _merges(request: type[msgspec.Struct], rows: _ListRows | None = None) -> Cal
 
 
 class MergedReplies:
-    """Asks all hosts that can be asked. `warnings`: what the endpoint itself has to tell, each with what mends it."""
+    """Asks all hosts that can be asked. `warnings`: the endpoint's own, each with its fix."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class MergedReplies:
 
     async def reply(self, request: Any) -> Any:
         """Return one reply for the fleet. Raises: Unavailable, naming them, when hosts are missing from an answer that
-        has no place to say so.
+        has no place to report that.
         """
         replies, silent = await self._ask(request)
         made = MERGERS[name_of(type(request))](self, request, replies, silent)
@@ -108,14 +108,14 @@ class MergedReplies:
         try:
             own, _ = inward(request_for_host(request, host))
             rows = _LISTS.get(type(request))
-            reply = await (self._asked(host, own) if rows is None else self._rows(host, own, rows))
+            reply = await (self._ask_host(host, own) if rows is None else self._rows(host, own, rows))
             return outward(reply, host)
         except InvalidRequest:
             raise
         except AcudError as fault:
             return fault
 
-    async def _asked(self, host: str, request: Any) -> Any:
+    async def _ask_host(self, host: str, request: Any) -> Any:
         return await self._host_client.ask(host, request, ids.new_id("req"), _EACH_S)
 
     async def _rows(self, host: str, request: Any, rows: _ListRows) -> Any:
@@ -124,7 +124,7 @@ class MergedReplies:
         wanted, at, first = request.offset + request.limit, 0, None
         while True:
             limit = min(rows.most, wanted - at)
-            reply = await self._asked(host, msgspec.structs.replace(request, offset=at, limit=limit))
+            reply = await self._ask_host(host, msgspec.structs.replace(request, offset=at, limit=limit))
             first = first or reply
             page = getattr(reply, rows.field)
             at += len(page)
@@ -166,8 +166,8 @@ class MergedReplies:
                 *(f"host {host}: {words}" for host, one in replies.items() for words in one.degraded),
             ),
             rss_mb=round(rss_mb(), 1),
-            wakes=_added(one.wakes for one in all_of),
-            waits=_added(one.waits for one in all_of),
+            wakes=_add_counts(one.wakes for one in all_of),
+            waits=_add_counts(one.waits for one in all_of),
             wake_routes=tuple(dict.fromkeys(route for one in all_of for route in one.wake_routes)),
             fleet={host: silent.get(host) or member.life.value for host, member in members.items()},
         )
@@ -188,24 +188,24 @@ class MergedReplies:
     @_merges(DisplayList)
     async def _displays(self, _: DisplayList, replies: Replies, silent: dict[str, str]) -> DisplayListReply:
         defaults = [one.default for one in replies.values() if one.default]
-        lost = [info for member in self._lost(silent) for info in await self._offline.displays(member)]
+        lost = [info for member in self._list_lost(silent) for info in await self._offline.displays(member)]
         displays = [display for one in replies.values() for display in one.displays]
         return DisplayListReply((*displays, *lost), defaults[0] if len(replies) == 1 and defaults else "")
 
     @_merges(TaskList, _ListRows("tasks", 200, lambda one: str(one.task.task_id)))
     async def _tasks(self, request: TaskList, replies: Replies, silent: dict[str, str]) -> TaskListReply:
-        lost = [view for member in self._lost(silent) for view in await self._offline.tasks(member)]
-        lost = [view for view in lost if _asked_task(request, view)]
+        lost = [view for member in self._list_lost(silent) for view in await self._offline.tasks(member)]
+        lost = [view for view in lost if _find_asked_task(request, view)]
         found = [view for one in replies.values() for view in one.tasks]
         newest = sorted((*found, *lost), key=lambda view: -view.task.created_at)
         return TaskListReply(_page(request, newest), sum(one.total for one in replies.values()) + len(lost))
 
     @_merges(WaitList, _ListRows("waits", 1000, lambda one: str(one.wait_id)))
     async def _waits(self, request: WaitList, replies: Replies, silent: dict[str, str]) -> WaitListReply:
-        lost = [info for member in self._lost(silent) for info in await self._offline.waits(member)]
-        lost = [info for info in lost if _asked_wait(request, info)]
-        told = await self._offline.told_ends(replies.keys())
-        lost += [info for info in told.values() if not is_elsewhere(info) and _asked_wait(request, info)]
+        lost = [info for member in self._list_lost(silent) for info in await self._offline.waits(member)]
+        lost = [info for info in lost if _find_asked_wait(request, info)]
+        told = await self._offline.find_ends(replies.keys())
+        lost += [info for info in told.values() if not is_elsewhere(info) and _find_asked_wait(request, info)]
         everything = [(host, info) for host, one in replies.items() for info in one.waits]
         found = [info for host, info in everything if (host, info.wait_id) not in told and not is_elsewhere(info)]
         newest = sorted((*found, *lost), key=lambda info: -info.created_utc_s)
@@ -218,7 +218,7 @@ class MergedReplies:
 
     @_merges(WakeList, _ListRows("wakes", 1000, lambda one: str(one.wake_id)))
     async def _wakes(self, request: WakeList, replies: Replies, silent: dict[str, str]) -> WakeListReply:
-        told = await self._offline.told_ends(replies.keys())
+        told = await self._offline.find_ends(replies.keys())
         elsewhere = {key for key, info in told.items() if is_elsewhere(info)}
         everything = [(host, wake) for host, one in replies.items() for wake in one.wakes]
         found = [wake for host, wake in everything if (host, wake.wait_id) not in elsewhere]
@@ -231,7 +231,7 @@ class MergedReplies:
         )
         return WakeListReply(_page(request, wakes), total, tuple(routes), failing | silent, health)
 
-    def _lost(self, silent: dict[str, str]) -> list[Member]:
+    def _list_lost(self, silent: dict[str, str]) -> list[Member]:
         members = self._roster.all()
         return [members[host] for host in silent if host in members]
 
@@ -270,11 +270,11 @@ def _page(request: Any, newest: list[Row]) -> tuple[Row, ...]:
 
 def _whole(what: str, silent: dict[str, str]) -> None:
     if silent:
-        raise missing(f"the fleet's {what} can't be told whole", silent)
+        raise make_missing(f"the fleet's {what} can't be told whole", silent)
 
 
 def _concerns(request: Any, host: str) -> bool:
-    """Tell whether `host` has to be asked: not when displays alone are named, and none of them is its."""
+    """Return whether `host` has to be asked: not when only displays are named, and none of them is its."""
     named = getattr(request, "displays", ())
     return not named or bool(getattr(request, "tasks", ())) or any(host_in(name) in ("", host) for name in named)
 
@@ -293,14 +293,14 @@ def request_for_host(request: Any, host: str) -> Any:
     return msgspec.structs.replace(request, displays=tuple(name for name in named if host_in(name) == host))
 
 
-def _asked_wait(request: WaitList, info: WaitInfo) -> bool:
+def _find_asked_wait(request: WaitList, info: WaitInfo) -> bool:
     plain = not request.states and (request.ended or info.state is WaitState.WATCHING)
     is_asked = (plain or info.state in request.states) and _is_of(request, info.spec.task_id, info.display)
     return is_asked and _fits(request.filter, info)
 
 
 def _fits(wanted: WaitFilter, info: WaitInfo) -> bool:
-    """Tell, as a host's own store does but for the names of tasks, whether this is one of those wanted."""
+    """Return, as a host's own store does but for the names of tasks, whether this is one of those wanted."""
     words = words_of_wait(info.wait_id, info.spec, info.display, info.verdict)
     return (
         wanted.display in ("", info.display)
@@ -311,14 +311,14 @@ def _fits(wanted: WaitFilter, info: WaitInfo) -> bool:
     )
 
 
-def _asked_task(request: TaskList, view: TaskView) -> bool:
+def _find_asked_task(request: TaskList, view: TaskView) -> bool:
     task = view.task
     plain = not request.statuses and (request.ended or task.status in _LIVE_TASKS)
     return (plain or task.status in request.statuses) and _is_of(request, task.task_id, task.display)
 
 
 def _is_of(request: TaskList | WaitList, task_id: str, display: str) -> bool:
-    """Tell, as a host's own store does, whether this is of one of the tasks or on one of the displays named."""
+    """Return, as a host's own store does, whether this is of one of the tasks or on one of the displays named."""
     everything = not request.tasks and not request.displays
     return everything or task_id in request.tasks or display in request.displays
 
@@ -331,7 +331,7 @@ def _other_versions(members: dict[str, Member]) -> list[str]:
     ]
 
 
-def _added(counts: Any) -> dict[str, int]:
+def _add_counts(counts: Any) -> dict[str, int]:
     total: dict[str, int] = {}
     for one in counts:
         for name, count in one.items():

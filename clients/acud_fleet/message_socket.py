@@ -23,11 +23,11 @@ _BACKLOG = 1024
 _AGAIN_S = 1.0
 _PARTS = 4
 _UNREAD_BYTES = 2 * codec.MAX_REPLY_BYTES
-"""Whoever leaves so much unread is given up."""
+"""A peer that leaves so much unread is given up."""
 
 
 HandOn = Callable[[socket.socket, int], bool]
-"""Takes a connection that was accepted, and how many this process has. Tells whether another has got it."""
+"""Takes a connection that was accepted, and how many this process has. Returns whether another process got it."""
 
 
 class MessageConnection(asyncio.Protocol):
@@ -56,12 +56,12 @@ class MessageConnection(asyncio.Protocol):
         return self._transport is not None and not self._transport.is_closing()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Say what we are; messages may follow at once."""
+        """Send our greeting; messages may follow at once."""
         self._transport = transport
         self._transport.write(zmtp.GREETING + zmtp.ready(self._own))
 
     def connection_lost(self, _: Exception | None) -> None:
-        """Tell it."""
+        """Report the loss."""
         self._lost(self)
 
     def data_received(self, data: bytes) -> None:
@@ -102,8 +102,8 @@ class MessageConnection(asyncio.Protocol):
 
 
 class MessageServer:
-    """Holds connections in the running loop until `stop`; `came` is called with each message and whose it is, `ended`
-    at the end of a connection.
+    """Holds connections in the running loop until `stop`; `came` is called with each message and its connection,
+    `ended` at the end of a connection.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class MessageServer:
                 self._loop.call_later(_AGAIN_S, self._loop.add_reader, listener, self._accept, listener, hand_on)
                 return
             own = len(self._connections) + len(self._welcomes)
-            # Who only looked whether anybody listens has hung up already, and would count as a connection.
+            # A client that only looked whether a process listens has hung up already, and would count as a connection.
             if _has_hung_up(accepted) or hand_on(accepted, own):
                 accepted.close()
             else:
@@ -190,7 +190,7 @@ def _has_hung_up(accepted: socket.socket) -> bool:
         return True
 
 
-def listening(path: Path) -> socket.socket:
+def listen_at(path: Path) -> socket.socket:
     """Return a socket that listens at `path`, for a `MessageServer`."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
     listener.bind(os.fsencode(path))
@@ -199,7 +199,7 @@ def listening(path: Path) -> socket.socket:
     return listener
 
 
-def given(channel: socket.socket, accepted: socket.socket) -> bool:
+def give_connection(channel: socket.socket, accepted: socket.socket) -> bool:
     """Give a connection to the process that takes from the other end of `channel`; False when it can't take it now."""
     try:
         socket.send_fds(channel, [b"c"], [accepted.fileno()])
@@ -208,7 +208,7 @@ def given(channel: socket.socket, accepted: socket.socket) -> bool:
     return True
 
 
-async def connected(
+async def connect(
     path: Path, came: Callable[[MessageConnection, bytes], None], lost: Callable[[MessageConnection], None]
 ) -> MessageConnection:
     """Return a connection to the ROUTER at `path`. Raises: OSError."""

@@ -20,7 +20,7 @@ from acud.features.fleet.connection import NatsConnection
 
 _LOG = log.logger("fleet")
 _PORT = 4222
-"""Where nats-server listens unless it is told otherwise."""
+"""Where nats-server listens by default."""
 
 
 class AnswerInbox(NamedTuple):
@@ -32,7 +32,7 @@ class AnswerInbox(NamedTuple):
 
 class NearConnections:
     """Connections to the servers that `main`, which is connected to any of them, knows by its settings; each is made
-    when it is first asked for. `came` hears what comes to the inboxes. `run` until cancelled.
+    when it is first asked for. `came` is called with messages to the inboxes. `run` until cancelled.
     """
 
     def __init__(self, main: NatsConnection, came: Callable[[Msg], None]) -> None:
@@ -73,7 +73,7 @@ class NearConnections:
         try:
             async with NatsConnection(settings, "acud fleet endpoint", news, inbox="endpoint") as connection:
                 await connection.ready()
-                self._inboxes[server] = await opened(connection, self._came)
+                self._inboxes[server] = await open_inbox(connection, self._came)
                 await strayed.wait()
         except AcudError as fault:
             _LOG.warning("fleet.not_near", server=server, fault=fault.message)
@@ -82,7 +82,7 @@ class NearConnections:
             self._begun.discard(server)
 
 
-async def opened(connection: NatsConnection, came: Callable[[Msg], None]) -> AnswerInbox:
+async def open_inbox(connection: NatsConnection, came: Callable[[Msg], None]) -> AnswerInbox:
     """Return a new inbox of `connection`; `came` is called with what comes there."""
     inbox = AnswerInbox(connection, connection.nats.new_inbox())
     await connection.nats.hear(f"{inbox.subject}.*", came)

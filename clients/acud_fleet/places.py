@@ -1,6 +1,6 @@
 """On which host tasks, waits, displays, recordings and runs live, and on which a new task or display is started.
 
-What hosts told is looked up first; else hosts are asked. A new one goes by labels, then most room, then least load.
+The hosts' reports are looked up first; else hosts are asked. A new one goes by labels, then most room, then least load.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ _REMEMBERED = 20_000
 _TRIES = 40
 _AGAIN_S = 0.05
 _SOON_S = 0.002
-"""A copy of the bucket may be read that is behind its leader: mostly for a moment, as two tell the same at once."""
+"""A copy of the bucket may be read that is behind its leader: mostly for a moment, as two write the same at once."""
 _PROBE_S = 10.0
 FIELDS: dict[str, Kind] = {"task_id": "task", "wait_id": "wait", "recording_id": "recording", "run_id": "run"}
 """Fields of requests that name something which lives on one host."""
 _NOUNS = {"task": "task", "wait": "wait", "recording": "rec", "run": "run"}
 _CLAIMS = 12
-"""Tries on hosts whose words keep changing under us."""
+"""Tries on hosts whose reports keep changing in between."""
 
 
 class AssignedHost(msgspec.Struct, frozen=True):
@@ -60,8 +60,9 @@ class Places:
     """The bucket `places`: key `<host>.<kind>.<id>`, so that one host's are found together, and `_.request.<id>` for a
     request, whose host is chosen once. Remembers what it saw.
 
-    A host and the endpoints may both end a wait. Which end was written first stands, and no wake goes into the stream
-    before: so the fleet tells one end. `<host>.lost.<id>` marks a wait that an endpoint ends until its host agrees.
+    A host and the endpoints may both end a wait. The end that was written first stands, and no wake goes into the
+    stream before: so the fleet has one end. `<host>.lost.<id>` marks a wait that an endpoint ends until its host
+    agrees.
     """
 
     def __init__(self, connection: NatsConnection) -> None:
@@ -71,16 +72,16 @@ class Places:
     async def put(
         self, host: str, kind: Kind, name: str, info: ObjectInfo | None = None, recipe: DisplayRecipe | None = None
     ) -> ObjectPlace:
-        """Write that `name` lives on `host`, and how it stands, unless that stands there: a host and an endpoint tell
-        the same, and not each count that grows is news. What has ended is not told to live again, or to have ended
-        otherwise. `recipe`: what makes a display again. Return what stands then. Raises: Unavailable.
+        """Write that `name` lives on `host`, and its state, unless that is there: a host and an endpoint write the
+        same, and a grown count alone is no news. Never revive an ended object or change how it ended. `recipe`: what
+        makes a display again. Return what stands then. Raises: Unavailable.
         """
         key = _key(host, kind, name)
         told = b"" if info is None else codec.encode_lean(info)
         fresh = ObjectPlace(host, kind, name, time.time(), told, recipe=recipe)
         for attempt in range(_TRIES):
             entry = await self._bucket.get(key)
-            # What nobody signed who may tell it is written over: what is told here comes from the host.
+            # Unsigned entries are overwritten; the host is the source of truth.
             stands = None if entry is None or entry.fault is not None else parse_place(entry.value)
             if stands is not None and (info is None or (_is_told(stands, info) and stands.recipe == recipe)):
                 self.remember(name, host)
@@ -104,8 +105,8 @@ class Places:
             self._hosts.popitem(last=False)
 
     async def host_of(self, kind: Kind, name: str, *, again: bool = False) -> str:
-        """Return the host on which `name` lives, "" when nobody told. A wait is on the host where it was armed last; it
-        may have been armed again since it was remembered (`again`: look).
+        """Return the host on which `name` lives, "" if it is not known. A wait is on the host where it was armed last;
+        it may have been armed again since it was remembered (`again`: look).
         """
         if again:
             self._hosts.pop(name, None)
@@ -120,17 +121,17 @@ class Places:
         return [key.rpartition(".")[2] for key in await self._bucket.keys(f"{host}.{kind}.*")]
 
     async def of(self, host: str, kind: Kind) -> list[ObjectPlace]:
-        """Return everything of a kind that lives on `host`, as far as it is signed by who may tell it."""
+        """Return everything of a kind that lives on `host`, as far as its signature is valid."""
         entries = await self._bucket.entries(f"{host}.{kind}.*")
         return [place for entry in entries if entry.fault is None and (place := parse_place(entry.value))]
 
-    async def told_names(self, host: str, kind: Kind) -> list[str]:
-        """Return the names of everything of a kind that is told to live on `host`, by whomever."""
+    async def list_names(self, host: str, kind: Kind) -> list[str]:
+        """Return the names of everything of a kind that is recorded for `host`, signed or not."""
         return [name_in(entry.key.split(".")[2]) for entry in await self._bucket.entries(f"{host}.{kind}.*")]
 
     async def forget(self, host: str) -> None:
-        """Remove everything of `host` but the ends of waits that the fleet told in its place: those stand."""
-        told = {_key(host, kind, one.name) for one in await self.lost(host) for kind in ("wait", LOST)}
+        """Remove everything of `host` but the ends of waits that the fleet wrote in its place: those stand."""
+        told = {_key(host, kind, one.name) for one in await self.read_lost_ends(host) for kind in ("wait", LOST)}
         for key in await self._bucket.keys(f"{host}.>"):
             if key not in told:
                 await self._bucket.remove(key)
@@ -138,27 +139,27 @@ class Places:
 
     # ---- requests that start something ----
 
-    async def assigned(self, request_id: str) -> AssignedHost:
-        """Return the host that a request was assigned to by whichever endpoint came first."""
+    async def find_assigned(self, request_id: str) -> AssignedHost:
+        """Return the host to which the first endpoint assigned a request."""
         entry = await self._bucket.get(_request_key(request_id))
         return AssignedHost() if entry is None else AssignedHost(entry.value.decode(), entry.revision)
 
     async def assign(self, request_id: str, host: str, at: AssignedHost) -> AssignedHost:
         """Assign a request that stands `at` to `host`, and return where it stands then: of several endpoints that do so
-        at the same time one wins, and all are told its choice. Raises: Unavailable.
+        at the same time one wins, and all get its choice. Raises: Unavailable.
         """
         key = _request_key(request_id)
         for attempt in range(_TRIES):
             await self._bucket.swap(key, host.encode(), at.revision)
-            stands = await self.assigned(request_id)
+            stands = await self.find_assigned(request_id)
             if stands.revision > at.revision:
                 return stands
             await asyncio.sleep(_pause_s(attempt))
         raise Unavailable(f"where request {request_id} goes can't be read", hint="acud fleet status")
 
     async def one(self, host: str, kind: Kind, name: str) -> ObjectPlace | None:
-        """Return what was told of `name`, None for nothing. Raises: Unavailable, `unproven` for what nobody signed who
-        may tell it.
+        """Return the place of `name`, None if there is none. Raises: Unavailable, with reason `unproven` for one
+        without a valid signature.
         """
         entry = await self._bucket.get(_key(host, kind, name))
         return None if entry is None else parse_place(entry.value)
@@ -168,8 +169,8 @@ class Places:
     async def change_wait(
         self, host: str, wait_id: str, change: Callable[[ObjectPlace | None], ObjectPlace | None]
     ) -> ObjectPlace | None:
-        """Write what `change` makes of what is told of a wait (None: leave it), at once or not at all: it is asked
-        again where somebody else wrote meanwhile. Return what stands then. Raises: Unavailable.
+        """Write what `change` makes of a wait's place (None: leave it), atomically: it is called again if another
+        process wrote meanwhile. Return what stands then. Raises: Unavailable.
         """
         key = _key(host, "wait", wait_id)
         for attempt in range(_TRIES):
@@ -184,7 +185,7 @@ class Places:
         raise Unavailable(f"what is told of wait {wait_id} can't be changed", hint="acud fleet status")
 
     async def is_ended(self, host: str, wait_id: str) -> bool:
-        """Tell whether the fleet may have ended a wait in the place of `host`: that stands. Raises: Unavailable."""
+        """Return whether the fleet may have ended a wait in place of `host`: that stands. Raises: Unavailable."""
         try:
             place = await self.one(host, "wait", wait_id)
         except Unavailable as fault:
@@ -209,18 +210,18 @@ class Places:
         def touch(stands: ObjectPlace | None) -> ObjectPlace | None:
             return None if stands is None else msgspec.structs.replace(stands, utc_s=time.time())
 
-        found = [await _proven(self.change_wait(host, name, touch)) for name in await self.names(host, LOST)]
+        found = [await _skip_unproven(self.change_wait(host, name, touch)) for name in await self.names(host, LOST)]
         return [place for place in found if place is not None and place.by_fleet]
 
-    async def lost(self, host: str = "*") -> list[ObjectPlace]:
-        """Return the ends of waits that were told in the place of `host` (`*`: of any), and to which it has not agreed
-        yet, or will not because it had ended the wait in another way.
+    async def read_lost_ends(self, host: str = "*") -> list[ObjectPlace]:
+        """Return the ends of waits that were written in place of `host` (`*`: of any), to which it has not agreed yet,
+        or will not because it had ended the wait in another way.
         """
         marks = [entry.key.split(".") for entry in await self._bucket.entries(f"{host}.{LOST}.*")]
-        found = [await _proven(self.one(of, "wait", wait_id)) for of, _, wait_id in marks]
+        found = [await _skip_unproven(self.one(of, "wait", wait_id)) for of, _, wait_id in marks]
         return [place for place in found if place is not None and place.by_fleet]
 
-    async def marked(self) -> dict[str, list[str]]:
+    async def list_marked(self) -> dict[str, list[str]]:
         """Return by host the ids of the waits that are marked, also of some that were."""
         found: dict[str, list[str]] = {}
         for key in await self._bucket.keys(f"*.{LOST}.*"):
@@ -240,8 +241,8 @@ class PlaceFinder:
     async def host_of(self, kind: Kind, name: str) -> str:
         """Return the host of `name`, which may be an id's unambiguous beginning or ending.
 
-        Raises: NotFound when every host was asked and none knows it; Unavailable, naming who did not answer, when one
-        of those might; Conflict when several know one that begins or ends so.
+        Raises: NotFound when every host was asked and none knows it; Unavailable, naming silent hosts, when one of
+        those might; Conflict when several know one that begins or ends so.
         """
         host = await self._places.host_of(kind, name) if ids.is_id(name, _NOUNS[kind]) else ""
         return host or await self._ask_all(kind, name)
@@ -269,7 +270,7 @@ class PlaceFinder:
             host: str(fault) for host, fault in zip(hosts, answers, strict=True) if isinstance(fault, AcudError)
         }
         if silent:
-            raise missing(f"no host that answers knows {kind} {name}", silent)
+            raise make_missing(f"no host that answers knows {kind} {name}", silent)
         raise NotFound(f"no host of the fleet knows {kind} {name}", hint=f"acud --fleet {kind} list")
 
     async def _knows(self, host: str, kind: Kind, name: str) -> bool | AcudError:
@@ -282,7 +283,7 @@ class PlaceFinder:
         return kind != "wait" or reply.wait.verdict.code != REARMED
 
 
-def missing(what: str, silent: dict[str, Any]) -> Unavailable:
+def make_missing(what: str, silent: dict[str, Any]) -> Unavailable:
     """Return the error of an answer that lacks hosts; it names each with its reason."""
     reasons = "; ".join(str(reason) or host for host, reason in silent.items())
     return Unavailable(
@@ -313,39 +314,39 @@ class Placement:
         Raises: Refused when no host would do, naming each reason; OutcomeUnknown when the host was lost over it.
         """
         refused = dict(passed)
-        at = await self._places.assigned(request_id)
+        at = await self._places.find_assigned(request_id)
         again = bool(at.host)
         for _ in range(_CLAIMS):
             if at.host in refused or not await self._is_member(at.host):
-                member = await self._claimed(request, refused)
+                member = await self._claim_place(request, refused)
                 at, again = await self._places.assign(request_id, member.host, at), False
-                if at.host in refused:  # another endpoint is about to hear what we heard
+                if at.host in refused:  # another endpoint is about to be refused as we were
                     continue
-            reply = await self._tried(at.host, request, request_id, within_s, refused, again=again)
+            reply = await self._try_host(at.host, request, request_id, within_s, refused, again=again)
             if reply is not None:
                 return at.host, reply
-            at = await self._places.assigned(request_id)
-        raise nowhere(refused)
+            at = await self._places.find_assigned(request_id)
+        raise make_nowhere(refused)
 
     async def _is_member(self, host: str) -> bool:
-        """Tell whether `host` is one of the fleet, not forgotten meanwhile; another endpoint may know it first."""
+        """Return whether `host` is one of the fleet, not forgotten meanwhile; another endpoint may know it first."""
         if host and host not in self._roster.all():
             await self._roster.read()
         return host in self._roster.all()
 
-    async def _claimed(self, request: TaskRegister | DisplayCreate, refused: dict[str, str]) -> Member:
+    async def _claim_place(self, request: TaskRegister | DisplayCreate, refused: dict[str, str]) -> Member:
         needs_room = isinstance(request, DisplayCreate) or request.isolated_display
         for _ in range(_CLAIMS):
             members = list(self._roster.all().values())
             best, others = choose(members, request.labels, needs_room=needs_room, passed=refused)
             if best is None:
-                raise nowhere(others)
+                raise make_nowhere(others)
             if not needs_room or await self._roster.registry.claim(best):
                 return best
             await self._roster.read()
         raise Unavailable("the hosts of the fleet change too fast to claim a place", hint="ask again")
 
-    async def _tried(
+    async def _try_host(
         self, host: str, request: Any, request_id: str, within_s: float, refused: dict[str, str], *, again: bool
     ) -> Any:
         """Return the reply of `host`, None when it takes nothing: then it is in `refused`."""
@@ -357,7 +358,7 @@ class Placement:
             refused[host] = fault.message
         except Unavailable as fault:
             if fault.facts.get("delivered") is not False:
-                raise _unsure(fault, host) from fault
+                raise _make_unsure(fault, host) from fault
             refused[host] = fault.message
         await self._roster.read()
         return None
@@ -366,7 +367,7 @@ class Placement:
 def choose(
     members: list[Member], labels: Labels, *, needs_room: bool, passed: dict[str, str]
 ) -> tuple[Member | None, dict[str, str]]:
-    """Return the host to take, None for none, and why each other one is not it."""
+    """Return the host to take (None for none), and why each other one was not chosen."""
     reasons = {one.host: _why_not(one, labels, needs_room=needs_room) for one in members} | passed
     able = [one for one in members if not reasons[one.host]]
     best = min(able, key=lambda one: (-one.free, one.state.load, one.host), default=None)
@@ -378,7 +379,7 @@ def choose(
     return best, others
 
 
-def nowhere(reasons: dict[str, str]) -> Refused:
+def make_nowhere(reasons: dict[str, str]) -> Refused:
     """Return the error of a fleet without a host that would do."""
     told = "; ".join(f"{host}: {reason}" for host, reason in reasons.items()) or "no host has joined"
     return Refused(f"no host of the fleet takes it: {told}", hint="acud fleet hosts", reason="no_host")
@@ -402,16 +403,18 @@ def _has_moved(data: bytes) -> bool:
 
 
 def _is_told(stands: ObjectPlace, info: ObjectInfo) -> bool:
-    """Tell whether `info` is in the state that was told before."""
+    """Return whether `info` is in the state that was written before."""
     try:
         told = codec.decode(stands.info, type(info))
-    except InvalidRequest:  # nothing, or told by another version
+    except InvalidRequest:  # nothing, or written by another version
         return False
-    return _state_of(told) == _state_of(info) or (isinstance(told, WaitInfo) and told.state is not WaitState.WATCHING)
+    return _find_state(told) == _find_state(info) or (
+        isinstance(told, WaitInfo) and told.state is not WaitState.WATCHING
+    )
 
 
-def _state_of(info: ObjectInfo) -> tuple[object, ...]:
-    """Return what is told anew when it changes; the rest is as it was then."""
+def _find_state(info: ObjectInfo) -> tuple[object, ...]:
+    """Return the part that is written anew when it changes; the rest is as it was then."""
     if isinstance(info, WaitInfo):
         return info.state, info.spec, info.display, info.deadline_utc_s, len(info.stages)
     if isinstance(info, DisplayInfo):
@@ -420,8 +423,8 @@ def _state_of(info: ObjectInfo) -> tuple[object, ...]:
     return msgspec.structs.replace(info.task, updated_at=0.0), plan
 
 
-async def _proven(place: Awaitable[ObjectPlace | None]) -> ObjectPlace | None:
-    """Return a place, None also for one that nobody signed who may tell it: that is told where it was read."""
+async def _skip_unproven(place: Awaitable[ObjectPlace | None]) -> ObjectPlace | None:
+    """Return a place with a valid signature, else None: the reader has reported the fault."""
     try:
         return await place
     except Unavailable as fault:
@@ -437,13 +440,13 @@ def parse_place(data: bytes) -> ObjectPlace | None:
         return None
 
 
-def mirrored_info(place: ObjectPlace, of: type[Info]) -> Info | None:
-    """Return how an object stood when it was last told, None where that is not known."""
+def read_info(place: ObjectPlace, of: type[Info]) -> Info | None:
+    """Return an object's state as it was last written, None if that is not known."""
     if not place.info:
         return None
     try:
         return codec.decode(place.info, of)
-    except InvalidRequest:  # told by another version
+    except InvalidRequest:  # written by another version
         return None
 
 
@@ -456,7 +459,7 @@ def _probe(kind: Kind, name: str) -> msgspec.Struct:
     return RecordShow(name) if kind == "recording" else AgentResult(name, peek=True)
 
 
-def _unsure(fault: AcudError, host: str) -> AcudError:
+def _make_unsure(fault: AcudError, host: str) -> AcudError:
     if fault.facts.get("host") != host:
         return fault
     return OutcomeUnknown(
@@ -468,7 +471,7 @@ def _unsure(fault: AcudError, host: str) -> AcudError:
 
 def _why_not(member: Member, labels: Labels, *, needs_room: bool) -> str:
     if member.life is not Life.UP:
-        return member.told()
+        return member.describe_absence()
     lacking = [f"{name}={value}" for name, value in labels.items() if member.state.labels.get(name) != value]
     if lacking:
         return f"not labelled {', '.join(lacking)}"

@@ -1,6 +1,6 @@
-"""The hosts of the fleet: who lives, was lost, came back or left in good order, and who takes nothing new.
+"""The hosts of the fleet: which live, were lost, came back or left in good order, and which take nothing new.
 
-`Registry` reads and writes the entries on the servers; `Roster` reads them again and again and tells of changes.
+`Registry` reads and writes the entries on the servers; `Roster` reads them repeatedly and reports changes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PROOF = "_"
 
 
 class Life(StrEnum):
-    """What can be said of a host now."""
+    """The state of a host now."""
 
     UP = "up"
     LOST = "lost"
@@ -40,11 +40,11 @@ class Life(StrEnum):
     FOREIGN = "foreign"
     """It lives, and speaks another version of the protocol."""
     UNPROVEN = "unproven"
-    """It does not answer, and nobody who may write its entries signed what stands there."""
+    """It does not answer, and its entries have no valid signature."""
 
 
 class Member(msgspec.Struct, frozen=True):
-    """A host that joined once: how it is, and its newest words. `revision` of its lease, for a claim (0: none)."""
+    """A host that joined once: its state, and its newest report. `revision` of its lease, for a claim (0: none)."""
 
     state: HostState
     life: Life
@@ -61,8 +61,8 @@ class Member(msgspec.Struct, frozen=True):
         """How many more displays it takes."""
         return 0 if self.draining or self.life is not Life.UP else max(0, self.state.room - self.state.displays)
 
-    def told(self) -> str:
-        """Return in one line why it does not answer, or "" when it should."""
+    def describe_absence(self) -> str:
+        """Return in one line why it does not answer, or "" if it should."""
         ago = max(0.0, time.time() - self.state.utc_s)
         return {
             Life.UP: "",
@@ -75,11 +75,13 @@ class Member(msgspec.Struct, frozen=True):
 
 
 Told = Callable[[str, Member], None]
-"""Hears `joined`, `lost`, `back` and `left`, with the host."""
+"""Called with `joined`, `lost`, `back` or `left`, and the host."""
 
 
 class Registry:
-    """Three buckets: `hosts`, whose keys are leases; `members`, the newest words of all that ever joined; `drains`."""
+    """Three buckets: `hosts`, whose keys are leases; `members`, the newest reports of all that ever joined;
+    `drains`.
+    """
 
     def __init__(self, connection: NatsConnection) -> None:
         self._checks = connection.signatures.checks
@@ -91,12 +93,14 @@ class Registry:
     # ---- of a host itself ----
 
     async def holder(self, host: str) -> HostState | None:
-        """Return the newest words of who has the lease of `host` now; None when nobody who may have it has."""
+        """Return the newest report of the daemon that has the lease of `host` now; None if the lease is free, or not
+        validly signed.
+        """
         lease = await self._hosts.get(host)
-        return None if lease is None else self._leased(lease)
+        return None if lease is None else self._read_lease(lease)
 
     async def entries(self, host: str) -> dict[str, HostState]:
-        """Return what stands under the name of `host` now, by bucket: whoever wrote it."""
+        """Return the entries under the name of `host` now, by bucket, signed or not."""
         found = {"hosts": await self._hosts.get(host), "members": await self._members.get(host)}
         return {name: parse_state(host, entry.found) for name, entry in found.items() if entry is not None}
 
@@ -112,35 +116,35 @@ class Registry:
         await self._hosts.remove(state.host)
 
     async def is_draining(self, host: str) -> bool:
-        """Tell whether `host` is to take nothing new."""
+        """Return whether `host` is to take nothing new."""
         drain = await self._drains.get(host)
         return drain is not None and drain.fault is None
 
     # ---- of all ----
 
     async def members(self) -> dict[str, Member]:
-        """Return every host that ever joined, by name. Of those with a lease it says all, so that nothing else of them
-        is read.
+        """Return every host that ever joined, by name. Of one with a lease nothing else is read: the lease has it
+        all.
         """
         leases = {entry.key: entry for entry in await self._hosts.entries() if entry.key != _PROOF}
         drains = {entry.key for entry in await self._drains.entries() if entry.fault is None}
-        found = {host: self._with_lease(host, lease, host in drains) for host, lease in leases.items()}
+        found = {host: self._make_leased(host, lease, host in drains) for host, lease in leases.items()}
         joined = dict.fromkeys((*await self._members.keys(), *found))
         without = [host for host in joined if found.get(host) is None]
         known = {entry.key: entry for entry in await self._members.get_all(without)}
         for host in without:
-            found[host] = _without_lease(host, known.get(host), leases.get(host), host in drains)
+            found[host] = _make_unleased(host, known.get(host), leases.get(host), host in drains)
         return {host: member for host, member in sorted(found.items()) if member is not None}
 
-    def _with_lease(self, host: str, lease: BucketEntry, draining: bool) -> Member | None:
-        """Return a host as its lease says; None where that is none."""
-        state = self._leased(lease)
+    def _make_leased(self, host: str, lease: BucketEntry, draining: bool) -> Member | None:
+        """Return the host of a lease; None if the lease is not valid."""
+        state = self._read_lease(lease)
         if state is None:
             return None
         return Member(state, Life.UP if state.protocol == VERSION else Life.FOREIGN, draining, lease.revision)
 
-    def _leased(self, lease: BucketEntry) -> HostState | None:
-        """Return what a lease says; None for one that is not signed by who may have it, or was put back later."""
+    def _read_lease(self, lease: BucketEntry) -> HostState | None:
+        """Return the report in a lease; None if its signature is not valid, or it was put back later."""
         if lease.fault is not None:
             return None
         state = parse_state(lease.key, lease.value)
@@ -149,12 +153,12 @@ class Registry:
 
     async def prove(self) -> None:
         """Write beside the leases. Raises: Unavailable when too few servers are there to store it: leases then run out
-        because nobody can renew them.
+        because no host can renew them.
         """
         await self._hosts.put(_PROOF, b"")
 
     async def claim(self, member: Member) -> bool:
-        """Count one display more on a host; False when its words changed meanwhile. Its own next ones replace this."""
+        """Count one display more on a host; False when its report changed meanwhile. Its own next one replaces this."""
         counted = msgspec.structs.replace(member.state, displays=member.state.displays + 1)
         return await self._hosts.swap(member.host, codec.encode(counted), member.revision)
 
@@ -178,8 +182,8 @@ class Roster:
 
     A lease that is missing means a lost host only when the servers took what was written to them for a whole lease,
     nothing new of the host was read meanwhile, and the host `answers` no question: while too few servers are up every
-    lease runs out, one that was away may answer from an old copy, and one that led may let writes hang. And who runs
-    the servers can remove a lease, put older words back, or write what nobody signed.
+    lease runs out, one that was away may answer from an old copy, and one that led may let writes hang. And operators
+    of the servers can remove a lease, put older reports back, or write unsigned ones.
     """
 
     def __init__(self, connection: NatsConnection, told: Told, answers: Callable[[str], Awaitable[bool]]) -> None:
@@ -191,7 +195,7 @@ class Roster:
         self._checks = connection.signatures.checks
         self._good_since_s: float | None = None
         self._heard: dict[str, tuple[float, float]] = {}
-        """The time in a host's newest words, and when they were first read here."""
+        """The time in a host's newest report, and when that was first read here."""
         self._members: dict[str, Member] = {}
         self._changed = asyncio.Condition()
         self.fault = "not read yet"
@@ -203,7 +207,7 @@ class Roster:
 
     @property
     def sure(self) -> bool:
-        """Whether the servers took what was written to them for a whole lease: who lives has renewed his by now."""
+        """Whether the servers took all writes for a whole lease: every living host has renewed its own by now."""
         return self._good_since_s is not None and time.monotonic() - self._good_since_s >= self._lease_s
 
     async def run(self) -> None:
@@ -230,7 +234,7 @@ class Roster:
         self._good_since_s = began_s if self._good_since_s is None else self._good_since_s
         self.fault = ""
         sure = not self._members or began_s - self._good_since_s >= self._lease_s
-        believed = await asyncio.gather(*(self._believed(one, sure) for one in read.values()))
+        believed = await asyncio.gather(*(self._settle_life(one, sure) for one in read.values()))
         before, self._members = self._members, dict(zip(read, believed, strict=True))
         async with self._changed:
             self._changed.notify_all()
@@ -255,7 +259,7 @@ class Roster:
             if member.state.utc_s > newest_s or (member.state.utc_s < newest_s and not self._checks):
                 self._heard[host] = (member.state.utc_s, now_s)
 
-    async def _believed(self, member: Member, sure: bool) -> Member:
+    async def _settle_life(self, member: Member, sure: bool) -> Member:
         known = self._members.get(member.host)
         member = self._newest(member, known)
         is_silent = sure and time.monotonic() - self._heard[member.host][1] >= self._lease_s
@@ -269,7 +273,7 @@ class Roster:
         return msgspec.structs.replace(member, life=Life.UP, state=state)
 
     def _has_to_answer(self, member: Member, known: Member | None) -> bool:
-        """Tell whether `member` may be there though its entries do not say so. One that was silent once is lost until
+        """Return whether `member` may live though its entries do not show it. One that was silent once is lost until
         they do.
         """
         match member.life:
@@ -282,7 +286,7 @@ class Roster:
         return False
 
     def _newest(self, member: Member, known: Member | None) -> Member:
-        """Return a member by its newest words, where older ones of it were put back."""
+        """Return a member by its newest report, if older ones of it were put back."""
         if not self._checks:
             return member
         newest_s, heard_s = self._heard[member.host]
@@ -314,15 +318,15 @@ class Roster:
 
     def away(self) -> dict[str, str]:
         """Return why each host that can't be asked is not there."""
-        return {host: one.told() for host, one in self.all().items() if one.life is not Life.UP}
+        return {host: one.describe_absence() for host, one in self.all().items() if one.life is not Life.UP}
 
-    def checked(self, host: str) -> Member:
+    def find_checked(self, host: str) -> Member:
         """Return a host that can be asked. Raises: NotFound for a stranger; Unavailable, naming why, for one away."""
         member = self.all().get(host)
         if member is None:
             raise NotFound(f"no host {host!r} in this fleet", hint="acud fleet hosts")
         if member.life is not Life.UP:
-            raise gone(member)
+            raise make_gone(member)
         return member
 
     async def until_read(self) -> None:
@@ -344,23 +348,23 @@ class Roster:
         return member is not None and member.life is Life.UP and not self.fault
 
 
-def gone(member: Member) -> Unavailable:
+def make_gone(member: Member) -> Unavailable:
     """Return the error of a host that is away; fact `reason` is how."""
     return Unavailable(
-        member.told() or f"host {member.host} does not answer",
+        member.describe_absence() or f"host {member.host} does not answer",
         hint="acud fleet hosts; what is there goes on when it is back",
         reason=member.life.value,
         host=member.host,
     )
 
 
-def info_of(member: Member) -> HostInfo:
+def make_host_info(member: Member) -> HostInfo:
     """Return a host as clients see it."""
     state = member.state
     return HostInfo(
         member.host,
         member.life.value,
-        member.told(),
+        member.describe_absence(),
         state.labels,
         state.displays,
         state.room,
@@ -373,8 +377,8 @@ def info_of(member: Member) -> HostInfo:
     )
 
 
-def _without_lease(host: str, known: BucketEntry | None, lease: BucketEntry | None, draining: bool) -> Member | None:
-    """Return a host that has no lease that counts; None where nothing stands of it."""
+def _make_unleased(host: str, known: BucketEntry | None, lease: BucketEntry | None, draining: bool) -> Member | None:
+    """Return a host without a valid lease; None if it has no entry."""
     words = [entry for entry in (known, lease) if entry is not None]
     state = parse_state(host, b"" if known is None or known.fault is not None else known.value)
     if any(entry.fault is not None for entry in words):
@@ -387,7 +391,7 @@ def _without_lease(host: str, known: BucketEntry | None, lease: BucketEntry | No
 def parse_state(host: str, data: bytes) -> HostState:
     try:
         return msgspec.structs.replace(codec.decode(data, HostState), host=host)
-    except InvalidRequest:  # of a version that says it otherwise: there, and not understood
+    except InvalidRequest:  # of a version with another form: there, and not understood
         return HostState(host, "", {}, 0, 0, 0.0, "unknown", 0, 0.0)
 
 

@@ -35,17 +35,17 @@ from acud_fleet.envelopes import ReadRequest, inward, outward
 from acud_fleet.host_client import HostClient
 from acud_fleet.lost_waits import LostWaits
 from acud_fleet.merged_replies import MergedReplies
-from acud_fleet.places import FIELDS, PlaceFinder, Placement, Places, choose, mirrored_info, nowhere
-from acud_fleet.registry import Life, Member, Roster, info_of
+from acud_fleet.places import FIELDS, PlaceFinder, Placement, Places, choose, make_nowhere, read_info
+from acud_fleet.registry import Life, Member, Roster, make_host_info
 from acud_fleet.state_mirror import OfflineState, is_elsewhere
 
 Own = TypeVar("Own", bound=Callable[..., Awaitable[Any]])
 OWN: dict[str, Callable[..., Awaitable[Any]]] = {}
-"""What is answered here, by the name of the request; events and its own end are the endpoint's."""
+"""Requests answered here, by name; events and its own end are the endpoint's."""
 
 
 def _answers(request: type[msgspec.Struct]) -> Callable[[Own], Own]:
-    """Have the decorated method answer `request`, whose declaration says `FleetRoute.ENDPOINT`."""
+    """Have the decorated method answer `request`, which is declared with `FleetRoute.ENDPOINT`."""
 
     def register(own: Own) -> Own:
         OWN[name_of(request)] = own
@@ -92,13 +92,13 @@ class RequestRouter:
             return await self._result(asked, request)
         if isinstance(request, WaitShow):
             return await self._show(asked, request)
-        return await self._one(asked)
+        return await self._ask_one(asked)
 
     # ---- of the endpoint itself ----
 
     @_answers(FleetHosts)
     async def _hosts(self, _: FleetHosts) -> FleetHostsReply:
-        hosts = tuple(info_of(one) for one in self._roster.all().values())
+        hosts = tuple(make_host_info(one) for one in self._roster.all().values())
         return FleetHostsReply(hosts, self._connection.server)
 
     @_answers(FleetPlace)
@@ -108,7 +108,7 @@ class RequestRouter:
         members = list(self._roster.all().values())
         best, others = choose(members, request.labels, needs_room=True, passed={})
         if best is None:
-            raise nowhere(others)
+            raise make_nowhere(others)
         return FleetPlaceReply(best.host, others)
 
     @_answers(FleetDrain)
@@ -125,23 +125,23 @@ class RequestRouter:
             await self._places.forget(request.host)
             await self._roster.registry.forget(request.host)
         await self._roster.read()
-        return FleetDrainReply(info_of(member))
+        return FleetDrainReply(make_host_info(member))
 
     # ---- of one host ----
 
-    async def _one(self, asked: ReadRequest) -> Any:
+    async def _ask_one(self, asked: ReadRequest) -> Any:
         request, named = inward(asked.request)
         host = await self._host(asked, request, named)
         try:
             reply = await self._host_client.ask(host, request, asked.request_id, _within_s(request))
         except AcudError:
-            moved = await self._moved(getattr(request, "wait_id", ""), host)
+            moved = await self._find_moved(getattr(request, "wait_id", ""), host)
             if not moved:
                 raise
             host, reply = moved, await self._host_client.ask(moved, request, asked.request_id, _within_s(request))
-        return await self._told(host, outward(reply, host), reply)
+        return await self._note_place(host, outward(reply, host), reply)
 
-    async def _moved(self, wait_id: str, host: str) -> str:
+    async def _find_moved(self, wait_id: str, host: str) -> str:
         """Return the host on which a wait goes on that was armed again since it was known to be on `host`, else ""."""
         found = await self._places.host_of("wait", wait_id, again=True) if wait_id else ""
         return found if found != host else ""
@@ -156,9 +156,9 @@ class RequestRouter:
             raise InvalidRequest(f"{asked.spec.name} names things on several hosts: {', '.join(sorted(hosts))}")
         if hosts:
             return hosts.pop()
-        return self._only(asked.spec.name)
+        return self._find_only(asked.spec.name)
 
-    def _only(self, name: str) -> str:
+    def _find_only(self, name: str) -> str:
         """Return the one host that there is. Raises: InvalidRequest when there are several."""
         members = [one for one in self._roster.all().values() if one.life is not Life.LEFT]
         if len(members) == 1:
@@ -172,10 +172,10 @@ class RequestRouter:
 
     async def _start(self, asked: ReadRequest) -> Any:
         host, reply = await self._placement.start(asked.request, asked.request_id, _within_s(asked.request))
-        return await self._told(host, outward(reply, host), reply)
+        return await self._note_place(host, outward(reply, host), reply)
 
-    async def _told(self, host: str, reply: Any, inner: Any) -> Any:
-        """Note where what was made lives, before anybody knows of it: its host may be lost the next moment."""
+    async def _note_place(self, host: str, reply: Any, inner: Any) -> Any:
+        """Note where the new object lives, before any client knows of it: its host may be lost the next moment."""
         if isinstance(inner, ActionReply | DoReply) and inner.wait is not None:
             await self._places.put(host, "wait", inner.wait.wait.wait_id, inner.wait.wait)
         elif isinstance(inner, WaitReply):
@@ -188,18 +188,18 @@ class RequestRouter:
             await self._places.put(host, "recording", inner.recording.recording_id)
         return reply
 
-    # ---- of waits, whose host may be away ----
+    # ---- of waits, also those of a host that is away ----
 
     async def _result(self, asked: ReadRequest, request: WaitResult) -> WaitResultReply:
         host = await self._place_finder.host_of("wait", request.wait_id)
         # Two tasks and a wait for either are a fifth of what the endpoint computes for a request that does not block.
-        reply = await (self._blocked if request.block_s else self._of_host)(asked, request, host)
+        reply = await (self._answer_blocking if request.block_s else self._of_host)(asked, request, host)
         if reply.ended and reply.wait.verdict.code == HOST_LOST and not request.peek:
             await self._see(await self._place_finder.host_of("wait", reply.wait.wait_id), reply.wait.wait_id)
         return reply
 
-    async def _blocked(self, asked: ReadRequest, request: WaitResult, host: str) -> WaitResultReply:
-        """Return what the host answers, or the end of the wait once the fleet tells one in its place."""
+    async def _answer_blocking(self, asked: ReadRequest, request: WaitResult, host: str) -> WaitResultReply:
+        """Return the host's answer, or the end of the wait once the fleet ends it in place of the host."""
         tasks = (
             asyncio.ensure_future(self._lost_waits.until_ended(request.wait_id)),
             asyncio.ensure_future(self._of_host(asked, request, host)),
@@ -213,11 +213,11 @@ class RequestRouter:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _see(self, host: str, wait_id: str) -> None:
-        """Note that the end was fetched which the fleet told: the wake that its host may still hold is not needed."""
+        """Note that the fleet's end was fetched: the wake that its host may still hold is not needed."""
         try:
             await self._host_client.ask(host, WaitResult(wait_id), ids.new_id("req"), DEFAULT_S)
         except AcudError:  # it learns that on its return
-            await self._places.change_wait(host, wait_id, _seen)
+            await self._places.change_wait(host, wait_id, _mark_seen)
 
     async def _of_host(self, asked: ReadRequest, request: WaitResult, host: str) -> WaitResultReply:
         end_s = time.monotonic() + request.block_s
@@ -227,7 +227,7 @@ class RequestRouter:
             question = msgspec.structs.replace(request, block_s=left_s)
             try:
                 reply = await self._host_client.ask(host, question, request_id, left_s + DEFAULT_S)
-                stands = await self._standing(host, reply.wait)
+                stands = await self._settle_end(host, reply.wait)
                 if not is_elsewhere(stands):
                     reply = reply if stands is reply.wait else WaitResultReply(stands, ended=True)
                     told: WaitResultReply = outward(reply, host)
@@ -235,18 +235,18 @@ class RequestRouter:
                 fault: AcudError | None = None
             except (NotFound, Unavailable) as unanswered:
                 fault = unanswered
-            moved = await self._moved(request.wait_id, host)
+            moved = await self._find_moved(request.wait_id, host)
             if not moved:
-                marked = await self._marked(fault, host, request.wait_id)
+                marked = await self._find_marked(fault, host, request.wait_id)
                 is_lost = fault is not None
-                moved = "" if marked.ended else await self._until_there(host, request.wait_id, end_s, is_lost=is_lost)
+                moved = "" if marked.ended else await self._wait_for_host(host, request.wait_id, end_s, is_lost=is_lost)
                 if not moved:
                     return marked
             host, request_id = moved, ids.new_id("req")  # the time to block is another, and so is the request
 
-    async def _until_there(self, host: str, wait_id: str, end_s: float, *, is_lost: bool) -> str:
-        """Return the host that can be asked about a wait of `host` once one can, "" when none could until `end_s`.
-        Where `host` itself is there, it has told that the wait goes on elsewhere.
+    async def _wait_for_host(self, host: str, wait_id: str, end_s: float, *, is_lost: bool) -> str:
+        """Return a host that can be asked about a wait of `host`, once there is one; "" if there was none until
+        `end_s`. If `host` itself is up, it has reported that the wait goes on elsewhere.
         """
         left_s = max(0.0, end_s - time.monotonic())
         up = asyncio.ensure_future(self._roster.until_up(host, left_s) if is_lost else asyncio.sleep(left_s, False))
@@ -261,18 +261,18 @@ class RequestRouter:
             moved.cancel()
             await asyncio.gather(up, moved, return_exceptions=True)
 
-    async def _standing(self, host: str, info: WaitInfo) -> WaitInfo:
-        """Return a wait that its host told of as it is told to others. An end is told once it is written, for then
-        nobody tells another one; where the fleet told one before, that stands. Raises: Unavailable.
+    async def _settle_end(self, host: str, info: WaitInfo) -> WaitInfo:
+        """Return a wait as clients get it, from its host's report. An end is returned once it is written, for then it
+        is final; an earlier end of the fleet stands. Raises: Unavailable.
         """
-        told = self._lost_waits.ended(info.wait_id)
+        told = self._lost_waits.find_end(info.wait_id)
         if told is not None or info.state is WaitState.WATCHING:
             return told or info
         stands = await self._places.put(host, "wait", info.wait_id, info)
-        return (mirrored_info(stands, WaitInfo) if stands.by_fleet else None) or info
+        return (read_info(stands, WaitInfo) if stands.by_fleet else None) or info
 
-    async def _marked(self, fault: AcudError | None, host: str, wait_id: str) -> WaitResultReply:
-        """Return what is known of a wait of a host that gave no answer (`fault`), or told that it goes on elsewhere
+    async def _find_marked(self, fault: AcudError | None, host: str, wait_id: str) -> WaitResultReply:
+        """Return what is known of a wait whose host gave no answer (`fault`), or reported that it goes on elsewhere
         while it is armed nowhere yet.
         """
         member = self._roster.all().get(host)
@@ -282,13 +282,13 @@ class RequestRouter:
                 raise NotFound(f"nothing is told of wait {wait_id}", hint="acud --fleet wait list --all")
             return marked
         if isinstance(fault, NotFound):  # the host was forgotten, or it forgot the wait
-            told = await self._offline.told_end(host, wait_id)
+            told = await self._offline.find_end(host, wait_id)
             if told is None:
                 raise fault
             return WaitResultReply(outward(told, host), ended=True)
         if fault.facts.get("host") != host or member is None:
             raise fault
-        marked = await self._offline.wait(_away(member), wait_id)
+        marked = await self._offline.wait(_mark_away(member), wait_id)
         if marked is None:
             raise fault
         return marked
@@ -297,26 +297,26 @@ class RequestRouter:
         host = await self._place_finder.host_of("wait", request.wait_id)
         try:
             reply = await self._host_client.ask(host, request, asked.request_id, DEFAULT_S)
-            stands = await self._standing(host, reply.wait)
+            stands = await self._settle_end(host, reply.wait)
             if not is_elsewhere(stands):
                 told: WaitShowReply = outward(msgspec.structs.replace(reply, wait=stands), host)
                 return told
             fault: AcudError | None = None
         except (NotFound, Unavailable) as unanswered:
             fault = unanswered
-        if await self._moved(request.wait_id, host):
+        if await self._find_moved(request.wait_id, host):
             return await self._show(asked, request)
-        marked = await self._marked(fault, host, request.wait_id)
+        marked = await self._find_marked(fault, host, request.wait_id)
         return WaitShowReply(marked.wait, ())
 
 
-def _seen(stands: ObjectPlace | None) -> ObjectPlace | None:
+def _mark_seen(stands: ObjectPlace | None) -> ObjectPlace | None:
     if stands is None or stands.seen or not stands.by_fleet:
         return None
     return msgspec.structs.replace(stands, seen=True)
 
 
-def _away(member: Member) -> Member:
+def _mark_away(member: Member) -> Member:
     """Return a host that did not answer as lost, also before its lease has run out."""
     return member if member.life is not Life.UP else msgspec.structs.replace(member, life=Life.LOST)
 

@@ -1,4 +1,4 @@
-"""How the tasks, waits and displays of a host stand, told to the fleet; and read from there while the host is away."""
+"""The state of a host's tasks, waits and displays, written to the fleet, and read from there while the host is away."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from acud.types import DisplayInfo, DisplayState, OnHostLost, WaitInfo, WaitStat
 from acud.types.tasks import TaskView
 from acud_client.aio import AsyncClient
 from acud_fleet.envelopes import host_in, outward
-from acud_fleet.places import Kind, Places, mirrored_info
+from acud_fleet.places import Kind, Places, read_info
 from acud_fleet.registry import Member
 
 _LOG = log.logger("fleet")
@@ -31,7 +31,7 @@ _OVERLAP = 20
 _AT_ONCE = 32
 """Ends in one request: each may quote a long condition."""
 _QUIET = ("wait.judged", "wait.note", "display.geometry", "display.taken", "display.released")
-"""Events after which nothing has to be told anew of their subject."""
+"""Events that need no new record of their subject."""
 Thing = tuple[Kind, str]
 Info = TypeVar("Info", bound=msgspec.Struct)
 
@@ -49,7 +49,7 @@ class StateMirror:
         self.told = 0
 
     async def run(self) -> None:
-        """Tell until cancelled: what lives now, then what changes."""
+        """Write until cancelled: what lives now, then what changes."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._follow())
             group.create_task(self._write())
@@ -66,7 +66,7 @@ class StateMirror:
                     await self._all()
 
     async def _tell_again(self) -> None:
-        """Tell all anew when a key was revoked: what it had signed counts no more."""
+        """Write all anew when a key was revoked: its signatures count no more."""
         while True:
             await self._connection.signatures.revoked()
             await self._all()
@@ -87,14 +87,14 @@ class StateMirror:
     # ---- ends ----
 
     async def take_ends(self) -> None:
-        """Have the daemon end what the fleet ended while this host was lost. Raises: what the daemon or the servers
-        say; nothing was told then that is not told again.
+        """Have the daemon end the waits that the fleet ended while this host was lost. Raises: the fault of the daemon
+        or the servers; nothing was written then that is not written again.
         """
         ends = await self._places.confirmed_ends(self._host)
         waits = [
             end_for_host(info, sent=place.sent, seen=place.seen)
             for place in ends
-            if (info := mirrored_info(place, WaitInfo)) is not None
+            if (info := read_info(place, WaitInfo)) is not None
         ]
         pending = {place.name for place in ends if place.moved_to and not place.sent}
         """Those that an endpoint has still to arm elsewhere: it finds them by their marks."""
@@ -109,8 +109,8 @@ class StateMirror:
         if waits:
             _LOG.info("fleet.ends_taken", waits=len(waits), otherwise=len(otherwise))
 
-    async def told_instead(self, wait_id: str) -> ObjectPlace | None:
-        """Tell the end of a wait, before its wake is sent; return the end that the fleet told before, None for none.
+    async def write_end(self, wait_id: str) -> ObjectPlace | None:
+        """Write the end of a wait, before its wake is sent; return an earlier end by the fleet, None for none.
 
         Raises: Unavailable.
         """
@@ -169,7 +169,7 @@ class StateMirror:
 
     async def _tell(self, kind: Kind, name: str, things: set[Thing]) -> None:
         if not name:
-            things.update((kind, told) for told in await self._places.told_names(self._host, kind))
+            things.update((kind, told) for told in await self._places.list_names(self._host, kind))
         elif kind == "wait":
             await self._tell_wait(name)
         elif kind == "task":
@@ -207,8 +207,8 @@ class StateMirror:
 
 
 async def every(ask: Callable[[int], Awaitable[list[str]]]) -> list[str]:
-    """Return the ids of a list whose pages `ask` gives, each from an offset on and `PAGE` long. Pages overlap, so that
-    what leaves the list meanwhile hides nothing; where more left it than that, all is read again.
+    """Return the ids of a list, in pages by `ask`, each from an offset on and `PAGE` long. Pages overlap, so that what
+    leaves the list meanwhile hides nothing; where more left it than that, all is read again.
     """
     found: dict[str, None] = {}
     while True:
@@ -223,14 +223,14 @@ async def every(ask: Callable[[int], Awaitable[list[str]]]) -> list[str]:
 
 
 class OfflineState:
-    """Reads what hosts told of themselves, for those that are away."""
+    """Reads the hosts' own records, for those that are away."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
 
     async def waits(self, member: Member) -> list[WaitInfo]:
-        """Return the waits of a host that is away, but for those that were armed again elsewhere; live ones say that
-        nobody watches for us now.
+        """Return the waits of a host that is away, but for those that were armed again elsewhere; live ones note that
+        they are not watched now.
         """
         found = [_wait(place, member) for place in await self._places.of(member.host, "wait")]
         return [outward(info, member.host) for info in found if info is not None and not is_elsewhere(info)]
@@ -252,45 +252,47 @@ class OfflineState:
         ]
 
     async def wait(self, member: Member, wait_id: str) -> WaitResultReply | None:
-        """Return one wait of a host that is away, None when it told nothing of it."""
+        """Return one wait of a host that is away, None if there is no record."""
         place = await self._places.one(member.host, "wait", wait_id)
         info = None if place is None else _wait(place, member)
         if info is None:
             return None
         return WaitResultReply(outward(info, member.host), info.state is not WaitState.WATCHING)
 
-    async def told_end(self, host: str, wait_id: str) -> WaitInfo | None:
-        """Return the end of a wait that the fleet told in the place of `host`, None where it told none."""
+    async def find_end(self, host: str, wait_id: str) -> WaitInfo | None:
+        """Return the end that the fleet gave a wait in place of `host`, None for none."""
         place = await self._places.one(host, "wait", wait_id)
-        return None if place is None or not place.by_fleet else mirrored_info(place, WaitInfo)
+        return None if place is None or not place.by_fleet else read_info(place, WaitInfo)
 
-    async def told_ends(self, hosts: Collection[str]) -> dict[tuple[str, str], WaitInfo]:
-        """Return the ends that the fleet told in the place of hosts that are back and had ended the waits otherwise, by
-        host and wait.
+    async def find_ends(self, hosts: Collection[str]) -> dict[tuple[str, str], WaitInfo]:
+        """Return the ends that the fleet gave to waits of hosts that are back and had ended them otherwise, by host and
+        wait.
         """
         return {
             (place.host, place.name): outward(info, place.host)
-            for place in await self._places.lost()
-            if place.host in hosts and (info := mirrored_info(place, WaitInfo)) is not None
+            for place in await self._places.read_lost_ends()
+            if place.host in hosts and (info := read_info(place, WaitInfo)) is not None
         }
 
     async def _all(self, member: Member, kind: Kind, of: type[Info]) -> list[Info]:
         places = await self._places.of(member.host, kind)
-        return [outward(info, member.host) for place in places if (info := mirrored_info(place, of)) is not None]
+        return [outward(info, member.host) for place in places if (info := read_info(place, of)) is not None]
 
 
 def lost_words(member: Member) -> str:
     """Return the mark: `lost(host h2): …`."""
-    return f"{member.life.value}(host {member.host}): {member.told()}; it goes on there when the host is back"
+    return (
+        f"{member.life.value}(host {member.host}): {member.describe_absence()}; it goes on there when the host is back"
+    )
 
 
 def is_elsewhere(info: WaitInfo) -> bool:
-    """Tell whether this is the end of a wait that goes on on another host."""
+    """Return whether this is the end of a wait that goes on on another host."""
     return info.verdict.code == REARMED
 
 
 def _wait(place: ObjectPlace, member: Member) -> WaitInfo | None:
-    info = mirrored_info(place, WaitInfo)
+    info = read_info(place, WaitInfo)
     if info is None:
         return None
     if place.moved_to and not place.sent:

@@ -1,7 +1,7 @@
 """The streams in which events and wakes outlive the host that made them, and the buckets (key-value stores) of a fleet.
 
-The administrator makes and changes them (`initialisation`): who may change a stream may have it sent elsewhere, or
-emptied.
+Only the administrator makes and changes them (`initialisation`): a user that may change a stream can redirect or empty
+it.
 """
 
 from __future__ import annotations
@@ -27,13 +27,15 @@ from acud.features.fleet.signatures import Identity, Signed
 
 _DAY_S = 86_400.0
 PUBLISH_S = 3.0
-"""Who has no acknowledgement by then publishes again: it is dropped where the first did arrive."""
+"""After so long without an acknowledgement a message is published again: the repeat is dropped if the first did
+arrive.
+"""
 KEPT_S = 7 * _DAY_S
-"""How long the streams hold a message, taken or not: a week's absence of an agent, or of who reads events."""
+"""How long the streams hold a message, taken or not: a week's absence of an agent, or of a reader of events."""
 TWICE_S = _DAY_S
-"""For how long the servers know a message's id again: as long as the outbox tries a wake (`[wake] retry_for_s`)."""
+"""For how long the servers remember a message's id: as long as the outbox tries a wake (`[wake] retry_for_s`)."""
 PLACES_KEPT_S = 7 * 86_400.0
-"""As long as the longest wait may last; a host tells of what lives anew at each start."""
+"""As long as the longest wait may last; a host writes all that lives at each start."""
 _ELECTION_S = 8.0
 """A new leader was found after 5.25 s (measured)."""
 _AGAIN_S = 0.25
@@ -62,7 +64,7 @@ def max_bytes(name: str, settings: FleetSettings) -> int:
 
 
 async def watch_room(connection: NatsConnection) -> None:
-    """Tell again and again, until cancelled, which streams are nearly full."""
+    """Report repeatedly, until cancelled, which streams are nearly full."""
     while True:
         try:
             await tell_room(connection)
@@ -89,15 +91,15 @@ async def tell_room(connection: NatsConnection) -> None:
 
 
 def events(names: FleetNames) -> StreamConfig:
-    """The stream of every host's stored events. Each host reads its own newest by their subject, which servers can
-    permit; a message's number they can't.
+    """Return the stream of every host's stored events. A host finds its own newest by subject, which servers can
+    permit; by message number they can't.
     """
     return _config(names.stream("EVENTS"), names.event("*", ">"))
 
 
 def wakes(names: FleetNames) -> StreamConfig:
-    """The stream of wakes, and of the word that they were seen. Full, it refuses what is new: the outbox keeps that,
-    tries the other routes and tells of it, while what goes from here unseen would be told to nobody.
+    """The stream of wakes, and of messages that they were seen. When full it refuses new ones: the outbox keeps those,
+    tries the other routes and reports it, while a wake dropped from here would be lost silently.
     """
     config = _config(names.stream("WAKES"), names.wake("*", "*"), names.seen("*", "*"))
     return config.evolve(discard=DiscardPolicy.NEW)
@@ -108,8 +110,8 @@ def _config(name: str, *subjects: str) -> StreamConfig:
 
 
 class BucketEntry(Struct, frozen=True):
-    """What stands under a key, whoever wrote it (`found`); `revision` is what a later `swap` compares. `fault`: why it
-    may not be from one who may write it.
+    """The value under a key (`found`), signed or not; `revision`: for a later `swap`. `fault`: why its signature is not
+    valid.
     """
 
     key: str
@@ -119,7 +121,7 @@ class BucketEntry(Struct, frozen=True):
 
     @property
     def value(self) -> bytes:
-        """What stands there. Raises: Unavailable, `reason` is `unproven`, where nobody who may write it signed it."""
+        """The value. Raises: Unavailable, `reason` is `unproven`, without a valid signature."""
         if self.fault is not None:
             raise self.fault
         return self.found
@@ -141,11 +143,11 @@ class Bucket:
             raise self._connection.down()
         if self._found is None:
             with self._connection.translated(f"bucket {self._name}"):
-                self._found = await _repeated(lambda: self._connection.bucket(self._name, ttl_s=self._ttl_s))
+                self._found = await _ask_repeatedly(lambda: self._connection.bucket(self._name, ttl_s=self._ttl_s))
         return self._found
 
     @contextlib.contextmanager
-    def _translated(self, what: str) -> Iterator[None]:
+    def _translate_faults(self, what: str) -> Iterator[None]:
         """Turn faults into acud's. The bucket is looked for again after one: it may have gone with a server's disk."""
         try:
             with self._connection.translated(what):
@@ -173,35 +175,37 @@ class Bucket:
     async def _read(self, key: str) -> RawStreamMsg | None:
         await self._open()
         stream, subject = f"KV_{self._connection.names.bucket(self._name)}", self._subject(key)
-        with self._translated(f"reading {self._name}/{key}"):
+        with self._translate_faults(f"reading {self._name}/{key}"):
             try:
-                return await _repeated(lambda: self._connection.streams.get_last_msg(stream, subject, direct=True))
+                return await _ask_repeatedly(
+                    lambda: self._connection.streams.get_last_msg(stream, subject, direct=True)
+                )
             except nats.js.errors.NotFoundError:
                 return None
 
     async def put(self, key: str, value: bytes) -> None:
         """Write `value` under `key`, whatever stands there."""
         await self._open()
-        with self._translated(f"writing {self._name}/{key}"):
-            await _repeated(lambda: self._write(key, value, {}))
+        with self._translate_faults(f"writing {self._name}/{key}"):
+            await _ask_repeatedly(lambda: self._write(key, value, {}))
 
     async def swap(self, key: str, value: bytes, revision: int) -> bool:
         """Write `value` if what stands there still has `revision` (0: nothing stands there); False when it has not."""
         await self._open()
-        if await self._swapped(key, value, revision):
+        if await self._swap_entry(key, value, revision):
             return True
         if revision:
             return False
         mark = await self._read(key)  # of one that was removed; it may be a copy that is behind
         if mark is None or KV_OP not in (mark.headers or {}):
             return False
-        return await self._swapped(key, value, mark.seq or 0)
+        return await self._swap_entry(key, value, mark.seq or 0)
 
-    async def _swapped(self, key: str, value: bytes, revision: int) -> bool:
+    async def _swap_entry(self, key: str, value: bytes, revision: int) -> bool:
         expected = {Header.EXPECTED_LAST_SUBJECT_SEQUENCE.value: str(revision)}
-        with self._translated(f"writing {self._name}/{key}"):
+        with self._translate_faults(f"writing {self._name}/{key}"):
             try:
-                await _patiently(lambda: self._write(key, value, expected))
+                await _write_patiently(lambda: self._write(key, value, expected))
             except nats.js.errors.APIError as fault:
                 if fault.err_code not in _OTHER_REVISION:
                     raise
@@ -219,8 +223,8 @@ class Bucket:
     async def remove(self, key: str) -> None:
         """Remove `key`, which may not be there."""
         bucket = await self._open()
-        with self._translated(f"removing {self._name}/{key}"):
-            await _repeated(lambda: bucket.purge(key))
+        with self._translate_faults(f"removing {self._name}/{key}"):
+            await _ask_repeatedly(lambda: bucket.purge(key))
 
     async def keys(self, pattern: str = ">") -> list[str]:
         """Return every key that matches `pattern` (`*`: one token; `>`: the rest), also of some that were removed.
@@ -229,18 +233,18 @@ class Bucket:
         placed on that server, and is silent then.
         """
         await self._open()
-        with self._translated(f"reading {self._name}"):
+        with self._translate_faults(f"reading {self._name}"):
             stream, subjects = f"KV_{self._connection.names.bucket(self._name)}", self._subject(pattern)
-            info = await _repeated(lambda: self._connection.streams.stream_info(stream, subjects_filter=subjects))
+            info = await _ask_repeatedly(lambda: self._connection.streams.stream_info(stream, subjects_filter=subjects))
         before = len(self._subject(""))
         return sorted(subject[before:] for subject in info.state.subjects or {})
 
     async def entries(self, pattern: str = ">") -> list[BucketEntry]:
-        """Return everything whose key matches `pattern` as it stands now, whoever wrote it."""
+        """Return every entry whose key matches `pattern` as it is now, signed or not."""
         return await self.get_all(await self.keys(pattern))
 
     async def get_all(self, keys: list[str]) -> list[BucketEntry]:
-        """Return what stands under each of `keys`, whoever wrote it."""
+        """Return the entry under each of `keys`, signed or not."""
         found: list[BucketEntry] = []
         for at in range(0, len(keys), _AT_ONCE):
             read = await asyncio.gather(*(self.get(key) for key in keys[at : at + _AT_ONCE]))
@@ -248,7 +252,7 @@ class Bucket:
         return found
 
 
-async def _repeated(ask: Callable[[], Awaitable[Found]]) -> Found:
+async def _ask_repeatedly(ask: Callable[[], Awaitable[Found]]) -> Found:
     """Ask again where no answer comes: the question went to a server that died, or there is no leader right now. A host
     that waited longer for the answer to a lost write would be called lost once the others answer again.
     """
@@ -268,7 +272,7 @@ async def _repeated(ask: Callable[[], Awaitable[Found]]) -> Found:
             await asyncio.sleep(_AGAIN_S)
 
 
-async def _patiently(write: Callable[[], Awaitable[object]]) -> None:
+async def _write_patiently(write: Callable[[], Awaitable[object]]) -> None:
     """Write what must not be written twice again while the stream has no leader: nothing was stored then."""
     end_s = time.monotonic() + _ELECTION_S
     while True:
@@ -283,7 +287,7 @@ async def _patiently(write: Callable[[], Awaitable[object]]) -> None:
 
 
 def _writers(bucket: str, key: str) -> tuple[Identity, Identity | None]:
-    """Return whose words count under a key: those of the host that it begins with, an endpoint's, or both."""
+    """Return the users whose signatures count under a key: the host that it begins with, an endpoint, or both."""
     first, _, rest = key.partition(".")
     if bucket == "drains" or first == ENDPOINT or rest.startswith(f"{LOST}."):
         return Identity("endpoint"), None

@@ -27,7 +27,7 @@ from acud_fleet.events import ID
 
 _LOG = log.logger("fleet")
 ACK_WAIT_S = 30.0
-"""A reader that says nothing of a wake for so long has lost it, and somebody gets it again. A living one says so."""
+"""A reader that is silent about a wake for so long has lost it, and another gets it. A living one renews it."""
 _FETCH_S = 2.0
 _LATE_S = 0.5
 """What the request of a fetch may take to the servers."""
@@ -35,13 +35,13 @@ _ACK_S = 8.0
 _AGAIN_S = 0.5
 _REMEMBERED = 10_000
 HELD_S = 30.0
-"""How long a message is left in the stream of which it can't be told now who sent it."""
+"""How long a message is left in the stream while its sender cannot be verified."""
 ANYBODY = "main"
-"""The agent that is meant where a wake names none, as in OpenClaw."""
+"""The agent of a wake that names none, as in OpenClaw."""
 
 
 class TakenWake:
-    """A wake in an agent's hand: `ack` it once it is acted on. `deliveries`: how often somebody was given it."""
+    """A wake in an agent's hand: `ack` it once it is acted on. `deliveries`: how often it was given out."""
 
     def __init__(self, wakes: AgentWakes, wake: SharedWake, message: Msg) -> None:
         self.wake = wake
@@ -50,15 +50,15 @@ class TakenWake:
         self._message = message
 
     def is_in(self, message: Msg) -> bool:
-        """Tell whether `message` is this very one, given out again; another with the same id is a double."""
+        """Return whether `message` is this very one, given out again; another with the same id is a double."""
         return bool(message.metadata.sequence.stream == self._message.metadata.sequence.stream)
 
     def renew(self, message: Msg) -> None:
-        """Take `message`, by which it was given out again, in the place of the one before."""
+        """Take `message`, the same wake given out again, in place of the one before."""
         self._message = message
 
     async def ack(self) -> None:
-        """Say that it was seen: its host is told (once it is there), and nobody is given it again.
+        """Acknowledge that it was seen: its host learns of it (once it is there), and it is not given out again.
 
         Raises: Unavailable when no server took that; it may be called again.
         """
@@ -66,15 +66,15 @@ class TakenWake:
         await self.drop()
 
     async def drop(self) -> None:
-        """Take it off the stream without saying that it was seen. Raises: Unavailable."""
+        """Take it off the stream without acknowledging it as seen. Raises: Unavailable."""
         await self._wakes.drop(self.wake.id, self._message)
 
     async def release(self, delay_s: float = 0.0) -> None:
-        """Leave it to be given to somebody again, not before `delay_s`. Raises: Unavailable."""
+        """Leave it to be given out again, not before `delay_s`. Raises: Unavailable."""
         await self._wakes.release(self.wake.id, self._message, delay_s)
 
     async def hold(self) -> None:
-        """Say that it is still being acted on. Raises: Unavailable."""
+        """Report that it is still being acted on. Raises: Unavailable."""
         await self._wakes.hold(self._message)
 
 
@@ -134,7 +134,7 @@ class AgentWakes:
         end_s = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             left_s = _FETCH_S if end_s is None else min(_FETCH_S, end_s - time.monotonic())
-            found = await self._fetched(most, max(0.05, left_s))
+            found = await self._fetch(most, max(0.05, left_s))
             if found:
                 return found
             if end_s is not None and time.monotonic() >= end_s:
@@ -144,7 +144,7 @@ class AgentWakes:
 
     # ---- one wake --------------------------------------------------------------------------------------------------
 
-    async def _fetched(self, most: int, timeout_s: float) -> list[TakenWake]:
+    async def _fetch(self, most: int, timeout_s: float) -> list[TakenWake]:
         try:
             if self._source is None:
                 await self._bind()
@@ -153,20 +153,20 @@ class AgentWakes:
             with cancellation_kept():
                 messages = await self._source.fetch(most, timeout=timeout_s)
                 self._asked_until_s = 0.0
-                found = [await self._taken(one) for one in messages]
+                found = [await self._take(one) for one in messages]
         except (AcudError, nats.errors.Error, OSError) as fault:
-            await self._passed(fault)
+            await self._pass_failure(fault)
             return []
         return [taken for taken in found if taken is not None]
 
-    async def _passed(self, fault: Exception) -> None:
-        """Take a failure as a time in which nothing came. The consumer is looked for again, unless that was all."""
+    async def _pass_failure(self, fault: Exception) -> None:
+        """Treat a failure as a time without wakes. The consumer is looked for again, unless that was all."""
         if not isinstance(fault, TimeoutError):
             _LOG.info("fleet.wakes_waiting", agent=self._agent, fault=str(fault))
             self._source = None
             await asyncio.sleep(_AGAIN_S)
 
-    async def _taken(self, message: Msg) -> TakenWake | None:
+    async def _take(self, message: Msg) -> TakenWake | None:
         sender, signatures = _sender(message.subject), self._connection.signatures
         try:
             await signatures.check(Signed.WAKE, message.subject, message.data, message.headers, sender)
@@ -181,7 +181,7 @@ class AgentWakes:
         taken = TakenWake(self, wake, message)
         held = self._held.get(wake.id)
         if held is not None and held.is_in(message):
-            held.renew(message)  # the word that it is in hand came too late
+            held.renew(message)  # the report that it is in hand came too late
             return None
         if held is not None or wake.id in self._done:  # published long after the first, or its acknowledgement was lost
             await message.ack()
@@ -190,7 +190,7 @@ class AgentWakes:
         return taken
 
     async def see(self, wake: SharedWake) -> None:
-        """Leave word for the wake's host that it was seen. Raises: Unavailable."""
+        """Report to the wake's host that it was seen. Raises: Unavailable."""
         subject = self._connection.names.seen(wake.host, self._agent)
         body = msgspec.json.encode(SeenWake(wake.id))
         headers = {ID: f"seen:{wake.id}"} | self._connection.signatures.header(Signed.SEEN, subject, body)
@@ -215,7 +215,7 @@ class AgentWakes:
             await message.nak(delay=delay_s or None)
 
     async def hold(self, message: Msg) -> None:
-        """Say that a message is in hand. Raises: Unavailable."""
+        """Report that a message is in hand. Raises: Unavailable."""
         with self._connection.translated("wake"):
             await message.in_progress()
 
@@ -225,7 +225,7 @@ class AgentWakes:
         names = self._connection.names
         self._stream = await self._connection.find(streams.wakes(names))
         reader, what = names.wake_reader(self._agent), f"agent {self._agent}"
-        self._source, self._ack_wait_s = await bound(self._connection, self._stream, reader, what)
+        self._source, self._ack_wait_s = await find_consumer(self._connection, self._stream, reader, what)
 
     async def _hold_all(self) -> None:
         while True:
@@ -261,7 +261,7 @@ def read_wake(message: Msg) -> SharedWake:
     return wake
 
 
-async def bound(
+async def find_consumer(
     connection: NatsConnection, stream: str, reader: str, what: str
 ) -> tuple[JetStreamContext.PullSubscription, float]:
     """Return the durable consumer `reader`, which the administrator made for `what`, and how long it waits for an

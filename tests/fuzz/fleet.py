@@ -85,12 +85,12 @@ def _state(data: bytes) -> None:
 def _place(data: bytes) -> None:
     found = places.parse_place(data)
     if found is not None:
-        state_mirror.mirrored_info(found, WaitInfo)
+        state_mirror.read_info(found, WaitInfo)
 
 
 def _event(data: bytes) -> None:
     EventFeed(lambda _topic, _body: None).take("h1", data)
-    events.reached(events.read(data))
+    events.find_reached(events.read(data))
 
 
 def _job(data: bytes) -> None:

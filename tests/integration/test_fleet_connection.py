@@ -20,7 +20,7 @@ from acud.protocol.fleet import HostState
 from acud.types import DisplayInfo, DisplayState, WaitInfo, WaitState
 from acud_fleet.places import Kind, ObjectInfo, Places
 from acud_fleet.registry import Registry
-from acud_fleet.state_mirror import mirrored_info
+from acud_fleet.state_mirror import read_info
 from acud_fleet.streams import PLACES_KEPT_S, Bucket
 from tests.fleet_servers import FleetServers
 from tests.integration.client_replies import wait_info
@@ -132,13 +132,13 @@ async def test_of_many_who_claim_the_same_at_once_one_wins() -> None:
                 member = (await registries[0].members())["h1"]
                 assert member.state.displays == number
                 assert sum(await asyncio.gather(*(one.claim(member) for one in registries))) == 1
-                begun = await places[0].assigned(f"req-{number}")
+                begun = await places[0].find_assigned(f"req-{number}")
                 assert begun.host == ""
                 found = await asyncio.gather(
                     *(one.assign(f"req-{number}", f"h{n}", begun) for n, one in enumerate(places))
                 )
                 assert len(set(found)) == 1
-                assert await places[1].assigned(f"req-{number}") == found[0]
+                assert await places[1].find_assigned(f"req-{number}") == found[0]
 
 
 async def test_a_place_is_written_once_for_each_state_whoever_tells_it() -> None:
@@ -167,7 +167,7 @@ async def test_a_place_is_written_once_for_each_state_whoever_tells_it() -> None
             assert await told(endpoint, "wait", wait.wait_id, wait) == 0  # its reply was late
             place = await endpoint.one("h1", "wait", wait.wait_id)
             assert place is not None
-            assert mirrored_info(place, WaitInfo) == ended
+            assert read_info(place, WaitInfo) == ended
             assert await told(mirror, "display", ":1", display) == 1
             assert await told(mirror, "display", ":1", replace(display, frame=7, frame_age_s=0.1, fps=2.0)) == 0
             await mirror.remove("h1", "display", ":1")

@@ -32,7 +32,7 @@ from acud_fleet.access import Role
 from acud_fleet.display_copies import DisplayCopies
 from acud_fleet.host_client import HostClient
 from acud_fleet.lost_waits import LostWaits
-from acud_fleet.places import Places, mirrored_info
+from acud_fleet.places import Places, read_info
 from acud_fleet.registry import Life, Member, Registry, Roster
 from acud_fleet.state_mirror import StateMirror
 from acud_fleet.streams import PLACES_KEPT_S, Bucket
@@ -209,9 +209,9 @@ async def test_a_host_that_does_not_answer_is_not_lost_by_what_nobody_signed(mem
         await operator.put("members", "h1", codec.encode(state()))
         found = await after_a_lease(roster)
         assert found.life is Life.UNPROVEN
-        assert "signed by nobody" in found.told()
+        assert "signed by nobody" in found.describe_absence()
         with pytest.raises(Unavailable) as caught:
-            roster.checked("h1")
+            roster.find_checked("h1")
         assert caught.value.facts["reason"] == "unproven"
 
 
@@ -358,7 +358,7 @@ async def test_a_wait_is_ended_by_what_its_host_or_an_endpoint_told_alone(member
             await own.put("h1", "wait", one.wait_id, one)
             place = await places.one("h1", "wait", one.wait_id)
             assert place is not None
-            assert mirrored_info(place, WaitInfo) == one
+            assert read_info(place, WaitInfo) == one
 
 
 async def test_a_display_is_made_again_by_what_its_host_told_alone(members: Members) -> None:
@@ -382,7 +382,7 @@ async def test_a_display_is_made_again_by_what_its_host_told_alone(members: Memb
             await operator.put("places", key, lie, headers)
             copies = DisplayCopies(HostClient(endpoint, roster), roster, places)
             with pytest.raises(Unavailable) as caught:
-                await copies.made(Member(state(), Life.LOST), ":7")
+                await copies.make(Member(state(), Life.LOST), ":7")
             assert caught.value.facts["reason"] == "unproven"
 
 
@@ -403,7 +403,7 @@ async def test_a_host_ends_no_wait_by_words_that_no_endpoint_signed(members: Mem
         await operator.put("places", f"h1.wait.{lie.wait_id}", codec.encode(replace(stands, by_fleet=True)))
         both = {true.wait_id, lie.wait_id}
         assert {one.name for one in await own.confirmed_ends("h1")} & both == {true.wait_id}
-        assert {one.name for one in await places.lost("h1")} & both == {true.wait_id}
+        assert {one.name for one in await places.read_lost_ends("h1")} & both == {true.wait_id}
         assert "carries no signature" in host.warnings["signatures"][0]
 
 
@@ -418,11 +418,11 @@ async def test_a_request_goes_where_an_endpoint_sent_it(members: Members) -> Non
         for headers in (None, host.signatures.header(Signed.ENTRY, f"$KV.acud_places.{key}", b"h1")):
             await operator.put("places", key, b"h1", headers)
             with pytest.raises(Unavailable) as caught:
-                await places.assigned(name)
+                await places.find_assigned(name)
             assert caught.value.facts["reason"] == "unproven"
-        at = await places.assigned("req-2")
+        at = await places.find_assigned("req-2")
         assert (await places.assign("req-2", "h2", at)).host == "h2"
-        assert (await places.assigned("req-2")).host == "h2"
+        assert (await places.find_assigned("req-2")).host == "h2"
 
 
 async def test_what_is_put_back_under_its_own_key_counts_until_it_is_told_anew(members: Members) -> None:
@@ -441,19 +441,19 @@ async def test_what_is_put_back_under_its_own_key_counts_until_it_is_told_anew(m
             await own.put("h1", "wait", live.wait_id, ended)
             place = await places.one("h1", "wait", live.wait_id)
             assert place is not None
-            assert mirrored_info(place, WaitInfo) == ended
+            assert read_info(place, WaitInfo) == ended
             await operator.put_back("places", key, old)
             place = await places.one("h1", "wait", live.wait_id)
             assert place is not None
-            assert mirrored_info(place, WaitInfo) == live
+            assert read_info(place, WaitInfo) == live
         await operator.put_back("places", f"h1.wait.{other.wait_id}", old)
         with pytest.raises(Unavailable, match="is false"):
             await places.one("h1", "wait", other.wait_id)
-        at = await places.assign("req-3", "h1", await places.assigned("req-3"))
+        at = await places.assign("req-3", "h1", await places.find_assigned("req-3"))
         old = await operator.entry("places", "_.request.req-3")
         assert (await places.assign("req-3", "h2", at)).host == "h2"
         await operator.put_back("places", "_.request.req-3", old)
-        assert (await places.assigned("req-3")).host == "h1"
+        assert (await places.find_assigned("req-3")).host == "h1"
         await Registry(host).renew(state())
         await registry.drain("h1", on=True)
         old = await operator.entry("drains", "h1")

@@ -26,7 +26,7 @@ from acud_fleet.host_client import HostClient
 from acud_fleet.host_wakes import WakePublisher
 from acud_fleet.initialisation import FleetRoles
 from acud_fleet.lost_waits import LostWaits
-from acud_fleet.places import Places, mirrored_info
+from acud_fleet.places import Places, read_info
 from acud_fleet.registry import Life, Registry, Roster
 from acud_fleet.wakes import AgentWakes
 from tests.fleet_servers import FleetServers
@@ -186,13 +186,13 @@ async def test_a_host_that_is_late_changes_nothing_that_the_fleet_told(url: str)
         resolved = replace(wait, state=WaitState.RESOLVED, verdict=unknown("x", "it is done"), ended_utc_s=5.0)
         stands = await one.places.put("h3", "wait", wait.wait_id, resolved)
         assert stands.by_fleet
-        assert outward(mirrored_info(stands, WaitInfo), "h3") == told
-        assert [place.name for place in await one.places.lost("h3")] == [wait.wait_id]
+        assert outward(read_info(stands, WaitInfo), "h3") == told
+        assert [place.name for place in await one.places.read_lost_ends("h3")] == [wait.wait_id]
         (confirmed,) = await one.places.confirmed_ends("h3")
         assert replace(confirmed, utc_s=stands.utc_s) == stands
 
         # Its wake is the fleet's, and has its id.
-        async def told_instead(_: str) -> ObjectPlace:
+        async def write_end(_: str) -> ObjectPlace:
             return replace(stands, sent=False)
 
         late = Deliver(
@@ -205,9 +205,9 @@ async def test_a_host_that_is_late_changes_nothing_that_the_fleet_told(url: str)
             wait.wait_id,
             agent_id="h3",
         )
-        assert (await WakePublisher("h3", one.connection, told_instead).bring(late)).result == "sent"
+        assert (await WakePublisher("h3", one.connection, write_end).bring(late)).result == "sent"
         await one.places.unmark_lost("h3", wait.wait_id)  # it has ended it in the same way
-        assert await one.places.lost("h3") == []
+        assert await one.places.read_lost_ends("h3") == []
         assert [text for _, text in await woken(one, "h3")] == [
             f"{told.message.replace('h3/:100', ':100')} Next: wait_result wait_id={wait.wait_id}"
         ]
@@ -240,7 +240,7 @@ async def test_a_host_that_is_forgotten_leaves_the_ends_of_its_waits(url: str) -
         await one.lost_waits.end_all(member)
         await one.places.forget("h5")
         for ended in (wait, quiet):
-            info = mirrored_info(await standing(one, "h5", ended), WaitInfo)
+            info = read_info(await standing(one, "h5", ended), WaitInfo)
             assert info is not None
             assert (info.state, info.verdict.code) == (WaitState.FAILED, "host_lost")
             assert await one.places.host_of("wait", ended.wait_id) == "h5"
@@ -281,9 +281,9 @@ async def test_on_three_servers_a_copy_that_is_behind_changes_no_end() -> None:
                 await places.put("h1", "wait", wait.wait_id, wait)
                 ended = replace(wait, state=WaitState.RESOLVED)
                 first = await places.put("h1", "wait", wait.wait_id, ended)
-                assert mirrored_info(first, WaitInfo) == ended
+                assert read_info(first, WaitInfo) == ended
                 late = await places.put("h1", "wait", wait.wait_id, replace(ended, state=WaitState.FAILED))
-                assert mirrored_info(late, WaitInfo) == ended
+                assert read_info(late, WaitInfo) == ended
 
 
 async def test_a_host_that_answers_is_not_lost_without_its_lease(url: str) -> None:

@@ -80,7 +80,7 @@ class Known:
     def __init__(self, server: str) -> None:
         self._server = server
 
-    def checked(self, host: str) -> Member:
+    def find_checked(self, host: str) -> Member:
         return Member(HostState(host, "", {}, 0, 0, 0.0, "", VERSION, 0.0, server=self._server), Life.UP)
 
 

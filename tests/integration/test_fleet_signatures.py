@@ -32,7 +32,7 @@ from acud.protocol.wakes import SeenWake
 from acud.types import Answer, RouteName, Verdict, WakeKind
 from acud_fleet import envelopes
 from acud_fleet.access import Role
-from acud_fleet.host_wakes import WakeAcks, WakePublisher, shared
+from acud_fleet.host_wakes import WakeAcks, WakePublisher, make_shared_wake
 from acud_fleet.wakes import AgentWakes, publish_wake
 from tests import nkey_files
 from tests.fleet_servers import FleetServers, nothing_told
@@ -141,7 +141,7 @@ async def test_an_agent_gets_no_wake_that_its_host_did_not_sign_and_its_host_no_
         members("AGENT", "agent-main") as agent,
         members.operator("fleet") as operator,
     ):
-        body = msgspec.json.encode(shared(delivery("wake-forged"), "h1"))
+        body = msgspec.json.encode(make_shared_wake(delivery("wake-forged"), "h1"))
         by_agent = agent.signatures.header(Signed.WAKE, "acud.wake.main.h1", body)
         stream = operator.jetstream()
         await stream.publish("acud.wake.main.h1", body)
@@ -174,10 +174,10 @@ async def test_a_wake_in_the_place_of_a_lost_host_is_signed_by_an_endpoint(membe
         members("AGENT", "agent-main") as agent,
         members.operator("fleet") as operator,
     ):
-        subject, body = "acud.wake.main._", msgspec.json.encode(shared(delivery("wake-forged-by-h1"), "h2"))
+        subject, body = "acud.wake.main._", msgspec.json.encode(make_shared_wake(delivery("wake-forged-by-h1"), "h2"))
         by_host = host.signatures.header(Signed.WAKE, subject, body)
         await operator.jetstream().publish(subject, body, headers=by_host)
-        await publish_wake(endpoint, shared(delivery("wake-of-lost"), "h2"), ENDPOINT, "ACUD_WAKES")
+        await publish_wake(endpoint, make_shared_wake(delivery("wake-of-lost"), "h2"), ENDPOINT, "ACUD_WAKES")
         async with AgentWakes(agent) as wakes:
             taken = await wakes.next(LONG_S)
             assert taken is not None

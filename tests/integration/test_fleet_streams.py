@@ -283,7 +283,7 @@ async def test_a_full_stream_of_wakes_refuses_is_told_of_before_and_takes_them_w
     with FleetServers(roles=ROLES) as running:
         async with NatsConnection(FleetSettings(url=running.url), "h1") as host:
             await host.ready()
-            limits = {one.name: one.max_bytes for one in initialisation.wanted_streams(host, JobSettings())}
+            limits = {one.name: one.max_bytes for one in initialisation.list_streams(host, JobSettings())}
             assert sum(limits.values()) - limits["ACUD_JOBS"] <= host.settings.max_gb * 1e9
             assert min(limits.values()) > 0
             wakes = (await host.streams.stream_info("ACUD_WAKES")).config

@@ -18,7 +18,7 @@ from acud.protocol.wakes import SharedWake
 from acud.types import RouteName, WakeKind
 from acud_fleet import streams
 from acud_fleet.events import ID
-from acud_fleet.host_wakes import WakeCarrier, WakePublisher, shared
+from acud_fleet.host_wakes import WakeCarrier, WakePublisher, make_shared_wake
 from acud_fleet.wakes import AgentWakes, TakenWake
 from tests import fleet_reader
 from tests.fleet_proxy import Proxy
@@ -152,7 +152,7 @@ async def test_a_wake_whose_acknowledgement_was_lost_is_heard_twice_by_one_id_an
             ids = [((await heard.next_msg(_LONG_S)).headers or {})[ID] for _ in range(3)]
             assert ids == ["wake-1", "wake-2", "wake-2"]
             # What the servers no longer know again is in the stream twice: a day later, or after they lost their disk.
-            body = msgspec.json.encode(shared(_delivery("wake-2"), "h1"))
+            body = msgspec.json.encode(make_shared_wake(_delivery("wake-2"), "h1"))
             await near.streams.publish("acud.wake.main.h1", body)
             async with AgentWakes(near) as wakes:
                 found = [await _next(wakes), await _next(wakes)]

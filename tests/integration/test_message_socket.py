@@ -14,7 +14,7 @@ import zmq
 
 from acud.protocol import codec, zmtp
 from acud_fleet import message_socket
-from acud_fleet.message_socket import MessageConnection, MessageServer, given, listening
+from acud_fleet.message_socket import MessageConnection, MessageServer, give_connection, listen_at
 
 LONG_S = 60.0
 pytestmark = pytest.mark.asyncio
@@ -23,7 +23,7 @@ CLIENTS = 8
 
 @pytest.fixture
 def listener(tmp_path: Path) -> Iterator[socket.socket]:
-    with listening(tmp_path / "s") as found:
+    with listen_at(tmp_path / "s") as found:
         yield found
 
 
@@ -134,7 +134,7 @@ async def test_connections_are_given_to_others_and_kept_where_one_is_gone(
     with own, its:
         other.take_from(its)
         turns = iter(range(1000))
-        one.accept_at(listener, lambda accepted, _: next(turns) % 2 == 1 and given(own, accepted))
+        one.accept_at(listener, lambda accepted, _: next(turns) % 2 == 1 and give_connection(own, accepted))
         clients = [client() for _ in range(CLIENTS)]
         answers = [await _asked(asking, b"") for asking in clients]
         assert answers == [b"1", b"2"] * (CLIENTS // 2)

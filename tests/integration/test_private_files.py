@@ -171,7 +171,7 @@ def test_a_link_laid_in_shared_memory_is_not_followed(paths: Paths) -> None:
 
 
 def test_the_log_of_a_start_is_the_users_alone(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(daemon_process, "command", lambda **_: ["true"])
+    monkeypatch.setattr(daemon_process, "daemon_command", lambda **_: ["true"])
     words = daemon_process.LastWords(paths)
     words.path.parent.mkdir(parents=True, exist_ok=True)
     put(words.path, 0o644, "")

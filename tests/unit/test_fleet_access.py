@@ -73,13 +73,13 @@ def test_jetstream_is_asked_in_the_streams_account_by_a_name_of_ours() -> None:
 
 
 def test_consumers_are_made_for_all_that_are_granted_something() -> None:
-    assert fleet().roles() == FleetRoles(("h1", "h2"), ("main",), ("vision",))
+    assert fleet().list_roles() == FleetRoles(("h1", "h2"), ("main",), ("vision",))
 
 
 def test_a_grant_is_written_read_and_taken_back(tmp_path: Path) -> None:
     folder = tmp_path / "access"
     assert access.read_grants(folder, "acud") == Grants("acud")
-    grant = access.granted(Grants("acud"), Role.HOST, "h1", key="")
+    grant = access.make_grant(Grants("acud"), Role.HOST, "h1", key="")
     path, key = access.new_seed(folder, grant)
     assert (path.name, stat.S_IMODE(path.stat().st_mode), key[0]) == ("host-h1.nk", 0o600, "U")
     held = Grants("acud").with_grant(Grant(Role.HOST, "h1", (key,), ("vision",)))
@@ -89,8 +89,8 @@ def test_a_grant_is_written_read_and_taken_back(tmp_path: Path) -> None:
     assert key in text
     assert path.read_text() not in text
     with pytest.raises(Conflict, match="has its grant"):
-        access.granted(held, Role.HOST, "h1", key="")
-    again, _ = access.new_seed(folder, access.granted(held, Role.HOST, "h1", key="", rotate=True))
+        access.make_grant(held, Role.HOST, "h1", key="")
+    again, _ = access.new_seed(folder, access.make_grant(held, Role.HOST, "h1", key="", rotate=True))
     assert again != path  # the former one is not written over
     assert held.without(held.must_find(Role.HOST, "h1")) == Grants("acud")
 
@@ -105,18 +105,18 @@ def test_a_grant_is_written_read_and_taken_back(tmp_path: Path) -> None:
 )
 def test_names_that_cannot_be_are_refused(role: Role, name: str, fault: str) -> None:
     with pytest.raises(InvalidRequest, match=fault):
-        access.granted(Grants("acud"), role, name, key="")
+        access.make_grant(Grants("acud"), role, name, key="")
 
 
 def test_what_is_wrong_with_a_grant_is_said_in_words(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match="by hosts"):
-        access.granted(Grants("acud"), Role.AGENT, "", key="", carries=("main",))
+        access.make_grant(Grants("acud"), Role.AGENT, "", key="", carries=("main",))
     with pytest.raises(NotFound, match="no host h9"):
-        access.granted(fleet(), Role.HOST, "h9", key="", rotate=True)
+        access.make_grant(fleet(), Role.HOST, "h9", key="", rotate=True)
     with pytest.raises(Conflict, match="that key is host h1's"):
         fleet().with_grant(Grant(Role.HOST, "h3", (KEYS[0],)))
     with pytest.raises(InvalidRequest, match="never the seed"):
-        access.checked_key("SUABC")
+        access.check_key("SUABC")
     (tmp_path / access.GRANTS).write_text("{")
     with pytest.raises(InvalidRequest, match="the file of grants is no JSON"):
         access.read_grants(tmp_path, "acud")

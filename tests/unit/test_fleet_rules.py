@@ -110,7 +110,7 @@ class _Hosts:
         """Return what is known of the waits of a host that is away."""
         return [replace(one, display=f"{member.state.host}/{one.display}") for one in self._waits]
 
-    async def told_ends(self, hosts: Collection[str]) -> dict[tuple[str, str], WaitInfo]:
+    async def find_ends(self, hosts: Collection[str]) -> dict[tuple[str, str], WaitInfo]:
         """Return the ends that the fleet told in the place of `up`."""
         assert set(hosts) == {"up"}
         return self.ends
@@ -146,7 +146,7 @@ class _ManyRows:
         """Return all."""
         return {name: _member(name, 0) for name in self._names}
 
-    async def told_ends(self, _: Collection[str]) -> dict[tuple[str, str], WaitInfo]:
+    async def find_ends(self, _: Collection[str]) -> dict[tuple[str, str], WaitInfo]:
         """Return no ends: the fleet told none."""
         return {}
 
@@ -275,7 +275,7 @@ def test_readers_of_the_feed_are_told_of_what_is_gone() -> None:
     assert [event.topic for event in page.events] == ["fleet.lost", "wait.resolved"]
     assert page.trimmed == 0
     assert page.events[1].data == {"display": "h1/:100", "host": "h1"}
-    feed.missed()
+    feed.mark_missed()
     feed.tell("fleet.back", "h1", {})
     late = feed.since(EventsSince(start))
     assert late.trimmed == feed.newest

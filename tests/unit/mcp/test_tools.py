@@ -153,7 +153,7 @@ def test_the_example_of_a_condition_makes_it(row: ConditionRow) -> None:
 @pytest.mark.parametrize("row", CONDITIONS, ids=lambda row: row.argument)
 def test_people_and_agents_are_told_the_same(row: ConditionRow, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("acud_cli.wait_options.png_of", lambda _: b"")
-    monkeypatch.setattr("acud_cli.wait_options._whole", lambda path: path)
+    monkeypatch.setattr("acud_cli.wait_options._make_absolute", lambda path: path)
     asked = parse_arguments(BY_TOOL["smart_wait"], row.example)
     assert isinstance(asked, SmartWait)
     # As below `acud`: a command keeps the help option of whoever reads its line first.
