@@ -261,7 +261,7 @@ def _host(names: FleetNames, grant: Grant) -> Rights:
             *(f"{_API}.CONSUMER.INFO.{jobs}.{names.workers(kind)}" for kind in grant.kinds),
         ),
         answers=(names.request(host), *([names.answer(host, "*", "*")] if grant.kinds else [])),
-        tells=(names.event(host, ">"), names.told(host, ">")),
+        tells=(names.event(host, ">"), names.unstored_event(host, ">")),
         inbox=f"host-{host}",
     )
 
@@ -276,7 +276,7 @@ def _endpoint(names: FleetNames, grant: Grant) -> Rights:
             names.wake("*", ENDPOINT),  # of waits that it ends in the place of a host that is lost
         ),
         asks=(names.request("*"),),  # users that may act on every host's displays
-        hears=(names.event("*", ">"), names.told("*", ">")),
+        hears=(names.event("*", ">"), names.unstored_event("*", ">")),
         inbox="endpoint",
     )
 
@@ -292,7 +292,9 @@ def _worker(names: FleetNames, grant: Grant) -> Rights:
 def _agent(names: FleetNames, grant: Grant) -> Rights:
     wakes = names.stream("WAKES")
     takes = _takes(wakes, names.wake_reader(grant.name))
-    return Rights(shared=(names.seen("*", grant.name), *_info(wakes), *takes), inbox=f"agent-{key_of(grant.name)}")
+    return Rights(
+        shared=(names.acknowledgement("*", grant.name), *_info(wakes), *takes), inbox=f"agent-{key_of(grant.name)}"
+    )
 
 
 def _admin(names: FleetNames, grant: Grant) -> Rights:

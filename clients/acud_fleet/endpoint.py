@@ -115,7 +115,7 @@ class Endpoint:
 
     async def _join(self, connection: NatsConnection, parts: EndpointParts) -> None:
         await connection.ready()
-        kinds = {Signed.EVENT: connection.names.event("*", ">"), Signed.TOLD: connection.names.told("*", ">")}
+        kinds = {Signed.EVENT: connection.names.event("*", ">"), Signed.TOLD: connection.names.unstored_event("*", ">")}
         for kind, subject in kinds.items():
             await connection.nats.subscribe(subject, cb=partial(self._event, connection.signatures, kind))
         await parts.run()

@@ -99,7 +99,7 @@ class EventForwarder:
         subject, body = self._connection.names.event(self._host, topic), codec.encode(item)
         headers = {ID: identity} | self._connection.signatures.header(Signed.EVENT, subject, body, identity)
         self._unsure = instance
-        with self._connection.translated(f"event {_mark(item)}"):
+        with self._connection.translate_faults(f"event {_mark(item)}"):
             await self._connection.streams.publish(
                 subject, body, stream=stream, headers=headers, timeout=streams.PUBLISH_S
             )
@@ -116,7 +116,7 @@ class EventForwarder:
 
     async def _newest(self, stream: str) -> tuple[str, Item] | None:
         """Return the newest item of this host in the stream, and the instance it is of."""
-        with self._connection.translated(f"stream {stream}"):
+        with self._connection.translate_faults(f"stream {stream}"):
             try:
                 info = await self._connection.streams.stream_info(stream)
                 found = await self._connection.streams.get_last_msg(

@@ -188,7 +188,7 @@ class HostClient:
         headers = {envelopes.AGAIN: "1"} if again else {}
         subject = self._connection.names.request(host)
         headers |= self._connection.signatures.header(Signed.REQUEST, subject, data, headers.get(envelopes.AGAIN, ""))
-        with inbox.connection.translated(f"asking host {host}"):
+        with inbox.connection.translate_faults(f"asking host {host}"):
             await inbox.connection.nats.publish(
                 subject, data, reply=f"{inbox.subject}.{number}", headers=headers or None
             )

@@ -171,7 +171,7 @@ class HostServer:
         # The subject of a reply is another on each side of an account's border: what was asked stands for it.
         asked = self._connection.names.request(self._host)
         try:
-            with self._connection.translated("reply"):
+            with self._connection.translate_faults("reply"):
                 for part, headers in envelopes.cut(data, nats.max_payload):
                     about = envelopes.reply_about(request_id, headers.get(envelopes.PART, ""))
                     headers |= signatures.header(Signed.REPLY, asked, part, about)

@@ -94,7 +94,7 @@ async def _keys(connection: NatsConnection, grants: bytes, change: bool) -> Part
     if owner is None or owner.role != "admin":
         raise ConfigError("this seed is not the administrator's", hint="acud fleet init --nkey-seed-file …/admin.nk")
     state: State = "missing"
-    with connection.translated("the list of keys"):
+    with connection.translate_faults("the list of keys"):
         try:
             found = (await connection.streams.get_last_msg(stream, names.key_list, direct=True)).data or b""
             read_keys(found, names.prefix, (signer.key,))
@@ -159,7 +159,7 @@ def list_consumers(names: FleetNames, jobs: JobSettings, roles: FleetRoles) -> I
     for agent in roles.agents:
         yield wakes, _reader(names.wake_reader(agent), names.wake(agent, "*"))
     for host in roles.hosts:
-        yield wakes, _reader(names.seen_reader(host), names.seen(host, "*"))
+        yield wakes, _reader(names.seen_reader(host), names.acknowledgement(host, "*"))
     for kind in roles.kinds:
         yield names.stream("JOBS"), jobs_consumer(names, jobs, kind)
 
@@ -177,7 +177,7 @@ def _reader(name: str, subject: str) -> ConsumerConfig:
 
 async def _stream(connection: NatsConnection, wanted: StreamConfig, change: bool) -> PartState:
     name = str(wanted.name)
-    with connection.translated(f"stream {name}"):
+    with connection.translate_faults(f"stream {name}"):
         try:
             info = await connection.streams.stream_info(name)
         except nats.js.errors.NotFoundError:
@@ -199,7 +199,7 @@ async def _stream(connection: NatsConnection, wanted: StreamConfig, change: bool
 
 async def _consumer(connection: NatsConnection, stream: str, wanted: ConsumerConfig, change: bool) -> PartState:
     name = str(wanted.durable_name)
-    with connection.translated(f"consumer {name}"):
+    with connection.translate_faults(f"consumer {name}"):
         try:
             found = (await connection.streams.consumer_info(stream, name)).config
         except nats.js.errors.NotFoundError:

@@ -68,7 +68,7 @@ class StateMirror:
     async def _tell_again(self) -> None:
         """Write all anew when a key was revoked: its signatures count no more."""
         while True:
-            await self._connection.signatures.revoked()
+            await self._connection.signatures.wait_for_revocation()
             await self._all()
 
     async def _publish(self, event: Event) -> None:
@@ -76,8 +76,8 @@ class StateMirror:
         if event.n or not self._connection.connected:
             return
         try:
-            with self._connection.translated("event"):
-                subject, body = self._connection.names.told(self._host, event.topic), codec.encode(event)
+            with self._connection.translate_faults("event"):
+                subject, body = self._connection.names.unstored_event(self._host, event.topic), codec.encode(event)
                 headers = self._connection.signatures.header(Signed.TOLD, subject, body)
                 await self._connection.nats.publish(subject, body, headers=headers or None)
                 self.told += 1

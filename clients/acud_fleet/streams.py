@@ -82,7 +82,7 @@ async def tell_room(connection: NatsConnection) -> None:
         f"KV_{names.bucket('places')}": "the fleet forgets first where its oldest objects are",
     }
     for name, what in told.items():
-        with connection.translated(f"stream {name}"):
+        with connection.translate_faults(f"stream {name}"):
             found = await connection.streams.stream_info(name)
         held, most = found.state.bytes, found.config.max_bytes or 0
         is_full = most > 0 and held >= _NEARLY * most
@@ -101,7 +101,7 @@ def wakes(names: FleetNames) -> StreamConfig:
     """The stream of wakes, and of messages that they were seen. When full it refuses new ones: the outbox keeps those,
     tries the other routes and reports it, while a wake dropped from here would be lost silently.
     """
-    config = _config(names.stream("WAKES"), names.wake("*", "*"), names.seen("*", "*"))
+    config = _config(names.stream("WAKES"), names.wake("*", "*"), names.acknowledgement("*", "*"))
     return config.evolve(discard=DiscardPolicy.NEW)
 
 
@@ -142,7 +142,7 @@ class Bucket:
         if not self._connection.connected:
             raise self._connection.down()
         if self._found is None:
-            with self._connection.translated(f"bucket {self._name}"):
+            with self._connection.translate_faults(f"bucket {self._name}"):
                 self._found = await _ask_repeatedly(lambda: self._connection.bucket(self._name, ttl_s=self._ttl_s))
         return self._found
 
@@ -150,7 +150,7 @@ class Bucket:
     def _translate_faults(self, what: str) -> Iterator[None]:
         """Turn faults into acud's. The bucket is looked for again after one: it may have gone with a server's disk."""
         try:
-            with self._connection.translated(what):
+            with self._connection.translate_faults(what):
                 yield
         except Unavailable:
             self._found = None

@@ -191,10 +191,10 @@ class AgentWakes:
 
     async def see(self, wake: SharedWake) -> None:
         """Report to the wake's host that it was seen. Raises: Unavailable."""
-        subject = self._connection.names.seen(wake.host, self._agent)
+        subject = self._connection.names.acknowledgement(wake.host, self._agent)
         body = msgspec.json.encode(SeenWake(wake.id))
         headers = {ID: f"seen:{wake.id}"} | self._connection.signatures.header(Signed.SEEN, subject, body)
-        with self._connection.translated(f"wake {wake.id}"):
+        with self._connection.translate_faults(f"wake {wake.id}"):
             await self._connection.streams.publish(subject, body, stream=self._stream, headers=headers)
 
     async def drop(self, wake_id: str, message: Msg) -> None:
@@ -205,18 +205,18 @@ class AgentWakes:
         self._done[wake_id] = None
         if len(self._done) > _REMEMBERED:
             self._done.popitem(last=False)
-        with self._connection.translated(f"wake {wake_id}"), contextlib.suppress(nats.errors.MsgAlreadyAckdError):
+        with self._connection.translate_faults(f"wake {wake_id}"), contextlib.suppress(nats.errors.MsgAlreadyAckdError):
             await message.ack_sync(timeout=_ACK_S)
 
     async def release(self, wake_id: str, message: Msg, delay_s: float) -> None:
         """Give a message back. Raises: Unavailable."""
         self._held.pop(wake_id, None)
-        with self._connection.translated(f"wake {wake_id}"):
+        with self._connection.translate_faults(f"wake {wake_id}"):
             await message.nak(delay=delay_s or None)
 
     async def hold(self, message: Msg) -> None:
         """Report that a message is in hand. Raises: Unavailable."""
-        with self._connection.translated("wake"):
+        with self._connection.translate_faults("wake"):
             await message.in_progress()
 
     # ---- the consumer ----------------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ async def publish_wake(connection: NatsConnection, wake: SharedWake, sender: str
     """Put a wake into the stream, under its id: a repeat is dropped. Raises: Unavailable."""
     subject, body = connection.names.wake(wake.agent_id or ANYBODY, sender), msgspec.json.encode(wake)
     headers = {ID: wake.id} | connection.signatures.header(Signed.WAKE, subject, body)
-    with connection.translated("wake"):
+    with connection.translate_faults("wake"):
         await connection.streams.publish(subject, body, stream=stream, headers=headers, timeout=streams.PUBLISH_S)
 
 
@@ -268,5 +268,5 @@ async def find_consumer(
     acknowledgement. Raises: Unavailable, also when it is missing.
     """
     found = await connection.consumer(stream, reader, what)
-    with connection.translated(f"consumer {reader}"):
+    with connection.translate_faults(f"consumer {reader}"):
         return await connection.streams.pull_subscribe_bind(reader, stream=stream), found.config.ack_wait or ACK_WAIT_S

@@ -181,10 +181,10 @@ async def test_what_a_user_may_not_do_is_named(tmp_path: Path) -> None:
     with Nats(extra=f"authorization {{ users = [ {{ nkey: {known}, {rights} }} ] }}\n") as nats:
         async with _joined(nats.url, nkey_seed_file=tmp_path / "seed") as connection:
             denied = r"a job: .*the servers said: .*publish to \"acud.job.x\""
-            with pytest.raises(Unavailable, match=denied), connection.translated("a job"):
+            with pytest.raises(Unavailable, match=denied), connection.translate_faults("a job"):
                 await _denied(connection)
             await connection.nats.flush(int(_LONG_S))
-            with pytest.raises(Unavailable, match="a job: ") as caught, connection.translated("a job"):
+            with pytest.raises(Unavailable, match="a job: ") as caught, connection.translate_faults("a job"):
                 await connection.streams.publish("acud.nowhere", b"", timeout=1.0)
             assert "the servers said" not in caught.value.message
 

@@ -130,5 +130,5 @@ def test_the_sender_is_the_last_of_a_wakes_and_a_jobs_subject() -> None:
     assert names.wake("an.agent", "h1").endswith(".h1")
     assert names.wake("*", ENDPOINT) == "acud.wake.*._"
     assert not HOST.fullmatch(ENDPOINT)  # or a host could be called so
-    assert names.seen("h1", "main").endswith(".main")
+    assert names.acknowledgement("h1", "main").endswith(".main")
     assert names.job("vision", "h1").endswith(".h1")

@@ -46,7 +46,7 @@ class Connection:
             await asyncio.Event().wait()
 
     @contextlib.contextmanager
-    def translated(self, what: str) -> Iterator[None]:
+    def translate_faults(self, what: str) -> Iterator[None]:
         try:
             yield
         except (nats.errors.Error, TimeoutError) as fault:

@@ -49,7 +49,7 @@ class _Servers:
         self.streams = self
 
     @contextlib.contextmanager
-    def translated(self, what: str) -> Iterator[None]:
+    def translate_faults(self, what: str) -> Iterator[None]:
         try:
             yield
         except TimeoutError as fault:

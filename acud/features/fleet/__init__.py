@@ -8,6 +8,6 @@ from acud.base.errors import Unavailable
 
 
 def require_nats() -> None:
-    """Raises: Unavailable, saying how to install it, when nats-py is missing."""
+    """Raises: Unavailable, with how to install it, when nats-py is missing."""
     if find_spec("nats") is None:
         raise Unavailable("nats-py is not installed", hint="install acud with its extra: acud[fleet]")

@@ -38,7 +38,7 @@ _NO_JETSTREAM = 10039
 _API_S = 8.0
 """Longer than the election of a new leader takes (5.25 s measured, docs/scaling.md)."""
 _DENIED = "ermissions violation"
-"""What a server says of a subject that this user may not use (nats-server, `Permissions Violation for …`)."""
+"""In a server's error about a subject that this user may not use (nats-server, `Permissions Violation for …`)."""
 _HINT = "acud fleet status; nats-server needs JetStream (-js) and the permissions of docs/scaling.md"
 MEND = "with the administrator's key: acud fleet init"
 ConnectionNews = Callable[[bool, str], None]
@@ -50,7 +50,7 @@ class NatsConnection:
     is closed; `ready` waits for the first time.
 
     `news` is called with whether it is connected, and why not; `warned` with `warnings`, when they changed. Answers
-    come to subjects below `_INBOX.<inbox>`, so that servers can keep those of different users apart.
+    come to subjects below `_INBOX.<inbox>`, so that servers can separate users.
     """
 
     def __init__(
@@ -66,10 +66,10 @@ class NatsConnection:
         self.names = FleetNames(settings.prefix)
         self.nats = CheckedClient(settings)
         self.warnings: dict[str, tuple[str, str]] = {}
-        """What is wrong on the servers though they answer, and what mends it; by what it is about."""
+        """Faults of servers that answer, with their fixes; by subject."""
         self.signatures = Signatures(settings, self._read_keys, self.warn)
         self.fault = "not connected yet"
-        """Why it is not connected now; the newest fault that a server or the way there made."""
+        """Why it is not connected now: the newest fault of a server or the way there."""
         self._name = name
         self._inbox = f"_INBOX.{inbox}" if inbox else "_INBOX"
         self._news = news
@@ -136,15 +136,15 @@ class NatsConnection:
             max_reconnect_attempts=-1,
             ping_interval=_PING_S,
             max_outstanding_pings=_MISSED_PINGS,
-            error_cb=self._erred,
-            disconnected_cb=self._disconnected,
-            reconnected_cb=self._reconnected,
+            error_cb=self._on_error,
+            disconnected_cb=self._on_disconnect,
+            reconnected_cb=self._on_reconnect,
             **credentials,
         )
         self._js = self.nats.jetstream(timeout=_API_S)
         await self._choose_api()
         self._ready.set()
-        await self._connected()
+        await self._on_connect()
 
     async def _choose_api(self) -> None:
         """Use JetStream of this user's account, or, where that has none, the part of another's that it shares. Without
@@ -161,20 +161,20 @@ class NatsConnection:
             if fault.err_code == _NO_JETSTREAM:
                 self._js = self.nats.jetstream(prefix=self.names.api, timeout=_API_S)
         except (nats.errors.Error, OSError, TimeoutError):
-            self._has_chosen = self._denials > before  # who may not even ask has no other account's to use
+            self._has_chosen = self._denials > before  # a user that may not even ask has no other account's to use
         else:
             self._has_chosen = True
 
-    async def _reconnected(self) -> None:
+    async def _on_reconnect(self) -> None:
         try:
             self.signatures.use(own_seed(self.settings))  # another key may lie there by now
         except ConfigError as fault:
             self.warn("seed", fault.message, fault.hint)
         else:
             self.warn("seed", "", "")
-        await self._connected()
+        await self._on_connect()
 
-    async def _connected(self) -> None:
+    async def _on_connect(self) -> None:
         self.fault = ""
         _LOG.info("fleet.connected", server=self.server)
         self._judge_version()
@@ -187,16 +187,16 @@ class NatsConnection:
         text = f"{name} may keep an old copy of a stream after too few servers were up"
         self.warn("version", text if is_old else "", _NEWER)
 
-    async def _disconnected(self) -> None:
+    async def _on_disconnect(self) -> None:
         if not self.nats.is_closed:
             self.fault = self.fault or "the connection to the server was lost"
             _LOG.warning("fleet.disconnected", fault=self.fault)
             self._tell(False, self.fault)
 
-    async def _erred(self, fault: Exception) -> None:
+    async def _on_error(self, fault: Exception) -> None:
         words = fault_text(fault)
         if _DENIED in words:
-            await self._denied(words)
+            await self._note_denial(words)
             return
         if words != self.fault:
             _LOG.warning("fleet.fault", fault=words)
@@ -204,8 +204,8 @@ class NatsConnection:
         if not self.connected:
             self._tell(False, words)
 
-    async def _denied(self, words: str) -> None:
-        """Note what the servers do not let this user do. The connection stays, and no answer will come."""
+    async def _note_denial(self, words: str) -> None:
+        """Note a subject that the servers deny this user. The connection stays, and no answer will come."""
         if words != self._refused:
             _LOG.warning("fleet.denied", fault=words)
         self._refused = words
@@ -225,7 +225,7 @@ class NatsConnection:
         )
 
     def warn(self, about: str, text: str, fix: str) -> None:
-        """Tell what is wrong `about` something on the servers; without a `text` it is well."""
+        """Report a fault `about` something on the servers; without a `text` it is over."""
         before = self.warnings.get(about)
         if text:
             self.warnings[about] = (text, fix)
@@ -238,14 +238,14 @@ class NatsConnection:
             self._warned(self.warnings)
 
     async def find(self, wanted: StreamConfig) -> str:
-        """Return the name of a stream that is there, and tell where it is not set up as this side wants it: the
-        administrator alone makes and changes streams.
+        """Return the name of an existing stream, and warn where it is not set up as wanted here: only the administrator
+        makes and changes streams.
 
         Raises: Unavailable when it is missing (`reason` is `not_initialised`), or no server answers.
         """
         name = str(wanted.name)
         await self._choose_api()
-        with self.translated(f"stream {name}"):
+        with self.translate_faults(f"stream {name}"):
             try:
                 found = await self.streams.stream_info(name)
             except nats.js.errors.NotFoundError:
@@ -258,7 +258,7 @@ class NatsConnection:
         return name
 
     def lacking(self, what: str, fix: str = MEND) -> Unavailable:
-        """Tell that `what` is missing on the servers, and return the error of it."""
+        """Warn that `what` is missing on the servers, and return the error."""
         text = f"the servers have no {what}"
         self.warn(what, text, fix)
         return Unavailable(text, hint=fix, reason="not_initialised")
@@ -270,26 +270,26 @@ class NatsConnection:
         """
         await self.find(bucket_stream(self.names, name, ttl_s))
         wanted = self.names.bucket(name)
-        with self.translated(f"bucket {wanted}"):
+        with self.translate_faults(f"bucket {wanted}"):
             found = await self.streams.key_value(wanted)
             await _check_age(found, ttl_s)
             return found
 
     async def _read_keys(self) -> bytes:
         stream = await self.find(bucket_stream(self.names, KEYS, 0.0))
-        with self.translated("the list of keys"):
+        with self.translate_faults("the list of keys"):
             try:
                 return (await self.streams.get_last_msg(stream, self.names.key_list, direct=True)).data or b""
             except nats.js.errors.NotFoundError:
                 raise Unavailable("the servers have no list of keys", hint=MEND) from None
 
     async def consumer(self, stream: str, name: str, what: str) -> ConsumerInfo:
-        """Return how the durable consumer `name` of `stream` stands, which gives out `what`.
+        """Return the state of the durable consumer `name` of `stream`, which gives out `what`.
 
         Raises: Unavailable when it is missing, or no server answers.
         """
         await self._choose_api()
-        with self.translated(f"consumer {name}"):
+        with self.translate_faults(f"consumer {name}"):
             try:
                 found: ConsumerInfo = await self.streams.consumer_info(stream, name)
             except nats.js.errors.NotFoundError:
@@ -298,8 +298,8 @@ class NatsConnection:
         return found
 
     @contextlib.contextmanager
-    def translated(self, what: str) -> Iterator[None]:
-        """Turn faults of NATS into acud's, naming `what` was tried, and what the servers refused meanwhile."""
+    def translate_faults(self, what: str) -> Iterator[None]:
+        """Turn faults of NATS into acud's, naming `what` was tried, and what the servers denied meanwhile."""
         before = self._denials
         try:
             with cancellation_kept():
@@ -322,7 +322,7 @@ async def _check_age(bucket: KeyValue, ttl_s: float) -> None:
 
 
 async def end_subscription(subscription: JetStreamContext.PullSubscription, delay_s: float = 0.0) -> None:
-    """Take no more from a consumer. What came and was fetched by nobody goes back, not before `delay_s`."""
+    """Take no more from a consumer. Messages that were not fetched go back, not before `delay_s`."""
     with contextlib.suppress(nats.errors.Error, OSError, TimeoutError):
         while subscription.pending_msgs:
             for message in await subscription.fetch(1, timeout=0.1):

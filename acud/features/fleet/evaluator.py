@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 _BREATH_S = 0.002
 """Questions about one picture that come within this time share a job."""
 _SLACK_S = 1.0
-"""The bound on a whole call is this much later than its job's deadline, so that the job's own reason is heard."""
+"""The bound on a whole call is this much later than its job's deadline, so that the job's own reason is returned."""
 _LOOK_AGAIN_S = 0.2
 """A waiting worker asks for work every few seconds; in between it is not visible for a moment."""
 
 
 class FleetJudge:
-    """Asks workers. `local`: the settings say that pictures which go to them stay in one's own hands."""
+    """Asks workers. `local`: the settings declare that pictures sent to them stay in one's own hands."""
 
     name = JudgeName.FLEET.value
 
@@ -73,7 +73,7 @@ class FleetJudge:
         batch, number = self._put(question, picture)
         try:
             async with asyncio.timeout(self._timeout_s):
-                return _heard(await batch.answer(number))
+                return _check_heard(await batch.answer(number))
         except TimeoutError:
             why = await self._why_late(batch)
             raise CallFailed("unavailable", why, usage=FREE if self._is_deserted else batch.lost) from None
@@ -82,7 +82,7 @@ class FleetJudge:
         except (Unavailable, ConfigError, ProtocolError) as fault:
             raise CallFailed("unavailable", str(fault), usage=batch.lost) from fault
         finally:
-            batch.left(number)
+            batch.drop_caller(number)
 
     def _put(self, question: JudgeQuestion, picture: JudgePicture) -> tuple[_FleetBatch, int]:
         batch = self._gathering.get(id(picture))
@@ -99,14 +99,14 @@ class FleetJudge:
             del self._gathering[id(batch.picture)]
         deadline_utc_s = time.time() + self._timeout_s - _BREATH_S
         try:
-            client = await self._line()
+            client = await self._open_line()
             job = batch.job(self._vision.system_instructions, deadline_utc_s, redacted=not self.local)
-            batch.sent(client, await client.ask(job))
+            batch.mark_sent(client, await client.ask(job))
         except AcudError as fault:
             batch.fail(fault)
 
-    async def _line(self) -> JobClient:
-        """Return the line to the workers, opened by the first who wants it. Raises: Unavailable, ConfigError."""
+    async def _open_line(self) -> JobClient:
+        """Return the line to the workers, opened by the first call. Raises: Unavailable, ConfigError."""
         if not self._fleet.urls:
             raise Unavailable("this host is in no fleet", hint="set [fleet] url, or name another backend")
         require_nats()
@@ -151,7 +151,7 @@ class FleetJudge:
         return JudgeHealth(self.name, "ready")
 
     async def _workers(self) -> int:
-        line = await self._line()
+        line = await self._open_line()
         found = await line.workers()
         if not found:
             await asyncio.sleep(_LOOK_AGAIN_S)
@@ -185,7 +185,7 @@ class _FleetBatch:
 
     @property
     def lost(self) -> TokenUsage:
-        """What an answer that never came cost: nothing if no worker can have been asked, else unknown."""
+        """Cost of an answer that never came: nothing if no worker can have been asked, else unknown."""
         return FREE if self.asked is None else TokenUsage()
 
     def put(self, question: JudgeQuestion) -> int:
@@ -209,7 +209,7 @@ class _FleetBatch:
             redacted,
         )
 
-    def sent(self, client: JobClient, asked: OpenJob) -> None:
+    def mark_sent(self, client: JobClient, asked: OpenJob) -> None:
         self._job_client, self.asked = client, asked
         if not self._sent.done():
             self._sent.set_result(asked)
@@ -224,8 +224,8 @@ class _FleetBatch:
         asked = await asyncio.shield(self._sent)
         return await asyncio.shield(asked.answers[number])
 
-    def left(self, number: int) -> None:
-        """The caller of question `number` waits no more; without any caller the job is withdrawn."""
+    def drop_caller(self, number: int) -> None:
+        """Note that the caller of question `number` waits no more; without any caller the job is withdrawn."""
         self._gone.add(number)
         self._let_go()
 
@@ -234,8 +234,8 @@ class _FleetBatch:
             self._job_client.forget(self.asked)
 
 
-def _heard(answer: VisionAnswer) -> VisionAnswer:
-    """Return an answer that is one. Raises: CallFailed for a worker whose own models were not heard."""
+def _check_heard(answer: VisionAnswer) -> VisionAnswer:
+    """Return a valid answer. Raises: CallFailed for a worker whose own models did not answer."""
     if answer.verdict.code in CONTINUES:
         usage = TokenUsage(answer.tokens_in, answer.tokens_out, answer.cost_usd)
         raise CallFailed(answer.verdict.code, f"worker {answer.worker}: {answer.verdict.detail}", usage=usage)

@@ -62,7 +62,7 @@ class OpenJob:
         for one in self.answers:
             if not one.done():
                 one.set_exception(fault)
-                one.exception()  # who asked may have left
+                one.exception()  # the caller may have left
 
 
 class JobClient:
@@ -76,7 +76,7 @@ class JobClient:
         self._max_begun = jobs.max_deliver
         self._worker = Identity("worker", jobs.kind)
         self.refused = ""
-        """Why an answer was not taken for a worker's, the newest."""
+        """Why an answer was not accepted as a worker's, the newest."""
         self._asker = new_id("asker")
         self._open: dict[str, OpenJob] = {}
         self._prepared = asyncio.Lock()
@@ -108,8 +108,8 @@ class JobClient:
         if self._is_prepared:
             return
         client = self._connection.nats
-        with self._connection.translated("subscribing to answers"):
-            await client.subscribe(self._connection.names.answer(self.host, self._asker, "*"), cb=self._told)
+        with self._connection.translate_faults("subscribing to answers"):
+            await client.subscribe(self._connection.names.answer(self.host, self._asker, "*"), cb=self._on_message)
         await self._queue.find()
         self._is_prepared = True
 
@@ -133,7 +133,7 @@ class JobClient:
         self._check_size(len(body))
         asked = self._open[job_id] = OpenJob(job_id, digest_of(body), len(job.questions))
         try:
-            await self._published(job_id, body)
+            await self._publish_until_stored(job_id, body)
         except BaseException:
             del self._open[job_id]
             raise
@@ -147,7 +147,7 @@ class JobClient:
                 hint="raise max_payload in its configuration, or lower [jobs] max_side_px or jpeg_quality",
             )
 
-    async def _published(self, job_id: str, body: bytes) -> None:
+    async def _publish_until_stored(self, job_id: str, body: bytes) -> None:
         """Publish until a server has stored it; a repeat has the same id, and is stored once."""
         end_s = asyncio.get_running_loop().time() + _PUBLISH_S
         while True:
@@ -175,15 +175,15 @@ class JobClient:
         return Unavailable(f"the fleet's stream {self._queue.stream} takes no job: {fault_text(fault)}")
 
     def forget(self, asked: OpenJob) -> None:
-        """Stop waiting for `asked`. A worker that takes it later hears that nothing of it is open, and drops it: who
-        could delete it here could delete the jobs of others.
+        """Stop waiting for `asked`. A worker that takes it later learns that nothing of it is open, and drops it: a
+        right to delete jobs would include the jobs of others.
         """
         self._open.pop(asked.job_id, None)
 
     # ---- what comes back -----------------------------------------------------------------------------------------
 
-    async def _told(self, message: Msg) -> None:
-        """Take a worker's message and answer what is still open: nothing of a job without callers."""
+    async def _on_message(self, message: Msg) -> None:
+        """Handle a worker's message, and answer what is still open: nothing of a job without callers."""
         signatures, headers = self._connection.signatures, message.headers or {}
         try:
             await signatures.check(Signed.ANSWER, message.subject, message.data, headers, self._worker)

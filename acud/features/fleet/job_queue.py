@@ -25,7 +25,7 @@ def jobs_stream(names: FleetNames, settings: JobSettings) -> StreamConfig:
         retention=RetentionPolicy.WORK_QUEUE,
         max_age=settings.keep_s,
         max_bytes=int(settings.max_mb * 1e6),
-        # Full, it refuses what is new: who asks then learns it at once, and nothing that was taken is lost.
+        # When full it refuses new jobs: the asker learns it at once, and no accepted job is lost.
         discard=DiscardPolicy.NEW,
         duplicate_window=min(_DUPLICATES_S, settings.keep_s),
     )
@@ -38,7 +38,8 @@ def jobs_consumer(names: FleetNames, settings: JobSettings, kind: str) -> Consum
         durable_name=names.workers(kind),
         ack_policy=AckPolicy.EXPLICIT,
         ack_wait=settings.ack_wait_s,
-        # Who asks counts who began: nats-server 2.9.10 forgets its count when a dead client's pull was still open.
+        # The asker counts the workers that began: nats-server 2.9.10 forgets its count when a dead client's pull was
+        # still open.
         max_deliver=-1,
         max_ack_pending=_IN_HAND,
         filter_subject=names.job(kind, "*"),
@@ -61,7 +62,7 @@ class JobQueue:
         await self._connection.find(jobs_stream(self._connection.names, self._settings))
 
     async def state(self) -> ConsumerInfo:
-        """Return how the workers' consumer stands. Raises: Unavailable, also when there is none."""
+        """Return the state of the workers' consumer. Raises: Unavailable, also when there is none."""
         return await self._connection.consumer(
             self.stream, self._connection.names.workers(self._kind), f"worker {self._kind}"
         )
@@ -70,5 +71,5 @@ class JobQueue:
         """Return a pull subscription to the jobs. Raises: Unavailable."""
         self.ack_wait_s = (await self.state()).config.ack_wait or self.ack_wait_s
         consumer = self._connection.names.workers(self._kind)
-        with self._connection.translated(f"consumer {consumer}"):
+        with self._connection.translate_faults(f"consumer {consumer}"):
             return await self._connection.streams.pull_subscribe_bind(consumer, self.stream)

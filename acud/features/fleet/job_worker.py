@@ -29,9 +29,9 @@ _FETCH_S = 5.0
 _AGAIN_S = 0.5
 _HEARD_S = 2.0
 _ASKER_S = 10.0
-"""An asker that does not say so long that it still waits is gone."""
+"""An asker that is silent for so long about a job is gone."""
 _HELD_S = 30.0
-"""How long a job waits in the queue of which it can't be told now whether a host asks it."""
+"""How long a job waits in the queue while its sender cannot be verified."""
 _TAKING = itertools.count(1)
 _RENEWALS = 3
 """A job in hand is renewed so often in each `ack_wait_s`."""
@@ -40,7 +40,7 @@ _RENEWALS = 3
 class TakenJob:
     """A job of this worker. Its `async with` renews it, so that the queue gives it to no other worker.
 
-    It ends with `done`, `give_back` or `refuse`; left without, the queue gives it out again after `ack_wait_s`.
+    It ends with `finish`, `give_back` or `refuse`; left without, the queue gives it out again after `ack_wait_s`.
     """
 
     def __init__(self, message: Msg, job: VisionJob, connection: NatsConnection, every_s: float) -> None:
@@ -77,7 +77,7 @@ class TakenJob:
         return await self._say(told, asyncio.get_running_loop().time() + _ASKER_S)
 
     async def tell(self, answer: VisionAnswer, until_s: float) -> bool:
-        """Send `answer` until the asker says that it came, or the loop's time is `until_s`; tell whether it came."""
+        """Send `answer` until the asker acknowledges it, or the loop's time is `until_s`; return whether it did."""
         return await self._say(answer, until_s) is not None
 
     async def _say(self, told: VisionBegun | VisionAnswer, until_s: float) -> VisionOpen | None:
@@ -102,14 +102,14 @@ class TakenJob:
                     return None
                 await asyncio.sleep(_AGAIN_S)
 
-    async def done(self) -> None:
-        """The job is answered or no longer wanted: it leaves the queue."""
+    async def finish(self) -> None:
+        """Take the job off the queue: it is answered or no longer wanted."""
         with contextlib.suppress(nats.errors.Error, OSError):
             await self._message.ack()
 
     async def give_back(self, delay_s: float = 0.0, *, unharmed: bool = False) -> None:
-        """Give it to another worker, not before `delay_s`. `unharmed`: this worker did not fail over it, so that who
-        asks does not count it among those that did.
+        """Give it to another worker, not before `delay_s`. `unharmed`: this worker did not fail over it, so the asker
+        does not count it as failed.
         """
         with contextlib.suppress(nats.errors.Error, OSError):
             if unharmed:
@@ -175,7 +175,7 @@ class JobWorker:
 
 
 def check_job(job: VisionJob, subject: str, connection: NatsConnection) -> None:
-    """Raises: InvalidRequest for a job that another host asks than it says, or whose answers would go elsewhere."""
+    """Raises: InvalidRequest for a job that another host asks than it names, or whose answers would go elsewhere."""
     if job.version != VERSION:
         raise InvalidRequest(f"a job of version {job.version}, not {VERSION}", hint="bring both to one version")
     if sender_of(subject) != job.host:

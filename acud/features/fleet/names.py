@@ -17,10 +17,10 @@ _SAME = (
     *("max_msgs_per_subject", "allow_direct", "allow_rollup_hdrs", "deny_delete", "republish", "mirror", "sources"),
     *("no_ack", "sealed", "subject_transform"),
 )
-"""What decides what is kept, for how long, who else is sent it, and who may read it how."""
+"""The settings that decide what is kept, for how long, where it is copied, and how it may be read."""
 _LIMITS = ("max_msgs", "max_bytes", "max_msg_size", "max_msgs_per_subject")
 _UNSAID = {"retention": "limits", "discard": "old", "compression": "none"}
-"""What the servers take where nothing is said."""
+"""The servers' defaults."""
 _DUPLICATES_S = 120.0
 KEYS = "keys"
 """The bucket of the list of keys, under the key `KEY_LIST`."""
@@ -48,7 +48,7 @@ def key_of(name: str) -> str:
 
 
 def name_in(key: str) -> str:
-    """Return the name of which `key_of` made `key`; what it can't have made, as it is."""
+    """Return the name that `key_of` turned into `key`; any other key unchanged."""
     try:
         return bytes.fromhex(key[1:]).decode() if key.startswith("=") else key
     except ValueError:
@@ -56,16 +56,16 @@ def name_in(key: str) -> str:
 
 
 def sender_of(subject: str) -> str:
-    """Return who sent a message on a subject that ends with its sender: the servers let no other use it."""
+    """Return the sender of a message on a subject that ends with its sender: the servers let no other use it."""
     return subject.rpartition(".")[2]
 
 
 ENDPOINT = "_"
-"""The sender of a wake in a lost host's place, whichever endpoint it is. No host is called so."""
+"""The sender of a wake in place of a lost host, whichever endpoint it is. No host is called so."""
 
 
 class FleetNames(msgspec.Struct, frozen=True):
-    """Every name on the servers of the fleet whose subjects begin with `prefix`."""
+    """Every name on the servers of the fleet; its subjects begin with `prefix`."""
 
     prefix: str
 
@@ -86,11 +86,11 @@ class FleetNames(msgspec.Struct, frozen=True):
         """The subject of wakes that `host` sends to `agent`; either may be `*`."""
         return f"{self.prefix}.wake.{_token(agent)}.{host}"
 
-    def seen(self, host: str, agent: str) -> str:
-        """The subject of the words of `agent` that wakes of `host` were seen; either may be `*`."""
+    def acknowledgement(self, host: str, agent: str) -> str:
+        """The subject of acknowledgements by `agent` that wakes of `host` were seen; either may be `*`."""
         return f"{self.prefix}.seen.{host}.{_token(agent)}"
 
-    def told(self, host: str, topic: str) -> str:
+    def unstored_event(self, host: str, topic: str) -> str:
         """The subject of the events of `host` that are not stored; `topic` may be `>`."""
         return f"{self.prefix}.told.{host}.{topic}"
 
@@ -111,7 +111,7 @@ class FleetNames(msgspec.Struct, frozen=True):
         return f"wakes-{key_of(agent)}"
 
     def seen_reader(self, host: str) -> str:
-        """The consumer of the words that wakes of `host` were seen."""
+        """The consumer of the acknowledgements that wakes of `host` were seen."""
         return f"seen-{key_of(host)}"
 
     def bucket(self, name: str) -> str:
@@ -129,7 +129,7 @@ class FleetNames(msgspec.Struct, frozen=True):
 
 
 def differences(found: StreamConfig, wanted: StreamConfig) -> str:
-    """Return in words where `found` is not as `wanted`; "" where it is, or is kept on more servers."""
+    """Return in words where `found` differs from `wanted`; "" where it does not, or is kept on more servers."""
     differs = [
         f"{name} is {_word(name, found)}, not {_word(name, wanted)}"
         for name in _SAME
@@ -144,7 +144,7 @@ def differences(found: StreamConfig, wanted: StreamConfig) -> str:
 
 def with_wanted_settings(found: StreamConfig, wanted: StreamConfig) -> StreamConfig:
     """Return `wanted` on no fewer servers, stored as `found` is (that can't be changed), and compressed as it is unless
-    `wanted` says.
+    `wanted` sets that.
     """
     copies = max(found.num_replicas or 1, wanted.num_replicas or 1)
     compression = wanted.compression or found.compression
@@ -153,7 +153,7 @@ def with_wanted_settings(found: StreamConfig, wanted: StreamConfig) -> StreamCon
 
 def bucket_stream(names: FleetNames, name: str, ttl_s: float) -> StreamConfig:
     """The stream behind a bucket (ADR-8 of NATS), as the client makes it. Its keys are read by their subjects. Full, it
-    refuses what is new; `places` forgets its oldest instead, for what is not found there is asked of the hosts.
+    refuses what is new; `places` forgets its oldest instead, since hosts are asked for what is not found there.
     """
     whole = names.bucket(name)
     return StreamConfig(

@@ -1,7 +1,7 @@
-"""Whom the fleet's client trusts, and who it says it is: what is demanded of a server before anything is said to it.
+"""TLS trust and client identity, checked before the first byte is sent.
 
-TLS where it was asked for, names beyond loopback: the NATS client encrypts if the server says so; whoever stands in the
-way could say otherwise, and be told everything. Credentials are files that `[fleet]` names, checked before a server is
+TLS where it was asked for, names beyond loopback: the NATS client encrypts if the server offers it; an attacker in
+between could deny that, and read everything. Credentials are files that `[fleet]` names, checked before a server is
 asked.
 """
 
@@ -32,11 +32,11 @@ _SEED = b"BEGIN USER NKEY SEED"
 
 
 class ServerRejected(nats.errors.Error):
-    """A server that is not taken: its message says why."""
+    """A server that is rejected, with the reason as its message."""
 
 
 def rejection(settings: FleetSettings, scheme: str, host: str, info: dict[str, Any]) -> str:
-    """Return why the server at `host`, which introduced itself with `info`, is not to be talked to; "" when it is.
+    """Return why the server at `host`, which sent `info`, is rejected; "" if it is accepted.
 
     Also checks servers that another one announced: `scheme` is then that one's.
     """
@@ -52,7 +52,7 @@ def rejection(settings: FleetSettings, scheme: str, host: str, info: dict[str, A
 
 
 def fault_text(fault: BaseException) -> str:
-    """Return one line about a fault of NATS or of TLS, in words that tell what to mend."""
+    """Return one line about a fault of NATS or of TLS that names what to mend."""
     if isinstance(fault, ServerRejected):
         return str(fault)
     if isinstance(fault, ssl.SSLCertVerificationError):
@@ -102,8 +102,8 @@ class _Transport(TcpTransport):
 
 
 class CheckedClient(nats.aio.client.Client):
-    """The NATS client that looks at a server before it says who it is, and that passes messages on as they come.
-    Overrides private methods of the pinned release; the tests with real servers would tell if they were gone.
+    """The NATS client that checks a server before it sends its credentials, and that passes messages on as they come.
+    Overrides private methods of the pinned release; the tests with real servers fail if they are gone.
     """
 
     def __init__(self, settings: FleetSettings) -> None:
@@ -113,17 +113,17 @@ class CheckedClient(nats.aio.client.Client):
         self._hearers: dict[int, Callable[[Msg], None]] = {}
 
     async def hear(self, subject: str, came: Callable[[Msg], None]) -> Callable[[], None]:
-        """Have `came` called with each message on `subject` as it is read, and return what ends that. It must neither
-        wait nor raise. The client's own way is through a queue and a task: a turn of the loop later.
+        """Call `came` with each message on `subject` as it is read, and return a function that ends that. It must
+        neither wait nor raise. The client's own way is through a queue and a task: a turn of the loop later.
         """
-        number = self._sid + 1  # what `subscribe` calls it
+        number = self._sid + 1  # the number that `subscribe` will use
         self._hearers[number] = came
         await self.subscribe(subject)
         return lambda: self._hearers.update({number: _ignore})
 
     def push(self) -> None:
-        """Write what was published, for who publishes nothing more in this turn of the loop: the client's own way is to
-        collect it, and to write it a turn later.
+        """Write what was published now, for a caller that publishes nothing more in this turn of the loop: the client's
+        own way is to collect it, and to write it a turn later.
         """
         if self._pending and self.is_connected:
             self._transport.writelines(self._pending)  # type: ignore[no-untyped-call]
@@ -172,7 +172,7 @@ def _ignore(_: Msg) -> None:
 
 
 def credential_options(settings: FleetSettings) -> dict[str, Any]:
-    """Return what the NATS client is to be given. Raises: ConfigError for a file that can't be used, naming it."""
+    """Return the options for the NATS client. Raises: ConfigError for a file that can't be used, naming it."""
     found: dict[str, Any] = {}
     if settings.nkey_seed_file:
         found["nkeys_seed"] = str(_seed(settings.nkey_seed_file)[0])
@@ -209,7 +209,7 @@ def _check_seed(path: Path, seed: bytes, name: str) -> None:
     try:
         nkeys.from_seed(bytearray(seed)).wipe()
     except (nkeys.NkeysError, ValueError, IndexError):
-        # The cause is left out: what the library says of a seed may quote it.
+        # The cause is left out: the library's message may quote the seed.
         maker = "acud fleet grant" if name == "nkey_seed_file" else "nsc"
         raise ConfigError(f"{path} holds no nkey seed", hint=f"[fleet] {name} names it; {maker} makes one") from None
 

@@ -1,8 +1,8 @@
-"""Signatures on what members of a fleet send each other, made with their nkeys and checked by whoever acts on them.
+"""Signatures on messages between members of a fleet, made with their nkeys and checked by the receiver.
 
-The servers let nobody send in another's name, but who runs the servers can. A signature says who sent a message, when,
-about what, and every byte of it. Whose a key is stands in the list of keys, which the administrator signs and puts into
-a bucket: `[fleet] admin_key` is all that a member has to trust. Without it nothing is checked.
+The servers let no member send in another's name, but their operators can. A signature covers the sender of a message,
+its time, its subject, and every byte of it. The owner of a key is in the list of keys, which the administrator signs
+and puts into a bucket: `[fleet] admin_key` is all that a member has to trust. Without it nothing is checked.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from acud.protocol import codec
 
 SIGNATURE = "Acud-Signature"
 """Header of a signed message, base64 of 79 bytes: a part of the public key, the time, and the Ed25519 signature. It is
-kept with every entry and event of a week, so that what its reader knows (the key, the subject) is not in it.
+kept with every entry and event of a week, so it leaves out what its reader knows (the key, the subject).
 """
 _LOG = log.logger("fleet")
 _TAG = "acud-fleet-1"
@@ -46,12 +46,12 @@ _AGAIN_S = 1.0
 _STALE_S = 600.0
 """A list of keys that could not be read again for so long may hold keys that were revoked: it counts no more."""
 _SHOWN_S = 600.0
-"""How long a refused message is told of."""
+"""How long a refused message is reported."""
 _MEND = "acud fleet grants; [fleet] admin_key and nkey_seed_file on both sides, then acud fleet init: docs/scaling.md"
 
 
 class Signed(StrEnum):
-    """What a signed message is. One is never taken for another."""
+    """The kind of a signed message. One is never taken for another."""
 
     REQUEST = "request"
     REPLY = "reply"
@@ -67,11 +67,13 @@ class Signed(StrEnum):
 
 
 _FRESH = (Signed.REQUEST, Signed.TOLD)
-"""What nothing else keeps from being sent again: neither an id that is remembered nor a question that it answers."""
+"""The kinds that nothing else protects from being sent again: neither a remembered id nor a question that they
+answer.
+"""
 
 
 class Identity(Struct, frozen=True):
-    """Who a member is, or may be: a role, and its name as in a subject ("": whoever has the role)."""
+    """A member, or a pattern for members: a role, and its name as in a subject ("": any name)."""
 
     role: str
     name: str = ""
@@ -81,7 +83,9 @@ class Identity(Struct, frozen=True):
 
 
 class Stamp(Struct, frozen=True):
-    """What a header holds: the part of the public key by which it is found, when it was signed, and the signature."""
+    """The content of a header: the part of the public key by which it is found, the time of signing, and the
+    signature.
+    """
 
     key_id: bytes
     utc_us: int
@@ -106,18 +110,18 @@ class MemberKeys(Struct, frozen=True):
 
 
 class KeyList(Struct, frozen=True):
-    """Everybody's public keys: a part of the administrator's grants."""
+    """All members' public keys: a part of the administrator's grants."""
 
     prefix: str
     grants: tuple[MemberKeys, ...] = ()
 
     def owners(self) -> dict[str, Identity]:
-        """Return whose each key is."""
+        """Return the owner of each key."""
         return {key: Identity(one.role, key_of(one.name)) for one in self.grants for key in one.keys}
 
 
 class SignedKeys(Struct, frozen=True):
-    """What the bucket of keys holds: a `KeyList` as JSON, and the administrator's signature."""
+    """An entry of the bucket of keys: a `KeyList` as JSON, and the administrator's signature."""
 
     grants: bytes
     signature: str
@@ -134,7 +138,9 @@ class Signer:
         self.key: str = self._pair.public_key.decode()
 
     def sign(self, kind: Signed, subject: str, body: bytes, about: str = "") -> str:
-        """Return the header's value for `body` on `subject`. `about`: the message's id, or that of what it answers."""
+        """Return the header's value for `body` on `subject`. `about`: the id of the message, or of the one that it
+        answers.
+        """
         utc_us = int(time.time() * 1e6)
         signature = self._pair.sign(_words(kind, subject, body, about, self.key, utc_us))
         return Stamp(key_id(self.key), utc_us, bytes(signature)).text()
@@ -146,7 +152,7 @@ def key_id(key: str) -> bytes:
 
 
 def read_stamp(value: str) -> Stamp:
-    """Return what a header's value says. Raises: InvalidRequest for what is none."""
+    """Return the content of a header's value. Raises: InvalidRequest for any other text."""
     try:
         raw = base64.b64decode(value + "=" * (-len(value) % 4), altchars=b"-_", validate=True)
     except ValueError as fault:
@@ -191,7 +197,7 @@ def _verify_key(key: str) -> nacl.signing.VerifyKey:
 
 
 def sign_keys(signer: Signer, prefix: str, grants: bytes) -> bytes:
-    """Return what the administrator puts into the bucket of keys. `grants`: a `KeyList` as JSON."""
+    """Return the entry for the bucket of keys, signed. `grants`: a `KeyList` as JSON."""
     return codec.encode(SignedKeys(grants, signer.sign(Signed.KEYS, prefix, grants)))
 
 
@@ -214,7 +220,7 @@ def read_keys(data: bytes, prefix: str, admin_keys: tuple[str, ...]) -> tuple[Ke
 
 class Signatures:
     """Signs and checks for one member. `read` returns the entry of the bucket of keys, and raises Unavailable;
-    `warn(about, text, fix)` tells what is wrong, and without a text that it is well.
+    `warn(about, text, fix)` reports a fault, and without a text its end.
     """
 
     def __init__(
@@ -225,14 +231,14 @@ class Signatures:
         self._warn = warn
         self._signer: Signer | None = None
         self._owners: dict[bytes, tuple[str, Identity]] = {}
-        """Each key that is granted, with whose it is; by what a header says of it."""
+        """Each granted key and its owner; by the key's part in a header."""
         self._revoked = asyncio.Event()
         self._listed_us = 0
         """When the administrator signed the list in use: an older one is a list that was put back."""
         self._read_s = self._tried_s = float("-inf")
         self._reading = asyncio.Lock()
         self._taken: OrderedDict[bytes, float] = OrderedDict()
-        """Signatures of what is taken once, each with the time from which it is too old anyway."""
+        """Signatures of messages that are taken once, each with the time from which it is too old anyway."""
         self._logged: OrderedDict[str, float] = OrderedDict()
         self._refused_s = float("-inf")
 
@@ -259,10 +265,10 @@ class Signatures:
         about: str = "",
         also: Identity | None = None,
     ) -> None:
-        """Return when `sender`, or `also` another one, signed the message. What is refused is logged, and told of for
-        ten minutes.
+        """Return when `sender`, or `also` another one, signed the message. Refusals are logged, and reported for ten
+        minutes.
 
-        Raises: InvalidRequest for a message that somebody else made or altered, or that came before; Unavailable for
+        Raises: InvalidRequest for a message that another sender made or altered, or that came before; Unavailable for
         one that may be true: its `reason` is `unproven` when it is not signed or by a key that is in no list, and
         `keys_unread` when there is no list.
         """
@@ -318,8 +324,8 @@ class Signatures:
         while next(iter(self._taken.values())) < now_s:
             self._taken.popitem(last=False)
 
-    async def revoked(self) -> None:
-        """Return when a key that counted counts no more; once for each time, to one who waits."""
+    async def wait_for_revocation(self) -> None:
+        """Return when a valid key was revoked; once for each time, to one waiter."""
         await self._revoked.wait()
         self._revoked.clear()
 

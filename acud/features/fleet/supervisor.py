@@ -58,17 +58,17 @@ class Fleet(OptionalChild):
         delivery: DeliveryProcess,
         on_ended: Callable[[Child], None],
     ) -> None:
-        """`delivery` hands wakes of the route `fleet` to this process, where it is wanted."""
+        """`delivery` hands wakes of the route `fleet` to this process, if it is wanted."""
         self.settings = settings.fleet
         wake = settings.wake
         options = FleetOptions(settings.fleet, str(home), wake.carry, sum(map(wake.places, wake.own_routes)))
         super().__init__(keeper, loop, "fleet", "acud_fleet", options, on_ended)
         self.host = ""
-        """What this host is called in the fleet, once its process has said so."""
+        """This host's name in the fleet, once its process has reported it."""
         self.connected = False
         self.server = ""
         self.warnings: tuple[tuple[str, str], ...] = ()
-        """What is wrong on the servers though they answer, each with what mends it."""
+        """Faults of servers that answer, each with its fix."""
         self._delivery = delivery
         if self.wanted:
             delivery.set_carrier(RouteName.FLEET, self.child, "the fleet process has not reached a server yet")
@@ -88,8 +88,8 @@ class Fleet(OptionalChild):
         if self.wanted:
             self.begin()
 
-    def told(self) -> dict[str, str]:
-        """Return what this host is in the fleet; nothing where there is none."""
+    def describe_state(self) -> dict[str, str]:
+        """Return this host's state in the fleet; empty without one."""
         if not self.wanted:
             return {}
         state = f"connected to {self.server}" if self.connected else self.fault or "starting"
@@ -97,7 +97,7 @@ class Fleet(OptionalChild):
         return told | ({"warning": "; ".join(text for text, _ in self.warnings)} if self.warnings else {})
 
     def handle_message(self, child: Child, message: Message) -> None:
-        """Learn of the process and its connection."""
+        """Handle a message about the process and its connection."""
         if isinstance(message, FleetHello):
             self.host, self.fault, self.fix = message.host, "", ""
         elif isinstance(message, Delivered):
@@ -116,7 +116,7 @@ class Fleet(OptionalChild):
                 self._delivery.carrier_went(RouteName.FLEET, message.text)
 
     def on_lost(self, reason: str) -> None:
-        """This host is in no fleet now."""
+        """Note that this host is in no fleet now."""
         self.connected, self.server, self.warnings = False, "", ()
         self._delivery.carrier_went(RouteName.FLEET, f"the fleet process ended: {reason}")
 
@@ -136,16 +136,16 @@ class FleetFeature(RunningFeature):
         self._fleet.start()
 
     def status(self) -> dict[str, str]:
-        """Return what this host is in the fleet."""
-        return self._fleet.told()
+        """Return this host's state in the fleet."""
+        return self._fleet.describe_state()
 
     def reasons(self) -> Iterator[str]:
-        """Yield why it is in none."""
+        """Yield why this host is in no fleet."""
         if self._fleet.fault:
             yield f"fleet: {self._fleet.fault}"
 
     def findings(self) -> Iterator[Finding]:
-        """Yield how the host is connected, and what is wrong with the fleet."""
+        """Yield the state of the connection, and faults of the fleet."""
         fleet = self._fleet
         if not fleet.wanted:
             return
@@ -172,25 +172,25 @@ def start(core: Core) -> FleetFeature:
 
 @handles(FleetHosts)
 def fleet_hosts(feature: FleetFeature, request: FleetHosts, call: Call) -> None:
-    """Say who answers this: a daemon is one host and does not know the others."""
+    """Refuse: a daemon is one host and does not know the others."""
     raise not_the_endpoint()
 
 
 @handles(FleetPlace)
 def fleet_place(feature: FleetFeature, request: FleetPlace, call: Call) -> None:
-    """Say who answers this: a daemon is one host and does not know the others."""
+    """Refuse: a daemon is one host and does not know the others."""
     raise not_the_endpoint()
 
 
 @handles(FleetDrain)
 def fleet_drain(feature: FleetFeature, request: FleetDrain, call: Call) -> None:
-    """Say who answers this: a daemon is one host and does not know the others."""
+    """Refuse: a daemon is one host and does not know the others."""
     raise not_the_endpoint()
 
 
 @handles(FleetLostWaits)
 def fleet_lost_waits(feature: FleetFeature, request: FleetLostWaits, call: Call) -> FleetLostWaitsReply:
-    """End the waits as the fleet told, and let the others go on that were held for its word."""
+    """End the waits as the fleet did, and let those go on that were held for its list."""
     otherwise = tuple(one.wait_id for one in request.waits if not _ended_as_told(feature, one))
     if not request.more:
         feature.core.wait_runtime.release_held()
@@ -203,7 +203,7 @@ def _ended_as_told(feature: FleetFeature, lost: LostWait) -> bool:
     try:
         return feature.waits.end_by_fleet(lost.wait_id, unknown(code, lost.detail), end)
     except NotFound:
-        return True  # it is kept here no more, and tells nothing else
+        return True  # it is kept here no more, and has no other end
 
 
 @handles(FleetRecipe)

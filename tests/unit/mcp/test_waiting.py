@@ -139,16 +139,16 @@ class Waiting(Asked):
 def test_the_first_wait_of_a_session_to_end_needs_no_id() -> None:
     waits = SessionWaits()
     with pytest.raises(NotFound, match="no wait of this session"):
-        asyncio.run(waits.first_to_end(Waiting(), 30))  # type: ignore[arg-type]
+        asyncio.run(waits.find_first_end(Waiting(), 30))  # type: ignore[arg-type]
     armed = WaitCreate(Criteria("x"))
     for wait_id in ("wait-1", "wait-2", "wait-3"):
         reply = asyncio.run(Asked().ask(armed))
-        waits.note(armed, replace(reply, wait=replace(reply.wait, wait_id=wait_id)))
+        waits.note_reply(armed, replace(reply, wait=replace(reply.wait, wait_id=wait_id)))
     call: Any = Waiting("wait-2")
-    assert asyncio.run(waits.first_to_end(call, 30)) == "wait-2"
+    assert asyncio.run(waits.find_first_end(call, 30)) == "wait-2"
     fetched = WaitResultReply(replace(reply.wait, wait_id="wait-2"), ended=True)
-    waits.note(WaitResult("wait-2", peek=True), fetched)
-    assert asyncio.run(waits.first_to_end(call, 30)) == "wait-2"
-    waits.note(WaitResult("wait-2"), fetched)
+    waits.note_reply(WaitResult("wait-2", peek=True), fetched)
+    assert asyncio.run(waits.find_first_end(call, 30)) == "wait-2"
+    waits.note_reply(WaitResult("wait-2"), fetched)
     call = Waiting("wait-1", "wait-2")
-    assert asyncio.run(waits.first_to_end(call, 30)) == "wait-1"
+    assert asyncio.run(waits.find_first_end(call, 30)) == "wait-1"

@@ -1,4 +1,4 @@
-"""What `acud fleet worker` becomes: judges jobs of the fleet until SIGTERM or Ctrl-C."""
+"""The process of `acud fleet worker`: judges jobs of the fleet until SIGTERM or Ctrl-C."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _EXIT = 1
 
 
 def main(argument: str) -> int:
-    """Work as the JSON `argument` says. Returns the exit code."""
+    """Work by the JSON `argument`. Returns the exit code."""
     ask = decode_json(argument, WorkerAsk)
     try:
         here = paths.resolve(os.environ)
-        settings = _given(config.load(here.config, os.environ), ask)
+        settings = _list_given(config.load(here.config, os.environ), ask)
         _check(settings)
         asyncio.run(_work(ask, settings))
     except AcudError as fault:
@@ -39,7 +39,7 @@ def main(argument: str) -> int:
     return 0
 
 
-def _given(settings: Settings, ask: WorkerAsk) -> Settings:
+def _list_given(settings: Settings, ask: WorkerAsk) -> Settings:
     given = {name: value for name, value in (("kind", ask.kind), ("worker_concurrency", ask.concurrency)) if value}
     try:
         jobs = convert(msgspec.to_builtins(settings.jobs) | given, config.JobSettings)
@@ -72,15 +72,15 @@ async def _work(ask: WorkerAsk, settings: Settings) -> None:
         connection = await stack.enter_async_context(
             NatsConnection(settings.fleet, f"acud fleet worker {name}", inbox="worker")
         )
-        if not await _joined(connection.ready(), stopping):
+        if not await _wait_until_joined(connection.ready(), stopping):
             return
         _LOG.info("worker.ready", worker=name, kind=settings.jobs.kind, judges=ask.backends, ray=ask.ray)
         await JobService(name, JobWorker(connection, settings.jobs), judge, settings.jobs).run(stopping)
     _LOG.info("worker.ended", worker=name)
 
 
-async def _joined(ready: object, stopping: asyncio.Event) -> bool:
-    """Wait for the first connection, as long as it takes; False when told to stop before it came."""
+async def _wait_until_joined(ready: object, stopping: asyncio.Event) -> bool:
+    """Wait for the first connection, as long as it takes; False when stopped before it came."""
     joining, stopped = asyncio.ensure_future(ready), asyncio.ensure_future(stopping.wait())  # type: ignore[call-overload]
     await asyncio.wait({joining, stopped}, return_when=asyncio.FIRST_COMPLETED)
     stopped.cancel()

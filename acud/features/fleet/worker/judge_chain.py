@@ -1,4 +1,4 @@
-"""Who judges a worker's jobs: a chain of backends in this process, or actors of Ray."""
+"""The judges of a worker's jobs: a chain of backends in this process, or actors of Ray."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class JobJudge(Protocol):
     """
 
     async def answer(self, job: VisionJob, number: int) -> JudgeReply:
-        """Return the reply; a model that was not heard is an unknown in it."""
+        """Return the reply; without a model's answer it holds an unknown."""
         ...
 
     async def close(self) -> None:
@@ -33,7 +33,7 @@ class JobJudge(Protocol):
 
 
 class BackendChain:
-    """Backends of this process, asked in turn while they are not heard."""
+    """Backends of this process, asked in turn until one answers."""
 
     def __init__(self, line: Sequence[Judge]) -> None:
         self._line = tuple(line)
@@ -57,7 +57,7 @@ def question_of(job: VisionJob, number: int) -> tuple[JudgeQuestion, JudgePictur
 
 
 def backend_chain(names: Sequence[str], settings: Settings, keys: Mapping[str, ApiKey]) -> BackendChain:
-    """Return the backends of those `names`, set up as `settings` say. Raises: ConfigError for a name that is none."""
+    """Return the backends of those `names`, set up by `settings`. Raises: ConfigError for an unknown name."""
     vision = settings.vision
     found = registry.make_judges(
         vision, settings.prices, registry.make_models(settings.backends, vision, keys, settings.prices)

@@ -29,12 +29,12 @@ _LOG = log.logger("worker")
 _AGAIN_S = 0.5
 _FIRST_PAUSE_S, _MOST_PAUSE_S = 1.0, 60.0
 _START_S = 120.0
-"""A cluster that has no room for the actors says nothing; a model may take a minute to load."""
+"""A cluster without room for the actors does not report it; a model may take a minute to load."""
 
 
 class RayActor:
-    """Holds a model for as long as it lives. `judge`: `module:function` that makes it, "" for `backends`, set up as
-    this machine's own acud.toml says.
+    """Holds a model for as long as it lives. `judge`: `module:function` that makes it, "" for `backends`, set up by
+    this machine's own acud.toml.
     """
 
     def __init__(self, backends: Sequence[str], judge: str) -> None:
@@ -80,7 +80,7 @@ class RayPool:
             raise ConfigError("nobody to ask is named", hint="[ray] judge, or acud fleet worker --backend NAME")
         if find_spec("ray") is None:
             raise ConfigError("Ray is not installed", hint="install acud with its extra: acud[ray]")
-        ray = _joined(settings)
+        ray = _join_ray(settings)
         kind = ray.remote(
             num_cpus=settings.cpus_per_actor,
             num_gpus=settings.gpus_per_actor,
@@ -89,7 +89,7 @@ class RayPool:
         )(RayActor)
         pool = cls(ray, [kind.remote(tuple(backends), settings.judge) for _ in range(settings.actors)])
         try:
-            await pool._made()
+            await pool._make_again()
         except Unavailable:
             await pool.close()
             raise
@@ -97,7 +97,7 @@ class RayPool:
 
     @classmethod
     async def start_patiently(cls, settings: RaySettings, backends: Sequence[str]) -> Self:
-        """Do as `start`, again and again until Ray is there; why it is not, the operator reads once.
+        """Repeat `start` until Ray is there; log once why it is not.
 
         Raises: ConfigError as `start` does.
         """
@@ -112,7 +112,7 @@ class RayPool:
                 await asyncio.sleep(pause_s)
                 pause_s = min(2 * pause_s, _MOST_PAUSE_S)
 
-    async def _made(self) -> None:
+    async def _make_again(self) -> None:
         try:
             async with asyncio.timeout(_START_S):
                 pids = [await actor.ready.remote() for actor in self._actors]
@@ -180,9 +180,9 @@ def _own(backends: Sequence[str]) -> BackendChain:
     return backend_chain(backends, settings, api_keys.read_all(settings.backends, os.environ))
 
 
-def _joined(settings: RaySettings) -> Any:
+def _join_ray(settings: RaySettings) -> Any:
     """Return the module `ray`, connected. Blocks for a few seconds. Raises: Unavailable."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would tell its makers about this machine
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would report this machine to its makers
     if not settings.address:
         # A program that reaches Ray's ports can run code as this user: the token keeps other users out.
         os.environ.setdefault("RAY_AUTH_MODE", "token")
@@ -199,7 +199,7 @@ def _joined(settings: RaySettings) -> Any:
 
 
 def _close_token_folder() -> None:
-    """Keep others out of where Ray keeps its token: it writes the file for everybody to read (2.60, mode 0644).
+    """Close the folder of Ray's token to others: Ray writes the file readable for all (2.60, mode 0644).
 
     Raises: Unavailable when that can't be done.
     """

@@ -29,8 +29,9 @@ def pause_before_again_s(deliveries: int, left_s: float) -> float:
 
 
 class JobTally:
-    """Counts since the start. `unwanted`: jobs for which nobody waited any more. `given_back`: those that others are to
-    do. `cost_usd` is of the answers whose cost is known; `unpriced` are the others."""
+    """Counts since the start. `unwanted`: jobs without a waiting asker. `given_back`: jobs left to others. `cost_usd`
+    is of the answers with a known cost; `unpriced` are the others.
+    """
 
     def __init__(self) -> None:
         self.jobs = 0
@@ -49,12 +50,12 @@ class JobTally:
         self._told: dict[str, float] = {}
 
     def took(self, begun: int) -> None:
-        """A job was begun, by the `begun`th worker."""
+        """Count a job that was begun, by the `begun`th worker."""
         self.jobs += 1
         self.redelivered += begun > 1
 
-    def judged(self, reply: JudgeReply, heard: bool) -> None:
-        """A question was answered; `heard`: who asked has the answer."""
+    def count_judged(self, reply: JudgeReply, heard: bool) -> None:
+        """Count an answered question; `heard`: the asker has the answer."""
         self.answers += heard
         self.unheard += not heard
         self.unknown += reply.verdict.answer is Answer.UNKNOWN
@@ -82,7 +83,7 @@ class JobTally:
 
 
 class JobService:
-    """Works until told to stop. `name`: this worker's, in its answers."""
+    """Works until it is stopped. `name`: this worker's, in its answers."""
 
     def __init__(self, name: str, queue: JobWorker, judge: JobJudge, settings: JobSettings) -> None:
         self.tally = JobTally()
@@ -153,7 +154,7 @@ class JobService:
             found = await taken.begin(self._name)
             if found is None or not found.questions:
                 self.tally.unwanted += 1
-                await taken.done()
+                await taken.finish()
                 return
             self.tally.took(found.begun)
             _LOG.info("job.taken", job=taken.job.job_id, host=taken.job.host, begun=found.begun)
@@ -175,7 +176,7 @@ class JobService:
             self.tally.given_back += 1
             await taken.give_back(unharmed=True)
             raise
-        await taken.done()
+        await taken.finish()
 
     async def _answer_all(self, taken: TakenJob, numbers: tuple[int, ...], until_s: float) -> None:
         """Answer each question as its reply comes. Raises: Unavailable when one could not be asked."""
@@ -191,7 +192,7 @@ class JobService:
         started = time.perf_counter()
         reply = await self._judge.answer(taken.job, number)
         spent_ms = round((time.perf_counter() - started) * 1000, 1)
-        self.tally.judged(reply, await taken.tell(self._answer(taken, number, reply, spent_ms), until_s))
+        self.tally.count_judged(reply, await taken.tell(self._answer(taken, number, reply, spent_ms), until_s))
 
     def _answer(self, taken: TakenJob, number: int, reply: JudgeReply, spent_ms: float) -> VisionAnswer:
         return VisionAnswer(
@@ -208,10 +209,12 @@ class JobService:
         )
 
     async def _too_late(self, taken: TakenJob, late_s: float) -> None:
-        """Say so where anybody still listens: with clocks that differ, a job can be late here alone."""
+        """Answer that the job is too late, if the asker still listens: with clocks that differ, a job can be late here
+        alone.
+        """
         self.tally.expired += 1
         why = f"the job was due {late_s:.1f} s ago by this worker's clock: are both clocks right?"
         reply = JudgeReply(unknown("unavailable", why), cost_usd=0.0)
         for number in range(len(taken.job.questions)):
             await taken.tell(self._answer(taken, number, reply, 0.0), until_s=0.0)
-        await taken.done()
+        await taken.finish()
