@@ -73,14 +73,14 @@ def test_no_line_that_was_moved_away_is_missed(tmp_path: Path) -> None:
     path = tmp_path / "debug.log"
     path.write_text("old\n")
     reader = LogReader(path)
-    assert reader.added() == b""
+    assert reader.read_added() == b""
     _append(path, "read\n")
-    assert reader.added() == b"read\n"
+    assert reader.read_added() == b"read\n"
     _append(path, "before the rotation\nhalf a ")
     (tmp_path / "debug.log.1").write_bytes(path.read_bytes() + b"line\n")  # written during the copy
     path.write_text("after\n")
-    assert reader.added() == b"before the rotation\nhalf a line\nafter\n"
-    assert reader.added() == b""
+    assert reader.read_added() == b"before the rotation\nhalf a line\nafter\n"
+    assert reader.read_added() == b""
 
 
 def test_lines_from_before_the_rotation(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def reading(calls: int = 7) -> TopSnapshot:
 def shown(board: Board, width: int = 120, height: int = 40) -> list[str]:
     console = Console(width=width, height=height, markup=False, force_terminal=True, color_system=None)
     with console.capture() as captured:
-        console.print(board.screen(width, height))
+        console.print(board.draw_screen(width, height))
     return captured.get().splitlines()
 
 
