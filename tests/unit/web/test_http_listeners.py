@@ -91,7 +91,7 @@ def test_systemd_keeps_a_socket_and_gives_it_to_the_next(tmp_path: Path) -> None
         assert said == b"FDSTORE=1\nFDNAME=acud-gateway"
         # As systemd does it (sd_listen_fds(3)): from descriptor 3 on, with the pid of who is started.
         program = (
-            "import os, sys; os.dup2(int(sys.argv[1]), 3); from acud import http_listeners; "
+            "import os, sys; os.dup2(int(sys.argv[1]), 3); from acud.config import http_listeners; "
             "env = {'LISTEN_PID': str(os.getpid()), 'LISTEN_FDS': '1', 'LISTEN_FDNAMES': 'acud-gateway'}; "
             "print(http_listeners.inherited_sockets('', env)['gateway'].getsockname()[1])"
         )
