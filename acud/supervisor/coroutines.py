@@ -42,7 +42,7 @@ class Callback(Generic[Thing]):
         return (yield self)
 
 
-class Task(Generic[Thing]):
+class StepTask(Generic[Thing]):
     """Drives the coroutine `steps`; `done` gets its result, or the AcudError that ended it. Any other exception goes to
     the step that resumed it.
     """
@@ -139,7 +139,7 @@ def first(later: Later, *racers: Steps[Thing | None]) -> Callback[Thing | None]:
     """
 
     def begin(resume: Resume[Thing | None]) -> Callable[[], None]:
-        tasks: list[Task[Thing | None]] = []
+        tasks: list[StepTask[Thing | None]] = []
         left = len(racers)
         is_over = False
 
@@ -156,7 +156,7 @@ def first(later: Later, *racers: Steps[Thing | None]) -> Callback[Thing | None]:
                 cancel()
                 resume(outcome)
 
-        tasks += [Task(racer, later, on_end) for racer in racers]
+        tasks += [StepTask(racer, later, on_end) for racer in racers]
         for task in tasks:
             if not is_over:
                 task.begin()

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from acud.accessibility.nodes import PAGES
 from acud.features.scene.elements import subtract_boxes
-from acud.features.scene.repeats import LabelsBeside, ShownWords, has_label_beside
+from acud.features.scene.repeats import LabelsBeside, WidgetWords, has_label_beside
 from acud.features.scene.widget_words import (
     CELLS,
     ROWS,
@@ -159,7 +159,7 @@ class WindowLines:
                 self._children.setdefault(one.parent if depth < _MOST_DEEP else around, []).append(one)
             # Deeper widgets become children of the deepest allowed one.
             places[one.id] = (depth + 1, one.parent) if depth < _MOST_DEEP else (depth, around)
-        shown = ShownWords(widgets)
+        shown = WidgetWords(widgets)
         # A single letter beside widgets is an icon, such as an arrow.
         read = [one for one in texts if not widgets or (len(plain(one.text)) > 1 and not shown.has(one))]
         signs = [one.bbox for one in widgets if one.role == "tool bar" or can_act(one)]

@@ -67,7 +67,7 @@ def _cells(box: Rect) -> Iterator[tuple[int, int]]:
         yield from ((column, row) for column in columns for row in rows)
 
 
-class ShownWords:
+class WidgetWords:
     """The words in sight that the widgets of a window report."""
 
     def __init__(self, widgets: Iterable[AxElement]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from acud.base.errors import AcudError, NotFound
-from acud.supervisor.coroutines import Callback, Steps, Task, first
+from acud.supervisor.coroutines import Callback, Steps, StepTask, first
 
 Outcome = Any
 
@@ -28,8 +28,8 @@ class Desk:
 
         return Callback(begin)
 
-    def start(self, steps: Steps[Outcome]) -> Task[Outcome]:
-        task = Task(steps, later, self.outcomes.append)
+    def start(self, steps: Steps[Outcome]) -> StepTask[Outcome]:
+        task = StepTask(steps, later, self.outcomes.append)
         task.begin()
         return task
 

@@ -18,7 +18,7 @@ from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.actions import ActionReply, DesktopAction, LaunchStatus, LaunchStatusReply
 from acud.protocol.requests.gui import GuiDo
 from acud.supervisor.control import Call, handles
-from acud.supervisor.coroutines import Callback, Task
+from acud.supervisor.coroutines import Callback, StepTask
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import WindowInfo, picture_views
 from acud.types.action_effects import ActionEffects
@@ -64,7 +64,7 @@ class _ActionCall:
 
     def begin(self) -> None:
         """Begin, once the start of the request is on disk."""
-        Task(self._carry_out(), self._call.later, self._answer).begin()
+        StepTask(self._carry_out(), self._call.later, self._answer).begin()
 
     def _answer(self, outcome: ActionReply | AcudError) -> None:
         """Reply; neither a picture nor what the clipboard held is stored for a repeat."""

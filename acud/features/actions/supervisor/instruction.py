@@ -15,7 +15,7 @@ from acud.features.actions.supervisor.display_steps import DisplaySteps
 from acud.features.actions.supervisor.instruction_run import InstructionContext, InstructionOver, InstructionRun
 from acud.features.actions.supervisor.instruction_verbs import follow
 from acud.protocol.requests.gui import DoReply, GuiDo
-from acud.supervisor.coroutines import Callback, Task
+from acud.supervisor.coroutines import Callback, StepTask
 from acud.supervisor.ports import InstructionCaller
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Target, picture_views
@@ -111,6 +111,6 @@ def begin_instruction(steps: DisplaySteps, request: GuiDo, caller: InstructionCa
         task.cancel()
         running.log(Refused(reason), None)
 
-    task = Task(running.carry_out(), caller.later, answer)
+    task = StepTask(running.carry_out(), caller.later, answer)
     task.begin()
     return give_up

@@ -15,7 +15,7 @@ from acud.features.actions.supervisor.instruction_run import InstructionContext,
 from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.control import Call
-from acud.supervisor.coroutines import Task
+from acud.supervisor.coroutines import StepTask
 from acud.types import Spent
 from acud.types.action_effects import reading_line
 
@@ -71,7 +71,7 @@ class InstructionList:
 
     def begin(self) -> None:
         """Begin; the call is answered with what came of it."""
-        Task(self._carry_out(), self._call.later, self._answer).begin()
+        StepTask(self._carry_out(), self._call.later, self._answer).begin()
 
     async def _carry_out(self) -> DoReply:
         """Carry out one after the other, until one fails; return the answer. Raises: AcudError."""

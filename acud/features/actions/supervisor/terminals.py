@@ -32,7 +32,7 @@ from acud.protocol.requests.terminals import (
 )
 from acud.protocol.requests.waits import WaitCreate
 from acud.supervisor.control import Call, handles
-from acud.supervisor.coroutines import Callback, Steps, Task, first, sleep
+from acud.supervisor.coroutines import Callback, Steps, StepTask, first, sleep
 from acud.supervisor.program_launcher import program_path, working_directory
 from acud.supervisor.terminal_sessions.key_names import tmux_key
 from acud.supervisor.terminal_sessions.own_tmux import HISTORY_LINES, TerminalState
@@ -124,7 +124,7 @@ class _TerminalCall:
 
     def begin(self) -> None:
         """Begin; the call is answered with what came of it."""
-        Task(self._carry_out(), self._call.later, self._answer).begin()
+        StepTask(self._carry_out(), self._call.later, self._answer).begin()
 
     async def _carry_out(self) -> TerminalReply:
         raise NotImplementedError
