@@ -426,7 +426,7 @@ async def test_a_request_goes_where_an_endpoint_sent_it(members: Members) -> Non
 
 
 async def test_what_is_put_back_under_its_own_key_counts_until_it_is_told_anew(members: Members) -> None:
-    """What docs/scaling.md says that signatures do not stop; under another key it is nobody's."""
+    """What docs/fleet-access.md lists that signatures do not stop; under another key it is nobody's."""
     async with (
         members("H1", "host-h1") as host,
         members("ENDPOINT", "endpoint") as endpoint,
