@@ -171,12 +171,12 @@ class MessageServer:
 
     def _connection(self) -> MessageConnection:
         made = MessageConnection(
-            "ROUTER", frozenset({"REQ", "DEALER"}), codec.MAX_MESSAGE_BYTES, self._came, self._lost
+            "ROUTER", frozenset({"REQ", "DEALER"}), codec.MAX_MESSAGE_BYTES, self._came, self._on_lost
         )
         self._connections.add(made)
         return made
 
-    def _lost(self, connection: MessageConnection) -> None:
+    def _on_lost(self, connection: MessageConnection) -> None:
         self._connections.discard(connection)
         self._ended()
 
