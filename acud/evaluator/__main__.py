@@ -1,4 +1,4 @@
-"""`python -m acud.evaluator`: wires an evaluator from its bootstrap and serves until told to stop."""
+"""`python -m acud.evaluator`: wires an evaluator from its bootstrap and serves until it receives `Stop`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ evidence waits so long after each of its system calls beside a loop that reads m
 
 
 def main(bootstrap: Bootstrap) -> None:
-    """Serve as `bootstrap` says. Raises: ProtocolError when it is meant for another kind of child."""
+    """Serve with the options of `bootstrap`. Raises: ProtocolError when it is meant for another kind of child."""
     if not isinstance(bootstrap.options, EvaluatorOptions):
         raise ProtocolError("the bootstrap of an evaluator holds options of another child")
     keep_freed_memory()

@@ -24,7 +24,7 @@ from acud.types.chat import ChatMessage
 
 
 class ChatTurn(NamedTuple):
-    """What was said, and the size in pixels of the picture that was shown (0: none)."""
+    """The model's answer, and the size in pixels of the picture that it was shown (0: none)."""
 
     thought: Thought
     width: int = 0
@@ -32,7 +32,7 @@ class ChatTurn(NamedTuple):
 
 
 async def think(ask: ThinkAsk, shot: ViewPixels | None, context: EvaluatorContext) -> ChatTurn:
-    """Return the model's turn; its `code` says whether the model was not asked or did not answer.
+    """Return the model's turn; its `code` is set when the model was not asked or did not answer.
 
     `shot` None: there is nothing to see, and `ask` wants no picture.
     """
@@ -41,7 +41,7 @@ async def think(ask: ThinkAsk, shot: ViewPixels | None, context: EvaluatorContex
         return ChatTurn(Thought(code="judge_down", reason=f"{ask.backend!r} is no chat model here", cost_usd=0.0))
     try:
         pictures = (await _picture(shot, backend, context),) if ask.picture and shot is not None else ()
-        messages = ask.messages if backend.local else tuple(_outgoing(one, context) for one in ask.messages)
+        messages = ask.messages if backend.local else tuple(_redact_message(one, context) for one in ask.messages)
     except Unavailable as fault:
         return ChatTurn(Thought(code="redaction", reason=fault.message, cost_usd=0.0))
     request = ChatRequest(
@@ -54,11 +54,11 @@ async def think(ask: ThinkAsk, shot: ViewPixels | None, context: EvaluatorContex
         temperature=ask.temperature,
         recurring=ask.recurring,
     )
-    thought = await _asked(backend, request, context)
+    thought = await _ask_backend(backend, request, context)
     return ChatTurn(thought, *((pictures[0].width, pictures[0].height) if pictures else ()))
 
 
-async def _asked(backend: Model, request: ChatRequest, context: EvaluatorContext) -> Thought:
+async def _ask_backend(backend: Model, request: ChatRequest, context: EvaluatorContext) -> Thought:
     started = time.perf_counter()
     context.counters.add("think_calls")
     reply = await backend.ask(request)
@@ -86,10 +86,10 @@ async def _picture(shot: ViewPixels, backend: Model, context: EvaluatorContext) 
     return (await context.encode(shot, form)).picture
 
 
-def _outgoing(message: ChatMessage, context: EvaluatorContext) -> ChatMessage:
+def _redact_message(message: ChatMessage, context: EvaluatorContext) -> ChatMessage:
     if not message.quotes:
         return message
     try:
-        return replace(message, text=context.quoted(message.text))
+        return replace(message, text=context.redact_quote(message.text))
     except TookTooLong as fault:
         raise Unavailable(str(fault)) from fault

@@ -49,8 +49,8 @@ class Counters:
         self._totals[name] += amount
 
     @contextmanager
-    def timed(self, what: str) -> Iterator[None]:
-        """Count one `what`, and the time it takes."""
+    def measure(self, what: str) -> Iterator[None]:
+        """Count one `what`, and add the time that the block takes."""
         started = time.perf_counter()
         try:
             yield
@@ -85,9 +85,8 @@ class EvaluatorContext:
         frames: Frames | None = None,
         mirrors: AtSpiProvider | None = None,
     ) -> None:
-        """`answerers`: of the features that are on, by the field of `Job` that asks. `frames`: where jobs have their
-        views from, where that is not the rings of displays. `mirrors`: those of displays' widgets, where others use
-        them too.
+        """`answerers`: those of the enabled features, by the field of `Job` that asks. `frames`: the source of jobs'
+        views, if not the rings of displays. `mirrors`: those of displays' widgets, if others use them too.
         """
         ttl_s = options.accessibility.mirror_ttl_s
         self.widgets = WidgetWatches(options.accessibility, mirrors or AtSpiProvider(ttl_s), redactor)
@@ -112,7 +111,7 @@ class EvaluatorContext:
         self._keeping: asyncio.Task[list[Evidence]] | None = None
 
     def forget(self, wait_ids: Iterable[str]) -> None:
-        """Keep nothing for waits that ended."""
+        """Drop everything kept for waits that ended."""
         for wait_id in wait_ids:
             self.gates.forget(wait_id)
             self.last_negative_views.forget(wait_id)
@@ -120,7 +119,7 @@ class EvaluatorContext:
             self.widgets.forget(wait_id)
 
     def rest(self) -> bool:
-        """Let go of an engine that has not read for long; tell whether that has freed its memory."""
+        """Let go of an engine that has not read for long; return whether that freed its memory."""
         return self._text is not None and self._text.rest()
 
     async def off_loop(self, work: Callable[[], T]) -> T:
@@ -128,21 +127,21 @@ class EvaluatorContext:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     def form(self, judge: Judge) -> PictureFormat:
-        """Return how `judge` is shown a view: judges of one form share the picture."""
+        """Return the picture format of `judge`: judges of one format share the picture."""
         return picture_format_for(judge, self._options)
 
     async def encode(self, shot: ViewPixels, form: PictureFormat) -> Encoded:
         """Return the shot in `form`."""
-        with self.counters.timed("encode"):
-            return await self.off_loop(lambda: _encoded(shot, form))
+        with self.counters.measure("encode"):
+            return await self.off_loop(lambda: _encode_shot(shot, form))
 
     async def outgoing(self, shot: ViewPixels, secure: Iterable[Rect] = ()) -> RedactedPixels | Withheld:
-        """Return what may leave the machine of the shot. `secure`: password fields known of, in its pixels."""
-        with self.counters.timed("redact"):
+        """Return the shot redacted for leaving the machine. `secure`: known password fields, in its pixels."""
+        with self.counters.measure("redact"):
             return await self._redactor.outgoing(shot, secure)
 
-    def quoted(self, text: str) -> str:
-        """Return words from a screen as they may leave the machine. Raises: TookTooLong when that took too long."""
+    def redact_quote(self, text: str) -> str:
+        """Return text from a screen, redacted for leaving the machine. Raises: TookTooLong."""
         return self._redactor.redact_text(text)
 
     async def read_look(self, shot: ViewPixels, job: Job) -> ViewPixels:
@@ -152,19 +151,19 @@ class EvaluatorContext:
         """
         if self._text is None:
             return shot
-        with self.counters.timed("ocr"), suppress(Unavailable):  # the question that needs the text reports the fault
+        with self.counters.measure("ocr"), suppress(Unavailable):  # the question that needs the text reports the fault
             return await self._text.read_look(shot, lambda: self.rings.take(job))
         return shot
 
     async def read(
         self, shot: ViewPixels, leaf: TextLeaf, windows: tuple[WindowInfo, ...] = (), echoes: tuple[Echo, ...] = ()
     ) -> JudgeReply:
-        """Return whether the text or number of `leaf` shows in the shot, but for `echoes`. `windows`, in its pixels:
-        those whose title and address bars are left out for a number.
+        """Return whether the text or number of `leaf` shows in the shot, but for `echoes`. For a number, the title and
+        address bars of `windows` (in the shot's pixels) are left out.
         """
         if self._text is None:
             return JudgeReply(unknown("engine", "this evaluator owns no OCR engine"), cost_usd=0.0)
-        with nullcontext() if shot.lines is not None else self.counters.timed("ocr"):
+        with nullcontext() if shot.lines is not None else self.counters.measure("ocr"):
             verdict = await self._text.look_for(shot, leaf, windows, echoes)
         if verdict.code == "engine":
             self.judges.doubt(JudgeName.OCR)
@@ -185,12 +184,12 @@ class EvaluatorContext:
     async def find_image(self, shot: ViewPixels, leaf: ScreenImage, png: bytes | None, origin: Point) -> JudgeReply:
         """Return whether the picture `png` of `leaf` is in the shot. `origin`: where its source is on the display."""
         images = self._image_search()
-        with self.counters.timed("image"):
+        with self.counters.measure("image"):
             verdict = await self.off_loop(lambda: images.look_for(shot, leaf, png, origin))
         return JudgeReply(verdict, cost_usd=0.0)
 
     async def evidence_view(self, view: ViewPixels | EncodedView) -> EncodedView:
-        """Return the view as evidence, redacted where the settings say so; what cannot be redacted has no picture."""
+        """Return the view as evidence, redacted where the settings ask for it, without a picture if that fails."""
         if isinstance(view, EncodedView):
             return view
         if self.keeps_redacted:
@@ -234,7 +233,7 @@ class EvaluatorContext:
         self.rings.close()
 
 
-def _encoded(shot: ViewPixels, form: PictureFormat) -> Encoded:
+def _encode_shot(shot: ViewPixels, form: PictureFormat) -> Encoded:
     started = time.perf_counter()
     picture = encode_for_judge(shot.pixels, form.max_side_px, form.jpeg_quality)
     return Encoded(picture, (time.perf_counter() - started) * 1000)

@@ -53,12 +53,12 @@ def place_labels(boxes: Sequence[Rect], sizes: Sequence[tuple[int, int]], width:
     Small boxes choose first; the same input gives the same answer. A label wider or higher than the picture starts at
     its edge.
     """
-    cost = _taken(boxes, width, height)
+    cost = _measure_cost(boxes, width, height)
     chosen: dict[int, Rect] = {}
     for index in sorted(range(len(boxes)), key=lambda one: (boxes[one].area, one)):
         label = _cheapest(boxes[index], sizes[index], cost)
         chosen[index] = label
-        cost[_part(label)] += _ON_LABEL
+        cost[_slices(label)] += _ON_LABEL
     return [chosen[index] for index in range(len(boxes))]
 
 
@@ -74,8 +74,8 @@ def draw_marks(pixels: NDArray[np.uint8], marks: Sequence[ElementMark]) -> NDArr
     height, width = pixels.shape[:2]
     image = Image.frombuffer("RGB", (width, height), np.ascontiguousarray(pixels), "raw", "BGRX", 0, 1).copy()
     draw, font = ImageDraw.Draw(image), ImageFont.load_default(FONT_PX)
-    labels = place_labels([_around(one.bbox) for one in marks], [_size(one.id, font) for one in marks], width, height)
-    drawn = [_dressed(mark, label, pixels, n) for n, (mark, label) in enumerate(zip(marks, labels, strict=True))]
+    labels = place_labels([_grow(one.bbox) for one in marks], [_size(one.id, font) for one in marks], width, height)
+    drawn = [_choose_colours(mark, label, pixels, n) for n, (mark, label) in enumerate(zip(marks, labels, strict=True))]
     for one in drawn:
         _box(draw, one)
     for one in drawn:
@@ -83,17 +83,17 @@ def draw_marks(pixels: NDArray[np.uint8], marks: Sequence[ElementMark]) -> NDArr
     return _bgrx(image)
 
 
-def scaled(marks: Sequence[ElementMark], across: float, down: float) -> list[ElementMark]:
+def scale_marks(marks: Sequence[ElementMark], across: float, down: float) -> list[ElementMark]:
     """Return the marks for a picture `across` times as wide and `down` times as high."""
-    return [ElementMark(one.id, one.kind, _scaled(one.bbox, across, down)) for one in marks]
+    return [ElementMark(one.id, one.kind, _scale_box(one.bbox, across, down)) for one in marks]
 
 
-def _taken(boxes: Sequence[Rect], width: int, height: int) -> Cost:
+def _measure_cost(boxes: Sequence[Rect], width: int, height: int) -> Cost:
     cost: Cost = np.zeros((height, width), np.int32)
     for box in boxes:
         inside = box.intersect(Rect(0, 0, width, height))
         if inside is not None:
-            cost[_part(inside)] += 1
+            cost[_slices(inside)] += 1
     return cost
 
 
@@ -101,7 +101,7 @@ def _cheapest(box: Rect, size: tuple[int, int], cost: Cost) -> Rect:
     """Return the first of the cheapest places; what costs nothing ends the search."""
     best, least = Rect(0, 0, *size), -1
     for place in _places(box, size, cost.shape[1], cost.shape[0]):
-        price = int(cost[_part(place)].sum())
+        price = int(cost[_slices(place)].sum())
         if least < 0 or price < least:
             best, least = place, price
         if least == 0:
@@ -127,11 +127,11 @@ def _origins(box: Rect, w: int, h: int) -> Iterator[tuple[int, int]]:
         yield from ((box.x - w - far, middle), (box.right + far, middle))
 
 
-def _part(box: Rect) -> tuple[slice, slice]:
+def _slices(box: Rect) -> tuple[slice, slice]:
     return slice(box.y, box.bottom), slice(box.x, box.right)
 
 
-def _scaled(box: Rect, across: float, down: float) -> Rect:
+def _scale_box(box: Rect, across: float, down: float) -> Rect:
     x, y = round(box.x * across), round(box.y * down)
     return Rect(x, y, max(1, round(box.right * across) - x), max(1, round(box.bottom * down) - y))
 
@@ -141,21 +141,21 @@ def _size(words: str, font: ImageFont.FreeTypeFont | ImageFont.ImageFont) -> tup
     return int(right - left) + 2 * _PAD_PX, int(bottom - top) + 2 * _PAD_PX
 
 
-def _dressed(mark: ElementMark, label: Rect, pixels: NDArray[np.uint8], number: int) -> _Drawn:
+def _choose_colours(mark: ElementMark, label: Rect, pixels: NDArray[np.uint8], number: int) -> _Drawn:
     """Choose a colour that shows on the ground, another one than its neighbours in the list have."""
     dark = _ground(mark.bbox, pixels) < _DARK_GROUND
     colours, ink = (ON_DARK, BLACK) if dark else (ON_LIGHT, WHITE)
     return _Drawn(mark, label, colours[number % len(colours)], ink)
 
 
-def _around(box: Rect) -> Rect:
+def _grow(box: Rect) -> Rect:
     return Rect(box.x - _EDGE_PX, box.y - _EDGE_PX, box.w + 2 * _EDGE_PX, box.h + 2 * _EDGE_PX)
 
 
 def _ground(box: Rect, pixels: NDArray[np.uint8]) -> float:
     """Return the mean luma around the box (of the part that the picture shows)."""
     height, width = pixels.shape[:2]
-    shown = _around(box).intersect(Rect(0, 0, width, height))
+    shown = _grow(box).intersect(Rect(0, 0, width, height))
     if shown is None:
         return 0.0
     rows = np.unique(np.linspace(shown.y, shown.bottom - 1, 9, dtype=np.intp))
@@ -165,7 +165,7 @@ def _ground(box: Rect, pixels: NDArray[np.uint8]) -> float:
 
 def _box(draw: ImageDraw.ImageDraw, one: _Drawn) -> None:
     box = one.mark.bbox
-    if not _around(_around(box)).intersect(one.label):
+    if not _grow(_grow(box)).intersect(one.label):
         draw.line([_centre(one.label), _nearest(box, one.label)], one.colour)
     for out, colour in ((_EDGE_PX, one.ink), (_EDGE_PX - 1, one.colour)):
         draw.rectangle((box.x - out, box.y - out, box.right - 1 + out, box.bottom - 1 + out), outline=colour)

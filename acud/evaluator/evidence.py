@@ -1,4 +1,4 @@
-"""Pictures on disk: evidence for a yes, screenshots, differences. Each is complete before its name is told."""
+"""Pictures on disk: evidence for a yes, screenshots, differences. Each is complete before its name is published."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from acud.base import ids, png
 from acud.base.errors import NotFound, ProtocolError, Unavailable
 from acud.base.ids import is_id
 from acud.base.paths import sync
-from acud.evaluator.element_marks import draw_marks, scaled
+from acud.evaluator.element_marks import draw_marks, scale_marks
 from acud.evaluator.judges.picture_format import encode_for_judge, resized_pixels, scaled_size
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.questions import DiffAsk, PictureAsk, display_of
@@ -31,7 +31,7 @@ _DIM = 3
 class EncodedView(NamedTuple):
     """A view as evidence would show it: its record, of which a name is still missing, and its PNG.
 
-    Without a PNG the picture may not be kept; the record's `reason` says why.
+    Without a PNG the picture may not be kept; the record's `reason` gives the cause.
     """
 
     record: Evidence
@@ -54,10 +54,10 @@ def keep_views(views: Sequence[EncodedView], directory: Path) -> list[Evidence]:
     """Write the pictures of `views`; return what was kept of each. Blocks on the disk.
 
     Each file is named by a fresh id. All are durable on return: they are written before the first is synced, so that a
-    file system with a journal writes all of them, and their names, at once. A disk that refuses is said in `reason`;
+    file system with a journal writes all of them, and their names, at once. A failure of the disk goes into `reason`;
     the verdict does not depend on it.
     """
-    kept = [_written(view, directory) for view in views]
+    kept = [_write_view(view, directory) for view in views]
     names = [one.name for one in kept if one.name]
     if not names:
         return kept
@@ -71,7 +71,7 @@ def keep_views(views: Sequence[EncodedView], directory: Path) -> list[Evidence]:
     return kept
 
 
-def _written(view: EncodedView, directory: Path) -> Evidence:
+def _write_view(view: EncodedView, directory: Path) -> Evidence:
     if not view.png:
         return view.record
     name = f"{ids.new_id('evidence')}.png"
@@ -83,16 +83,16 @@ def _written(view: EncodedView, directory: Path) -> Evidence:
 
 
 def write_picture(shot: ViewPixels, ask: PictureAsk, path: Path) -> tuple[int, int]:
-    """Write `shot` to the new file `path` as `ask` says; return the picture's (width, height).
+    """Write `shot` to the new file `path` in the form of `ask`; return the picture's (width, height).
 
     Raises: Unavailable when the disk refuses.
     """
     height, width = shot.pixels.shape[:2]
     size = scaled_size(width, height, ask.max_side_px)
     if ask.marks:
-        write_new(path, _marked(shot.pixels, ask, size))
+        write_new(path, _encode_marked(shot.pixels, ask, size))
     else:
-        write_new(path, _rendered(shot.pixels, ask, size))
+        write_new(path, _encode_pixels(shot.pixels, ask, size))
     return size
 
 
@@ -106,7 +106,7 @@ def pixels_of(data: bytes) -> NDArray[np.uint8]:
 
 
 def write_new(path: Path, data: bytes) -> None:
-    """Write the file `path`, mode 0600. Its name was told to nobody: what a crash leaves is an orphan or written again.
+    """Write the file `path`, mode 0600. Its name is not known yet: what a crash leaves is an orphan or written again.
 
     Raises: Unavailable, naming the directory, when it is full or closed to us; nothing is left behind then.
     """
@@ -142,15 +142,15 @@ def overlay(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> NDArray[np.u
     return shown
 
 
-def _marked(pixels: NDArray[np.uint8], ask: PictureAsk, size: tuple[int, int]) -> bytes:
+def _encode_marked(pixels: NDArray[np.uint8], ask: PictureAsk, size: tuple[int, int]) -> bytes:
     """Return the picture in its final size, the marks drawn on that: labels stay legible on a small one."""
     height, width = pixels.shape[:2]
     small = resized_pixels(pixels, size)
-    marks = scaled(ask.marks, size[0] / width, size[1] / height)
-    return _rendered(draw_marks(small, marks), ask, size)
+    marks = scale_marks(ask.marks, size[0] / width, size[1] / height)
+    return _encode_pixels(draw_marks(small, marks), ask, size)
 
 
-def _rendered(pixels: NDArray[np.uint8], ask: PictureAsk, size: tuple[int, int]) -> bytes:
+def _encode_pixels(pixels: NDArray[np.uint8], ask: PictureAsk, size: tuple[int, int]) -> bytes:
     if ask.format == "jpeg":
         return encode_for_judge(pixels, ask.max_side_px, ask.quality).jpeg
     return png.encode(resized_pixels(pixels, size))

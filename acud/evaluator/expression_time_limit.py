@@ -25,7 +25,7 @@ class _OutOfTime(BaseException):
 
 
 @contextmanager
-def limited(limit_s: float, what: str) -> Iterator[None]:
+def limit_cpu_time(limit_s: float, what: str) -> Iterator[None]:
     """End searches inside after `limit_s` of CPU time.
 
     Raises: TookTooLong, naming `what`; RuntimeError when it is called in another thread than the main one.

@@ -95,8 +95,8 @@ class ImagePlace(NamedTuple):
 
 
 def templates(png: bytes) -> tuple[Template, ...] | Verdict:
-    """Return the picture in each of `SCALES` that changes its size, or the unknown that says why it is of no use."""
-    rgba = _decoded(png)
+    """Return the picture in each of `SCALES` that changes its size, or an unknown verdict if it is of no use."""
+    rgba = _decode_png(png)
     if isinstance(rgba, Verdict):
         return rgba
     bgr = np.ascontiguousarray(rgba[:, :, 2::-1])
@@ -107,7 +107,7 @@ def templates(png: bytes) -> tuple[Template, ...] | Verdict:
         size = round(bgr.shape[1] * scale), round(bgr.shape[0] * scale)
         if size in found:
             continue
-        template = _scaled(bgr, opaque, scale, size)
+        template = _scale_template(bgr, opaque, scale, size)
         if template is None:
             return unknown("image_flat", _FLAT)
         found[size] = template
@@ -139,7 +139,7 @@ def box_of(template: Template, place: ImagePlace) -> Rect:
     return Rect(place.x, place.y, template.width, template.height)
 
 
-def _decoded(png: bytes) -> Pixels | Verdict:
+def _decode_png(png: bytes) -> Pixels | Verdict:
     try:
         with Image.open(io.BytesIO(png), formats=["PNG"]) as image:
             return np.asarray(image.convert("RGBA"), np.uint8)
@@ -147,8 +147,8 @@ def _decoded(png: bytes) -> Pixels | Verdict:
         return unknown("image_unreadable", f"the PNG of the image can't be decoded: {fault}")
 
 
-def _scaled(bgr: Pixels, opaque: Pixels | None, scale: float, size: tuple[int, int]) -> Template | None:
-    """Return the picture in another size; None where it could be anywhere then."""
+def _scale_template(bgr: Pixels, opaque: Pixels | None, scale: float, size: tuple[int, int]) -> Template | None:
+    """Return the picture in another size; None when it is too flat there to be found."""
     if scale != 1.0:
         way = cv2.INTER_AREA if scale < 1.0 else cv2.INTER_LINEAR
         bgr = np.asarray(cv2.resize(bgr, size, interpolation=way), np.uint8)
@@ -164,8 +164,8 @@ def _scaled(bgr: Pixels, opaque: Pixels | None, scale: float, size: tuple[int, i
 
 
 def _candidates(template: Template, plane: Pixels, least: float) -> list[tuple[int, int]]:
-    """Return column and row of each place whose concordance may be `least`; of very many, of those that none near
-    exceeds.
+    """Return (column, row) of each place whose concordance may reach `least`; if there are very many, only of local
+    maxima.
     """
     correlation = _correlation(template, plane)
     rows, columns = np.nonzero(correlation >= least)  # the concordance is no more than that
@@ -185,7 +185,7 @@ def _candidates(template: Template, plane: Pixels, least: float) -> list[tuple[i
 
 
 def _correlation(template: Template, plane: Pixels) -> Differences:
-    """Return Pearson's correlation at each place, 0 or nothing that means anything where it is flat."""
+    """Return Pearson's correlation at each place; meaningless where the place is flat."""
     wanted = np.ascontiguousarray(template.bgr[:, :, template.channel])
     if template.opaque is None:
         return np.asarray(cv2.matchTemplate(plane, wanted, cv2.TM_CCOEFF_NORMED), np.float32)
@@ -215,7 +215,7 @@ def _boxes(table: Scores, template: Template) -> Scores:
 
 
 def similarity_at(template: Template, pixels: Pixels, x: int, y: int) -> float:
-    """Return how alike the picture is to the place whose top left pixel is (x, y)."""
+    """Return the similarity of the picture to the place with the top left pixel (x, y)."""
     shown = pixels[y : y + template.height, x : x + template.width, :3]
     difference = shown.astype(np.float32) - template.bgr
     whole = min(_concordance(template, shown), 1.0 - _colour_difference(template, difference) / 255.0)
@@ -223,7 +223,7 @@ def similarity_at(template: Template, pixels: Pixels, x: int, y: int) -> float:
 
 
 def _worst_window(template: Template, shown: Pixels, enough: float) -> float:
-    """Return how alike the worst small window is; shifts are tried until it is `enough`, which decides nothing then."""
+    """Return the similarity of the worst small window; stops trying shifts once it reaches `enough`."""
     if min(shown.shape[:2]) < _FEWEST_SIGN_PX:
         return enough
     wanted = template.bgr[:, :, template.channel].astype(np.float64)
@@ -240,7 +240,7 @@ def _worst_window(template: Template, shown: Pixels, enough: float) -> float:
     faint = max(_FAINTEST, _FAINT * template.variance)
     best: Scores = np.full(counts.shape, -1.0)
     for shift in _SHIFTS:
-        moved = _moved(values, *shift)
+        moved = _shift_values(values, *shift)
         others = _sums(moved * weights, size) / counts
         together = _sums(wanted * moved * weights, size) / counts - means * others
         spread = _sums(moved**2 * weights, size) / counts - others**2
@@ -252,8 +252,8 @@ def _worst_window(template: Template, shown: Pixels, enough: float) -> float:
     return worst
 
 
-def _moved(values: Scores, down: float, right: float) -> Scores:
-    """Return the inside of `values`, moved by up to a pixel in halves; what is between pixels is their mean."""
+def _shift_values(values: Scores, down: float, right: float) -> Scores:
+    """Return the inside of `values`, shifted by up to a pixel in halves; a half takes the mean of neighbours."""
     y, x = 1 + int(np.floor(down)), 1 + int(np.floor(right))
     rows = [y] if down == int(down) else [y, y + 1]
     columns = [x] if right == int(right) else [x, x + 1]

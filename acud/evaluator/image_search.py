@@ -101,12 +101,12 @@ class ImageSearch:
         if before is None or before.pixels.shape != pixels.shape:
             parts, stand = [whole], []
         else:
-            mask = _changed(before.pixels, pixels, changes)
+            mask = _changed_tiles(before.pixels, pixels, changes)
             parts = search_parts(mask, template, whole)
             stand = list(before.places)
         found: dict[ImagePlace, None] = {}
         for part in parts:
-            anew = _decided(part, template, whole)
+            anew = _decided_places(part, template, whole)
             stand = [one for one in stand if not anew.holds(one.x, one.y)]
             here = pixels[part.y : part.bottom, part.x : part.right]
             for one in places(template, here, leaf.similarity):
@@ -150,9 +150,9 @@ def _tiles_box(row: NDArray[Any]) -> Rect:
     return Rect(x, y, w, h)
 
 
-def _decided(part: Rect, template: Template, whole: Rect) -> Rect:
-    """Return for which places the search of `part` tells whether the picture is there: not for those at an inner edge,
-    where a better one may be near that it has not seen.
+def _decided_places(part: Rect, template: Template, whole: Rect) -> Rect:
+    """Return the places that a search of `part` decides: not those at an inner edge, where a better place may lie just
+    outside.
     """
     left, top = part.x + REACH_PX * (part.x > 0), part.y + REACH_PX * (part.y > 0)
     right = part.right - template.width + 1 - REACH_PX * (part.right < whole.right)
@@ -160,7 +160,7 @@ def _decided(part: Rect, template: Template, whole: Rect) -> Rect:
     return Rect(left, top, max(0, right - left), max(0, bottom - top))
 
 
-def _changed(before: Pixels, now: Pixels, known: dict[int, Mask]) -> Mask:
+def _changed_tiles(before: Pixels, now: Pixels, known: dict[int, Mask]) -> Mask:
     if id(before) not in known:
         compare = TileCompare(now.shape[1], now.shape[0])
         known[id(before)] = compare.find_changes(before, now)

@@ -43,7 +43,7 @@ _BREATH_S = 0.002
 async def run_job(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
     """Return the result of `job`; a frame that is gone and a fault of acud's own kind are results too.
 
-    Answers that come before the slowest one are given to `tell` as parts, and are not in the result again.
+    Answers that come before the slowest one are sent with `tell` as parts, and are not repeated in the result.
     """
     if job.think is not None and not job.view.source:
         return JobResult(job.job_id, "done", thought=(await think(job.think, None, context)).thought)
@@ -60,8 +60,8 @@ async def run_job(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
 
 
 def _choose_seat(job: Job, context: EvaluatorContext) -> AbstractAsyncContextManager[None]:
-    """Return what to hold while the job is done: a seat at its judge, where sentences are all that is asked for; then
-    the frame is taken when the judge can be asked.
+    """Return the seat to hold while the job runs: one at its judge if it asks for sentences alone, so that the frame is
+    taken when the judge can be asked.
     """
     asked = [*_asked_leaves(job)]
     line = context.judges.line(job.asks[0].judge) if asked and all(isinstance(one, Criteria) for one in asked) else ()
@@ -70,10 +70,10 @@ def _choose_seat(job: Job, context: EvaluatorContext) -> AbstractAsyncContextMan
 
 async def _look(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
     try:
-        shot = await context.off_loop(partial(_taken, job, context))
+        shot = await context.off_loop(partial(_take_frame, job, context))
         if _reads_at_once(job, shot, context):
             shot = await context.read_look(shot, job)
-        shown = await _shown(job, shot, context)
+        shown = await _redact_for_picture(job, shot, context)
         picture = await _picture(job, shown.shot, context)
     except FrameGone as fault:
         return JobResult(job.job_id, "frame_gone", reason=fault.message)
@@ -84,12 +84,12 @@ async def _look(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
     answered, encode_ms = await _answer_all(job, shot, context, tell)
     features = await _answer_of_features(job, shot, context)
     result = _result(job, shot, picture, answered)
-    told = replace(result, encode_ms=encode_ms, hidden=_told(shown), **features)
-    return told if job.think is None else _thought(told, await think(job.think, shot, context))
+    result = replace(result, encode_ms=encode_ms, hidden=_hidden_boxes(shown), **features)
+    return result if job.think is None else _add_thought(result, await think(job.think, shot, context))
 
 
 def find_readers(job: Job) -> set[str] | None:
-    """Return the waits that the job only reads text and searches images for; None where it does anything else."""
+    """Return the job's waits if it only reads text and searches images; None if it does anything else."""
     features = any(getattr(job, name) is not None for name in FEATURE_ASKS)
     other = (job.picture, job.think, job.diff, *job.remember, *job.check_images)
     if features or any(one is not None for one in other) or any(map(conditions.may_ask_model, _asked_leaves(job))):
@@ -105,7 +105,7 @@ def _asked_leaves(job: Job) -> Iterator[Leaf]:
 
 
 def _reads_at_once(job: Job, shot: ViewPixels, context: EvaluatorContext) -> bool:
-    """Tell whether text is all that is asked for, and one of the questions needs it."""
+    """Return whether the job asks for text alone, and one of its questions needs a reading."""
     if find_readers(job) is None or not all(isinstance(leaf, TextLeaf) for leaf in _asked_leaves(job)):
         return False
     gated = any(context.gates.applies(ask) for ask in job.asks)
@@ -121,18 +121,18 @@ async def _differ(job: Job, ask: DiffAsk, context: EvaluatorContext) -> JobResul
     return JobResult(job.job_id, "done", picture=name)
 
 
-def _thought(result: JobResult, turned: ChatTurn) -> JobResult:
+def _add_thought(result: JobResult, turned: ChatTurn) -> JobResult:
     return replace(result, thought=turned.thought, width=turned.width, height=turned.height)
 
 
 async def _answer_of_features(job: Job, shot: ViewPixels, context: EvaluatorContext) -> dict[str, Any]:
-    """Return what features answer, by the field of `JobResult`."""
+    """Return the features' answers by their field of `JobResult`."""
     asks = {name: ask for name in FEATURE_ASKS if (ask := getattr(job, name)) is not None}
     return {FEATURE_ASKS[name]: await context.answerers[name](ask, shot, context) for name, ask in asks.items()}
 
 
-async def _shown(job: Job, shot: ViewPixels, context: EvaluatorContext) -> RedactedPixels:
-    """Return what the job's picture is to show. Raises: Unavailable when it is to be redacted and cannot be."""
+async def _redact_for_picture(job: Job, shot: ViewPixels, context: EvaluatorContext) -> RedactedPixels:
+    """Return the shot for the job's picture, redacted if asked. Raises: Unavailable when that cannot be done."""
     if job.picture is None or not job.picture.redacted:
         return RedactedPixels(shot, ())
     out = await context.outgoing(shot, job.picture.secure)
@@ -141,8 +141,8 @@ async def _shown(job: Job, shot: ViewPixels, context: EvaluatorContext) -> Redac
     return out
 
 
-def _taken(job: Job, context: EvaluatorContext) -> ViewPixels:
-    """Return the newest frame, or the kept one of a scene that the picture is to show, where it is still here."""
+def _take_frame(job: Job, context: EvaluatorContext) -> ViewPixels:
+    """Return the newest frame, or the frame of the scene that the picture is of, if it is still kept."""
     shot = context.rings.take(job)
     at = job.picture.of_scene if job.picture is not None else None
     # Which places rules hide is known of the newest frame alone.
@@ -152,7 +152,7 @@ def _taken(job: Job, context: EvaluatorContext) -> ViewPixels:
     return shot._replace(epoch=at[0], frame=at[1], pixels=kept, identity=identity(kept))
 
 
-def _told(shown: RedactedPixels) -> tuple[HiddenBox, ...]:
+def _hidden_boxes(shown: RedactedPixels) -> tuple[HiddenBox, ...]:
     crop = shown.shot.crop
     return tuple(HiddenBox(one.rule, one.box.shift(crop.x, crop.y)) for one in shown.hidden)
 
@@ -176,13 +176,13 @@ async def _answer_all(
         batcher = QuestionBatcher(group, context.vision, context.counters)
         asking = [group.create_task(WaitQuestions(ask, shot, context, cache, batcher).run()) for ask in job.asks]
         last = await _as_they_come(asking, lambda some: tell(_part(job, shot, some)))
-    return last, sum(encoded.spent_ms for encoded in cache.made(Encoded))
+    return last, sum(encoded.spent_ms for encoded in cache.values_of(Encoded))
 
 
 async def _as_they_come(
     asking: list[asyncio.Task[Answered]], tell: Callable[[tuple[Answered, ...]], Awaitable[None]]
 ) -> tuple[Answered, ...]:
-    """Tell answers while others are still asked for; return those that came last, in the order of the asks."""
+    """Send answers with `tell` while others are pending; return the last ones, in the order of the asks."""
     while asking:
         _, slow = await asyncio.wait(asking, return_when=asyncio.FIRST_COMPLETED)
         if slow:

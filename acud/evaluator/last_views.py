@@ -26,17 +26,17 @@ MAX_BYTES = 64 << 20
 Pixels = NDArray[np.uint8]
 
 SCENE_FRAME_BYTES = 64 << 20
-"""Pixels kept: the frames of 17 displays of 1280x720. One whose frame was let go is compared from its next one on."""
+"""Pixels kept: the frames of 17 displays of 1280x720. A display whose frame was dropped has none to compare once."""
 
 
 class LastNegativeViews:
-    """Views by wait, oldest use first out; encoded where a judge was asked about them."""
+    """The last negative view of each wait, encoded if a judge was asked; the least recently used goes first."""
 
     def __init__(self) -> None:
         self._views: OrderedDict[str, ViewPixels | EncodedView] = OrderedDict()
 
     def began(self, wait_id: str, shot: ViewPixels) -> None:
-        """Remember what a wait began with, unless something is known of it."""
+        """Remember the first view of a wait, unless one is remembered."""
         if wait_id not in self._views:
             self.held_not(wait_id, shot)
 
@@ -66,13 +66,13 @@ class LastNegativeViews:
 
 
 class PicturedViews:
-    """Of each wait what its newest small picture shows: a verdict on the same pixels needs no other."""
+    """The identity of each wait's newest small picture: a verdict on the same pixels needs no other."""
 
     def __init__(self) -> None:
         self._newest: dict[str, str] = {}
 
     def takes(self, wait_id: str, shot: ViewPixels) -> bool:
-        """Tell whether `shot` looks other than the one before that was asked about, and remember it."""
+        """Return whether `shot` differs from the wait's last pictured view, and remember it."""
         is_other = self._newest.get(wait_id) != shot.identity
         self._newest[wait_id] = shot.identity
         return is_other
@@ -90,7 +90,7 @@ class GateMemory:
         self._judged: OrderedDict[str, NDArray[np.uint8]] = OrderedDict()
 
     def holds_back(self, ask: Ask, shot: ViewPixels) -> bool:
-        """Tell whether the wait's gate sees too little change since the view last judged for it.
+        """Return whether the wait's gate sees too little change since the view last judged for it.
 
         Blocks for up to 0.1 s (`ssim`); safe in a thread.
         """
@@ -101,14 +101,14 @@ class GateMemory:
         return not passes(kind, before, shot.pixels, ask.gate_threshold, self._max_width_px)
 
     def applies(self, ask: Ask) -> bool:
-        """Tell whether `ask` has a lossy gate to pass."""
+        """Return whether `ask` has a lossy gate to pass."""
         return not ask.force and ask.gate in DEFAULTS
 
     def forget(self, wait_id: str) -> None:
         """Forget what was judged for a wait that ended."""
         self._judged.pop(wait_id, None)
 
-    def judged(self, ask: Ask, shot: ViewPixels, verdicts: Mapping[int, Verdict]) -> None:
+    def note_judged(self, ask: Ask, shot: ViewPixels, verdicts: Mapping[int, Verdict]) -> None:
         """Remember `shot` as judged for the wait, if every leaf asked about got a yes or a no."""
         if ask.gate not in DEFAULTS or not ask.asks:
             return

@@ -53,7 +53,7 @@ def held_mb() -> float:
 class MemoryTrim:
     """Gives memory back when that is due: after work that left much, once it rests; now and then if it never rests.
 
-    `held_mb` tells what the process holds, and `give_back` lowers it.
+    `held_mb` measures what the process holds, and `give_back` lowers it.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class MemoryTrim:
         self._last_s = monotonic_s()
         self._worked = False
 
-    def worked(self) -> None:
+    def note_work(self) -> None:
         """Note that memory was used and freed."""
         self._worked = True
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from acud.evaluator.context import EvaluatorContext
 
 JobAnswerer = Callable[[Any, ViewPixels, "EvaluatorContext"], Awaitable[object]]
-"""Returns a feature's answer to what a job asks of it about a view; see `FEATURE_ASKS`. It raises for no fault that it
-can tell of in its answer.
+"""Returns a feature's answer to what a job asks of it about a view; see `FEATURE_ASKS`. A fault that the answer can
+describe is not raised.
 """
 
 

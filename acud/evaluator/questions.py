@@ -1,7 +1,7 @@
 """One wait's questions in a job: remembered answers first, then text, then judges, while an answer can still matter.
 
-What the questions of one job have in common is made once (the JPEG, the text, the answer to the same question). Those
-that come together to one judge about one picture share a call, where `[vision] share_calls` says so.
+What the questions of one job have in common is made once (the JPEG, the text, the answer to the same question). With
+`[vision] share_calls`, questions that come together to one judge about one picture share a call.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class SharedValue(NamedTuple, Generic[T]):
 
 
 class JobCache:
-    """Values by key, made by the first who asks; others await the same. Lives as long as its job."""
+    """Values by key, made at the first request; later ones await the same value. Lives as long as its job."""
 
     def __init__(self, group: asyncio.TaskGroup) -> None:
         self._group = group
@@ -73,7 +73,7 @@ class JobCache:
         return SharedValue(await self.begin(key, make), first)
 
     def begin(self, key: Hashable, make: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Begin to make the value of `key`, unless that was begun already; return what ends with it."""
+        """Return the task that makes the value of `key`; it is begun with `make` unless it runs already."""
         found = self._made.get(key)
         if found is not None:
             make.close()
@@ -84,8 +84,8 @@ class JobCache:
     def __contains__(self, key: Hashable) -> bool:
         return key in self._made
 
-    def made(self, kind: type[T]) -> list[T]:
-        """Return every value of `kind` that was made."""
+    def values_of(self, kind: type[T]) -> list[T]:
+        """Return every finished value of `kind`."""
         values = (task.result() for task in self._made.values() if task.done() and not task.cancelled())
         return [value for value in values if isinstance(value, kind)]
 
@@ -98,7 +98,7 @@ class _BatchedCall(NamedTuple):
 
 
 class QuestionBatcher:
-    """The calls about one shot. Lives as long as its job, whose `group` runs the calls.
+    """The calls about one shot. Lives as long as its job; the calls run in `group`.
 
     `sharing`: whether different conditions may share a call at all.
     """
@@ -118,19 +118,19 @@ class QuestionBatcher:
     async def ask(self, judge: Judge, party: str, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         """Return the reply of `judge` to `question`, with its part of what the call cost.
 
-        `party`: with whose questions it may share a call; the picture must be the same for all of a judge.
+        `party`: only questions of the same party share a call; the picture must be the same for all of a judge.
         """
         if not self.sharing or not isinstance(judge, Together):
-            return await self._singly(judge, question, picture)
+            return await self._ask_alone(judge, question, picture)
         call = self._join(judge, party, question, picture)
         place = len(call.questions) - 1
         reply = (await call.replies)[place]
         if len(call.questions) == 1 or not _is_open(reply):
             return reply
         self._counters.add("shared_again")
-        return _with(reply, await self._singly(judge, question, picture))
+        return _add_cost(reply, await self._ask_alone(judge, question, picture))
 
-    async def _singly(self, judge: Judge, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
+    async def _ask_alone(self, judge: Judge, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         self._counters.add("judge_calls")
         return await judge.evaluate(question, picture)
 
@@ -139,21 +139,21 @@ class QuestionBatcher:
         call = self._open.get(key)
         if call is None:
             questions: list[JudgeQuestion] = []
-            made = self._group.create_task(self._made(key, judge, questions, picture))
+            made = self._group.create_task(self._ask_together(key, judge, questions, picture))
             call = self._open[key] = _BatchedCall(questions, made)
         call.questions.append(question)
         if len(call.questions) == self._max:
             del self._open[key]
         return call
 
-    async def _made(
+    async def _ask_together(
         self, key: tuple[str, str], judge: Together, questions: list[JudgeQuestion], picture: JudgePicture
     ) -> tuple[JudgeReply, ...]:
         await asyncio.sleep(_BREATH_S)
         if key in self._open and self._open[key].questions is questions:
             del self._open[key]
         if len(questions) == 1:
-            return (await self._singly(judge, questions[0], picture),)
+            return (await self._ask_alone(judge, questions[0], picture),)
         self._counters.add("judge_calls")
         self._counters.add("shared_calls")
         self._counters.add("shared_questions", len(questions))
@@ -180,7 +180,7 @@ class WaitQuestions:
     async def run(self) -> Answered:
         """Return the answers, the whole verdict and the evidence kept for it."""
         self._recall()
-        if self._open() and await self._held_back():
+        if self._open() and await self._is_held_back():
             return Answered(self._ask.wait_id, tuple(self._answers), self._whole(), gated=True)
         while wanted := self._open():
             first, *others = (self._answer(i, self._leaves[i]) for i in self._next(wanted))
@@ -188,13 +188,13 @@ class WaitQuestions:
             for answer in await asyncio.gather(first, *others) if others else (await first,):
                 self._note(answer)
         later = await self._look_ahead()
-        self._context.gates.judged(self._ask, self._shot, self._verdicts)
+        self._context.gates.note_judged(self._ask, self._shot, self._verdicts)
         if self._ask.asks and self._whole().answer is Answer.NO:
             self._context.last_negative_views.held_not(self._ask.wait_id, await self._last_view())
-        return await self._pictured(replace(await self._result(later), later=later))
+        return await self._add_picture(replace(await self._result(later), later=later))
 
-    async def _pictured(self, answered: Answered) -> Answered:
-        """Return the answer with a small picture of what was judged, where one is wanted and nothing larger is kept."""
+    async def _add_picture(self, answered: Answered) -> Answered:
+        """Return the answer with a small picture of the shot, if one is wanted and no larger one is kept."""
         kept = answered.evidence is not None and answered.evidence.name
         if kept or not self._ask.wants_picture or all(answer.source == "memo" for answer in self._answers):
             return answered
@@ -205,7 +205,7 @@ class WaitQuestions:
         return replace(answered, picture=SmallPicture(made, width, height) if made else None)
 
     async def _look_ahead(self) -> dict[int, dict[int, Verdict]]:
-        """Return what the picture says of stages to come, by stage; one that only the memo answered is not read."""
+        """Return the verdicts of later stages on this picture, by stage; none if only the memo answered."""
         if all(answer.source == "memo" for answer in self._answers):
             return {}
         return {one.stage: await self._verdicts_of(one.until) for one in self._ask.later}
@@ -217,7 +217,7 @@ class WaitQuestions:
                 found[index] = (await self._cache.once(self._reading_key(leaf), self._read(leaf))).value.verdict
         return found
 
-    async def _held_back(self) -> bool:
+    async def _is_held_back(self) -> bool:
         gates = self._context.gates
         return gates.applies(self._ask) and await self._context.off_loop(
             lambda: gates.holds_back(self._ask, self._shot)
@@ -233,21 +233,21 @@ class WaitQuestions:
             return replace(answered, evidence=await self._evidence())
         kept = (one for one in self._ask.later if one.keep_evidence and one.stage in later)
         if any(conditions.evaluate(one.until, later[one.stage]).answer is Answer.YES for one in kept):
-            shown = await self._kept(await self._encoded(self._shot))
+            shown = await self._keep_evidence(await self._begin_encoding(self._shot))
             return replace(answered, evidence=replace(shown, before_reason="it was seen while older pixels were read"))
         return answered
 
     async def _evidence(self) -> Evidence:
         """Keep the picture that shows it, and the one before; waits of one job share files."""
         if self._ask.is_last_look:
-            return await self._kept(await self._encoded(self._shot))
+            return await self._keep_evidence(await self._begin_encoding(self._shot))
         before = self._context.last_negative_views.take(self._ask.wait_id)
-        showing, earlier_view = self._encoded(self._shot), before and self._encoded(before)
+        showing, earlier_view = self._begin_encoding(self._shot), before and self._begin_encoding(before)
         shown = await showing
         if not shown.png or earlier_view is None:
-            kept = await self._kept(shown)
+            kept = await self._keep_evidence(shown)
             return replace(kept, before_reason="nobody saw the view before it held" if kept.name else kept.reason)
-        kept, earlier = await asyncio.gather(self._kept(shown), self._kept(await earlier_view))
+        kept, earlier = await asyncio.gather(self._keep_evidence(shown), self._keep_evidence(await earlier_view))
         return replace(
             kept,
             before=earlier.name,
@@ -256,7 +256,7 @@ class WaitQuestions:
             before_reason=earlier.reason,
         )
 
-    async def _kept(self, view: EncodedView) -> Evidence:
+    async def _keep_evidence(self, view: EncodedView) -> Evidence:
         return (await self._cache.once(("kept", view.record), self._context.keep_evidence(view))).value
 
     @contextmanager
@@ -265,18 +265,18 @@ class WaitQuestions:
         if not self._ask.keep_evidence or self._context.keeps_redacted:
             yield
             return
-        later = asyncio.get_running_loop().call_later(_SENT_S, self._encoded, self._shot)
+        later = asyncio.get_running_loop().call_later(_SENT_S, self._begin_encoding, self._shot)
         try:
             yield
         finally:
             later.cancel()
 
-    def _encoded(self, view: ViewPixels | EncodedView) -> asyncio.Task[EncodedView]:
+    def _begin_encoding(self, view: ViewPixels | EncodedView) -> asyncio.Task[EncodedView]:
         return self._cache.begin(_encoding_of(view), self._context.evidence_view(view))
 
     async def _last_view(self) -> ViewPixels | EncodedView:
         """Return the view to remember: encoded where that was done while a judge thought."""
-        return await self._encoded(self._shot) if _encoding_of(self._shot) in self._cache else self._shot
+        return await self._begin_encoding(self._shot) if _encoding_of(self._shot) in self._cache else self._shot
 
     def _open(self) -> frozenset[int]:
         return conditions.open_leaves(self._ask.until, self._verdicts) & {leaf.index for leaf in self._ask.asks}
@@ -318,12 +318,10 @@ class WaitQuestions:
             shared = await self._criteria(judge, leaf)
         else:
             return LeafAnswer(index, unknown("engine", "a condition that no evaluator answers"), "")
-        if not shared.first:
-            told = shared.value
-            later_s = told.retry_after_s
-            return LeafAnswer(index, told.verdict, told.judge or judge, "cache", cost_usd=0.0, retry_after_s=later_s)
         reply = shared.value
         judge = reply.judge or judge
+        if not shared.first:
+            return LeafAnswer(index, reply.verdict, judge, "cache", cost_usd=0.0, retry_after_s=reply.retry_after_s)
         spent_ms = (time.perf_counter() - started) * 1000
         spent = (reply.tokens_in, reply.tokens_out, reply.cost_usd)
         return LeafAnswer(index, reply.verdict, judge, "judge", spent_ms, *spent, reply.retry_after_s)
@@ -345,7 +343,7 @@ class WaitQuestions:
         return Claim(ask.wait_id, display_of(self._shot.source), priority, left_s)
 
     def _sees_instead(self, leaf: TextLeaf, verdict: Verdict) -> Criteria | None:
-        """Return the sentence that a model is asked where its number cannot be read for certain; None: none is."""
+        """Return the sentence to ask a model if the number of `leaf` cannot be read for certain; None: ask none."""
         if not isinstance(leaf, ScreenNumber) or not leaf.sentence or verdict.answer is not Answer.UNKNOWN:
             return None
         return None if self._context.judges.choose(self._ask.judge) in FREE else Criteria(leaf.sentence)
@@ -357,7 +355,7 @@ class WaitQuestions:
         return await self._context.read(self._shot, leaf, self._bars(leaf), self._ask.echoes)
 
     def _bars(self, leaf: TextLeaf) -> tuple[WindowInfo, ...]:
-        """Return the windows whose bars are left out, in the pixels of the shot."""
+        """Return the windows whose bars a number is not read from, in the pixels of the shot."""
         x, y = self._ask.origin.x + self._shot.crop.x, self._ask.origin.y + self._shot.crop.y
         return tuple(one.shift(-x, -y) for one in self._ask.windows) if isinstance(leaf, ScreenNumber) else ()
 
@@ -400,11 +398,11 @@ def _encoding_of(view: ViewPixels | EncodedView) -> Hashable:
 
 
 def _is_open(reply: JudgeReply) -> bool:
-    """Tell whether the judge answered, but not this condition: another condition of the call may be why."""
+    """Return whether the judge answered, but not this condition: another condition of the call may be the cause."""
     return reply.verdict.answer is Answer.UNKNOWN and reply.verdict.code not in CONTINUES
 
 
-def _with(lost: JudgeReply, reply: JudgeReply) -> JudgeReply:
+def _add_cost(lost: JudgeReply, reply: JudgeReply) -> JudgeReply:
     before = TokenUsage(lost.tokens_in, lost.tokens_out, lost.cost_usd)
     spent = sum_usage(before, TokenUsage(reply.tokens_in, reply.tokens_out, reply.cost_usd))
     return JudgeReply(reply.verdict, spent.tokens_in, spent.tokens_out, spent.cost_usd, reply.judge)

@@ -86,20 +86,20 @@ class EvaluatorService:
         else:
             task = group.create_task(self._work(job))
             self._jobs[job.job_id] = _RunningJob(task, find_readers(job))
-            task.add_done_callback(lambda _: self._ended(job.job_id))
+            task.add_done_callback(lambda _: self._on_job_ended(job.job_id))
 
     async def _work(self, job: Job) -> None:
-        with self._context.counters.timed("job"):
+        with self._context.counters.measure("job"):
             result = await run_job(job, self._context, self._child.send)
         await self._child.send(result)
 
-    def _ended(self, job_id: str) -> None:
+    def _on_job_ended(self, job_id: str) -> None:
         del self._jobs[job_id]
-        self._memory.worked()
+        self._memory.note_work()
         self._context.forget(self._over.pop(job_id, ()))
 
     async def _forget(self, wait_ids: tuple[str, ...]) -> None:
-        """Keep nothing of waits that ended, and drop what is only read for them. A call of a model is not: it costs."""
+        """Forget waits that ended, and drop jobs that only read for them. A paid call of a model is not dropped."""
         self._context.forget(wait_ids)
         for job_id, running in list(self._jobs.items()):
             self._over.setdefault(job_id, set()).update(wait_ids)
@@ -111,7 +111,7 @@ class EvaluatorService:
     def _heartbeat(self) -> Heartbeat:
         self._context.rings.sweep()
         if self._context.rest():
-            self._memory.worked()
+            self._memory.note_work()
         self._memory.check(busy=bool(self._jobs))
         return Heartbeat(
             jobs=tuple(self._jobs), rss_mb=child_process.rss_mb(), counters=self._context.counters.snapshot()

@@ -149,7 +149,7 @@ def copy_view(frame: FrameView, view: View, bounds: Rect) -> ViewPixels:
     if crop is None:
         raise NotFound("the view lies outside the frame", crop=str(view.crop), size=f"{bounds.w}x{bounds.h}")
     pixels = frame.copy(crop)
-    ignore = ignored(view, crop)
+    ignore = crop_ignored_boxes(view, crop)
     paint(pixels, ignore)
     return ViewPixels(
         view.source, frame.epoch, frame.frame, frame.mono_ns, crop, pixels, identity(pixels, ignore), ignore
@@ -157,15 +157,15 @@ def copy_view(frame: FrameView, view: View, bounds: Rect) -> ViewPixels:
 
 
 def hiding(shot: ViewPixels, hide: Hide | None) -> ViewPixels:
-    """Return `shot` knowing what `hide`, in its source's pixels, hides of it."""
+    """Return `shot` with the boxes that `hide` (in the source's pixels) hides of it."""
     if hide is None:
         return shot
     moved = (HiddenBox(one.rule, one.box.shift(-shot.crop.x, -shot.crop.y)) for one in hide.boxes)
     return shot._replace(hide=tuple(moved), hide_fault=hide.fault, told=hide.told)
 
 
-def ignored(view: View, crop: Rect) -> tuple[Rect, ...]:
-    """Return the view's ignored boxes in the pixels of `crop`, which is what of it lies on the frame."""
+def crop_ignored_boxes(view: View, crop: Rect) -> tuple[Rect, ...]:
+    """Return the view's ignored boxes in the pixels of `crop`, the part of the view inside the frame."""
     wanted = view.crop or crop
     inside = Rect(0, 0, crop.w, crop.h)
     moved = (box.shift(wanted.x - crop.x, wanted.y - crop.y).intersect(inside) for box in view.ignore)

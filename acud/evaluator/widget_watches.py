@@ -1,5 +1,5 @@
-"""What waits ask of widgets, answered from the mirror of each display: when its programs say something, its pixels or
-windows change, or somebody asks for a look. While nothing of that happens, nothing is read.
+"""Answers waits' questions about widgets from the mirror of each display: when its programs send events, its pixels or
+windows change, or a look is asked for. Otherwise nothing is read.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ _NO_BUS = (
 
 
 class _AnsweredAsk(NamedTuple):
-    """A wait's ask, and what it was answered last (None: not yet)."""
+    """A wait's ask, and its last answer (None: not yet)."""
 
     ask: WidgetAsk
     told: tuple[Verdict, ...] | None
 
 
 class WidgetWatches:
-    """The displays whose widgets waits ask for. `mirrors` is the caller's; `close` ends what is read of them."""
+    """The displays whose widgets waits ask about. `mirrors` is the caller's; `close` ends all readings."""
 
     def __init__(self, settings: AccessibilitySettings, mirrors: AtSpiProvider, redactor: Redactor) -> None:
         self._settings = settings
@@ -66,12 +66,12 @@ class WidgetWatches:
         """By wait: its display."""
 
     def take(self, message: WidgetMessage, group: asyncio.TaskGroup, send: Send) -> None:
-        """Take account of a message; readings run in `group`, and answers go to `send`."""
+        """Handle a message; readings run in `group`, and answers go to `send`."""
         match message:
             case DisplayWidgets():
                 self._told[message.display] = message
                 if (watch := self._displays.get(message.display)) is not None:
-                    watch.moved(message)
+                    watch.update_display(message)
             case WidgetAsk():
                 self._ask(message, group, send)
             case WidgetAskOver(wait_id=wait_id):
@@ -81,7 +81,7 @@ class WidgetWatches:
                     watch.look(wait_id)
             case WidgetsPainted(display=display, changed=changed):
                 if (watch := self._displays.get(display)) is not None:
-                    watch.painted(changed)
+                    watch.note_painted(changed)
 
     def _ask(self, ask: WidgetAsk, group: asyncio.TaskGroup, send: Send) -> None:
         if self._places.get(ask.wait_id, ask.display) != ask.display:
@@ -97,7 +97,7 @@ class WidgetWatches:
         watch.ask(ask)
 
     def forget(self, wait_id: str) -> None:
-        """Answer a wait no more; a display that nobody asks about is not watched any longer."""
+        """Stop answering a wait; a display without waits is no longer watched."""
         display = self._places.pop(wait_id, "")
         watch = self._displays.get(display)
         if watch is not None and watch.drop(wait_id):
@@ -130,7 +130,7 @@ class _DisplayWatch:
         self._send = send
         self._asked: dict[str, _AnsweredAsk] = {}
         self._there: set[tuple[str, int]] = set()
-        """Questions whose widget was there once."""
+
         self._looks: set[str] = set()
         self._changed: list[Rect] | None = None
         self._due = asyncio.Event()
@@ -159,7 +159,7 @@ class _DisplayWatch:
         self._due.set()
 
     def drop(self, wait_id: str) -> bool:
-        """Answer a wait no more; return whether nobody asks now."""
+        """Stop answering a wait; return whether none is left."""
         self._asked.pop(wait_id, None)
         self._looks.discard(wait_id)
         self._there = {key for key in self._there if key[0] != wait_id}
@@ -170,14 +170,14 @@ class _DisplayWatch:
         self._looks.add(wait_id)
         self._due.set()
 
-    def moved(self, told: DisplayWidgets) -> None:
-        """Take other windows, or another bus."""
+    def update_display(self, told: DisplayWidgets) -> None:
+        """Replace the display's windows and bus."""
         self._told = told
         self._hold()
         self._due.set()
 
-    def painted(self, changed: tuple[Rect, ...] | None) -> None:
-        """Pixels changed there."""
+    def note_painted(self, changed: tuple[Rect, ...] | None) -> None:
+        """Note that pixels changed in these boxes (None: not known where)."""
         boxes = None if changed is None or self._changed is None else [*self._changed, *changed]
         self._changed = boxes if boxes is not None and len(boxes) <= _MOST_BOXES else None
         self._due.set()
@@ -232,19 +232,19 @@ class _DisplayWatch:
         try:
             tree = await self._mirrors.read(ask)
             self._backoff_s = 0.0
-            verdicts = self._judged(tree, told)
+            verdicts = self._judge_asks(tree, told)
         except Unavailable as fault:
             self._changed = None
             self._backoff_s = min(max(_RETRY_S[0], self._backoff_s * 2), _RETRY_S[1])
-            verdicts = self._all(unknown(NO_ACCESSIBILITY, _NO_BUS.format(fault.message)))
+            verdicts = self._same_for_all(unknown(NO_ACCESSIBILITY, _NO_BUS.format(fault.message)))
         except TookTooLong as fault:
-            verdicts = self._all(unknown("redaction", fault.message))
-        await self._tell(verdicts, looks, begun_ns)
+            verdicts = self._same_for_all(unknown("redaction", fault.message))
+        await self._send_answers(verdicts, looks, begun_ns)
 
-    def _all(self, verdict: Verdict) -> dict[str, tuple[WidgetAsk, tuple[Verdict, ...]]]:
+    def _same_for_all(self, verdict: Verdict) -> dict[str, tuple[WidgetAsk, tuple[Verdict, ...]]]:
         return {id_: (one.ask, (verdict,) * len(one.ask.questions)) for id_, one in self._asked.items()}
 
-    async def _tell(
+    async def _send_answers(
         self, verdicts: dict[str, tuple[WidgetAsk, tuple[Verdict, ...]]], looks: set[str], begun_ns: int
     ) -> None:
         for wait_id, (ask, now) in verdicts.items():
@@ -257,15 +257,15 @@ class _DisplayWatch:
 
     # ---- judging ---------------------------------------------------------------------------------------------------
 
-    def _judged(self, tree: Tree, told: DisplayWidgets) -> dict[str, tuple[WidgetAsk, tuple[Verdict, ...]]]:
-        """Return the answers. Raises: TookTooLong when it took too long to redact them."""
+    def _judge_asks(self, tree: Tree, told: DisplayWidgets) -> dict[str, tuple[WidgetAsk, tuple[Verdict, ...]]]:
+        """Return the answers of every ask. Raises: TookTooLong when redacting them took too long."""
         seen = WidgetsSeen(tree, told.windows, _Hidden(self._redactor, tree), cache(self._redactor.redact_text))
         return {
-            wait_id: (one.ask, tuple(self._one(wait_id, q, one.ask.place, seen) for q in one.ask.questions))
+            wait_id: (one.ask, tuple(self._judge_question(wait_id, q, one.ask.place, seen) for q in one.ask.questions))
             for wait_id, one in self._asked.items()
         }
 
-    def _one(self, wait_id: str, question: WidgetQuestion, place: WidgetPlace, seen: WidgetsSeen) -> Verdict:
+    def _judge_question(self, wait_id: str, question: WidgetQuestion, place: WidgetPlace, seen: WidgetsSeen) -> Verdict:
         key = (wait_id, question.index)
         if key not in self._there and seen.find_named(question.leaf, place):
             self._there.add(key)

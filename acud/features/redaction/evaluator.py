@@ -19,7 +19,7 @@ from acud.config import AccessibilitySettings, RedactionSettings
 from acud.evaluator.accessibility.bus import AccessibilityBuses
 from acud.evaluator.accessibility.provider import MAX_AGE_S, AtSpiProvider
 from acud.evaluator.accessibility.reader import TreeReader
-from acud.evaluator.expression_time_limit import TookTooLong, limited
+from acud.evaluator.expression_time_limit import TookTooLong, limit_cpu_time
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.ocr.text_layout import columns_by_ink, rows
@@ -75,7 +75,7 @@ class SecureFields:
         gap = _gap(tree)
         if gap:
             raise FieldsUnknown(f"where password fields are is not known: {gap}")
-        with limited(FIND_LIMIT_S, "searching the widgets for what is to be hidden"):
+        with limit_cpu_time(FIND_LIMIT_S, "searching the widgets for what is to be hidden"):
             shown = rules_of_widgets(tree.nodes, rules) if rules.active else [""] * len(tree.nodes)
         found = []
         for node, rule in zip(tree.nodes, shown, strict=True):
@@ -175,28 +175,28 @@ class RedactionRules:
         def by_ink(line: ReadLine) -> list[tuple[int, int]] | None:
             return columns_by_ink(Line(line.text, 1.0, line.box), shot.pixels)
 
-        with limited(FIND_LIMIT_S, "searching the screen's text for what is to be hidden"):
+        with limit_cpu_time(FIND_LIMIT_S, "searching the screen's text for what is to be hidden"):
             return hide_in(read, self._rules, bounds, by_ink)
 
     def redact_lines(self, lines: Sequence[Line]) -> list[tuple[Line, RedactedText]]:
         """Return the lines in reading order, each with its redacted text. Raises: TookTooLong."""
         found = rows(lines)
         read = [[ReadLine(line.text, line.box) for line in row] for row in found]
-        with limited(FIND_LIMIT_S, "searching the screen's text for what is to be hidden"):
+        with limit_cpu_time(FIND_LIMIT_S, "searching the screen's text for what is to be hidden"):
             texts = redact_rows(read, self._rules)
         return list(zip((line for row in found for line in row), texts, strict=True))
 
     def in_widgets(self, nodes: Sequence[Node]) -> list[str]:
         """Return for each widget the rule that hides its content ("": none). Raises: TookTooLong."""
-        with limited(FIND_LIMIT_S, "searching the widgets for what is to be hidden"):
+        with limit_cpu_time(FIND_LIMIT_S, "searching the widgets for what is to be hidden"):
             return rules_of_widgets(nodes, self._rules)
 
     def redact_texts(self, texts: Sequence[str]) -> list[RedactedText]:
         """Return each text redacted. Raises: TookTooLong when all of them took too long."""
-        with limited(FIND_LIMIT_S, "searching texts for what is to be hidden"):
+        with limit_cpu_time(FIND_LIMIT_S, "searching texts for what is to be hidden"):
             return [redact_with_rule(text, self._rules) for text in texts]
 
     def redact_text(self, text: str) -> str:
         """Return redacted words from a screen. Raises: TookTooLong."""
-        with limited(FIND_LIMIT_S, "searching a text for what is to be hidden"):
+        with limit_cpu_time(FIND_LIMIT_S, "searching a text for what is to be hidden"):
             return redact(text, self._rules)

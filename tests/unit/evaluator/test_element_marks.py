@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from acud.evaluator.element_marks import BLACK, ON_DARK, ON_LIGHT, WHITE, Colour, draw_marks, scaled
+from acud.evaluator.element_marks import BLACK, ON_DARK, ON_LIGHT, WHITE, Colour, draw_marks, scale_marks
 from acud.types import Rect
 from acud.types.scene import ElementMark
 
@@ -61,5 +61,5 @@ def test_boxes_off_the_picture_and_without_area_are_drawn_where_there_is_room() 
 
 def test_marks_scale_with_their_picture() -> None:
     mark = ElementMark("t1-1", "text", Rect(101, 51, 3, 1))
-    assert scaled([mark], 0.5, 0.25) == [ElementMark("t1-1", "text", Rect(50, 13, 2, 1))]
-    assert scaled([mark], 1.0, 1.0) == [mark]
+    assert scale_marks([mark], 0.5, 0.25) == [ElementMark("t1-1", "text", Rect(50, 13, 2, 1))]
+    assert scale_marks([mark], 1.0, 1.0) == [mark]

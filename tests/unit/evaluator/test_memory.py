@@ -52,7 +52,7 @@ class Process:
     def works(self, mb: float) -> None:
         """Leave so much more memory free."""
         self.mb += mb
-        self.trim.worked()
+        self.trim.note_work()
 
     def rests(self, seconds: float, *, busy: bool = False) -> int:
         """Let time pass; return how often memory was given back so far."""

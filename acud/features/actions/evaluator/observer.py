@@ -47,7 +47,7 @@ class WidgetObserver:
         self._redactor = redactor
 
     async def answer(self, ask: ObserveAsk, shot: ViewPixels, context: EvaluatorContext) -> Observed:
-        with context.counters.timed("observe"):
+        with context.counters.measure("observe"):
             try:
                 return await (self._read_lines(shot) if ask.read_text else self._read_widgets(ask, shot))
             except (Unavailable, TookTooLong) as fault:

@@ -38,7 +38,7 @@ class Cascade:
 
     async def answer(self, ask: FindAsk, shot: ViewPixels, context: EvaluatorContext) -> Found:
         """Answer a job's `find`."""
-        with context.counters.timed("find"):
+        with context.counters.measure("find"):
             return await self.find(ask, shot)
 
     async def find(self, ask: FindAsk, shot: ViewPixels) -> Found:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from acud.base.errors import NotFound, Unavailable
-from acud.evaluator.view_pixels import ViewPixels, hiding, ignored, paint
+from acud.evaluator.view_pixels import ViewPixels, crop_ignored_boxes, hiding, paint
 from acud.features.recording.replay.recording import RecordedFrame, RecordedSegment, VideoReader
 from acud.protocol.evaluation import Job
 from acud.protocol.questions import Hide
@@ -123,7 +123,7 @@ class FrameSource:
         if crop is None:
             raise NotFound("the view lies outside the frame", crop=str(job.view.crop), size=f"{bounds.w}x{bounds.h}")
         frame = video.picture(shown)
-        spots = ignored(job.view, crop)
+        spots = crop_ignored_boxes(job.view, crop)
         identity = self._identity(video, shown, Grid(bounds.w, bounds.h), crop, spots)
         pixels = frame[crop.y : crop.bottom, crop.x : crop.right].copy()
         paint(pixels, spots)

@@ -65,7 +65,7 @@ class _ChatAnswer(Struct, frozen=True, forbid_unknown_fields=True):
 
 async def describe(ask: DescribeAsk, shot: ViewPixels, context: EvaluatorContext) -> Described:
     """Return the model's description of `shot`, boxes in pixels of its source; or `code` and `reason` of the fault."""
-    with context.counters.timed("describe"):
+    with context.counters.measure("describe"):
         return await _ask_model(ask, shot, context)
 
 

@@ -75,10 +75,10 @@ class SceneReader:
 
     async def answer(self, ask: SceneAsk, shot: ViewPixels, context: EvaluatorContext) -> SceneParts:
         """Answer a job's `scene`: the elements, and how much the display changed since the frame shown before."""
-        with context.counters.timed("scene"):
+        with context.counters.measure("scene"):
             parts = await self.read(ask, shot)
         place = shot.source, shot.epoch, shot.frame
-        with context.counters.timed("tiers"):
+        with context.counters.measure("tiers"):
             return replace(parts, change=await context.off_loop(lambda: context.shown.advance(*place, shot.pixels)))
 
     async def read(self, ask: SceneAsk, shot: ViewPixels) -> SceneParts:
