@@ -2,7 +2,7 @@
 of docs/mcp.md from the table of tools, that of docs/metrics.md from the catalogue, docs/scene.schema.json from the
 scene's type, docs/openapi.json, docs/openapi.md and the table of docs/web-api.md from the gateway's routes,
 docs/settings.md from conf/acud.toml, the threats of docs/promises.md from docs/threats.md, the worked example of
-docs/waiting.md from acud.waits.example. And clients/acud_mcp/listing.json, from which `acud mcp` answers first, and
+docs/waiting-example.md from acud.waits.example. And clients/acud_mcp/listing.json, from which `acud mcp` answers first, and
 docs/llms.txt from docs/index.md.
 
 A contract test runs the same functions, so the pages can't drift.
@@ -34,7 +34,7 @@ from scripts import concept_drawings, cost_plot, diagram, openapi_page, settings
 ROOT = Path(__file__).resolve().parent.parent
 CLI_PAGE = ROOT / "docs" / "cli.md"
 PROTOCOL_PAGE = ROOT / "docs" / "protocol.md"
-WAITING_PAGE = ROOT / "docs" / "waiting.md"
+WAITING_PAGE = ROOT / "docs" / "waiting-example.md"
 METRICS_PAGE = ROOT / "docs" / "metrics.md"
 INDEX_PAGE = ROOT / "docs" / "index.md"
 LLMS = ROOT / "docs" / "llms.txt"

@@ -1,4 +1,4 @@
-"""A worked example: one wait, six frames, and the state after each. It runs; docs/waiting.md shows what it returns.
+"""A worked example: one wait, six frames, and the state after each. It runs; docs/waiting-example.md shows what it returns.
 
     python -c 'from acud.waits.example import table; print(table())'
 

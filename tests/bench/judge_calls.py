@@ -137,12 +137,12 @@ def table(figures: dict[str, Any]) -> str:
 
 
 def pauses(spans: tuple[float, ...] = (0.0, 1.5, 2.5, 4.0, 5.0)) -> str:
-    """Return the figures by `longest_pause_s`, as the table in docs/benchmarks.md."""
+    """Return the figures by `longest_pause_s`; docs/benchmarks.md has some of them."""
     return _rows("longest_pause_s", [(span, measure(Policy(), longest_pause_s=span)) for span in spans])
 
 
 def sweep(spans: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0, 5.0)) -> str:
-    """Return the figures by `min_interval_s`, as the table in docs/waiting.md."""
+    """Return the figures by `min_interval_s`."""
     return _rows("min_interval_s", [(span, measure(Policy(min_interval_s=span))) for span in spans])
 
 

@@ -1,4 +1,4 @@
-"""The worked example of docs/waiting.md is what the machine does."""
+"""The worked example of docs/waiting-example.md is what the machine does."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from acud.waits.example import rows, table
 
-DOCS = (Path(__file__).parents[3] / "docs" / "waiting.md").read_text(encoding="utf-8")
+DOCS = (Path(__file__).parents[3] / "docs" / "waiting-example.md").read_text(encoding="utf-8")
 
 
 def test_the_page_shows_what_the_machine_does() -> None:
