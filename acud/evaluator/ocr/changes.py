@@ -73,7 +73,7 @@ def plan_reading(changed: Iterable[Rect], lines: Sequence[Rect], bounds: Rect) -
         hit = _hit(wide, lines)
         touched |= hit
         regions.append(reduce(union, (lines[index] for index in hit), wide))
-    return _closed(_united(regions), lines, touched)
+    return _close_plan(_unite(regions), lines, touched)
 
 
 def _hit(changed: Rect, lines: Sequence[Rect]) -> set[int]:
@@ -83,13 +83,13 @@ def _hit(changed: Rect, lines: Sequence[Rect]) -> set[int]:
     return deep or set(depths)
 
 
-def _closed(regions: list[Rect], lines: Sequence[Rect], touched: set[int]) -> Plan:
+def _close_plan(regions: list[Rect], lines: Sequence[Rect], touched: set[int]) -> Plan:
     while True:
         cut = [i for i, line in enumerate(lines) if i not in touched and any(_covers(r, line) for r in regions)]
         if not cut:
             return Plan(regions, [i for i in range(len(lines)) if i not in touched])
         touched.update(cut)
-        regions = _united([reduce(union, (lines[i] for i in cut if _covers(r, lines[i])), r) for r in regions])
+        regions = _unite([reduce(union, (lines[i] for i in cut if _covers(r, lines[i])), r) for r in regions])
 
 
 def _covers(region: Rect, line: Rect) -> bool:
@@ -97,7 +97,7 @@ def _covers(region: Rect, line: Rect) -> bool:
     return common is not None and common.h >= _SHARED_HEIGHT * line.h
 
 
-def _united(boxes: list[Rect]) -> list[Rect]:
+def _unite(boxes: list[Rect]) -> list[Rect]:
     apart: list[Rect] = []
     for box in boxes:
         while touching := [other for other in apart if _near(box, other)]:
@@ -108,7 +108,7 @@ def _united(boxes: list[Rect]) -> list[Rect]:
 
 
 def _near(a: Rect, b: Rect) -> bool:
-    """Tell whether text of one region is within reach of the other, which would find a part of it."""
+    """Return whether text of one region is within reach of the other, which would find a part of it."""
     return Rect(a.x, a.y - REACH_Y_PX, a.w, a.h + 2 * REACH_Y_PX).intersect(b) is not None
 
 
@@ -141,22 +141,22 @@ def apart(boxes: Sequence[Rect]) -> list[Rect]:
         for lower in order[place + 1 :]:
             if boxes[lower].y >= boxes[upper].bottom:
                 break
-            if _part(boxes[upper], boxes[lower]):
+            if _overlap_little(boxes[upper], boxes[lower]):
                 middle = (boxes[upper].bottom + boxes[lower].y) // 2
-                parted[upper] = _ended(parted[upper], middle)
-                parted[lower] = _begun(parted[lower], middle)
+                parted[upper] = _end_at(parted[upper], middle)
+                parted[lower] = _begin_at(parted[lower], middle)
     return parted
 
 
-def _part(upper: Rect, lower: Rect) -> bool:
+def _overlap_little(upper: Rect, lower: Rect) -> bool:
     common = upper.intersect(lower)
     return common is not None and 2 * common.h < min(upper.h, lower.h)
 
 
-def _ended(box: Rect, bottom: int) -> Rect:
+def _end_at(box: Rect, bottom: int) -> Rect:
     return Rect(box.x, box.y, box.w, min(box.bottom, bottom) - box.y)
 
 
-def _begun(box: Rect, top: int) -> Rect:
+def _begin_at(box: Rect, top: int) -> Rect:
     first = max(box.y, top)
     return Rect(box.x, first, box.w, box.bottom - first)

@@ -132,7 +132,7 @@ def _without_accent(letter: str) -> str:
 
 
 def _other_letter(letter: str, run: str, place: int) -> str | None:
-    """Return what the letter at `place` of `run` most likely is where the engine can't tell it from that: a capital
+    """Return what the letter at `place` of `run` most likely is where the engine confuses the two: a capital
     among capitals, a 1 for an l among digits or after a capital I, an O for a zero among three letters or
     more of any case, where no other digit is, and a v for a V before a number.
     """

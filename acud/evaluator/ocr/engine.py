@@ -28,10 +28,10 @@ class Line(Struct, frozen=True):  # part of the plug-in interface, as its name i
 
 
 class Reading(NamedTuple):
-    """What a crop says: its text, how sure the engine is (0 to 1), and where each letter's middle is in the crop's
-    pixels, from left to right. No letters, no `middles`; an engine that can't tell gives none either.
+    """The reading of a crop: its text, how sure the engine is (0 to 1), and where each letter's middle is in the crop's
+    pixels, from left to right. No letters, no `middles`; an engine that can't place them gives none.
 
-    `reader`: who read it, where it was not the first reader.
+    `reader`: the reader's name, if not the first one.
     """
 
     text: str

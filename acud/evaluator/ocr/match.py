@@ -1,4 +1,4 @@
-"""Does a text show among the lines that were read? White space folded, case ignored unless told, across line breaks.
+"""Finds a text among the lines that were read: white space folded, case ignored by default, across line breaks.
 
 Engines misread what looks alike (`-O2` as `-02`), drop spaces beside signs, and make some up. Words of five letters or
 more are therefore found in that disguise too, unless case is to match; but no word is found in the end of one and the
@@ -92,8 +92,8 @@ class TextHit(NamedTuple):
     end: int
 
     def is_echo(self, echoes: Sequence[Echo]) -> bool:
-        """Tell whether it is one of the echoes, by what stands before it in its row, on the whole page or in its window
-        alone, and after it in its line.
+        """Return whether it is one of the echoes, by the text before it in its row (of the page or of its window alone)
+        and after it in its line.
         """
         line, spans = self.lines[0], self.page.spans
         own = next(block for block in blocks([one for *_, one in spans]) if any(one is line for one in block))
@@ -134,23 +134,23 @@ def look_for(
         return unknown("engine", "the text to look for is blank")
     counted = lines if leaf.gone else [line for line in lines if line.confidence >= min_confidence]
     try:
-        hits = _found(counted, leaf, echoes)
+        hits = _find_hits(counted, leaf, echoes)
     except PatternFault as fault:
         return unknown("engine", f"the regular expression {fault}")
     if leaf.gone:
-        return _absent(lines, leaf, hits[:1], at)
+        return _judge_absence(lines, leaf, hits[:1], at)
     hits = [hit for hit in hits if not _has_open_sign(leaf, hit)]
     boxes = _boxes(hits[: leaf.count])
     if len(hits) >= leaf.count:
         times = f" {leaf.count} times, first" if leaf.count > 1 else ""
         return yes(f"reads{times} {hits[0].words(at)}", boxes, len(hits))
-    if len(doubtful := _found_in_doubt(counted, leaf, echoes)) >= leaf.count:
+    if len(doubtful := _find_doubtful(counted, leaf, echoes)) >= leaf.count:
         return unknown("engine", f'"{leaf.text}" may be there, its accents or signs misread: {doubtful[0].words(at)}')
     if hits:
         edge = _lower_edge(lines, hits, at, pixels)
         more = f"; text goes on to the lower edge{edge}, so more may be out of view" if edge is not None else ""
         return no(f'"{leaf.text}" is there {len(hits)} of {leaf.count} times{more}', boxes, len(hits))
-    if echoes and _found(counted, leaf):
+    if echoes and _find_hits(counted, leaf):
         return no(f"{_in_none(leaf, len(counted))}, {BUT_TYPED}")
     return no(_in_none(leaf, len(counted)) + _nearest(lines, leaf, at))
 
@@ -181,8 +181,8 @@ def _lower_edge(
     return " of its pane" if level_edges(pixels, last.x, end.y + half, last.right, end.bottom + pitch) else None
 
 
-def _absent(lines: Sequence[Line], leaf: Text, hits: list[TextHit], at: Rect) -> Verdict:
-    hits = hits or ([] if leaf.regex else _found_as(lines, leaf, _words_alike if leaf.whole_words else alike))
+def _judge_absence(lines: Sequence[Line], leaf: Text, hits: list[TextHit], at: Rect) -> Verdict:
+    hits = hits or ([] if leaf.regex else _find_as(lines, leaf, _words_alike if leaf.whole_words else alike))
     if hits:
         return no(f"still reads {hits[0].words(at)}", _boxes(hits))
     return yes(_in_none(leaf, len(lines)))
@@ -215,36 +215,34 @@ def _boxes(hits: Sequence[TextHit]) -> tuple[Rect, ...]:
     return tuple(dict.fromkeys(hit.box for hit in hits))
 
 
-def _found(lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo] = ()) -> list[TextHit]:
-    """Return where the text shows and is no echo."""
+def _find_hits(lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo] = ()) -> list[TextHit]:
+    """Return the hits of the text that are no echo."""
     if leaf.regex:
         pattern = compile_pattern(leaf.text, ignore_case=not leaf.match_case, lines=True)
         pages = (make_page(rows(lines), read_as, row_end="\n") for read_as in (normalise_text, _spelt))
         found = ([hit for span in pattern.spans(page.text) if (hit := _hit(page, *span)) is not None] for page in pages)
-        return max((_without_echoes(hits, echoes) for hits in found), key=len)
+        return max((_drop_echoes(hits, echoes) for hits in found), key=len)
     if leaf.match_case:
-        return _without_echoes(_found_as(lines, leaf, folded), echoes)
-    hits = _without_echoes(_found_as(lines, leaf, caseless), echoes)
+        return _drop_echoes(_find_as(lines, leaf, fold_spaces), echoes)
+    hits = _drop_echoes(_find_as(lines, leaf, caseless), echoes)
     if len(hits) < leaf.count and len(close(leaf.text)) >= _MIN_DISGUISED:
-        hits = max(hits, _without_echoes(_found_disguised(lines, leaf), echoes), key=len)
+        hits = max(hits, _drop_echoes(_find_disguised(lines, leaf), echoes), key=len)
     return hits
 
 
-def _found_in_doubt(lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo]) -> list[TextHit]:
-    """Return where the text shows with other accents, which engines take for one another or lose some of, or with a
-    sign of no settled width.
-    """
+def _find_doubtful(lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo]) -> list[TextHit]:
+    """Return the hits with other accents, which engines confuse or lose, or with a sign whose width is uncertain."""
     if leaf.regex:
         return []
-    hits = [hit for hit in _found_as(lines, leaf, _signs_short) if _has_open_sign(leaf, hit)]
+    hits = [hit for hit in _find_as(lines, leaf, _signs_short) if _has_open_sign(leaf, hit)]
     if _has_accents(leaf.text):
-        found = _found_as(lines, leaf, _without_accents)
+        found = _find_as(lines, leaf, _without_accents)
         hits += [hit for hit in found if any(_has_accents(line.text) for line in hit.lines)]
-    return _without_echoes(hits, echoes)
+    return _drop_echoes(hits, echoes)
 
 
 def _has_open_sign(leaf: Text, hit: TextHit) -> bool:
-    """Tell whether a sign in the hit stands for a spelling of the text or a longer one: its width settled neither."""
+    """Return whether a sign in the hit may stand for a spelling in the text or a longer one: its width is undecided."""
     wanted, read = _signs_short(leaf.text), "".join(line.text for line in hit.lines)
     return not leaf.regex and any(
         sign in read and sign not in leaf.text and SPELLINGS[sign][:2] in wanted for sign in "≠≡"
@@ -262,19 +260,19 @@ def _has_accents(text: str) -> bool:
 
 def without_echoes(lines: Sequence[Line], words: str, echoes: Sequence[Echo]) -> Sequence[Line]:
     """Return the lines without those in which `words` are an echo."""
-    hits = _found_as(lines, Text(words), caseless) if echoes and words else []
+    hits = _find_as(lines, Text(words), caseless) if echoes and words else []
     typed = {id(line) for hit in hits if hit.is_echo(echoes) for line in hit.lines}
     return [line for line in lines if id(line) not in typed] if typed else lines
 
 
-def _without_echoes(hits: list[TextHit], echoes: Sequence[Echo]) -> list[TextHit]:
+def _drop_echoes(hits: list[TextHit], echoes: Sequence[Echo]) -> list[TextHit]:
     return [hit for hit in hits if not hit.is_echo(echoes)] if echoes else hits
 
 
-def _found_disguised(lines: Sequence[Line], leaf: Text) -> list[TextHit]:
+def _find_disguised(lines: Sequence[Line], leaf: Text) -> list[TextHit]:
     if leaf.whole_words:
-        return _found_as(lines, leaf, _words_close)
-    return [hit for hit in _found_as(lines, leaf, close) if _is_in_words(leaf.text, hit)]
+        return _find_as(lines, leaf, _words_close)
+    return [hit for hit in _find_as(lines, leaf, close) if _is_in_words(leaf.text, hit)]
 
 
 def _with_spaces(text: str) -> re.Pattern[str]:
@@ -283,9 +281,10 @@ def _with_spaces(text: str) -> re.Pattern[str]:
 
 
 def _is_in_words(wanted: str, hit: TextHit) -> bool:
-    """Tell whether the spaces of `wanted` are those of the screen: "100 items" is not "10 0 items", nor "log in" the
-    same as "login". The first reader settles them by the pixels, but for some beside signs; others may lose some, or
-    make some up that cut no word of the screen off.
+    """Return whether the spaces of `wanted` are those on screen: "100 items" is not "10 0 items", "log in" not "login".
+
+    The first reader decides them by the pixels, except some beside signs; others may lose spaces, or insert some that
+    cut off no word of the screen.
     """
     text = _words_close(" ".join(line.text for line in hit.lines))
     letters, is_settled = caseless(wanted).replace(" ", ""), not any(line.reader for line in hit.lines)
@@ -304,7 +303,7 @@ def _is_in_words(wanted: str, hit: TextHit) -> bool:
 
 
 def _are_one(left: str, right: str) -> bool:
-    """Tell whether two letters side by side are of one word or one number, as "1" and "." are."""
+    """Return whether two letters side by side are of one word or one number, as "1" and "." are."""
     return are_of_a_word(left, right) or (left.isdigit() and right in ".,") or (left in ".," and right.isdigit())
 
 
@@ -316,7 +315,7 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     return not (text[start - 1 : start].isalnum() or text[end : end + 1].isalnum())
 
 
-def _found_as(lines: Sequence[Line], leaf: Text, read_as: ReadAs) -> list[TextHit]:
+def _find_as(lines: Sequence[Line], leaf: Text, read_as: ReadAs) -> list[TextHit]:
     wanted = read_as(leaf.text)
     best: list[TextHit] = []
     for order in (rows, blocks):
@@ -362,7 +361,7 @@ def make_page(groups: Iterable[Sequence[Line]], read_as: ReadAs, gap: str = " ",
     return JoinedLines(text, tuple(spans))
 
 
-def folded(text: str) -> str:
+def fold_spaces(text: str) -> str:
     """Return `text` as `normalise_text`, with no space between Chinese or Japanese letters (engines drop it, or make it
     up) and with signs spelt out, quotes and dashes made plain.
     """
@@ -376,7 +375,7 @@ def _spelt(text: str) -> str:
 
 def caseless(text: str) -> str:
     """Return `text` folded, without case."""
-    return folded(text).casefold()
+    return fold_spaces(text).casefold()
 
 
 def close(text: str) -> str:

@@ -44,7 +44,7 @@ class ReadingMemo:
         self._readings: OrderedDict[bytes, Reading] = OrderedDict()
 
     def recall(self, crop: Bgr) -> Reading | None:
-        """Return how these very pixels were read."""
+        """Return the reading of exactly these pixels, if any."""
         key = _key(crop)
         found = self._readings.get(key)
         if found is not None:
@@ -65,7 +65,7 @@ class ReadingMemo:
         return Unread(left, right, tuple(o for o in before if o is not None), tuple(o for o in after if o is not None))
 
     def learn(self, crop: Bgr, reading: Reading) -> None:
-        """Keep the reading of `crop`, and those of its words where the engine tells which letters each one has."""
+        """Keep the reading of `crop`, and those of its words where the engine places each letter."""
         self._keep(crop, reading)
         if not reading.middles:
             return
@@ -80,10 +80,10 @@ class ReadingMemo:
             self._readings.popitem(last=False)
 
 
-def joined(parts: Iterable[Reading]) -> Reading:
-    """Return the reading that parts of a line make, left to right; it is as sure as its letters on average.
+def join_readings(parts: Iterable[Reading]) -> Reading:
+    """Return the reading of a line from its parts, left to right; its confidence is the mean over its letters.
 
-    Its `reader` is the second one where that read any of the parts.
+    Its `reader` is the second one if that read any of the parts.
     """
     text, sure, length, reader = "", 0.0, 0, ""
     for part in parts:

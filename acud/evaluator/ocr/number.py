@@ -93,7 +93,7 @@ def _places(leaf: ScreenNumber, cell: Line, layout: _Layout, at: Rect) -> list[L
             own, place = [], replace(place, number=None)
         others = (layout.beside(cell) if place.leads else layout.numbers_of(cell)) if place.ends else []
         candidates = [*own, *others]
-        found += [_located(place, one, cell.box, at) for one in candidates] or [_with_hint(place, cell, layout, at)]
+        found += [_with_place(place, one, cell.box, at) for one in candidates] or [_with_hint(place, cell, layout, at)]
     return found
 
 
@@ -103,7 +103,7 @@ def _with_hint(place: LabelPlace, cell: Line, layout: _Layout, at: Rect) -> Labe
     return place if near is None else replace(place, region=_region(near.shift(at.x, at.y)))
 
 
-def _located(place: LabelPlace, number: _NumberCell, label: Rect, at: Rect) -> LabelPlace:
+def _with_place(place: LabelPlace, number: _NumberCell, label: Rect, at: Rect) -> LabelPlace:
     region = _region(union(label, number.box).shift(at.x, at.y))
     return replace(place, number=number.seen, where=_place(number.box, at), region=region, box=number.box)
 
@@ -151,8 +151,8 @@ class _Layout:
         return [*left, *self._in_column_of(label)]
 
     def is_in_sequence(self, cell: Line) -> bool:
-        """Tell whether the numbers that begin `cell` and those above and below go up in equal steps, as the numbers of
-        rows and the marks of an axis do; of two alone: by one.
+        """Return whether the numbers that begin `cell` and its neighbours above and below go up in equal steps, as row
+        numbers and the marks of an axis do; of two alone: by one.
         """
         near = sorted(self._column_of_figures(cell), key=lambda one: one.box.y)
         first = max(0, min(near.index(cell) - 2, len(near) - 5))
@@ -180,7 +180,7 @@ class _Layout:
         return _NumberCell(seen, cell.box)
 
     def _leads_on(self, label: Line, number: _NumberCell) -> bool:
-        """Tell whether the number right of a label, which has one on its left as well, leads the next label: "12 Open
+        """Return whether the number right of a label, which has one on its left as well, leads the next label: "12 Open
         3 Closed".
         """
         cell = next(one for one in self._cells if one.box == number.box)
@@ -190,8 +190,8 @@ class _Layout:
         return after.box.x - cell.box.right <= _NEARER * (cell.box.x - label.box.right)
 
     def _is_counted(self, number: _NumberCell, label: Line) -> bool:
-        """Tell whether the number left of a label counts it: it is no row's number and, under a heading, no row's name,
-        which is a bare number above zero that no other row has.
+        """Return whether the number left of a label counts it: it is no row's number and, under a heading, no row's
+        name (a bare number above zero that no other row has).
         """
         cell = next(one for one in self._cells if one.box == number.box)
         row = [one for one in self._cells if are_beside(one.box, cell.box) and is_number(one.text)]
@@ -204,7 +204,7 @@ class _Layout:
         return not (is_name and self._has_heading(min(column, key=lambda one: one.box.y), label))
 
     def _has_heading(self, top: Line, label: Line) -> bool:
-        """Tell whether the row above the first of a column of numbers has a text over them or over their labels, and
+        """Return whether the row above the first of a column of numbers has a text over them or over their labels, and
         another beside it.
         """
         most = _MOST_BELOW * top.box.h
@@ -274,7 +274,7 @@ class _Layout:
         return found
 
     def _in_table(self, label: Line, number: Line) -> bool:
-        """Tell whether the row above or below has a text in the label's column and beside it a number (above: or a
+        """Return whether the row above or below has a text in the label's column and beside it a number (above: or a
         heading) in the number's.
         """
         step = self._next_in_row if number.box.x > label.box.x else self._previous_in_row
@@ -303,7 +303,7 @@ class _Layout:
         return found
 
     def _is_own_column(self, label: Line, number: Line) -> bool:
-        """Tell whether a number below is of the label, not the first cell of the next row: nothing stands beside the
+        """Return whether a number below is of the label, not the first cell of the next row: nothing stands beside the
         label, or what does has its number below as well, or the number is set as a figure.
         """
         beside = self._next_in_row(label)
@@ -325,7 +325,7 @@ class _Layout:
         return _NumberCell(seen, cell.box) if is_figure else None
 
     def _has_own_label(self, number: Line) -> bool:
-        """Tell whether the text above a number is its label: none above that has its number above."""
+        """Return whether the text above a number is its label: none above that has its number above."""
         label = self._nearest(number, below=False)
         return label is not None and not is_number(label.text) and self._above(label) is None
 
@@ -375,14 +375,14 @@ class _Edges:
         self._pixels = pixels
 
     def part_columns(self, left: Rect, right: Rect, number: Rect) -> bool:
-        """Tell whether an upright edge, higher than a box around the `number` of the two, stands between."""
+        """Return whether an upright edge, higher than a box around the `number` of the two, stands between."""
         reach = number.h
         middle = number.y + number.h // 2
         part = self._part(left.right, middle - reach, right.x + 1, middle + reach)
         return part.shape[1] > 1 and bool((steps(part, 1) > EDGE).mean(axis=0).max(initial=0.0) > 0.8)
 
     def part_rows(self, upper: Line, lower: Line) -> bool:
-        """Tell whether a level edge runs between the two, other than that of the box around one of them."""
+        """Return whether a level edge runs between the two, other than that of the box around one of them."""
         left, right = min(upper.box.x, lower.box.x), max(upper.box.right, lower.box.right)
         top, bottom = upper.box.y + upper.box.h // 2, lower.box.y + lower.box.h // 2
         rows = level_edges(self._pixels, left, top, right, bottom)
@@ -403,7 +403,7 @@ def _first_value(cell: Line) -> float:
 
 
 def _are_in_steps(marks: Sequence[tuple[int, float]], *, evenly: bool = True) -> bool:
-    """Tell whether values go on in equal steps, or `evenly` with their places; two alone: up by one."""
+    """Return whether values go on in equal steps, or `evenly` with their places; two alone: up by one."""
     pairs = [(after[0] - before[0], after[1] - before[1]) for before, after in pairwise(marks)]
     if len(pairs) < 2:
         return [step for _, step in pairs] == [1.0]

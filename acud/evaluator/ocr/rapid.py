@@ -48,7 +48,7 @@ def _load_rapidocr() -> tuple[Path, Any]:
     """Return the folder of RapidOCR's models and its class that makes boxes of what the detector finds.
 
     Empty modules stand in for what that class never calls (front door, drawing, downloads), which takes 0.7 s of a core
-    to load. Nothing of this stays for others who import RapidOCR. Raises: ImportError.
+    to load. Nothing of this stays for other importers of RapidOCR. Raises: ImportError.
     """
     found = find_spec("rapidocr")
     if found is None or found.origin is None:

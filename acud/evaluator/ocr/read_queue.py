@@ -1,4 +1,4 @@
-"""Whose view is read next: one thread, and between two steps of a reading another one may go first.
+"""Orders the readings of views: one thread, and between two steps of a reading another one may go first.
 
 A reading of what changed in a known view takes a tenth of a second; the first reading of a view, or one of a view that
 changed all over, takes seconds. So short readings overtake long ones, also one that has begun: a long one is a first
@@ -29,8 +29,8 @@ _MOST_ENDS = 1024
 
 
 class _QueuedReading(Generic[T]):
-    """A reading asked for. `begin` gives its steps, `known` tells whether it reads changes alone. `is_look`: it is one
-    of many looks at its view.
+    """A requested reading. `begin` gives its steps, `known` returns whether it reads changes alone. `is_look`: it is
+    one of many looks at its view.
     """
 
     def __init__(self, key: object, begin: Callable[[], Steps[T]], known: Callable[[], bool], *, is_look: bool) -> None:
@@ -127,7 +127,7 @@ class ReadingQueue(Generic[T]):
             self._end(asked)
             with suppress(InvalidStateError):
                 asked.done.set_result(end.value)
-        except BaseException as fault:  # noqa: BLE001 - whoever asked is told
+        except BaseException as fault:  # noqa: BLE001 - raised at the caller
             self._end(asked)
             with suppress(InvalidStateError):
                 asked.done.set_exception(fault)

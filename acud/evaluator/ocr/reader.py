@@ -1,7 +1,7 @@
 """Reads the text of views, and of a view seen before only what changed.
 
 Finding and reading lines cost far more than comparing pixels, so both are kept: lines outside the changed regions
-stand as they are, and a line whose very pixels were read before, in any view, is not read again; nor are known words of
+stand as they are, and a line with the pixels of one read before, in any view, is not read again; nor are known words of
 a line that changes where it stands (`memo`). Lines are looked for in bands where text can be (`bands`), all bands of a
 frame in a few calls of the detector. The regions are cut on a grid with room around them, so that the bands in them are
 those that the whole frame would give. A line that changes between its upper and lower edge only is not looked for.
@@ -29,7 +29,7 @@ from acud.evaluator.ocr import bands
 from acud.evaluator.ocr.changes import REACH_Y_PX, apart, around, changed_boxes, on_grid, plan_reading
 from acud.evaluator.ocr.engine import Bgr, Engine, EngineOnDemand, Line, Reading
 from acud.evaluator.ocr.match import look_for, without_echoes
-from acud.evaluator.ocr.memo import ReadingMemo, Unread, joined
+from acud.evaluator.ocr.memo import ReadingMemo, Unread, join_readings
 from acud.evaluator.ocr.number import look_for_number, outside_bars
 from acud.evaluator.ocr.rapid import VERSION, RapidEngine
 from acud.evaluator.ocr.read_queue import ReadingQueue, Steps
@@ -127,7 +127,7 @@ class ScreenReader:
         return tuple(one.line for one in known if one.line.text)
 
     def knows(self, key: ViewKey) -> bool:
-        """Tell whether a frame of that view was read."""
+        """Return whether a frame of that view was read."""
         return key in self._seen
 
     def forget(self, key: ViewKey) -> None:
@@ -141,7 +141,7 @@ class ScreenReader:
         plan = plan_reading(changed, [one.line.box for one in before.known], _whole(pixels))
         stand = set(plan.stand)
         gone = [one for index, one in enumerate(before.known) if index not in stand]
-        rewritten = {region: _rewritten(region, gone, before, pixels) for region in plan.regions}
+        rewritten = {region: _rewritten_box(region, gone, before, pixels) for region in plan.regions}
         regions = [region for region, box in rewritten.items() if box is None]
         boxes = [box for box in rewritten.values() if box is not None]
         standing = [before.known[index] for index in plan.stand]
@@ -153,7 +153,7 @@ class ScreenReader:
     ) -> Steps[tuple[_Known, ...]]:  # fmt: skip
         found = [one.found for one in standing]
         searched = yield from self._find(pixels, regions, [*found, *rewritten])
-        settled = [(box, True) for box in rewritten] + [_settled(box, gone) for box in searched]
+        settled = [(box, True) for box in rewritten] + [_settle_box(box, gone) for box in searched]
         fresh = [box for box, _ in settled]
         parted = apart([*found, *fresh])
         kept = [
@@ -186,20 +186,20 @@ class ScreenReader:
             cell
             for band, part, found in zip(held, parts, searched, strict=True)
             for box in found
-            if (own := _own(box.shift(part.x, part.y), band, whole)) is not None
+            if (own := _own_part(box.shift(part.x, part.y), band, whole)) is not None
             for cell in bands.cells(pixels, own)
         ]
         fresh: list[Rect] = []
         for box in sorted(boxes, key=lambda one: -one.area):  # a band may show a part of what another one shows whole
-            if not any(_is(box, other) for other in (*standing, *fresh)):
+            if not any(_is_part_of(box, other) for other in (*standing, *fresh)):
                 fresh.append(box)
         return fresh
 
     def _read_areas(
         self, pixels: NDArray[np.uint8], shown: ViewScripts, areas: Sequence[Rect], changed: Sequence[bool]
     ) -> Steps[list[Reading]]:
-        """Return what the line in each area says. Of a line that `changed` where it stood, what lies between known
-        words is read, part by part. Any other is read whole, which costs a tenth less.
+        """Return the reading of the line in each area. A line that `changed` in its place is read part by part, between
+        known words. Any other is read whole, which costs a tenth less.
         """
         parts = [
             [part.shift(area.x, area.y) for part in bands.line_parts(_part(pixels, area))] if one else [area]
@@ -219,12 +219,12 @@ class ScreenReader:
         read = iter(settled)
         for one in fresh:
             middle = [next(read)] if one.rest.size else []
-            found[one.place] = joined([*one.unread.before, *middle, *one.unread.after])
+            found[one.place] = join_readings([*one.unread.before, *middle, *one.unread.after])
         told = iter([reading for reading in found if reading is not None])
-        return [joined([next(told) for _ in line]) for line in parts]
+        return [join_readings([next(told) for _ in line]) for line in parts]
 
     def _recognise(self, some: Sequence[tuple[int, Bgr, bool]]) -> list[_Fresh]:
-        """Return the first reading of each crop at its place; the flag tells to leave known words out."""
+        """Return the first reading of each crop at its place; the flag leaves known words out."""
         unread = [self._memo.unread(crop) if by_words else Unread(0, crop.shape[1]) for _, crop, by_words in some]
         rests = [
             np.ascontiguousarray(crop[:, one.left : one.right]) for (_, crop, _), one in zip(some, unread, strict=True)
@@ -275,9 +275,9 @@ def _bgr(pixels: NDArray[np.uint8], box: Rect) -> Bgr:
     return np.ascontiguousarray(pixels[box.y : box.bottom, box.x : box.right, :3])
 
 
-def _settled(found: Rect, gone: Sequence[Rect]) -> tuple[Rect, bool]:
-    """Return a box with the left, top and bottom of the line that was there before, if that is hardly elsewhere, and
-    whether it is: what did not change of it then has the same pixels, and is not read again.
+def _settle_box(found: Rect, gone: Sequence[Rect]) -> tuple[Rect, bool]:
+    """Return `found` with the left, top and bottom of the line in `gone` at almost the same place, and whether there is
+    one: its unchanged part then has the same pixels, and is not read again.
     """
     for old in gone:
         if max(abs(found.x - old.x), abs(found.y - old.y), abs(found.bottom - old.bottom)) <= _SAME_PX:
@@ -295,9 +295,9 @@ def _with_descenders(box: Rect, boxes: Sequence[Rect]) -> Rect:
     return Rect(box.x, box.y, box.w, box.h + dense)
 
 
-def _rewritten(region: Rect, gone: Sequence[_Known], before: _Seen, pixels: NDArray[np.uint8]) -> Rect | None:
+def _rewritten_box(region: Rect, gone: Sequence[_Known], before: _Seen, pixels: NDArray[np.uint8]) -> Rect | None:
     """Return the box of the line in `region` that changed between its upper and lower edge alone and is one line still,
-    as far as it reaches now. None if that can't be told: then it must be looked for.
+    as far as it reaches now. None if that is uncertain: then it must be looked for.
     """
     here = [one for one in gone if one.line.box.intersect(region) is not None]
     if len(here) != 1 or not here[0].line.text:
@@ -316,14 +316,14 @@ def _rewritten(region: Rect, gone: Sequence[_Known], before: _Seen, pixels: NDAr
     return Rect(found.x, found.y, max(1, found.right + new.box.right - old.box.right - found.x), found.h)
 
 
-def _own(found: Rect, band: Rect, whole: Rect) -> Rect | None:
+def _own_part(found: Rect, band: Rect, whole: Rect) -> Rect | None:
     """Return what of a box found around `band` belongs to it: its margins show the beginnings of other bands."""
     own = found.intersect(around(band, _BEYOND_PX, _BEYOND_PX, whole))
     return own if own is not None and 2 * own.h >= found.h and 2 * own.w >= own.h else None
 
 
-def _is(found: Rect, standing: Rect) -> bool:
-    """Tell whether a box found again is (a part of) a line that stands."""
+def _is_part_of(found: Rect, standing: Rect) -> bool:
+    """Return whether a box found again is (a part of) a line that stands."""
     common = found.intersect(standing)
     return common is not None and 2 * common.area >= found.area
 
@@ -354,8 +354,8 @@ class TextReading:
         self, shot: ViewPixels, leaf: TextLeaf, windows: Sequence[WindowInfo] = (), echoes: Sequence[Echo] = ()
     ) -> Verdict:
         """Return whether `leaf` holds on `shot`, but for `echoes`, a number outside of the bars of `windows` (in the
-        shot's pixels); `unknown(engine)` when the engine fails, or when a text was not found whose letters no reader
-        here can read.
+        shot's pixels); `unknown(engine)` when the engine fails, or when the text was not found and no reader here can
+        read its letters.
         """
         try:
             lines = await self.lines(shot)
@@ -412,7 +412,7 @@ class TextReading:
 
     def _read(self, key: ViewKey, shot: ViewPixels, fresh: bool) -> Steps[ViewPixels]:
         try:
-            self._engine.load()  # a screen without text needs none, but one that can't be loaded is told of now
+            self._engine.load()  # a screen without text needs none, but a failure to load it is reported now
             if fresh:
                 self._reader.forget(key)
             lines = yield from self._reader.steps(key, shot.pixels)
@@ -433,7 +433,7 @@ class TextReading:
         return JudgeHealth(JudgeName.OCR, state, self.note, version, missing=self._second.missing)
 
     def rest(self) -> bool:
-        """Have the engine release memory if nothing was read for five seconds, and unload it after two minutes; tell
+        """Have the engine release memory if nothing was read for five seconds, and unload it after two minutes; return
         whether that has freed any.
         """
         rests_s = self._now() - self._read_s

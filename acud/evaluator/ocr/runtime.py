@@ -28,7 +28,7 @@ HINT = "run scripts/setup; where OpenVINO does not run, install acud[onnxruntime
 
 
 class LoadedModel(Struct, frozen=True):
-    """A model ready to run, and what its file says under `character`, a line each ("" where it says nothing).
+    """A model ready to run, and its file's entry `character`, a line each ("" where there is none).
 
     `release` frees what a run needs beside the weights; the next run takes it anew. Not while one is running.
     """
@@ -121,7 +121,7 @@ RUNTIMES: dict[str, Callable[[], Runtime]] = {"openvino": _openvino, "onnxruntim
 
 
 def has_avx2() -> bool:
-    """Tell whether OpenVINO has what it needs of an x86 CPU."""
+    """Return whether OpenVINO has what it needs of an x86 CPU."""
     if platform.machine() != "x86_64":
         return True
     try:

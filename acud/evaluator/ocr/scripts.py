@@ -27,7 +27,7 @@ class WritingScript(NamedTuple):
     letters: str
     languages: tuple[str, ...]
 
-    def installed(self, languages: Iterable[str]) -> tuple[str, ...]:
+    def readable_languages(self, languages: Iterable[str]) -> tuple[str, ...]:
         """Return which of its languages are among `languages`, at most two."""
         there = set(languages)
         return tuple(one for one in self.languages if one in there)[:_MOST_LANGUAGES]
@@ -66,8 +66,8 @@ _BY_NAME = {script.name: script for script in SCRIPTS}
 _OTHER_NAMES = {"Korean": "Hangul", "Hangul_vert": "Hangul"}
 
 
-def named(name: str) -> WritingScript | None:
-    """Return the script that tesseract calls so; None for one that the first reader reads itself."""
+def script_of(name: str) -> WritingScript | None:
+    """Return the script with this name of tesseract's; None for one that the first reader reads itself."""
     return _BY_NAME.get(_OTHER_NAMES.get(name, name))
 
 
@@ -91,7 +91,7 @@ def share(text: str, script: WritingScript) -> float:
 
 
 def shows(text: str, script: WritingScript) -> bool:
-    """Tell whether `text` has a letter of `script` that is not drawn as a Latin one is."""
+    """Return whether `text` has a letter of `script` that is not drawn as a Latin one is."""
     return any(_begins(letter).startswith(script.letters) for letter in set(text) - _DRAWN_AS_LATIN)
 
 

@@ -49,7 +49,7 @@ _CERTAIN_GLYPH, _LEAST_GLYPHS = 0.97, 0.6
 """Single digits and letters of tables are read with more than the first; the buttons of a title bar, with less than the
 other."""
 _LEAST_WIDE_X = 1.5
-"""Narrower places hold an icon, a digit or a letter, which nothing tells apart by itself."""
+"""Narrower places hold an icon, a digit or a letter, which cannot be distinguished alone."""
 _PROBES, _BATCH = 4, 16
 _MOST_PROBED = 4
 """Scripts that are tried on lines of a view that has shown none of them; then tesseract's detection is asked."""
@@ -75,7 +75,7 @@ class LineProgram(Protocol):
         ...
 
     def script_name(self, crops: Sequence[Bgr]) -> str:
-        """Return what script the crops are in, "" where that can't be told. Raises: Unavailable."""
+        """Return the script of the crops, "" when it is uncertain. Raises: Unavailable."""
         ...
 
 
@@ -89,7 +89,7 @@ class ViewScripts(Struct):
     """Whether lines have their first reading only because the program failed."""
 
     def hopeless(self, place: tuple[int, int]) -> bool:
-        """Tell whether that place, the upper left corner of a line, was tried in vain too often."""
+        """Return whether that place, the upper left corner of a line, was tried in vain too often."""
         return self.fruitless.get(_cell(place), 0) >= _MOST_TRIES
 
     def note_fruitless(self, place: tuple[int, int]) -> None:
@@ -132,17 +132,17 @@ class SecondReader:
     def missing(self) -> tuple[MissingReader, ...]:
         """The scripts that were met since this process began and that no installed language reads."""
         there = frozenset[str]() if self._program is None else self._program.languages
-        found = [(name, scripts.named(name)) for name in self._met_unreadable]
+        found = [(name, scripts.script_of(name)) for name in self._met_unreadable]
         return tuple(
             MissingReader(name, scripts.packages(script, there) if script else (scripts.PROGRAM_PACKAGE,))
             for name, script in found
-            if not (script.installed(there) if script else there)
+            if not (script.readable_languages(there) if script else there)
         )
 
     def reread(self, doubts: Sequence[Doubt], view: ViewScripts) -> Steps[list[Reading]]:
         """Return the reading of each that stands, in order. Another view may be read between two steps.
 
-        What the program fails at keeps its first reading, and `fault` says why.
+        A line that the program fails at keeps its first reading, and `fault` gives the reason.
         """
         found = [one.reading for one in doubts]
         wanted = [
@@ -180,7 +180,7 @@ class SecondReader:
         except Unavailable as fault:
             self._note(fault)
             languages = frozenset() if self._program is None else self._program.languages
-        if script.installed(languages):
+        if script.readable_languages(languages):
             return self.fault
         self._note_unreadable(script.name)
         missing = " ".join(scripts.packages(script, languages))
@@ -207,7 +207,7 @@ class SecondReader:
 
 class _Rereading(Struct):
     """Lines of one view that are read again. `found`: the readings that stand so far, by place; `wanted`: the places of
-    those in doubt. `met_unreadable` is told the name of a script that was met and that no language reads.
+    those in doubt. `met_unreadable` is called with the name of each script met that no language reads.
     """
 
     program: LineProgram
@@ -221,7 +221,7 @@ class _Rereading(Struct):
         left, tried = list(wanted), list(self.view.met)
         for script in self.view.met:
             left = yield from self._read_with(script, left)
-        for script in _installed(self.program.languages, self.view.met)[:_MOST_PROBED]:
+        for script in _readable_scripts(self.program.languages, self.view.met)[:_MOST_PROBED]:
             if not left:
                 break
             tried.append(script)
@@ -240,11 +240,11 @@ class _Rereading(Struct):
 
     def _detect(self, left: list[int], tried: Sequence[WritingScript]) -> Steps[list[int]]:
         """Ask which script the lines are in, and read them with it; it is remembered where it can't be read."""
-        script = scripts.named(self.program.script_name([self.doubts[n].crop for n in left]))
+        script = scripts.script_of(self.program.script_name([self.doubts[n].crop for n in left]))
         yield
         if script is None or script in tried:
             return left
-        if not script.installed(self.program.languages):
+        if not script.readable_languages(self.program.languages):
             self.met_unreadable(script.name)
             return left
         return (yield from self._probe(script, left))
@@ -260,7 +260,7 @@ class _Rereading(Struct):
 
     def _read_with(self, script: WritingScript, places: Sequence[int]) -> Steps[list[int]]:
         """Return the places that `script` could not read."""
-        languages = script.installed(self.program.languages)
+        languages = script.readable_languages(self.program.languages)
         if _LATIN in self.program.languages:
             languages = (*languages, _LATIN)
         left = []
@@ -281,20 +281,20 @@ class _Rereading(Struct):
 
 
 def is_doubtful(reading: Reading, crop: Bgr) -> bool:
-    """Tell whether a first reading says that it is none: little confidence, too few letters, Greek letters; and the
-    crop is wide enough to be told from an icon.
+    """Return whether a first reading is doubtful: little confidence, too few letters, or Greek letters, in a crop too
+    wide for an icon.
     """
     height, width = crop.shape[:2]
     if width < _LEAST_WIDE_X * height or (reading.confidence >= SURE and not _is_odd(reading.text, crop)):
         return False
-    return not _isolated(reading.text, crop)
+    return not _is_icons(reading.text, crop)
 
 
 def without_icons(reading: Reading, crop: Bgr) -> Reading:
     """Return a reading without the single letters far apart that icons are taken for: as none where the reader itself
     is in doubt, else half as sure.
     """
-    if not reading.text or reading.confidence >= _CERTAIN_GLYPH or not _isolated(reading.text, crop):
+    if not reading.text or reading.confidence >= _CERTAIN_GLYPH or not _is_icons(reading.text, crop):
         return reading
     if len(reading.text.replace(" ", "")) > 1 and reading.confidence < _LEAST_GLYPHS:
         return Reading("", 0.0)
@@ -302,7 +302,7 @@ def without_icons(reading: Reading, crop: Bgr) -> Reading:
 
 
 def stands(first: Reading, second: Reading, script: WritingScript, *, met: bool) -> bool:
-    """Tell whether the second reading stands instead of the first. `met`: the view has shown that script."""
+    """Return whether the second reading replaces the first. `met`: the view has shown that script."""
     letters = sum(letter.isalpha() for letter in second.text)
     part = scripts.share(second.text, script)
     if part < _MAIN_SHARE:
@@ -330,8 +330,8 @@ def _is_wary(reading: Reading, crop: Bgr) -> bool:
     return reading.confidence < CERTAIN and (letters or is_doubtful(reading, crop))
 
 
-def _isolated(text: str, crop: Bgr) -> bool:
-    """Tell whether a crop is icons: one glyph about as wide as high, or a few of one width, and no letter more."""
+def _is_icons(text: str, crop: Bgr) -> bool:
+    """Return whether a crop is icons: one glyph about as wide as high, or a few of one width, and no letter more."""
     height = crop.shape[0]
     glyphs = [width for width in glyph_widths(crop) if width > _STRAY_X * height]
     if len(glyphs) > _MOST_ICONS or len(text.replace(" ", "")) > len(glyphs):
@@ -340,8 +340,8 @@ def _isolated(text: str, crop: Bgr) -> bool:
     return fit and max(glyphs, default=0) - min(glyphs, default=0) <= 1
 
 
-def _installed(languages: frozenset[str], but: Sequence[WritingScript]) -> list[WritingScript]:
-    return [script for script in SCRIPTS if script not in but and script.installed(languages)]
+def _readable_scripts(languages: frozenset[str], but: Sequence[WritingScript]) -> list[WritingScript]:
+    return [script for script in SCRIPTS if script not in but and script.readable_languages(languages)]
 
 
 def _cell(place: tuple[int, int]) -> tuple[int, int]:

@@ -37,7 +37,7 @@ class Tesseract:
     """The installed program. Blocks for as long as a batch takes; `languages` are those installed when it was made."""
 
     def __init__(self, program: str = PROGRAM, *, start_s: float = START_S) -> None:
-        """Raises: Unavailable when the program is not there or does not say what it can."""
+        """Raises: Unavailable when the program is missing or does not list its languages."""
         path = shutil.which(program)
         if path is None:
             raise Unavailable(f"{PROGRAM} is not installed", hint="apt install tesseract-ocr")
@@ -58,13 +58,13 @@ class Tesseract:
         """
         if not crops:
             return []
-        pages = [_prepared(crop) for crop in crops]
+        pages = [_prepare_line(crop) for crop in crops]
         arguments = ["stdin", "stdout", "-l", "+".join(languages), "--psm", "7", "tsv"]
         told = self._run(arguments, _tiff(pages), self._start_s + LINE_S * len(crops))
         return _readings(told, [crop.shape[0] / _LINE_PX for crop in crops])
 
     def script_name(self, crops: Sequence[Bgr]) -> str:
-        """Return what script the lines are in, as tesseract calls it; "" where it can't tell.
+        """Return tesseract's name of the lines' script; "" when it is uncertain.
 
         Raises: Unavailable, as `read`.
         """
@@ -73,14 +73,14 @@ class Tesseract:
         return next((line.partition(":")[2].strip() for line in told.splitlines() if line.startswith("Script:")), "")
 
     def _run(self, arguments: Sequence[str], given: bytes, timeout_s: float, *, may_fail: bool = False) -> str:
-        """`may_fail`: its status says only that it could not tell."""
+        """Return the program's output. `may_fail`: a status other than 0 only means that it found no answer."""
         try:
             with subprocess.Popen(
                 [self._path, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                 env=_environment(),
             ) as running:  # fmt: skip
                 try:
-                    told = self._bounded(running, given, timeout_s)
+                    told = self._communicate(running, given, timeout_s)
                 finally:
                     running.kill()
         except subprocess.TimeoutExpired as fault:
@@ -92,7 +92,7 @@ class Tesseract:
         return told.decode(errors="replace")
 
     @staticmethod
-    def _bounded(running: subprocess.Popen[bytes], given: bytes, timeout_s: float) -> bytes:
+    def _communicate(running: subprocess.Popen[bytes], given: bytes, timeout_s: float) -> bytes:
         for kind, most in ((resource.RLIMIT_AS, _MEMORY_BYTES), (resource.RLIMIT_CPU, int(timeout_s) + 1)):
             resource.prlimit(running.pid, kind, (most, most))
         return running.communicate(given, timeout_s)[0]
@@ -102,7 +102,7 @@ def _environment() -> dict[str, str]:
     return {"OMP_THREAD_LIMIT": "1", **{name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}}
 
 
-def _prepared(crop: Bgr) -> NDArray[np.uint8]:
+def _prepare_line(crop: Bgr) -> NDArray[np.uint8]:
     """Return a line as tesseract reads it best: dark on light, in its size, no window's border, with margins."""
     import cv2
 
@@ -122,7 +122,7 @@ def _prepared(crop: Bgr) -> NDArray[np.uint8]:
 def _page(crops: Sequence[Bgr]) -> NDArray[np.uint8]:
     """Return the lines as one page, row by row."""
     rows: list[list[NDArray[np.uint8]]] = []
-    for line in map(_prepared, crops):
+    for line in map(_prepare_line, crops):
         if rows and sum(one.shape[1] for one in rows[-1]) + line.shape[1] <= _PAGE_PX:
             rows[-1].append(line)
         else:
@@ -150,10 +150,10 @@ def _readings(told: str, scales: Sequence[float]) -> list[Reading]:
             page = int(fields[1]) - 1
             left = (int(fields[6]) - _MARGIN_PX) * scales[page]
             words[page].append((fields[11].strip(), float(fields[10]) / 100, left, int(fields[8]) * scales[page]))
-    return [_joined(line) for line in words]
+    return [_join_words(line) for line in words]
 
 
-def _joined(words: Sequence[tuple[str, float, float, float]]) -> Reading:
+def _join_words(words: Sequence[tuple[str, float, float, float]]) -> Reading:
     letters = sum(len(text) for text, *_ in words)
     if not letters:
         return Reading("", 0.0)

@@ -1,6 +1,6 @@
 """Where text stands: lines in reading order, blocks of lines, words inside lines, and segments (words together).
 
-The engine gives one box for a line. The columns of ink between its words tell where each one stands; where they do not
+The engine gives one box for a line. The columns of ink show where each of its words stands; where they do not
 agree with the words that were read, the line's width is shared out by letters.
 """
 
@@ -86,7 +86,7 @@ class TextSegment(Struct, frozen=True):
 
 def segments(lines: Sequence[Line], pixels: NDArray[np.uint8]) -> list[TextSegment]:
     """Return the segments of `lines`, which were read in `pixels` (height x width x 4 uint8 BGRX)."""
-    return [segment for line in lines for segment in _parted(line, words_of(line, pixels))]
+    return [segment for line in lines for segment in _split_line(line, words_of(line, pixels))]
 
 
 def words_of(line: Line, pixels: NDArray[np.uint8]) -> list[Word]:
@@ -125,7 +125,7 @@ _FAR_LETTERS = 4
 
 
 def are_beside(a: Rect, b: Rect) -> bool:
-    """Tell whether two boxes are of one row."""
+    """Return whether two boxes are of one row."""
     common = min(a.bottom, b.bottom) - max(a.y, b.y)
     return 2 * common >= min(a.h, b.h)
 
@@ -188,7 +188,7 @@ def _by_letters(texts: Sequence[str], box: Rect) -> list[tuple[int, int]]:
     return spans
 
 
-def _parted(line: Line, words: Sequence[Word]) -> list[TextSegment]:
+def _split_line(line: Line, words: Sequence[Word]) -> list[TextSegment]:
     groups: list[list[Word]] = []
     for word in words:
         if groups and word.box.x - groups[-1][-1].box.right <= _SEGMENT_GAP * line.box.h:

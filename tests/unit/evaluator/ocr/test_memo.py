@@ -7,7 +7,7 @@ import pytest
 
 from acud.evaluator.ocr import memo as module
 from acud.evaluator.ocr.engine import Reading
-from acud.evaluator.ocr.memo import ReadingMemo, joined
+from acud.evaluator.ocr.memo import ReadingMemo, join_readings
 
 WORD_PX, GAP_PX, HEIGHT_PX = 30, 10, 16
 
@@ -44,8 +44,8 @@ def test_a_line_of_known_words_is_read_without_the_engine() -> None:
     memo.learn(line(100, 120, 140), reading("get", "all", "files"))
     unread = memo.unread(line(140, 100))
     assert unread.left == unread.right
-    assert joined(unread.before).text == "files get"
-    assert joined(unread.before).confidence == pytest.approx(0.9)
+    assert join_readings(unread.before).text == "files get"
+    assert join_readings(unread.before).confidence == pytest.approx(0.9)
 
 
 def test_a_word_in_which_the_engine_saw_two_is_not_known_and_letters_go_where_they_stand() -> None:

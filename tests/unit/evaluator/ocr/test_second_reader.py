@@ -9,11 +9,11 @@ import pytest
 
 from acud.base.errors import Unavailable
 from acud.evaluator.ocr.engine import Bgr, Reading
-from acud.evaluator.ocr.scripts import named, packages
+from acud.evaluator.ocr.scripts import packages, script_of
 from acud.evaluator.ocr.second_reader import Doubt, SecondReader, ViewScripts, is_doubtful, stands, without_icons
 from tests.manual_clock import ManualClock
 
-CYRILLIC, GREEK = named("Cyrillic"), named("Greek")
+CYRILLIC, GREEK = script_of("Cyrillic"), script_of("Greek")
 assert CYRILLIC is not None
 assert GREEK is not None
 
@@ -207,8 +207,8 @@ def test_without_the_program_text_that_nothing_reads_is_told_with_its_package() 
 
 
 def test_packages_are_debians() -> None:
-    korean = named("Korean")
+    korean = script_of("Korean")
     assert korean is not None
     assert packages(korean, ["eng"]) == ("tesseract-ocr-kor",)
-    assert named("Latin") is None
-    assert named("Han") is None
+    assert script_of("Latin") is None
+    assert script_of("Han") is None
