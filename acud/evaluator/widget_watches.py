@@ -130,7 +130,7 @@ class _DisplayWatch:
         self._send = send
         self._asked: dict[str, _AnsweredAsk] = {}
         self._there: set[tuple[str, int]] = set()
-
+        """Questions whose widget was there once."""
         self._looks: set[str] = set()
         self._changed: list[Rect] | None = None
         self._due = asyncio.Event()

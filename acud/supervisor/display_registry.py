@@ -26,7 +26,7 @@ from acud.types import NO_LABELS, DisplayInfo, DisplayState, Labels, display_nam
 from acud.types.actions import Launch
 from acud.x11.auth import NOBODY_ELSE
 
-_LOG = log.logger("hosting")
+_LOG = log.logger("display_registry")
 _SHARED_DISPLAY = ":99"
 """The display on which many installations run their only Xvfb."""
 _SHOWN_ENDED = 100

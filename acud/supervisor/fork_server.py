@@ -17,7 +17,7 @@ from acud.base import log
 from acud.process.child_process import FORK_FLAG
 from acud.process.event_loop import EventLoop, Timer
 
-_LOG = log.logger("forking")
+_LOG = log.logger("fork_server")
 _PAUSE_S = 10.0
 """From its end to its next start; children are executed meanwhile."""
 KILLED_S = 2.0

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from acud.supervisor.app import App
 
 
-_LOG = log.logger("upkeep")
+_LOG = log.logger("maintenance")
 _LOOK_S = 0.25
 _TRIM_S = 600.0
 _TRIM_MORE_S = 0.1

@@ -29,7 +29,7 @@ _EPOCH_DIGITS = 15
 MAX_SEQUENCE_NUMBERS = 4096
 """The most frames that the change numbers of a ring's tiles distinguish."""
 
-_LOG = log.logger("remains")
+_LOG = log.logger("orphaned_rings")
 
 
 class OrphanedRing(Struct, frozen=True):

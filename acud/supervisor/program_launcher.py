@@ -17,7 +17,7 @@ from acud.supervisor.displays.watched_process import WELL, WatchedProcess, spawn
 from acud.supervisor.watched_displays import WatchedDisplay, check_server
 from acud.types.actions import Launch
 
-_LOG = log.logger("launching")
+_LOG = log.logger("program_launcher")
 _LIFE_S = 0.5
 """A program that cannot work has usually ended by then."""
 _LINES, _MOST_QUOTED, _MOST_READ = 4, 400, 4096

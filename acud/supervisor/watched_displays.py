@@ -37,7 +37,7 @@ from acud.supervisor.observers import Observers
 from acud.types import DisplayInfo, DisplayNotification, DisplayState, MonitorInfo, WindowInfo, display_name, x_number
 from acud.x11 import auth
 
-_LOG = log.logger("screens")
+_LOG = log.logger("watched_displays")
 _WINDOW = re.compile(r"\.w[1-9][0-9]{0,9}")
 _PROBE_S = 0.5
 _PROBE_MAX_S = 5.0

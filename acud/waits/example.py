@@ -1,4 +1,4 @@
-"""A worked example: one wait, six frames, and the state after each. It runs; docs/waiting-example.md shows what it returns.
+"""A worked example: one wait, six frames, and the state after each. It runs; docs/waiting-example.md shows the result.
 
     python -c 'from acud.waits.example import table; print(table())'
 

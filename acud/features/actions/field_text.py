@@ -41,7 +41,7 @@ def typed_outcome(before: str, typed: str, now: str, *, replaced: bool, is_date:
     return "different"
 
 
-def chosen(option: str, reads: tuple[str, ...]) -> bool:
+def is_chosen(option: str, reads: tuple[str, ...]) -> bool:
     """Return whether `option` is among the texts that a list `reads`, ignoring case and white space."""
     wanted = _fold_words(option)
     return bool(wanted) and any(_fold_words(one) == wanted for one in reads)

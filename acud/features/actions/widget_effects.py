@@ -14,7 +14,7 @@ def widget_effect(before: Observed, now: Observed, *, is_pointed: bool) -> str:
 
     Focusing a button is no effect of a click; focusing a field is.
     """
-    toggle = toggled(before.at, now.at)
+    toggle = describe_toggle(before.at, now.at)
     if toggle or now.focus is None:
         return toggle
     if is_pointed:
@@ -47,7 +47,7 @@ def is_same(one: WidgetNow | None, other: WidgetNow | None) -> bool:
     return (one.role, one.box) == (other.role, other.box)
 
 
-def toggled(before: WidgetNow | None, now: WidgetNow | None) -> str:
+def describe_toggle(before: WidgetNow | None, now: WidgetNow | None) -> str:
     """Return how a widget was (un)checked, (un)pressed, (un)selected or expanded ("": it was not)."""
     if before is None or now is None or not is_same(before, now):
         return ""

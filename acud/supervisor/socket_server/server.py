@@ -22,7 +22,7 @@ from acud.process.event_loop import EventLoop, Timer
 from acud.protocol import zmtp
 from acud.supervisor.socket_server.connection import SMALL_BYTES, ServerConnection
 
-_LOG = log.logger("lines")
+_LOG = log.logger("socket_server")
 _ACCEPTS = 64
 _EVENTS = 256
 _INTAKE_S = 0.005

@@ -47,7 +47,7 @@ from acud.waits.targets import TargetLocation, find_titled_windows, judge_hidden
 from acud.waits.terminals import parse_session_name, search_lines
 from acud.waits.tiles import TileHistory, from_bytes, parse_looks, subtract
 
-_LOG = log.logger("aims")
+_LOG = log.logger("target_tracker")
 
 Step = Callable[[ActiveWait, happened.WaitEvent], None]
 _MOST_NAMED = 4

@@ -26,7 +26,7 @@ _LONGEST_S = 3600.0
 _MAX_REASON = 500
 """Characters of why a wait was cancelled."""
 _ACTING_S = 60.0
-"""A wait that ends while its action is under way wakes nobody for so long: the answer of the call will tell."""
+"""A wait that ends while its action is under way wakes nobody for so long: the call's answer reports it."""
 _VERDICT_S, _LOOK_S = 20.0, 1.0
 """So long an action waits for the first verdict of a fresh wait, and for the first look of one that asks for quiet."""
 _STILL_S = 2.0
@@ -214,7 +214,7 @@ class FollowedWait:
         name, epoch, frame = self._frame
         return (seen.display, seen.epoch) == (name, epoch) and seen.frame <= frame
 
-    def seen(self) -> None:
-        """The answer has left: its end, if that was told, needs no wake any more."""
+    def mark_seen(self) -> None:
+        """Note that the answer was sent: an end that it reports needs no wake any more."""
         if self._ended is not None:
             self._core.wakes.mark_wait_seen(self._ended.wait_id)

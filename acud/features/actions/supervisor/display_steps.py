@@ -67,7 +67,7 @@ class DisplaySteps:
                 return
             submit, lane = self.core.pool.submit, Lane.OCR if ask.read_text else Lane.JUDGE
             view = View(source.name, crop)
-            submit(FrameWork(submit, lane, source, fill, lambda outcome: resume(_observed(outcome)), view=view))
+            submit(FrameWork(submit, lane, source, fill, lambda outcome: resume(_read_outcome(outcome)), view=view))
 
         return Callback(begin)
 
@@ -78,7 +78,7 @@ class DisplaySteps:
         return await Callback[Picture](partial(self.core.screenshots.take, fresh.picture, ask))
 
 
-def _observed(outcome: JobResult | Unavailable) -> Observed:
+def _read_outcome(outcome: JobResult | Unavailable) -> Observed:
     if isinstance(outcome, Unavailable):
         return Observed(unread=outcome.message)
     return outcome.observed or Observed(unread=outcome.reason or outcome.status)

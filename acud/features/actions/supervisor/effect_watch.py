@@ -11,7 +11,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun
-from acud.features.actions.widget_effects import caret_stands, is_same, toggled, widget_effect
+from acud.features.actions.widget_effects import caret_stands, describe_toggle, is_same, widget_effect
 from acud.features.actions.window_effects import EffectArea, focus_now, is_effect, on_tiles, window_changes, without
 from acud.protocol.observation import Observed, WidgetNow
 from acud.supervisor.coroutines import first, sleep
@@ -33,9 +33,9 @@ _SETTLED_S = 0.15
 _SETTLE_TIMEOUT_S = 0.8
 _AGAIN_S = 0.2
 _WIDGETS_S = (0.15, 0.3)
-"""A program tells of its widgets by then; after the second look pixels and windows alone decide."""
+"""A program reports its widgets by then; after the second look pixels and windows alone decide."""
 _MOST_LOOKS = 3
-"""A program tells of a dialog's widgets a moment after it has opened it."""
+"""A program reports a dialog's widgets a moment after opening it."""
 
 
 async def verify(
@@ -176,7 +176,7 @@ class EffectWatch:
             return yes("it changed")
         if self._points:
             # The mark of a check box is small too, and its program reports it.
-            effect = toggled(run.before.at, (await run.observe(point=self._points[0])).at)
+            effect = describe_toggle(run.before.at, (await run.observe(point=self._points[0])).at)
             if effect:
                 return yes(effect)
         place = box.shift(self._area.box.x, self._area.box.y)

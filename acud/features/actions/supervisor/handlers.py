@@ -75,7 +75,7 @@ class _ActionCall:
         kept = replace(
             outcome, picture=None, text="", clipboard_picture=b"", note=outcome.note or _left_out(outcome), effects=None
         )
-        self._call.reply(outcome, self._wait.seen if self._wait is not None else None, kept)
+        self._call.reply(outcome, self._wait.mark_seen if self._wait is not None else None, kept)
 
     async def _carry_out(self) -> ActionReply:
         """Do the actions, and return the answer. Raises: AcudError."""

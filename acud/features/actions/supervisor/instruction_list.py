@@ -109,7 +109,7 @@ class InstructionList:
         wait = self._wait
         reply = outcome if wait is None else replace(outcome, wait=wait.describe())
         kept = replace(reply, picture=None, field=None, effects=None)
-        self._call.reply(reply, None if wait is None else wait.seen, kept)
+        self._call.reply(reply, None if wait is None else wait.mark_seen, kept)
 
     def _fail(self, fault: AcudError) -> None:
         """Answer with the fault, with what was done before it and what became of the wait."""
@@ -141,7 +141,7 @@ class InstructionList:
             left=left,
             displays=tuple(dict.fromkeys(one.display for one in replies)),
             baseline=next((one.baseline for one in replies if one.baseline), ""),
-            spent=_added([one.spent for one in replies]),
+            spent=_sum_spent([one.spent for one in replies]),
             effects=effects[-1] if effects else None,
         )
 
@@ -173,7 +173,7 @@ def _line(reply: DoReply) -> str:
     return f"{reply.did}: it {read}" if read else f"{reply.did}{unseen}"
 
 
-def _added(spent: list[Spent]) -> Spent:
+def _sum_spent(spent: list[Spent]) -> Spent:
     return Spent(
         sum(one.cost_usd for one in spent), sum(one.evaluations for one in spent), sum(one.unpriced for one in spent)
     )

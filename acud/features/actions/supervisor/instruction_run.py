@@ -245,7 +245,7 @@ class InstructionRun:
 
     async def _look_for(self, description: str, fresh: FreshTarget, verb: str) -> Found:
         wanted = SearchRequest(description, self.request.backend, verb, task_id=self.request.task_id)
-        finder, mapped = self.core.ports.finder, self._mapped()
+        finder, mapped = self.core.ports.finder, self._map_coordinates()
         outcome = await Callback[SearchOutcome](lambda resume: finder.find(fresh, wanted, resume, mapped))
         return outcome.found
 
@@ -261,7 +261,7 @@ class InstructionRun:
                 hint="raise it first (window_raise of desktop_action, acud do window raise)",
             )
 
-    def _mapped(self) -> Mapped | None:
+    def _map_coordinates(self) -> Mapped | None:
         """Return what coordinates mean: pixels of the picture whose view was given, else of the target."""
         if not self.request.view:
             return None

@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Literal
 
 from acud.base.quotation_marks import unquote
-from acud.features.actions.field_text import chosen
+from acud.features.actions.field_text import is_chosen
 from acud.features.actions.instructions import SelectIn, instruction_text
 from acud.features.actions.supervisor.effect_watch import add_effects, conclude, verify
 from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun, did_text, why
 from acud.features.actions.supervisor.scroll_search import WheelSearch, is_out_of_view
-from acud.features.actions.widget_effects import toggled
+from acud.features.actions.widget_effects import describe_toggle
 from acud.features.actions.window_effects import EffectArea
 from acud.protocol.observation import Observed, Scrollable
 from acud.supervisor.coroutines import Steps, sleep
@@ -79,9 +79,9 @@ async def _select(run: InstructionRun, instruction: SelectIn, option: Candidate)
     await run.act(Click(option.point))
     await run.settle()
     now = await run.observe(point=option.point)
-    effect = toggled(run.before.at, now.at)
+    effect = describe_toggle(run.before.at, now.at)
     reads = now.choice.reads if now.choice is not None else ()
-    if run.request.expect is None and chosen(unquote(instruction.option), reads):
+    if run.request.expect is None and is_chosen(unquote(instruction.option), reads):
         return await _end_read(run, did, "the list has it selected")
     if run.request.expect is None and effect:
         return await conclude(run, did, yes(effect))
@@ -193,7 +193,7 @@ class _PopupChoice:
         run, option = self._run, unquote(self._instruction.option)
         choice = now.choice if now.choice is not None and now.choice.role == "combo box" else None
         reads = choice.reads if choice is not None else ()
-        if chosen(option, reads):
+        if is_chosen(option, reads):
             return await _end_read(run, self._did, "the list reads what was chosen")
         if choice is not None and len([one for one in reads if one != choice.name]) > 0:
             reading = FieldReading("different", choice.quoted, method="accessibility")

@@ -27,9 +27,9 @@ def to_display_pixels(action: Action, spot: Spot, width: int, height: int) -> Ac
     """
 
     def on_display(place: Place | None) -> Place | None:
-        return _checked(spot(place), place, width, height) if isinstance(place, Point) else place
+        return _check_on_display(spot(place), place, width, height) if isinstance(place, Point) else place
 
-    return _window(action, spot) if isinstance(action, WindowDo) else _replaced(action, on_display)
+    return _window(action, spot) if isinstance(action, WindowDo) else _replace_places(action, on_display)
 
 
 def element_ids(action: Action) -> tuple[str, ...]:
@@ -39,7 +39,7 @@ def element_ids(action: Action) -> tuple[str, ...]:
 
 def fill_element_points(action: InputAction, pixels: Mapping[str, Point]) -> InputAction:
     """Return `action` with the display pixel of each element in place of its id. Raises: KeyError for one not given."""
-    return _replaced(action, lambda place: pixels[place] if isinstance(place, str) else place)
+    return _replace_places(action, lambda place: pixels[place] if isinstance(place, str) else place)
 
 
 def pressed_points(action: Action, cursor: Point | None) -> tuple[Point, ...]:
@@ -61,7 +61,7 @@ def _places(action: Action) -> tuple[Place | None, ...]:
     return ()
 
 
-def _replaced(action: A, place: Callable[[Place | None], Place | None]) -> A:
+def _replace_places(action: A, place: Callable[[Place | None], Place | None]) -> A:
     match action:
         case Move(to=to):
             return replace(action, to=place(to))
@@ -72,7 +72,7 @@ def _replaced(action: A, place: Callable[[Place | None], Place | None]) -> A:
     return action
 
 
-def _checked(pixel: Point, given: Point, width: int, height: int) -> Point:
+def _check_on_display(pixel: Point, given: Point, width: int, height: int) -> Point:
     if 0 <= pixel.x < width and 0 <= pixel.y < height:
         return pixel
     told = f"{pixel.x},{pixel.y}" + (f" (from {given.x},{given.y})" if given != pixel else "")
@@ -105,13 +105,13 @@ def spot_of(target: Target, view: ViewGeometry | None, watched: WatchedDisplay, 
         return _of_view(view, target, watched, width, height)
     if target.window:
         bounds = shown_window(watched, target.window).bounds
-        return _shifted(bounds.x, bounds.y)
+        return _shift_by(bounds.x, bounds.y)
     if target.region is not None:
-        return _shifted(target.region.x, target.region.y)
-    return _shifted(0, 0)
+        return _shift_by(target.region.x, target.region.y)
+    return _shift_by(0, 0)
 
 
-def _shifted(x: int, y: int) -> Spot:
+def _shift_by(x: int, y: int) -> Spot:
     return lambda point: Point(point.x + x, point.y + y)
 
 

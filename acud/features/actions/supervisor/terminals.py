@@ -51,7 +51,7 @@ _POLL_S, _LONGEST_POLL_S = 0.05, 0.3
 _QUIET_S = 0.3
 """A shell that waits for its next command has printed its prompt by then."""
 _REST_S = 1.0
-"""A program that runs on and writes nothing for so long has come to rest, until it has more to say."""
+"""A program that runs on and writes nothing for so long has come to rest, until it writes more."""
 _JUDGED_POLLS = 2.5
 """After so many readings of a session whose program has ended, its text has been judged."""
 _MOST_CHARACTERS = 64_000
@@ -82,7 +82,7 @@ def _ask(ask: Callable[..., object], *arguments: object) -> Callback[Any]:
 
 
 class _Asked(Protocol):
-    """What every request says of its answer."""
+    """The fields of a terminal request that decide when it is answered."""
 
     @property
     def moment(self) -> Moment:
@@ -140,7 +140,7 @@ class _TerminalCall:
             return
         self._log(None, {"terminal": outcome.terminal.name, "running": outcome.terminal.running})
         kept = replace(outcome, text="", note="an answer given again: without its text")
-        self._call.reply(outcome, self._wait.seen if self._wait is not None else None, kept)
+        self._call.reply(outcome, self._wait.mark_seen if self._wait is not None else None, kept)
 
     def _left_s(self) -> float:
         return max(self._until_s - self._now_s(), 0.0)
@@ -437,11 +437,11 @@ def terminal_read(steps: DisplaySteps, request: TerminalRead, call: Call) -> Non
 def terminal_list(steps: DisplaySteps, request: TerminalList, call: Call) -> None:
     """Return the sessions."""
 
-    def listed(found: tuple[TerminalState, ...]) -> None:
+    def on_listed(found: tuple[TerminalState, ...]) -> None:
         oldest = sorted(found, key=lambda state: int(state.pane[1:]))
         call.reply(TerminalListReply(tuple(map(_info, oldest))))
 
-    steps.core.terminals.list_states(call.later(listed), call.later(call.fail))
+    steps.core.terminals.list_states(call.later(on_listed), call.later(call.fail))
 
 
 @handles(TerminalClose)
@@ -449,9 +449,9 @@ def terminal_close(steps: DisplaySteps, request: TerminalClose, call: Call) -> N
     """Close it once the start of the request is on disk."""
     terminals, fail = steps.core.terminals, call.later(call.fail)
 
-    def found(state: TerminalState) -> None:
+    def on_found(state: TerminalState) -> None:
         call.touch()
         closed = call.later(lambda _: call.reply(TerminalClosed(_info(state))))
         terminals.close(state.name, closed, fail)
 
-    call.when_started(lambda: terminals.find_state(request.terminal, call.later(found), fail))
+    call.when_started(lambda: terminals.find_state(request.terminal, call.later(on_found), fail))

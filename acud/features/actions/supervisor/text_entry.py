@@ -1,6 +1,6 @@
 """Typing into a field, and reading back what it made of that.
 
-A field that tells its text is compared with what was typed; one that does not is read by OCR, and what cannot be read
+A field that reports its text is compared with what was typed; one that does not is read by OCR, and what cannot be read
 either is not verified. Return is pressed last, and only on a field that reads what it should, or cannot be read.
 """
 

@@ -16,7 +16,7 @@ from acud.protocol.delivery import Notified, Notify
 from acud.protocol.events import Event
 from acud.supervisor.delivery import DeliveryProcess, Undone
 
-_LOG = log.logger("notifying")
+_LOG = log.logger("desktop_notifications")
 _MOST = 8
 """Notifications queued for the delivery process; of more, the oldest are dropped, and the next one counts them."""
 _LATE_S = 10.0

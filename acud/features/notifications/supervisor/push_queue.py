@@ -14,7 +14,7 @@ from acud.protocol.delivery import Push, Pushed
 from acud.protocol.push import PushTarget, origin_of
 from acud.supervisor.delivery import DeliveryProcess, Undone
 
-_LOG = log.logger("outbound")
+_LOG = log.logger("push_queue")
 _MOST = 64
 _AT_ONCE = 4
 _TRIES = 3

@@ -21,7 +21,7 @@ from acud.supervisor.delivery import DeliveryProcess
 from acud.supervisor.journal import Journal
 from acud.supervisor.ports import TaskMemory
 
-_LOG = log.logger("pushing")
+_LOG = log.logger("web_push")
 _MOST = 50
 """Browsers in all: each event is encrypted for every one of them."""
 _OF_ONE_PASS = 10

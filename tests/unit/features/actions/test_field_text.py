@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.features.actions.field_text import chosen, has_content, typed_outcome
+from acud.features.actions.field_text import has_content, is_chosen, typed_outcome
 
 CASES = [
     # before, typed, now, replaced: outcome
@@ -67,10 +67,10 @@ def test_a_character_too_few_is_never_as_wanted(before: str, typed: str) -> None
 
 
 def test_an_option_is_chosen_where_the_list_reads_it() -> None:
-    assert chosen("blue", ("Colour", "Blue"))
-    assert chosen("Dark  blue", ("dark blue",))
-    assert not chosen("Blue", ("Dark blue",))
-    assert not chosen("", ("",))
+    assert is_chosen("blue", ("Colour", "Blue"))
+    assert is_chosen("Dark  blue", ("dark blue",))
+    assert not is_chosen("Blue", ("Dark blue",))
+    assert not is_chosen("", ("",))
 
 
 def test_an_empty_mask_has_no_content() -> None:
