@@ -2,8 +2,8 @@
 of docs/mcp.md from the table of tools, that of docs/metrics.md from the catalogue, docs/scene.schema.json from the
 scene's type, docs/openapi.json, docs/openapi.md and the table of docs/web-api.md from the gateway's routes,
 docs/settings.md from conf/acud.toml, the threats of docs/promises.md from docs/threats.md, the worked example of
-docs/waiting-example.md from acud.waits.example. And clients/acud_mcp/listing.json, from which `acud mcp` answers first, and
-docs/llms.txt from docs/index.md.
+docs/waiting-example.md from acud.waits.example. And clients/acud_mcp/listing.json, from which `acud mcp` answers first,
+and docs/llms.txt from docs/index.md.
 
 A contract test runs the same functions, so the pages can't drift.
 """

@@ -8,20 +8,22 @@ import pytest
 
 from scripts.house import ROOT, House, is_gerund, is_participle
 
-LISTS = {"small": 23, "gerunds": 0, "twice": 0, "unknown_names": 0, "callbacks": 197, "nested": 132, "long": 14}
+LISTS = {"small": 23, "gerunds": 0, "twice": 0, "unknown_names": 0, "callbacks": 197, "nested": 132, "long": 15}
 """Modules under 40 lines (the features' `settings.py` among them, each beside what it sets), modules named by a gerund,
 class names that stand twice, and the lists of the same names.
 """
 FIGURES = {
-    "functions named by a bare participle, %": 3.3,
-    "tell, say, who … in 1,000 words of docstrings": 5.7,
+    "functions named by a bare participle, %": 1,
+    "tell, say, who … in 1,000 words of docstrings": 1.5,
     "rooms at the top of acud": 22,
     "arrows between these rooms": 100,
     "files of the largest circle": 6,
     "regular expressions": 571,
     "lines without the fleet": 115_000,
     "lines of the fleet": 9_900,
-    "hand-written words in docs": 119_000,
+    "changelog items": 120,
+    "changelog words an item": 20,
+    "hand-written words in docs": 113_500,
 }
 """Limits of the table; its goals stand in `scripts/house.py`."""
 
