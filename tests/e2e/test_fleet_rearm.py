@@ -500,7 +500,7 @@ async def _moved_before(connection: NatsConnection, host: str) -> None:
 async def _until_it_removes(fleet: Rig, slow: pytest.MonkeyPatch) -> str:
     """Be an endpoint that has made a display when the lost host comes back; return the display that it removed."""
     removed: asyncio.Queue[str] = asyncio.Queue()
-    made, remove = DisplayCopies.made, DisplayCopies.remove
+    made, remove = DisplayCopies.make, DisplayCopies.remove
 
     async def made_slowly(self: DisplayCopies, member: Member, display: str) -> str:
         copy = await made(self, member, display)
@@ -513,7 +513,7 @@ async def _until_it_removes(fleet: Rig, slow: pytest.MonkeyPatch) -> str:
         await remove(self, copy)
         removed.put_nowait(copy)
 
-    slow.setattr(DisplayCopies, "made", made_slowly)
+    slow.setattr(DisplayCopies, "make", made_slowly)
     slow.setattr(DisplayCopies, "remove", removing)
     async with _endpoint(fleet.nats.url), asyncio.timeout(2 * LONG_S):
         return await removed.get()
