@@ -357,7 +357,7 @@ def test_a_sentence_is_refused_where_no_judge_is_configured_and_not_where_one_is
     with closing(_Host(tmp_path / "home", clock, settings)) as host:
         waits = host.app.waits
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(host.app.pool, "judge", lambda name: next((j for j in _DOWN if j.name == name), None))
+            patch.setattr(host.app.pool, "find_judge", lambda name: next((j for j in _DOWN if j.name == name), None))
             waits.check_judged(_SENTENCE, asked, force=True)
             waits.check_judged(Text("Done"), asked, force=False)
             if reason:
@@ -369,7 +369,7 @@ def test_a_sentence_is_refused_where_no_judge_is_configured_and_not_where_one_is
 
 def test_the_usual_ollama_that_was_there_is_one_that_is_down(host: _Host, monkeypatch: pytest.MonkeyPatch) -> None:
     healths = {"ollama": JudgeHealth("ollama", "ready")}
-    monkeypatch.setattr(host.app.pool, "judge", healths.get)
+    monkeypatch.setattr(host.app.pool, "find_judge", healths.get)
     host.app.wait_runtime.judges_changed()
     healths["ollama"] = JudgeHealth("ollama", "down", "no answer")
     host.app.waits.check_judged(_SENTENCE, JudgeName.AUTO, force=False)
