@@ -35,7 +35,9 @@ def fence(mark: str, words: str, *others: str) -> str:
 
 
 def harmless(words: str, *marks: str) -> str:
-    """Return `words` with the bracket of everything like one of `marks` replaced by a quotation mark."""
+    """Return `words` without working fence tags: where text looks like a tag of `marks` (`<mark`, `</mark`), `<` is
+    replaced by `‹`.
+    """
     return _looks_like(marks).sub("‹", words)
 
 

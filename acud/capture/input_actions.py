@@ -238,7 +238,7 @@ class InputActions:
     # ---- by itself --------------------------------------------------------------------------------------------------
 
     def due_s(self, *, is_idle: bool) -> float | None:
-        """Return when `tend` is due; `is_idle`: no action is under way."""
+        """Return the monotonic time at which `tend` must be called next, or None. `is_idle`: no action is under way."""
         dues = [grip.until_s for grip in self._grips.values() if grip.until_s is not None]
         restore_s = self.keyboard.restore_due_s() if is_idle else None
         return min([*dues, *([] if restore_s is None else [restore_s])], default=None)

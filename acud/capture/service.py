@@ -315,7 +315,10 @@ class CaptureService:
         return self._screen.newest or (0, 0)
 
     def _on_lost(self, source: CaptureSource) -> None:
-        """Have the drawable looked at again before the next grab: it changed."""
+        """Note that the drawable of `source` changed: its geometry is read again before the next grab.
+
+        Raises: PixelsGone if the screen gives no pixels at an unchanged size.
+        """
         if source is not self._screen:
             self._covered.on_lost(source)
         elif self._screen_area() == source.area:

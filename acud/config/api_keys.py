@@ -43,7 +43,7 @@ class ApiKey(Struct, frozen=True, forbid_unknown_fields=True):
         return {name: value.replace(KEY_PLACE, self.value) for name, value in self.headers.items()}
 
     def sent_alone(self) -> str:
-        """Return the key for the vendor's own header, "" if one of the headers carries it instead."""
+        """Return the key to send in the vendor's own header, or "" if another header has the key."""
         return "" if any(KEY_PLACE in value for value in self.headers.values()) else self.value
 
     def __repr__(self) -> str:

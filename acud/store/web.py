@@ -62,13 +62,13 @@ class WebPasses(Table):
     def delete(self, pass_id: str) -> None:
         """Forget an access token and what features made with it; harmless when it does not exist."""
         self._database.write(_SQL["delete"], {"pass_id": pass_id})
-        self._forget_made(pass_id=pass_id)
+        self._delete_rows_made_with(pass_id=pass_id)
 
     def forget_made_with(self, kind: Literal["token", "session"]) -> None:
         """Forget what features made with any token or session, also with expired sessions."""
-        self._forget_made(kind=kind)
+        self._delete_rows_made_with(kind=kind)
 
-    def _forget_made(self, pass_id: str = "", kind: str = "") -> None:
+    def _delete_rows_made_with(self, pass_id: str = "", kind: str = "") -> None:
         for sql in _REVOKED_SQL.values():
             self._database.write(sql, {"pass_id": pass_id, "kind": kind})
 

@@ -66,7 +66,9 @@ def _read_due(phrase: Phrase) -> Until | None:
 
 
 def _make_finite(due: re.Match[str]) -> str:
-    """Return an obligation as a statement: `should be` as `is`, `must not appear` as `does not appear`."""
+    """Turn an obligation into a statement: `should be` into `is`. `must not appear` stays as it is, but with "any more"
+    becomes `does not appear`.
+    """
     verb, denied = due["verb"].casefold(), due["denied"] or ""
     if denied == "not " and _ANY_MORE.search(due.string) is None:
         return due[0]  # the user may want to know when the forbidden happens

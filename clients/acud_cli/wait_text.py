@@ -295,7 +295,7 @@ def _poll(client: Client, wait_id: str, shown: Quiet) -> WaitResultReply:
         except DaemonDown as fault:
             if not is_away(fault) or time.monotonic() - heard_s > PATIENCE_S:
                 raise
-            shown.away()
+            shown.show_daemon_away()
             time.sleep(_AWAY_LOOK_S)
             continue
         if reply.ended:
@@ -326,7 +326,7 @@ class Quiet:
     def update(self, wait: WaitInfo) -> None:
         """Handle the newest state."""
 
-    def away(self) -> None:
+    def show_daemon_away(self) -> None:
         """Handle that the daemon does not answer now."""
 
 
@@ -344,7 +344,7 @@ class ProgressLines(Quiet):
         if words:
             self._print_end(words, f"{duration(max(0.0, wait.spec.timeout_s - wait.remaining_s))}  {words}")
 
-    def away(self) -> None:
+    def show_daemon_away(self) -> None:
         """Print once that the daemon is away."""
         self._print_end(_AWAY, f"note: {_AWAY}")
 
@@ -377,7 +377,7 @@ class LiveStatus(Quiet):
         self._wait, self._away = wait, False
         self._at_s = time.monotonic()
 
-    def away(self) -> None:
+    def show_daemon_away(self) -> None:
         """Show that the daemon is away."""
         self._away = True
 

@@ -71,7 +71,7 @@ class EventCursor:
         # Numbers between the floor and the beat that were not handed out: lost, or of topics that are not ours.
         if sum(n <= beat.n for n in self._handed) < beat.n - self.floor:
             return Heard.GAP
-        self.reach(beat.n)
+        self.raise_floor(beat.n)
         return Heard.KNOWN
 
     def _hear_event(self, event: Event) -> Heard:
@@ -97,7 +97,7 @@ class EventCursor:
         self._handed.add(event.n)
         self._by_topic[event.topic] = event.n
 
-    def reach(self, n: int) -> None:
+    def raise_floor(self, n: int) -> None:
         """Move the floor up to `n`: nothing at or below it is missing any more."""
         self.floor = max(self.floor, n)
         self._handed = {number for number in self._handed if number > self.floor}
@@ -136,13 +136,13 @@ class Inbox:
         """Take the answer to `next_page`; `behind` is False when it was the last one."""
         if self.from_now:
             self.from_now, self.behind = False, False
-            self.cursor.reach(page.newest)
+            self.cursor.raise_floor(page.newest)
             return
         if page.trimmed > self.cursor.floor + 1:
             self._ready.append(Trimmed(self.cursor.floor, page.trimmed))
         self._ready.extend(event for event in page.events if self.cursor.recover(event))
         self.behind = len(page.events) >= PAGE
-        self.cursor.reach(page.events[-1].n if self.behind else page.newest)
+        self.cursor.raise_floor(page.events[-1].n if self.behind else page.newest)
 
 
 def parse_message(parts: list[bytes]) -> Told | None:

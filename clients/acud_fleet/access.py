@@ -238,7 +238,7 @@ def list_rights(names: FleetNames, grant: Grant) -> Rights:
     return replace(own, shared=(*own.shared, *_reads(names, KEYS, KEY_LIST)))
 
 
-def _host(names: FleetNames, grant: Grant) -> Rights:
+def _host_rights(names: FleetNames, grant: Grant) -> Rights:
     host, wakes, jobs = grant.name, names.stream("WAKES"), names.stream("JOBS")
     return Rights(
         shared=(
@@ -266,7 +266,7 @@ def _host(names: FleetNames, grant: Grant) -> Rights:
     )
 
 
-def _endpoint(names: FleetNames, grant: Grant) -> Rights:
+def _endpoint_rights(names: FleetNames, grant: Grant) -> Rights:
     buckets = ("hosts", "members", "drains", "places")
     return Rights(
         shared=(
@@ -281,7 +281,7 @@ def _endpoint(names: FleetNames, grant: Grant) -> Rights:
     )
 
 
-def _worker(names: FleetNames, grant: Grant) -> Rights:
+def _worker_rights(names: FleetNames, grant: Grant) -> Rights:
     return Rights(
         shared=_takes(names.stream("JOBS"), names.workers(grant.name)),
         asks=(names.answer("*", "*", "*"),),
@@ -289,7 +289,7 @@ def _worker(names: FleetNames, grant: Grant) -> Rights:
     )
 
 
-def _agent(names: FleetNames, grant: Grant) -> Rights:
+def _agent_rights(names: FleetNames, grant: Grant) -> Rights:
     wakes = names.stream("WAKES")
     takes = _takes(wakes, names.wake_reader(grant.name))
     return Rights(
@@ -297,13 +297,13 @@ def _agent(names: FleetNames, grant: Grant) -> Rights:
     )
 
 
-def _admin(names: FleetNames, grant: Grant) -> Rights:
+def _admin_rights(names: FleetNames, grant: Grant) -> Rights:
     makes = ("INFO", "STREAM.CREATE.*", "STREAM.UPDATE.*", "STREAM.INFO.*", "CONSUMER.CREATE.>", "CONSUMER.INFO.>")
     return Rights(shared=(*(f"{_API}.{one}" for one in makes), names.key_list), inbox="admin")
 
 
 _RIGHTS = {
-    Role.ADMIN: _admin, Role.HOST: _host, Role.ENDPOINT: _endpoint, Role.WORKER: _worker, Role.AGENT: _agent,
+    Role.ADMIN: _admin_rights, Role.HOST: _host_rights, Role.ENDPOINT: _endpoint_rights, Role.WORKER: _worker_rights, Role.AGENT: _agent_rights,
 }  # fmt: skip
 
 

@@ -180,7 +180,10 @@ class Endpoint:
 
 @contextlib.contextmanager
 def alone(paths: Paths) -> Iterator[None]:
-    """Be the one endpoint of `paths`, whose folders are made. Raises: Conflict, naming the other."""
+    """Hold the lock of `paths` during the body, so that no second endpoint serves it; create its folders first.
+
+    Raises: Conflict if another endpoint has the lock.
+    """
     for folder in (paths.home, paths.run):
         make_private(folder)
     descriptor = os.open(paths.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

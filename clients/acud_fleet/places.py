@@ -451,7 +451,9 @@ def read_info(place: ObjectPlace, of: type[Info]) -> Info | None:
 
 
 def _probe(kind: Kind, name: str) -> msgspec.Struct:
-    """Return a request that changes nothing, and that a host which does not know `name` answers with not_found."""
+    """Return a read-only request for the wait, task, recording or agent run `name`. A host without it answers
+    not_found.
+    """
     if kind == "wait":
         return WaitShow(name, evaluations=0)
     if kind == "task":

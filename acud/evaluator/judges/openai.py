@@ -191,7 +191,7 @@ def _message(message: ChatMessage, pictures: list[dict[str, Any]]) -> dict[str, 
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
     if message.role == "assistant" and message.calls:
-        calls = [_call_body(call) for call in message.calls]
+        calls = [_format_tool_call(call) for call in message.calls]
         return {"role": "assistant", "content": message.text or None, "tool_calls": calls}
     if pictures:
         return {"role": "user", "content": [*pictures, {"type": "text", "text": message.text}]}
@@ -202,7 +202,7 @@ def _image(url: str) -> dict[str, Any]:
     return {"type": "image_url", "image_url": {"url": url}}
 
 
-def _call_body(call: ChatCall) -> dict[str, Any]:
+def _format_tool_call(call: ChatCall) -> dict[str, Any]:
     return {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
 
 

@@ -88,7 +88,7 @@ def acted_text(before: Scene, now: Scene, points: Sequence[Point], max_tokens: i
     entries: list[tuple[str, list[str]]] = []
     for place, window in ((_window_key(one), one) for one in windows):
         was = old.get(place)
-        changed = _list_line_changes(was.lines if was is not None else (), _drop_unpainted(was, window, stood))
+        changed = _list_line_changes(was.lines if was is not None else (), _drop_texts_from_beneath(was, window, stood))
         if window.hidden:  # a covered text may still be there
             changed = [line for line in changed if not line.startswith("- t")]
         in_detail = was is None or place in reached or window.has_focus
@@ -135,7 +135,9 @@ def _words_by_key(scene: Scene) -> dict[str, str]:
     return {one.key: one.words for window in outline_windows(scene) for one in window.lines}
 
 
-def _drop_unpainted(was: WindowOutline | None, now: WindowOutline, stood: Mapping[str, str]) -> Sequence[OutlineLine]:
+def _drop_texts_from_beneath(
+    was: WindowOutline | None, now: WindowOutline, stood: Mapping[str, str]
+) -> Sequence[OutlineLine]:
     """Return the lines of a window; in a new one without texts that were there before: it is not painted yet, and they
     belong to windows beneath.
     """

@@ -49,9 +49,8 @@ def _find_listening() -> set[int]:
 def claim(first: int, reserved: set[int]) -> int:
     """Return the lowest free number from `first` on; this process holds X's lock file of it until `hand_lock`.
 
-    So two supervisors never choose the same number. X servers would notice that by their sockets, but not from two
-    network namespaces over one /tmp, where the later server takes the socket away. Raises: Refused when none is free;
-    OSError.
+    The lock keeps two supervisors from choosing the same number. Sockets alone would not: if two network namespaces
+    share /tmp, the later X server takes the earlier one's socket. Raises: Refused when none is free; OSError.
     """
     while True:
         number = next_free(first, reserved)

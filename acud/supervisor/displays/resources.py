@@ -95,7 +95,9 @@ class Resources:
         """X servers that were killed here, and why, until their end was reported."""
 
     def watch(self) -> None:
-        """Begin to count, if there is a limit; it ends by itself with the last display."""
+        """Start the timer that checks the memory and processes of displays and ends programs above a limit, if there is
+        a limit. The timer stops with the last display.
+        """
         if self._timer is None and (self._memory or self._most):
             self._timer = self._loop.call_later(self._settings.limits_check_s, self._check_all)
 

@@ -112,7 +112,9 @@ class DisplayEnd:
     def _attach_marked(
         self, look: proc.MarkedProcesses, known: Iterable[WatchedProcess]
     ) -> tuple[list[WatchedProcess], bool]:
-        """Return the display's processes in `look` but `known` and the X server, and whether these are surely all."""
+        """Attach to the display's processes that `look` lists, except those in `known` and the X server. Return them,
+        and whether the list is surely complete.
+        """
         mine = str(self._places.folder)
         besides = {process.pid for process in known}
         if self._x_server is not None:

@@ -68,7 +68,7 @@ class Listing(Struct, frozen=True):
         )
 
 
-def build_command(program: str, socket: str) -> list[str]:
+def begin_tmux_command(program: str, socket: str) -> list[str]:
     """Return the command that calls the tmux of a socket: a name, a path, or "" for the usual one."""
     named = ["-S" if socket.startswith("/") else "-L", socket] if socket else []
     return [program, "-u", *named]

@@ -69,7 +69,7 @@ async def health(asked: ApiRequest[Nothing, Nothing]) -> StatusReply:
     )
     if asked.access_token.unlimited:
         return replace(found, displays=displays)
-    live, every = [await _waits(asked, states) for states in ((WaitState.WATCHING,), tuple(WaitState))]
+    live, every = [await _count_waits(asked, states) for states in ((WaitState.WATCHING,), tuple(WaitState))]
     return StatusReply(
         version=found.version,
         protocol=found.protocol,
@@ -90,7 +90,7 @@ async def health(asked: ApiRequest[Nothing, Nothing]) -> StatusReply:
     )
 
 
-async def _waits(asked: ApiRequest[Nothing, Nothing], states: tuple[WaitState, ...]) -> int:
+async def _count_waits(asked: ApiRequest[Nothing, Nothing], states: tuple[WaitState, ...]) -> int:
     request = WaitList(states, limit=1, tasks=asked.access_token.tasks, displays=asked.access_token.displays)
     return (await asked.ask(request, WaitListReply)).total
 

@@ -82,7 +82,9 @@ async def state(asked: ApiRequest[Nothing, Nothing]) -> PushState:
 
 
 async def subscribe(asked: ApiRequest[Nothing, PushTarget]) -> PushReply:
-    """Send notifications of what the access token may see to this browser. A conflict when there are too many."""
+    """Subscribe this browser to notifications of what its access token may see. The daemon answers with a conflict if
+    there are too many subscriptions.
+    """
     return await asked.ask(PushSubscribe(asked.access_token.pass_id, await asked.body()), PushReply)
 
 

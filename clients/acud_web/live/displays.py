@@ -65,7 +65,9 @@ class LiveDisplay:
     # ---- viewers -----------------------------------------------------------------------------------------------------
 
     def join(self, viewer: object, wake: Callable[[], None], fps: float) -> None:
-        """Watch for `viewer` too, or at another rate than before; `wake` is called when there is something new."""
+        """Add `viewer` to the viewers of this display, or change its frame rate. `wake` is called when there is a new
+        picture.
+        """
         self._viewers[viewer] = (wake, fps)
         if self._task is None:
             self._task = asyncio.create_task(self._keep())

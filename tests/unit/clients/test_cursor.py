@@ -35,7 +35,7 @@ def test_each_event_is_handed_out_exactly_once(topics: list[str], fates: list[st
             handed.append(told)
         if heard is Heard.GAP:
             handed.extend(event for event in events[: told.n] if cursor.recover(event))
-            cursor.reach(told.n)
+            cursor.raise_floor(told.n)
 
     for event, fate in zip(events, fates, strict=False):
         for _ in range({"lost": 0, "doubled": 2}.get(fate, 1)):

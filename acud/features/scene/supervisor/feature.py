@@ -116,7 +116,7 @@ def answer_scene(feature: SceneFeature, request: SceneGet, call: Call) -> None:
             feature.scenes.look(displays, request.mode, lambda: later(displays), request.within_s)
 
     def answer(displays: list[WatchedDisplay]) -> None:
-        fault = _find_missing(feature, displays) if names else None
+        fault = _find_display_error(feature, displays) if names else None
         if fault is not None:
             fail(fault)
             return
@@ -171,8 +171,8 @@ def _find_unknown_name(feature: SceneFeature, request: SceneGet, displays: list[
     return None
 
 
-def _find_missing(feature: SceneFeature, displays: list[WatchedDisplay]) -> AcudError | None:
-    """Return why a requested display is in no scene, or None."""
+def _find_display_error(feature: SceneFeature, displays: list[WatchedDisplay]) -> AcudError | None:
+    """Return an error for the first display that no scene can show (it was removed, or is still being added)."""
     for watched in displays:
         if feature.watched_displays.by_name.get(watched.name) is not watched:
             return DisplayDown(f"display {watched.name} was removed while it was looked at", hint="acud display list")
