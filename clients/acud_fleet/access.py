@@ -303,7 +303,8 @@ def _admin_rights(names: FleetNames, grant: Grant) -> Rights:
 
 
 _RIGHTS = {
-    Role.ADMIN: _admin_rights, Role.HOST: _host_rights, Role.ENDPOINT: _endpoint_rights, Role.WORKER: _worker_rights, Role.AGENT: _agent_rights,
+    Role.ADMIN: _admin_rights, Role.HOST: _host_rights, Role.ENDPOINT: _endpoint_rights, Role.WORKER: _worker_rights,
+    Role.AGENT: _agent_rights,
 }  # fmt: skip
 
 
