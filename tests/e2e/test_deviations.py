@@ -139,7 +139,7 @@ from acud.supervisor import security_checks
 handed = ("|/usr/share/apport/apport -p%p", "|/lib/systemd/systemd-coredump %P")
 for limit, pattern in ((1000, "core"), *((0, program) for program in handed), (0, "core")):
     resource.setrlimit(resource.RLIMIT_CORE, (limit, 1000 if limit else 0))
-    found = security_checks.core_dumps(pattern)
+    found = security_checks.check_core_dumps(pattern)
     print(found.level, found.part, found.text, found.fix, sep="|")
 """
 

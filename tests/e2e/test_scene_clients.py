@@ -58,7 +58,10 @@ def test_the_tool(gui_daemon: Daemon, form: DisplayInfo) -> None:
             async def seen(**given: object) -> str:
                 return text(await client.call_tool("scene", given))
 
-            told["whole"] = whole = await seen(display=form.name)
+            whole = await seen(display=form.name)
+            while "takes longer than" in whole:  # a loaded machine
+                whole = await seen(display=form.name)
+            told["whole"] = whole
             button = re.search(r'^(a\S+) button "Export"', whole, re.MULTILINE)
             assert button is not None
             told["part"] = await seen(target=button[1], mode="none")

@@ -40,10 +40,18 @@ def judge(lamp_judge: Judge) -> Iterator[Judge]:
 
 
 @pytest.fixture(scope="module")
-def daemon(lamp_judge: Judge) -> Iterator[Daemon]:
+def shared_daemon(lamp_judge: Judge) -> Iterator[Daemon]:
     """A daemon with the judge of the lamp and two evaluators."""
     with Daemon(settings=faults.settings(lamp_judge, evaluator={"workers": 2})) as running:
         yield running
+
+
+@pytest.fixture
+def daemon(shared_daemon: Daemon) -> Daemon:
+    """The same, running: a test may have ended it."""
+    if shared_daemon.process is None:
+        shared_daemon.start()
+    return shared_daemon
 
 
 @pytest.fixture
