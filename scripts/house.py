@@ -76,12 +76,13 @@ class House:
                 self.files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
         self.texts = {name: path.read_text(encoding="utf-8") for name, path in self.files.items()}
         self.trees = {name: ast.parse(text) for name, text in self.texts.items()}
+        self.nodes = {name: list(ast.walk(tree)) for name, tree in self.trees.items()}
         self.lines = {name: text.count("\n") for name, text in self.texts.items()}
 
     def functions(self) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
         """Yield each function with its module's name."""
-        for name, tree in self.trees.items():
-            for node in ast.walk(tree):
+        for name, nodes in self.nodes.items():
+            for node in nodes:
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     yield name, node
 
@@ -107,19 +108,20 @@ class House:
         """Each docstring and comment with its file and first line."""
         found = []
         for name, path in self.files.items():
-            strings = [node.value for node in ast.walk(self.trees[name]) if isinstance(node, ast.Expr)]
+            strings = [node.value for node in self.nodes[name] if isinstance(node, ast.Expr)]
             found += [
                 (path, one.lineno, one.value)
                 for one in strings
                 if isinstance(one, ast.Constant) and isinstance(one.value, str)
             ]
-            comments = (one for one in self.tokens(name) if one.type == tokenize.COMMENT)
+            comments = (one for one in self.tokens[name] if one.type == tokenize.COMMENT)
             found += [(path, one.start[0], one.string) for one in comments]
         return found
 
-    def tokens(self, name: str) -> Iterator[tokenize.TokenInfo]:
-        """Return the tokens of a module."""
-        return tokenize.generate_tokens(io.StringIO(self.texts[name]).readline)
+    @cached_property
+    def tokens(self) -> dict[str, list[tokenize.TokenInfo]]:
+        """The tokens of each module."""
+        return {name: list(tokenize.generate_tokens(io.StringIO(text).readline)) for name, text in self.texts.items()}
 
     @cached_property
     def plain_english(self) -> list[str]:
@@ -131,9 +133,9 @@ class House:
         """Names in backticks that stand nowhere in code, SQL, pages, settings or benches."""
         known = {path.stem for path in self.files.values()}
         docstrings = {text for _, _, text in self.prose}
-        for name, tree in self.trees.items():
-            known.update(name.split("."), (one.string for one in self.tokens(name) if one.type == tokenize.NAME))
-            texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+        for name, nodes in self.nodes.items():
+            known.update(name.split("."), (one.string for one in self.tokens[name] if one.type == tokenize.NAME))
+            texts = (node.value for node in nodes if isinstance(node, ast.Constant))
             for text in texts:
                 if isinstance(text, str) and text not in docstrings:
                     known.update(re.findall(r"\w+", text))
@@ -188,7 +190,7 @@ class House:
     @cached_property
     def circles(self) -> list[list[str]]:
         """Modules that import each other, also for types alone, over any number of steps; the largest circle first."""
-        imports = {name: self._imports_of(name, ast.walk(tree)) for name, tree in self.trees.items()}
+        imports = {name: self._imports_of(name, nodes) for name, nodes in self.nodes.items()}
         reached = {name: _reached(imports, name) for name in self.files}
         homes = {frozenset({one} | {other for other in reached[one] if one in reached[other]}) for one in reached}
         return sorted((sorted(home) for home in homes if len(home) > 1), key=len, reverse=True)
