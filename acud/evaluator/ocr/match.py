@@ -234,7 +234,9 @@ def _find_doubtful(lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo]) ->
     """Return the hits with other accents, which engines confuse or lose, or with a sign whose width is uncertain."""
     if leaf.regex:
         return []
-    hits = [hit for hit in _find_as(lines, leaf, _signs_short) if _has_open_sign(leaf, hit)]
+    hits: list[TextHit] = []
+    if _find_open_signs(leaf):
+        hits += [hit for hit in _find_as(lines, leaf, _signs_short) if _has_open_sign(leaf, hit)]
     if _has_accents(leaf.text):
         found = _find_as(lines, leaf, _without_accents)
         hits += [hit for hit in found if any(_has_accents(line.text) for line in hit.lines)]
@@ -243,10 +245,15 @@ def _find_doubtful(lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo]) ->
 
 def _has_open_sign(leaf: Text, hit: TextHit) -> bool:
     """Return whether a sign in the hit may stand for a spelling in the text or a longer one: its width is undecided."""
-    wanted, read = _signs_short(leaf.text), "".join(line.text for line in hit.lines)
-    return not leaf.regex and any(
-        sign in read and sign not in leaf.text and SPELLINGS[sign][:2] in wanted for sign in "≠≡"
-    )
+    return any(sign in line.text for sign in _find_open_signs(leaf) for line in hit.lines)
+
+
+def _find_open_signs(leaf: Text) -> list[str]:
+    """Return the signs that stand for a spelling in the text (`!=`, `==`) or for a longer one."""
+    if leaf.regex:
+        return []
+    wanted = _signs_short(leaf.text)
+    return [sign for sign in "≠≡" if sign not in leaf.text and SPELLINGS[sign][:2] in wanted]
 
 
 def _signs_short(text: str) -> str:
