@@ -116,6 +116,8 @@ class StepTask(Generic[Thing]):
             self._give_up = awaited.begin(self._later(resume))
         except AcudError as fault:
             self._outcome = fault
+        if self._is_over and callable(self._give_up):
+            self._give_up()  # cancelled while it was begun
 
     def _end(self, outcome: Thing | AcudError) -> None:
         if not self._is_over:

@@ -117,6 +117,22 @@ def test_cancel_runs_finally_and_gives_up_what_is_awaited() -> None:
     assert (closed, desk.given_up, desk.outcomes) == ([True], ["one"], [])
 
 
+def test_cancel_while_a_callback_is_begun_gives_it_up() -> None:
+    desk = Desk()
+    tasks: list[StepTask[Outcome]] = []
+
+    def begin(_: object) -> Callable[[], None]:
+        tasks[0].cancel()
+        return lambda: desk.given_up.append("one")
+
+    async def work() -> None:
+        await Callback[None](begin)
+
+    tasks.append(StepTask(work(), later, desk.outcomes.append))
+    tasks[0].begin()
+    assert (desk.given_up, desk.outcomes) == (["one"], [])
+
+
 def test_another_fault_goes_to_the_step_that_resumed_it_and_ends_the_work() -> None:
     desk = Desk()
 
