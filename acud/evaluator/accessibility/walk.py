@@ -133,7 +133,7 @@ class AppWalk:
         """Ask every widget that shows. Raises: NoAnswer when the application is gone, Unavailable when the bus is."""
         tops = await self._asker.children(self._root)
         self.answers += 1
-        level = self._unreached(WalkStep(ref, -1, (index,), None) for index, ref in enumerate(tops))
+        level = self._drop_reached(WalkStep(ref, -1, (index,), None) for index, ref in enumerate(tops))
         for _ in range(self._limits.max_depth):
             self._waiting = len(level)
             if not level:
@@ -175,13 +175,13 @@ class AppWalk:
             new = [index for index, one in kept if index >= 0 and not one]
             await asyncio.gather(*(self._ask_details(self.found[index]) for index in new))
             shown = [index for index, _ in kept if index >= 0]
-            more = self._unreached(step for index in shown for step in _child_steps(index, self.found[index]))
+            more = self._drop_reached(step for index in shown for step in _child_steps(index, self.found[index]))
             below.extend(more)
             self._skipped += len(wanted) - len(steps)
             self._waiting += len(more) - len(wanted)
         return below
 
-    def _unreached(self, steps: Iterable[WalkStep]) -> list[WalkStep]:
+    def _drop_reached(self, steps: Iterable[WalkStep]) -> list[WalkStep]:
         """Return the steps to widgets not reached yet: GTK 3 lists the menu of an open combo box twice, in the box
         and in a top-level window of its own, which comes first.
         """

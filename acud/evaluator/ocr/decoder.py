@@ -4,9 +4,9 @@ The recogniser takes capitals that look like small letters or digits for these: 
 then its second choice, with a chance of 2 % or more; where a small letter or a digit is right, the capital has less
 than 0.1 % (on the open half of the OCR set). So a doubtful letter follows the letters around it. The other way round it
 takes the v of a version for a V. A 1 that is taken for an l is the second choice with 1 % or more as well; where an l
-is right, the 1 has 0.2 % at most, but in the smallest bitmap letters. A lost accent is the second choice with 5 % or
-more, mostly (that of a Czech t is not), and a third has 3 % at most; where a letter has none, an accent has 2 % at most
-(14,000 letters, 6 fonts, 9 to 14 px), but where the letter is cut, so that it is in doubt itself.
+is right, the 1 has 0.2 % at most, but in the smallest bitmap letters. A lost accent is mostly the second choice too
+(not that of a Czech t). A letter without accent gives an accent a smaller chance than `_LEAST_ACCENT`, except where the
+letter is cut and so in doubt itself (`_SURE_LETTER`).
 """
 
 from __future__ import annotations

@@ -138,8 +138,8 @@ class RapidEngine:
         return made
 
     def _boxes_on(self, canvas: Bgr, parts: NDArray[np.bool_]) -> list[Rect]:
-        """Return the boxes of lines on a canvas. Only where `parts` is set, parts of a picture lie: the detector would
-        take lines of several side by side for one, which is of none.
+        """Return the boxes of lines on a canvas. `parts` marks the pixels that belong to a part of a picture. The
+        detector's chances between parts are set to 0, as it would join lines of neighbouring parts to one box.
         """
         tensor = canvas.transpose(2, 0, 1)[None].astype(np.float32)
         tensor *= np.float32(2 / 255)

@@ -236,7 +236,7 @@ class Sessions:
         """Call tmux; a failure to call it is a complaint too."""
         try:
             _check_socket(socket)
-            command = [*tmux.begin_tmux_command(self._settings.tmux, socket), *arguments]
+            command = [*tmux.build_tmux_prefix(self._settings.tmux, socket), *arguments]
             ProgramCall(self._loop, command, self._env, self._settings.timeout_s, done)
         except Unavailable as fault:
             answer = CallResult("", fault.message)

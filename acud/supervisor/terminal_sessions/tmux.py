@@ -68,8 +68,10 @@ class Listing(Struct, frozen=True):
         )
 
 
-def begin_tmux_command(program: str, socket: str) -> list[str]:
-    """Return the command that calls the tmux of a socket: a name, a path, or "" for the usual one."""
+def build_tmux_prefix(program: str, socket: str) -> list[str]:
+    """Return the beginning of a command for the tmux server of `socket`: a name, a path, or "" for the usual one.
+    `program`: the executable of tmux.
+    """
     named = ["-S" if socket.startswith("/") else "-L", socket] if socket else []
     return [program, "-u", *named]
 

@@ -120,5 +120,5 @@ def test_no_server_is_no_session_and_other_complaints_are_faults() -> None:
     assert tmux.is_server_missing("server exited unexpectedly")
     assert not tmux.is_server_missing("error connecting to /tmp/x (Permission denied)")
     assert not tmux.is_server_missing("cannot start tmux: No such file or directory")
-    assert tmux.begin_tmux_command("tmux", "work")[-2:] == ["-L", "work"]
-    assert tmux.begin_tmux_command("tmux", "/a/b")[-2:] == ["-S", "/a/b"]
+    assert tmux.build_tmux_prefix("tmux", "work")[-2:] == ["-L", "work"]
+    assert tmux.build_tmux_prefix("tmux", "/a/b")[-2:] == ["-S", "/a/b"]

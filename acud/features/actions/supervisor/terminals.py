@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -100,7 +101,7 @@ class _Asked(Protocol):
         ...
 
 
-class _TerminalCall:
+class _TerminalCall(ABC):
     """One call on its way: what it does, then when it is answered, then the text that was written since."""
 
     def __init__(
@@ -126,8 +127,9 @@ class _TerminalCall:
         """Begin; the call is answered with what came of it."""
         StepTask(self._carry_out(), self._call.later, self._answer).begin()
 
+    @abstractmethod
     async def _carry_out(self) -> TerminalReply:
-        raise NotImplementedError
+        """Do what the request asks; return its answer. Raises: AcudError."""
 
     def _answer(self, outcome: TerminalReply | AcudError) -> None:
         """Reply; what programs wrote is not stored for a repeat."""
