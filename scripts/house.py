@@ -41,7 +41,7 @@ FOREIGN = re.compile(
 )
 """Names in backticks that libraries, formats and examples have."""
 GENERATED = ("Written by scripts/", "scripts.client_methods")
-PAGES = {"cli.md", "openapi.md", "protocol.md", "settings.md", "metrics.md"}
+PAGES = {"cli.md", "mcp-tools.md", "openapi.md", "protocol.md", "settings.md", "metrics.md"}
 """Reference pages that a script writes."""
 
 GOALS: dict[str, float] = {

@@ -1,6 +1,6 @@
-"""Reference pages made from the code: docs/cli.md from click, the tables of docs/protocol.md from the messages, those
-of docs/mcp.md from the table of tools, that of docs/metrics.md from the catalogue, docs/scene.schema.json from the
-scene's type, docs/openapi.json, docs/openapi.md and the table of docs/web-api.md from the gateway's routes,
+"""Reference pages made from the code: docs/cli.md from click, the tables of docs/protocol.md from the messages,
+docs/mcp-tools.md and the tables of docs/mcp.md from the table of tools, that of docs/metrics.md from the catalogue,
+docs/scene.schema.json from the scene's type, docs/openapi.json and docs/openapi.md from the gateway's routes,
 docs/settings.md from conf/acud.toml, the threats of docs/promises.md from docs/threats.md, the worked example of
 docs/waiting-example.md from acud.waits.example. And clients/acud_mcp/listing.json, from which `acud mcp` answers first,
 and docs/llms.txt from docs/index.md.
@@ -39,10 +39,10 @@ METRICS_PAGE = ROOT / "docs" / "metrics.md"
 INDEX_PAGE = ROOT / "docs" / "index.md"
 LLMS = ROOT / "docs" / "llms.txt"
 MCP_PAGE = ROOT / "docs" / "mcp.md"
+MCP_TOOLS_PAGE = ROOT / "docs" / "mcp-tools.md"
 MCP_LISTING = ROOT / "clients" / "acud_mcp" / "listing.json"
 PROMISES_PAGE = ROOT / "docs" / "promises.md"
 THREATS_PAGE = ROOT / "docs" / "threats.md"
-API_PAGE = ROOT / "docs" / "web-api.md"
 OPENAPI = ROOT / "docs" / "openapi.json"
 OPENAPI_PAGE = ROOT / "docs" / "openapi.md"
 SCENE_SCHEMA = ROOT / "docs" / "scene.schema.json"
@@ -285,13 +285,22 @@ def llms() -> str:
 # ---- the MCP tools -------------------------------------------------------------------------------------------------
 
 
-def _tools() -> str:
+_MCP_TOOLS_HEAD = """# Every tool of `acud mcp`
+
+Written by `scripts/docs` from the tools themselves; do not edit. [mcp.md](mcp.md) describes how to connect an agent,
+how it waits, and how it gets pictures. Each tool also takes numbers and truth values that are spelled as strings; a
+null counts as not given.
+"""
+
+
+def mcp_tools_page() -> str:
+    """Return docs/mcp-tools.md."""
     from acud_mcp.server import TOOLS
 
     there = TOOLS
     rows = [f"| [`{t.name}`](#{t.name}) | {t.toolset} | {t.effect.value} | {_cell(t.about)} |" for t in there]
     head = ["| tool | toolset | effect | what it does |", "|---|---|---|---|"]
-    return "\n".join([*head, *rows]) + "\n\n" + "\n\n".join(_tool_section(tool) for tool in there)
+    return "\n\n".join([_MCP_TOOLS_HEAD + "\n" + "\n".join([*head, *rows]), *map(_tool_section, there)]) + "\n"
 
 
 def _tool_section(tool: Any) -> str:
@@ -305,7 +314,7 @@ def _tool_section(tool: Any) -> str:
     beside = f"\n\nTaken as well: {', '.join(others)}." if others else ""
     result = tool.result or find_command(tool.request).reply
     given = ", ".join(f"`{name}`" for name in tool.shows or result.__struct_fields__)
-    return f"### {tool.name}\n\n{tool.about}\n\n{table}{beside}\n\nReturns {given}."
+    return f"## {tool.name}\n\n{tool.about}\n\n{table}{beside}\n\nReturns {given}."
 
 
 def _argument(name: str, node: dict[str, Any], schema: dict[str, Any]) -> str:
@@ -336,7 +345,7 @@ def _patient_hosts() -> str:
     return ", ".join(f"`{name}`" for name in sorted(PATIENT)) + "."
 
 
-MCP_GENERATED: dict[str, Callable[[], str]] = {"toolsets": _caps, "tools": _tools, "hosts": _patient_hosts}
+MCP_GENERATED: dict[str, Callable[[], str]] = {"toolsets": _caps, "hosts": _patient_hosts}
 
 # ---- promises ------------------------------------------------------------------------------------------------------
 
@@ -362,24 +371,6 @@ def _openapi() -> dict[str, Any]:
 
     return document.document(application.ROWS, api.OPERATIONS)
 
-
-def _operations() -> str:
-    from acud_web.api.document import words_of
-    from acud_web.application import ROWS
-
-    described = [(row, words_of(row.endpoint)) for row in ROWS if row.path.startswith("/api/")]
-    told = {(path, way): node for path, ways in _openapi()["paths"].items() for way, node in ways.items()}
-    rows = []
-    for row, plain in sorted(described, key=lambda one: (one[0].path, one[0].method)):
-        node = told.get((row.path, row.method.lower()), {})
-        words = f"{node.get('summary', plain[0])}. {node.get('description', plain[1])}".strip()
-        given = ", ".join(f"`{one['name']}`" for one in node.get("parameters", ()) if one["in"] == "query")
-        scope = row.scope.value if row.scope is not None else "none"
-        rows.append(f"| {row.method} | `{row.path}` | {scope} | {given} | {_cell(words)} |")
-    return "\n".join(["| method | path | scope | query | what it does |", "|---|---|---|---|---|", *rows])
-
-
-API_GENERATED: dict[str, Callable[[], str]] = {"operations": _operations}
 
 # ---- the command line ----------------------------------------------------------------------------------------------
 
@@ -471,7 +462,6 @@ def pages() -> dict[Path, str]:
         PROTOCOL_PAGE: GENERATED,
         MCP_PAGE: MCP_GENERATED,
         METRICS_PAGE: {"families": metric_families},
-        API_PAGE: API_GENERATED,
         PROMISES_PAGE: {"threats": threats},
         WAITING_PAGE: {"example": example.table},
     }
@@ -484,6 +474,7 @@ def pages() -> dict[Path, str]:
     made |= {PICTURES / name: draw() for name, draw in concept_drawings.drawings().items()}
     figures = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     made |= {PICTURES / f"cost-{theme}.svg": cost_plot.plot(figures, theme) for theme in cost_plot.THEMES}
+    made[MCP_TOOLS_PAGE] = mcp_tools_page()
     made[MCP_LISTING] = mcp_listing()
     made[LLMS] = llms()
     return {CLI_PAGE: cli_page(), SCENE_SCHEMA: scene_schema()} | made

@@ -164,8 +164,8 @@ def test_a_fleet_passes_it_to_a_host(copy: Copy, daemon: Daemon) -> None:
     [
         ("protocol.md", "### daemon_clock\n\nPlain. Ask what time the daemon has."),
         ("cli.md", "acud daemon clock"),
-        ("mcp.md", "### daemon_clock\n\nTell the daemon's time."),
-        ("web-api.md", "| GET | `/api/clock` | read | `since_utc_s` | Ask what time the daemon has."),
+        ("mcp-tools.md", "## daemon_clock\n\nTell the daemon's time."),
+        ("openapi.md", "### `GET /api/clock`\n\nAsk what time the daemon has."),
     ],
 )
 def test_the_pages_tell_of_it(copy: Copy, page: str, words: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LONGEST = 120
-GENERATED = {"cli.md", "openapi.md", "settings.md"}
+GENERATED = {"cli.md", "mcp-tools.md", "openapi.md", "settings.md"}
 _GENERATED_PART = re.compile(r"^<!-- generated: .*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
 _CANNOT_BE_BROKEN = re.compile(r"\s*\||\[[\w-]+\]: ")
 PAGES = [

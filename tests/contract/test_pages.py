@@ -26,10 +26,11 @@ def reference() -> ModuleType:
 
 
 GENERATED = [
-    "cli.md", "llms.txt", "mcp.md", "metrics.md", "openapi.json", "openapi.md", "promises.md", "protocol.md",
+    "cli.md", "llms.txt", "mcp.md", "mcp-tools.md", "metrics.md", "openapi.json", "openapi.md", "promises.md",
+    "protocol.md",
     "pictures/architecture.svg", "pictures/concept-parts.svg", "pictures/concept-takeover.svg",
     "pictures/concept-verdict.svg", "pictures/concept-waiting.svg", "pictures/cost-dark.svg", "pictures/cost-light.svg",
-    "settings.md", "web-api.md",
+    "settings.md",
 ]  # fmt: skip
 
 
