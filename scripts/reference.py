@@ -351,15 +351,15 @@ MCP_GENERATED: dict[str, Callable[[], str]] = {"toolsets": _caps, "hosts": _pati
 
 
 def threats() -> str:
-    """Return one line for each row of docs/threats.md: who tries what and what stops it, and what shows that."""
-    rows = ["| promise | test |", "|---|---|"]
+    """Return a table for each attacker of docs/threats.md: what it can try, and the test that acud stops it."""
+    parts = []
     for section in THREATS_PAGE.read_text(encoding="utf-8").split("\n## ")[1:]:
-        who, _, text = section.partition("\n")
+        attacker, _, text = section.partition("\n")
         for table in re.findall(r"^\| can try \|.*\n\|[-|]+\n((?:\|.*\n?)+)", text, re.MULTILINE):
-            for line in table.splitlines():
-                wanted, stops, shown, _ = (cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1])
-                rows.append(f"| {who} can try {wanted}: {stops} | {shown} |")
-    return "\n".join(rows)
+            cells = [re.split(r" (?<!\\)\| ", line.strip("| ")) for line in table.splitlines()]
+            rows = [f"| {wanted} | {shown} |" for wanted, _, shown, _ in cells]
+            parts.append("\n".join([f"### {attacker}\n", "| promise | test |", "|---|---|", *rows]))
+    return "\n\n".join(parts)
 
 
 # ---- the web API ---------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Compares the daemon with docs/threats.md: each deviation with its fix, for `acud doctor`."""
+"""Compares the daemon with docs/deviations.md: each deviation with its fix, for `acud doctor`."""
 
 from __future__ import annotations
 

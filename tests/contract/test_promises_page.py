@@ -78,8 +78,7 @@ def test_every_fault_has_its_line() -> None:
 def test_every_threat_has_its_line() -> None:
     threats = first_cells("threats.md", "can try")
     assert len(threats) >= 30
-    assert len(SECTIONS["Threats"]) == len(threats)
-    assert all(f" can try {one}: " in promise for one, (promise, _) in zip(threats, SECTIONS["Threats"], strict=True))
+    assert [promise for promise, _ in SECTIONS["Threats"]] == threats
 
 
 def test_everything_that_the_soak_judges_has_its_line() -> None:

@@ -1,4 +1,4 @@
-"""Each deviation from docs/threats.md, made to happen: `acud doctor` says the line that the page promises."""
+"""Each deviation of docs/deviations.md, made to happen: `acud doctor` says the line that the page promises."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.e2e.desktop import until
 from tests.integration.xserver import XServer
 from tests.open_instance import open_instance, put
 
-PAGE = (Path(__file__).parents[2] / "docs" / "threats.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "deviations.md").read_text(encoding="utf-8")
 
 
 class Row(NamedTuple):
