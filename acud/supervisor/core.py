@@ -32,8 +32,8 @@ from acud.supervisor.fresh_frames import FrameRequests, FreshFrameResolver, Wind
 from acud.supervisor.host_conditions import HostConditions, ProgramEnds
 from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.journal import Journal
+from acud.supervisor.judge_metrics import JudgeMetrics
 from acud.supervisor.live_watches import LiveWatches
-from acud.supervisor.metrics import JudgeMetrics
 from acud.supervisor.observers import Observers, Order
 from acud.supervisor.ports import FeaturePorts
 from acud.supervisor.program_launcher import ProgramLauncher, inherited_environment

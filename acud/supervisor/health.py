@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import resource
 from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -12,12 +14,13 @@ import zmq
 
 from acud import __version__
 from acud.base import private_files
-from acud.config import key_variable
+from acud.config import OtelSettings, key_variable
 from acud.config.http_listeners import is_loopback
 from acud.protocol.requests.daemon import Finding
 from acud.store import damaged_log
-from acud.supervisor import metrics, security_checks
+from acud.supervisor import security_checks
 from acud.supervisor.children import Child, ChildState
+from acud.supervisor.freshness import explain_late_child, explain_stale_display, list_stale
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, WakeState
 
@@ -109,7 +112,7 @@ def _check_display(app: App, watched: WatchedDisplay) -> Finding:
     if watched.state is not DisplayState.UP or source is None:
         fix = "acud display create" if watched.managed else f"start the X server, or acud display remove {watched.name}"
         return Finding(part, "fault", watched.reason or watched.state.value, fix)
-    stale = metrics.explain_stale_display(app, watched)
+    stale = explain_stale_display(app, watched)
     if stale:
         return Finding(part, "fault", stale, "acud logs --level warning; a hung capture process is replaced by itself")
     text = f"{source.width}x{source.height}, grabs by {source.method}"
@@ -153,7 +156,7 @@ def _check_forking(app: App) -> Iterator[Finding]:
 def _check_late(app: App) -> Iterator[Finding]:
     """Yield children that run and send nothing."""
     for child in app.keeper.slots.values():
-        late = metrics.explain_late_child(app, child)
+        late = explain_late_child(app, child)
         if late:
             fix = f"it is replaced by itself after {app.keeper.patience_s(child):g} s of silence"
             yield Finding(f"{child.kind} {child.name}", "fault", late, fix)
@@ -182,7 +185,7 @@ def _check_gateway(app: App, url: str) -> Finding:
 
 def _check_traces(app: App) -> Iterator[Finding]:
     """Yield where spans are sent, or which package for that is missing."""
-    url, missing = app.settings.otel.url, metrics.explain_missing_exporter(app.settings.otel)
+    url, missing = app.settings.otel.url, _explain_missing_exporter(app.settings.otel)
     if missing:
         yield Finding("traces", "fault", missing, 'pip install "acud[otel]", then acud daemon restart')
     elif url:
@@ -237,8 +240,8 @@ def reasons(app: App) -> list[str]:
         for child in app.keeper.slots.values()
         if child.state is ChildState.FAILED
     ]
-    found += metrics.reasons(app)
-    missing = metrics.explain_missing_exporter(app.settings.otel)
+    found += list_stale(app)
+    missing = _explain_missing_exporter(app.settings.otel)
     found += [f"traces: {missing}"] if missing else []
     found += [f"web: {app.web.fault}"] if app.web.fault else []
     found += [reason for running in app.features.values() for reason in running.reasons()]
@@ -262,3 +265,18 @@ def find_unlisted_reasons(app: App) -> list[tuple[str, str]]:
     if app.drain.reason:
         found.append((app.drain.reason, "acud daemon drain --cancel takes new work again"))
     return found
+
+
+def _explain_missing_exporter(settings: OtelSettings) -> str:
+    """Return why no traces can be sent though an endpoint is set; "" if nothing is wrong."""
+    if not settings.url or _is_installed():
+        return ""
+    return "[otel] endpoint is set, and the extra acud[otel] is not installed"
+
+
+@cache
+def _is_installed() -> bool:
+    try:
+        return find_spec("opentelemetry.exporter.otlp.proto.http") is not None
+    except ModuleNotFoundError:  # not even the packages around it
+        return False

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acud import __version__
-from acud.config import OtelSettings
-from acud.metrics.catalogue import BY_NAME, SLOW_S
-from acud.metrics.counters import Histograms, Tally
+from acud.metrics.catalogue import BY_NAME
 from acud.process.child_process import rss_mb
 from acud.protocol import VERSION
-from acud.protocol.evaluation import Described, JobResult, LeafAnswer, Thought
 from acud.supervisor import health
 from acud.supervisor.children import Child, ChildState
 from acud.supervisor.frame_sources import Source
+from acud.supervisor.freshness import explain_late_child, explain_stale_display
 from acud.supervisor.job_queues import Lane
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import Answer, DisplayState, WakeState
+from acud.types import DisplayState, WakeState
 from acud.types.metrics import Metric, Sample, flag
 
 if TYPE_CHECKING:
@@ -105,113 +101,6 @@ def sample_wakes(app: App) -> Iterator[Named]:
         yield "acud_wake_route_failing", flag(route in failing, route.value)
 
 
-def reasons(app: App) -> list[str]:
-    """Return why data is not fresh, one sentence each."""
-    displays = [(watched, explain_stale_display(app, watched)) for watched in app.watched_displays.by_name.values()]
-    children = [(child, explain_late_child(app, child)) for child in app.keeper.slots.values()]
-    return [f"display {watched.name}: {why}" for watched, why in displays if why] + [
-        f"{child.kind} {child.name}: {why}" for child, why in children if why
-    ]
-
-
-def explain_stale_display(app: App, watched: WatchedDisplay) -> str:
-    """Return why the display's newest frame is stale, "" when it is not (or the display is known to be down)."""
-    source = app.sources.by_name.get(watched.name)
-    if watched.state is not DisplayState.UP or source is None:
-        return ""
-    age_s, wanted_for_s = app.sources.age_s(source), app.sources.wanted_for_s(source)
-    return explain_stale_frame(age_s, wanted_for_s, app.settings.capture.floor_s, app.settings.daemon.late_s)
-
-
-def explain_late_child(app: App, child: Child) -> str:
-    """Return why the child's last message is too old, "" when it is not; a starting child is not judged."""
-    if child.state is not ChildState.READY or child.process is None:
-        return ""
-    return explain_late_beat(app.clock.monotonic_s() - child.silent_from_s, app.settings.daemon.late_s)
-
-
-def explain_stale_frame(age_s: float | None, wanted_for_s: float | None, floor_s: float, late_s: float) -> str:
-    """Return why a frame is stale, "" when it is not.
-
-    `age_s`: since a grab last matched the screen (None: there was none). `wanted_for_s`: for how long consumers have
-    wanted frames (None: none do; then no age is too great). While they do, a grab is made at least every `floor_s`, and
-    reported with the next heartbeat.
-    """
-    limit_s = floor_s + late_s
-    if wanted_for_s is None:
-        return ""
-    if age_s is None:
-        return f"no frame came for {wanted_for_s:.0f} s" if wanted_for_s > late_s else ""
-    # A frame may be old because no newer one was wanted: the grab that a new demand causes gets the same time.
-    if age_s > limit_s and wanted_for_s > late_s:
-        return f"its newest frame was last compared with the screen {age_s:.0f} s ago"
-    return ""
-
-
-def explain_late_beat(silent_s: float, late_s: float) -> str:
-    """Return why a running child counts as unwell, "" if it is well; `silent_s`: since its last message."""
-    return f"it has said nothing for {silent_s:.0f} s" if silent_s > late_s else ""
-
-
-class JudgeMetrics:
-    """Counts every result of the pool."""
-
-    def __init__(self) -> None:
-        self._judges = {
-            name: Tally()
-            for name in ("calls", "verdicts", "faults", "spared", "tokens", "cost_usd", "unpriced", "gated")
-        }
-        self._latency_s = Histograms(SLOW_S)
-        self._chats = {name: Tally() for name in ("calls", "tokens", "cost_usd")}
-
-    def count_result(self, result: JobResult) -> None:
-        """Count the answers in `result`."""
-        for answered in result.answered:
-            if answered.gated:
-                self._judges["gated"].add()
-            for answer in answered.answers:
-                self._count_answer(answer)
-        for said in (result.thought, result.described):
-            if said is not None:
-                self._count_chat(said)
-
-    def _count_answer(self, answer: LeafAnswer) -> None:
-        tallies, judge = self._judges, answer.judge or "none"
-        if answer.source != "judge":
-            tallies["spared"].add(judge, answer.source)
-            return
-        tallies["calls"].add(judge)
-        tallies["verdicts"].add(judge, answer.verdict.answer.value)
-        if answer.verdict.answer is Answer.UNKNOWN:
-            tallies["faults"].add(judge, answer.verdict.code or "unknown")
-        self._latency_s.observe(answer.latency_ms / 1000, judge)
-        _count_tokens(tallies["tokens"], judge, answer)
-        if answer.cost_usd is None:
-            tallies["unpriced"].add(judge)
-        else:
-            tallies["cost_usd"].add(judge, amount=answer.cost_usd)
-
-    def _count_chat(self, said: Thought | Described) -> None:
-        model = said.model or "unknown"
-        self._chats["calls"].add(model, said.code or "ok")
-        _count_tokens(self._chats["tokens"], model, said)
-        if said.cost_usd is not None:
-            self._chats["cost_usd"].add(model, amount=said.cost_usd)
-
-    def samples(self) -> Iterator[Named]:
-        """Yield the counts, by family."""
-        for name, tally in self._judges.items():
-            yield from ((f"acud_judge_{name}_total", sample) for sample in tally.samples())
-        yield from (("acud_judge_latency_seconds", sample) for sample in self._latency_s.samples())
-        for name, tally in self._chats.items():
-            yield from ((f"acud_chat_{name}_total", sample) for sample in tally.samples())
-
-
-def _count_tokens(tally: Tally, name: str, said: LeafAnswer | Thought | Described) -> None:
-    tally.add(name, "in", amount=said.tokens_in or 0)
-    tally.add(name, "out", amount=said.tokens_out or 0)
-
-
 def sample_daemon(app: App) -> Iterator[Named]:
     """Yield the figures of the supervisor."""
     yield "acud_info", Sample((__version__, str(VERSION)), 1)
@@ -286,21 +175,6 @@ def sample_requests(app: App) -> Iterator[Named]:
         yield "acud_request_seconds", sample
     yield from (("acud_request_errors_total", sample) for sample in app.control.errors.samples())
     yield "acud_requests_parked", Sample((), app.control.parked)
-
-
-def explain_missing_exporter(settings: OtelSettings) -> str:
-    """Return why no traces can be sent though an endpoint is set; "" if nothing is wrong."""
-    if not settings.url or _is_installed():
-        return ""
-    return "[otel] endpoint is set, and the extra acud[otel] is not installed"
-
-
-@cache
-def _is_installed() -> bool:
-    try:
-        return find_spec("opentelemetry.exporter.otlp.proto.http") is not None
-    except ModuleNotFoundError:  # not even the packages around it
-        return False
 
 
 _PARTS = (

@@ -12,7 +12,7 @@ from acud.metrics.counters import Histogram, Summaries
 from acud.protocol.capture import Notice
 from acud.protocol.evaluation import Answered, JobResult, LeafAnswer
 from acud.supervisor.frame_sources import FrameTally
-from acud.supervisor.metrics import JudgeMetrics
+from acud.supervisor.judge_metrics import JudgeMetrics
 from acud.types import no
 from acud_client.exposition import text
 from tests.daemon import Daemon

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acud.supervisor.metrics import explain_late_beat, explain_stale_frame
+from acud.supervisor.freshness import explain_late_beat, explain_stale_frame
 
 FLOOR_S, LATE_S = 30.0, 5.0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acud.protocol.evaluation import Answered, JobResult, LeafAnswer, Thought
-from acud.supervisor.metrics import JudgeMetrics
+from acud.supervisor.judge_metrics import JudgeMetrics
 from acud.types import no, unknown, yes
 
 
