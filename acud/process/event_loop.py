@@ -54,7 +54,7 @@ class EventLoop:
         after_turn: Callback | None = None,
         on_turned: Callable[[float], None] | None = None,
     ) -> None:
-        self._now = monotonic_s
+        self.now_s = monotonic_s
         self._after_turn = after_turn
         self._poller = zmq.Poller()
         self._callbacks: dict[object, Callback] = {}
@@ -65,9 +65,6 @@ class EventLoop:
         self._stopping = False
         self._on_turned = on_turned
         """Called with the time that each turn took, without the poll (seconds); None: turns are not timed."""
-
-    def now_s(self) -> float:
-        return self._now()
 
     def watch(self, what: zmq.Socket[bytes] | Watchable | int, callback: Callback) -> None:
         """Call `callback` in each turn in which `what` is readable; it must read until nothing is left."""
@@ -100,7 +97,7 @@ class EventLoop:
 
     def call_later(self, delay_s: float, callback: Callback) -> Timer:
         """Call `callback` once, `delay_s` from now."""
-        return self.call_at(self._now() + delay_s, callback)
+        return self.call_at(self.now_s() + delay_s, callback)
 
     def call_each(self, period_s: float, callback: Callback) -> None:
         """Call `callback` at each multiple of `period_s` on the loop's clock, so that those of one period share a turn.
@@ -109,7 +106,7 @@ class EventLoop:
         """
 
         def again() -> None:
-            self.call_at((self._now() // period_s + 1) * period_s, fire)
+            self.call_at((self.now_s() // period_s + 1) * period_s, fire)
 
         def fire() -> None:
             again()
@@ -136,9 +133,9 @@ class EventLoop:
         if self._on_turned is None:
             self._go_round(ready)
         else:
-            began_s = self._now()
+            began_s = self.now_s()
             self._go_round(ready)
-            self._on_turned(self._now() - began_s)
+            self._on_turned(self.now_s() - began_s)
 
     def _go_round(self, ready: list[tuple[Any, int]]) -> None:
         for key, _ in ready:
@@ -154,12 +151,12 @@ class EventLoop:
             heapq.heappop(self._timers)
         dues = [at_s for at_s in (self._timers[0][0] if self._timers else None, self._wake_s) if at_s is not None]
         waits = [max_wait_s] if max_wait_s is not None else []
-        waits += [min(dues) - self._now()] if dues else []
+        waits += [min(dues) - self.now_s()] if dues else []
         # Round up: a poll that ends just before a timer would spin until it is due.
         return max(0, int(min(waits) * 1000 + 0.999)) if waits else None
 
     def _fire_timers(self) -> None:
-        now = self._now()
+        now = self.now_s()
         if self._wake_s is not None and self._wake_s <= now:
             self._wake_s = None
         while self._timers and self._timers[0][0] <= now:

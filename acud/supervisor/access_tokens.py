@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal
 
+from acud.base.clock import Clock
 from acud.base.errors import InvalidRequest, NotFound
 from acud.base.ids import new_id
 from acud.protocol.requests.web import WebLogin, WebTokenCreate
@@ -23,15 +23,15 @@ Every = Literal["", "token", "session", "pass"]
 class AccessTokens:
     """Knows digests only: a secret stays with the client that made it. `session_days`: how long a session is valid."""
 
-    def __init__(self, journal: Journal, utc_s: Callable[[], float], session_days: float) -> None:
+    def __init__(self, journal: Journal, clock: Clock, session_days: float) -> None:
         self._journal = journal
         self._store = journal.store.web
-        self._utc_s = utc_s
+        self._clock = clock
         self._session_s = session_days * _DAY_S
 
     def login(self, asked: WebLogin) -> float:
         """Store a one-time code; return until when it is valid. Raises: Conflict when it exists already."""
-        until_utc_s = self._utc_s() + _CODE_S
+        until_utc_s = self._clock.instant().utc_s + _CODE_S
         self._store.keep_code(
             LoginCode(asked.digest, asked.name, asked.scope, asked.displays, asked.tasks, until_utc_s)
         )
@@ -40,7 +40,7 @@ class AccessTokens:
     def redeem(self, code: str, session: str) -> AccessToken:
         """Exchange a code for a session. Raises: NotFound, with the same text whatever is wrong with the code."""
         spent = self._store.spend_code(code)
-        now = self._utc_s()
+        now = self._clock.instant().utc_s
         if spent is None or spent.expires_utc_s <= now:
             raise NotFound("this login link was used already, or is too old", hint="acud web login makes another")
         return self._keep(
@@ -59,7 +59,7 @@ class AccessTokens:
 
     def create(self, asked: WebTokenCreate) -> AccessToken:
         """Make a token. Raises: Conflict when its digest exists already."""
-        now = self._utc_s()
+        now = self._clock.instant().utc_s
         until_utc_s = now + asked.for_s if asked.for_s else 0.0
         made = AccessToken(
             new_id("token"), "token", asked.name, asked.scope, asked.displays, asked.tasks, now, until_utc_s
@@ -72,7 +72,7 @@ class AccessTokens:
 
     def find_by_digest(self, digest: str) -> AccessToken:
         """Return the access token of the secret with this digest. Raises: NotFound."""
-        found, now = self._store.of(digest), self._utc_s()
+        found, now = self._store.of(digest), self._clock.instant().utc_s
         if found is None or found.is_expired(now):
             raise NotFound("this token or session is unknown, revoked or expired", hint="acud web login")
         if now - found.used_utc_s >= _USED_S:
@@ -81,7 +81,7 @@ class AccessTokens:
 
     def all(self) -> tuple[AccessToken, ...]:
         """Return every valid access token, newest first."""
-        now = self._utc_s()
+        now = self._clock.instant().utc_s
         return tuple(one for one in self._store.all() if not one.is_expired(now))
 
     def revoke(self, pass_id: str, every: Every) -> tuple[AccessToken, ...]:

@@ -76,7 +76,7 @@ class App(Core):
             self.loop,
             self.journal,
             settings.daemon.max_parked_replies,
-            self.utc_s,
+            clock,
             RequestDigest(paths.request_key),
             answering,
             self.drain.admit,

@@ -163,7 +163,6 @@ class ChildKeeper:
         self,
         socket: zmq.Socket[bytes],
         loop: EventLoop,
-        monotonic_s: Callable[[], float],
         settings: DaemonSettings,
         stderr: IO[bytes],
         endpoint: str,
@@ -174,7 +173,7 @@ class ChildKeeper:
         """`known_pids`: of processes that other parts of the supervisor reap."""
         self._socket = socket
         self._loop = loop
-        self._now = monotonic_s
+        self._now = loop.now_s
         self._settings = settings
         self._stderr = stderr
         self._endpoint = endpoint
@@ -193,7 +192,7 @@ class ChildKeeper:
         self._known_pids = known_pids
         self.on_absence: list[Callable[[float], None]] = []
         """Called with a time (seconds) in which this process did not run, so that it received no messages."""
-        self._checked_s = monotonic_s()
+        self._checked_s = loop.now_s()
         loop.watch(socket, self._receive_some)
         loop.call_each(_CHECK_S, self._check_silence)
 

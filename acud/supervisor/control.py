@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from acud.base import log
+from acud.base.clock import Clock
 from acud.base.errors import AcudError, Conflict, InternalError, InvalidRequest, Refused, StoreUnavailable
 from acud.metrics.counters import Summaries, Tally
 from acud.process.event_loop import EventLoop
@@ -155,14 +156,14 @@ class Control:
         loop: EventLoop,
         journal: Journal,
         max_parked: int,
-        utc_s: Callable[[], float],
+        clock: Clock,
         request_digest: RequestDigest,
         handlers: Mapping[str, Handler],
         admit: Callable[[Command, msgspec.Struct], None],
         faults: FaultGuard,
     ) -> None:
         """`admit` raises an error if a request of that command is refused now."""
-        self._utc_s = utc_s
+        self._clock = clock
         self.request_digest = request_digest
         self._journal = journal
         self._now = loop.now_s
@@ -294,7 +295,7 @@ class Control:
         if not call.spec.outside:
             return
         try:
-            self._journal.store.requests.start(call.request_id, call.digest, self._utc_s())
+            self._journal.store.requests.start(call.request_id, call.digest, self._clock.instant().utc_s)
         except StoreUnavailable:
             if call not in self._starting:  # else the turn's failed commit answers it
                 raise
@@ -341,7 +342,7 @@ class Control:
         requests = self._journal.store.requests
         try:
             if envelope.error is None or call.acted:
-                requests.answer(call.request_id, call.digest, codec.encode(kept), self._utc_s())
+                requests.answer(call.request_id, call.digest, codec.encode(kept), self._clock.instant().utc_s)
             else:
                 requests.withdraw(call.request_id)
         except StoreUnavailable as fault:

@@ -86,13 +86,13 @@ class Core:
         self.listeners = ListenerSockets(inherited, paths.handover, self.loop, self.notifier)
         self._context: zmq.Context[Any] = zmq.Context()
         self.store = Store(paths.database, paths.evidence, settings.store, self.started.utc_s)
-        self.publisher = Publisher(paths.run / "events", self.loop, self.utc_s, lambda: self._newest_sent)
+        self.publisher = Publisher(paths.run / "events", self.loop, clock, lambda: self._newest_sent)
         self.committed_events = Observers[Callable[[Event], None]]()
         """Called with each event after its commit."""
         self.committed_events.add(self.publisher.publish, Order.CORE)
-        self.journal = Journal(self.store, self.loop, self.utc_s, self._publish)
-        self.daemon_events = DaemonEvents(self.journal, self.publisher, self.utc_s)
-        self.usage_log = UsageLog(self.journal, self.utc_s)
+        self.journal = Journal(self.store, self.loop, clock, self._publish)
+        self.daemon_events = DaemonEvents(self.journal, self.publisher, clock)
+        self.usage_log = UsageLog(self.journal, clock)
         self.faults = FaultGuard()
         self.ports = FeaturePorts()
         self._newest_sent = self.store.events.newest()
@@ -102,15 +102,15 @@ class Core:
         self._wire_views()
 
     def _wire_children(self, log_file: IO[bytes], env: Mapping[str, str]) -> None:
-        settings, paths, loop, now = self.settings, self.paths, self.loop, self.clock.monotonic_s
+        settings, paths, loop = self.settings, self.paths, self.loop
         children = self._bind_children()
         endpoint = paths.endpoint("children")
         self.keeper = ChildKeeper(
-            children, loop, now, settings.daemon, log_file, endpoint, forks=True, known_pids=self.display_pids
+            children, loop, settings.daemon, log_file, endpoint, forks=True, known_pids=self.display_pids
         )
         grabbed = settings.capture
         self.sources = Sources(
-            paths.shm, grabbed.slots, now, _limit_total_fps(grabbed), self.server_start, grabbed.max_megapixels
+            paths.shm, grabbed.slots, self.clock, _limit_total_fps(grabbed), self.server_start, grabbed.max_megapixels
         )
         self.watched_displays = WatchedDisplays(
             self.keeper,
@@ -147,7 +147,6 @@ class Core:
         self.pool = EvaluatorPool(
             self.keeper,
             loop,
-            now,
             settings,
             paths,
             len(os.sched_getaffinity(0)),
@@ -160,10 +159,10 @@ class Core:
         )
 
     def _wire_deliveries(self) -> None:
-        settings, loop, now = self.settings, self.loop, self.clock.monotonic_s
-        self.delivery = DeliveryProcess(self.keeper, loop, now, settings, self.daemon_events.child_ended)
+        settings, loop = self.settings, self.loop
+        self.delivery = DeliveryProcess(self.keeper, loop, settings, self.daemon_events.child_ended)
         self.wakes = Wakes(self.journal, loop, self.clock, settings, self.delivery, self.redaction.redact_for_wake)
-        self.access_tokens = AccessTokens(self.journal, self.utc_s, settings.web.session_days)
+        self.access_tokens = AccessTokens(self.journal, self.clock, settings.web.session_days)
         self.web = Web(
             self.keeper,
             loop,
@@ -183,15 +182,13 @@ class Core:
         self.terminals = OwnTerminals(self.loop, self.paths.terminals_socket, self.settings.pty, inherited)
         self.host_conditions = HostConditions(
             self.loop,
-            self.utc_s,
+            self.clock,
             self._env.get("HOME", "/nonexistent"),
             lambda: self.settings.host_conditions.paths,
             ProgramEnds(self.program_launcher.ended_program, self.terminals),
             self.notifications,
         )
-        self.sessions = Sessions(
-            self.loop, self.clock.monotonic_s, self.settings.pty, self._env, self.paths.terminals_socket
-        )
+        self.sessions = Sessions(self.loop, self.settings.pty, self._env, self.paths.terminals_socket)
         polls = EndPolls(self.loop, self.clock, self.wakes)
         self.wait_runtime = WaitRuntime(
             self.journal,
@@ -236,13 +233,7 @@ class Core:
             self.window_list_ready,
         )
         self.live_watches = LiveWatches(
-            self.watched_displays,
-            self.sources,
-            self.redaction,
-            self.loop,
-            self.clock.monotonic_s,
-            self.utc_s,
-            self.publisher.publish,
+            self.watched_displays, self.sources, self.redaction, self.loop, self.clock, self.publisher.publish
         )
         self.watched_displays.gone.add(self.waits.display_gone, Order.WAITS)
         self.watched_displays.removed.add(self.waits.display_removed, Order.WAITS)

@@ -121,18 +121,13 @@ class DeliveryProcess:
     """Owns the delivery process, started when the first route is needed. Outcomes come by callback, within a turn."""
 
     def __init__(
-        self,
-        keeper: ChildKeeper,
-        loop: EventLoop,
-        monotonic_s: Callable[[], float],
-        settings: Settings,
-        on_ended: Callable[[Child], None],
+        self, keeper: ChildKeeper, loop: EventLoop, settings: Settings, on_ended: Callable[[Child], None]
     ) -> None:
         """Raises: ConfigError when a secret's file cannot be read."""
         wake = settings.wake
         self._keeper = keeper
         self._loop = loop
-        self._now = monotonic_s
+        self._now = loop.now_s
         self._wake = wake
         token = secret("openclaw_token", wake.openclaw_token, wake.openclaw_token_file)
         self._options = DeliveryOptions(

@@ -68,7 +68,7 @@ class DisplayNotifications:
         if display.server is None and watched.bus_address and self._is_enabled:
             display.server = NotificationServer(
                 self._loop,
-                lambda: self._clock.instant().utc_s,
+                self._clock,
                 watched.bus_address,
                 lambda shown: self._on_shown(display, shown),
                 lambda: self._on_changed(display),

@@ -65,7 +65,6 @@ class EvaluatorPool:
         self,
         keeper: ChildKeeper,
         loop: EventLoop,
-        monotonic_s: Callable[[], float],
         settings: Settings,
         paths: Paths,
         cores: int,
@@ -79,7 +78,7 @@ class EvaluatorPool:
     ) -> None:
         self._keeper = keeper
         self._loop = loop
-        self._now = monotonic_s
+        self._now = loop.now_s
         self._settings = settings
         self._paths = paths
         self._keys = dict(keys)

@@ -10,6 +10,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from acud.base import log
+from acud.base.clock import Clock
 from acud.base.errors import AcudError, ProtocolError, Refused, ShmFull
 from acud.frames.layout import Layout
 from acud.frames.ring import Ring, newest_frame
@@ -137,7 +138,7 @@ class Sources:
         self,
         folder: Path,
         slots: int,
-        monotonic_s: Callable[[], float],
+        clock: Clock,
         total_fps: float = float("inf"),
         run: str = "",
         max_megapixels: float = float("inf"),
@@ -156,8 +157,8 @@ class Sources:
         self._grabs = 0
         """Grabs requested of all sources together: the capture process may know a window that has a new source here."""
         self._counted = 0
-        self._counted_from_s = monotonic_s()
-        self._now = monotonic_s
+        self._counted_from_s = clock.monotonic_s()
+        self._now = clock.monotonic_s
         self.by_name: dict[str, Source] = {}
         self.watchers = Observers[Watcher]()
         self.forgotten: list[Callable[[Source], None]] = []

@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from acud.base import log
+from acud.base.clock import Clock
 from acud.base.errors import AcudError, StoreUnavailable
 from acud.metrics.catalogue import QUICK_S
 from acud.metrics.counters import Histogram, Tally
@@ -36,12 +37,10 @@ class _Kept(Struct, frozen=True):
 class Journal:
     """Owns the turn's transaction. `publish` gets each committed event."""
 
-    def __init__(
-        self, store: Store, loop: EventLoop, utc_s: Callable[[], float], publish: Callable[[Event], None]
-    ) -> None:
+    def __init__(self, store: Store, loop: EventLoop, clock: Clock, publish: Callable[[Event], None]) -> None:
         self.store = store
         self._loop = loop
-        self._utc_s = utc_s
+        self._clock = clock
         self._publish = publish
         self._effects: list[Effect] = []
         self._events: list[Event] = []
@@ -74,7 +73,7 @@ class Journal:
 
     def event(self, topic: str, subject: str, **data: Any) -> None:
         """Store an event in this turn; it is published after the commit."""
-        self._events.append(self.store.events.append(topic, subject, data, self._utc_s()))
+        self._events.append(self.store.events.append(topic, subject, data, self._clock.instant().utc_s))
 
     def keep(self, mutation: Effect, done: Effect | None = None, *, droppable: bool = False) -> None:
         """Write `mutation` in this turn, or in the first later one with a successful commit; then call `done` once.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from acud.base.clock import Clock
 from acud.base.ids import new_id
 from acud.process.event_loop import EventLoop, Timer
 from acud.protocol.capture import Notice
@@ -51,16 +52,15 @@ class LiveWatches:
         sources: Sources,
         redaction: Redaction,
         loop: EventLoop,
-        now_s: Callable[[], float],
-        utc_s: Callable[[], float],
+        clock: Clock,
         publish: Callable[[Event], None],
     ) -> None:
         self._watched_displays = watched_displays
         self._sources = sources
         self._redaction = redaction
         self._loop = loop
-        self._now = now_s
-        self._utc_s = utc_s
+        self._now = loop.now_s
+        self._clock = clock
         self._publish = publish
         self._watches: dict[str, _Watch] = {}
         self._shown: dict[str, _ShownFrame] = {}
@@ -187,4 +187,4 @@ class LiveWatches:
 
     def _publish_change(self, topic: str, subject: str, **data: Any) -> None:
         # Never stored: the next one, a second later at most, says the same.
-        self._publish(Event(0, 0, topic, self._utc_s(), subject, data))
+        self._publish(Event(0, 0, topic, self._clock.instant().utc_s, subject, data))

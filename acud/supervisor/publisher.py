@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from acud.base.clock import Clock
 from acud.process.event_loop import EventLoop
 from acud.protocol import codec, zmtp
 from acud.protocol.evaluation import JudgeHealth
@@ -32,9 +33,9 @@ class Publisher:
     subscribes to too many or too long topics is closed.
     """
 
-    def __init__(self, path: Path, loop: EventLoop, utc_s: Callable[[], float], newest: Callable[[], int]):
+    def __init__(self, path: Path, loop: EventLoop, clock: Clock, newest: Callable[[], int]):
         self.server = SocketServer(path, loop, "XPUB", frozenset({"SUB", "XSUB"}), _LIMITS, self._take_subscriptions)
-        self._utc_s = utc_s
+        self._clock = clock
         self._newest = newest
         loop.call_each(_BEAT_S, self._send_beat)
 
@@ -43,7 +44,7 @@ class Publisher:
         self._send(event.topic.encode(), event)
 
     def _send_beat(self) -> None:
-        self._send(b"beat", Beat(self._newest(), self._utc_s()))
+        self._send(b"beat", Beat(self._newest(), self._clock.instant().utc_s))
 
     def _send(self, topic: bytes, message: Event | Beat) -> None:
         data: bytes | None = None
@@ -73,10 +74,10 @@ class Publisher:
 class DaemonEvents:
     """Records events of displays, children and judges, droppable when the disk is full; publishes those of scenes."""
 
-    def __init__(self, journal: Journal, publisher: Publisher, utc_s: Callable[[], float]) -> None:
+    def __init__(self, journal: Journal, publisher: Publisher, clock: Clock) -> None:
         self._journal = journal
         self._publisher = publisher
-        self._utc_s = utc_s
+        self._clock = clock
         self._judges: Mapping[str, str] = {}
 
     def display_changed(self, watched: WatchedDisplay, topic: str) -> None:
@@ -89,7 +90,7 @@ class DaemonEvents:
     def scene_made(self, scene: Scene) -> None:
         """Publish a scene that differs. It is never stored: four a second would fill the store."""
         data = {"reason": scene.reason.value, "displays": [display.id for display in scene.displays]}
-        event = Event(0, 0, "scene.updated", self._utc_s(), str(scene.scene_id), data)
+        event = Event(0, 0, "scene.updated", self._clock.instant().utc_s, str(scene.scene_id), data)
         self._journal.after_commit(lambda: self._publisher.publish(event))
 
     def child_ended(self, child: Child) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from acud.base.clock import Clock
 from acud.protocol.requests.daemon import Purpose
 from acud.store.waits import UsageEntry
 from acud.supervisor.journal import Journal
@@ -15,9 +14,9 @@ Tokens = tuple[int | None, int | None]
 class UsageLog:
     """Enters each answer, also one that came too late to be used, as it was paid for."""
 
-    def __init__(self, journal: Journal, utc_s: Callable[[], float]) -> None:
+    def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
-        self._utc_s = utc_s
+        self._clock = clock
 
     def enter(
         self,
@@ -30,5 +29,5 @@ class UsageLog:
         task_id: str = "",
     ) -> None:
         """Store the cost of one answer of `judge` (None: unknown), in this turn or when the disk takes it again."""
-        entry = UsageEntry(self._utc_s(), purpose, judge, model, task_id, *tokens, cost_usd)
+        entry = UsageEntry(self._clock.instant().utc_s, purpose, judge, model, task_id, *tokens, cost_usd)
         self._journal.keep(lambda: self._journal.store.usage.add(entry), droppable=True)

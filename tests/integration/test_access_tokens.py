@@ -18,20 +18,22 @@ from acud.store.retention import trim
 from acud.store.store import Store
 from acud.supervisor.access_tokens import AccessTokens
 from acud.supervisor.journal import Journal
+from tests.manual_clock import ManualClock
 
 CODE, SESSION, TOKEN = map(digest_of, ("code", "session", "token"))
 DAY_S = 86_400.0
 
 
 class Bureau:
-    """Passes over a store in `folder`, at `now`."""
+    """Passes over a store in `folder`, at `clock`."""
 
     def __init__(self, folder: Path) -> None:
-        self.now = 1_000_000.0
+        self.clock = ManualClock(1_000_000.0)
+        self.clock.utc_offset_s = 0.0
         self.told: list[Event] = []
-        self.store = Store(folder / "data.db", folder, StoreSettings(), self.now)
-        self.journal = Journal(self.store, EventLoop(lambda: 0.0, lambda: None), lambda: self.now, self.told.append)
-        self.passes = AccessTokens(self.journal, lambda: self.now, session_days=14)
+        self.store = Store(folder / "data.db", folder, StoreSettings(), self.clock.now_s)
+        self.journal = Journal(self.store, EventLoop(lambda: 0.0), self.clock, self.told.append)
+        self.passes = AccessTokens(self.journal, self.clock, session_days=14)
 
     def turn(self) -> None:
         assert self.journal.end_turn() is None
@@ -49,7 +51,7 @@ def test_a_code_opens_one_session_with_what_it_was_made_for(bureau: Bureau) -> N
     opened = bureau.passes.redeem(CODE, SESSION)
     assert (opened.kind, opened.scope, opened.name) == ("session", Scope.ACT, "desk")
     assert (opened.displays, opened.tasks) == ((":1",), ("task-1",))
-    assert opened.expires_utc_s == bureau.now + 14 * DAY_S
+    assert opened.expires_utc_s == bureau.clock.now_s + 14 * DAY_S
     assert bureau.passes.find_by_digest(SESSION) == opened
     with pytest.raises(NotFound):
         bureau.passes.redeem(CODE, digest_of("another"))
@@ -64,18 +66,19 @@ def test_subscriptions_end_with_their_passes_but_not_with_a_sessions_time(bureau
     push = PushSubscriptions(bureau.store)
     for one, until in ((opened, 0.0), (token, token.expires_utc_s)):
         place = f"https://fcm.googleapis.com/{one.kind}"
-        push.put(Subscription(f"push-{one.kind}", one.pass_id, one.kind, (), (), place, "p", "a", bureau.now, until))
-    assert [one.kind for one in push.valid(bureau.now + 59)] == ["session", "token"]
-    bureau.now += 15 * DAY_S
-    trim(bureau.store, StoreSettings(), bureau.now)
+        owned = (f"push-{one.kind}", one.pass_id, one.kind, (), (), place, "p", "a")
+        push.put(Subscription(*owned, bureau.clock.now_s, until))
+    assert [one.kind for one in push.valid(bureau.clock.now_s + 59)] == ["session", "token"]
+    bureau.clock.now_s += 15 * DAY_S
+    trim(bureau.store, StoreSettings(), bureau.clock.now_s)
     assert [one.kind for one in push.valid(0.0)] == ["session"]
     bureau.passes.revoke("", "session")
     assert push.valid(0.0) == ()
 
 
 def test_a_code_is_good_for_two_minutes(bureau: Bureau) -> None:
-    assert bureau.passes.login(WebLogin(CODE)) == bureau.now + 120
-    bureau.now += 120
+    assert bureau.passes.login(WebLogin(CODE)) == bureau.clock.now_s + 120
+    bureau.clock.now_s += 120
     with pytest.raises(NotFound, match="used already, or is too old"):
         bureau.passes.redeem(CODE, SESSION)
 
@@ -88,19 +91,19 @@ def test_an_unknown_code_is_told_in_the_same_words(bureau: Bureau) -> None:
 def test_a_session_ends(bureau: Bureau) -> None:
     bureau.passes.login(WebLogin(CODE))
     bureau.passes.redeem(CODE, SESSION)
-    bureau.now += 14 * DAY_S
+    bureau.clock.now_s += 14 * DAY_S
     with pytest.raises(NotFound):
         bureau.passes.find_by_digest(SESSION)
     assert bureau.passes.all() == ()
-    assert trim(bureau.store, StoreSettings(), bureau.now).web_passes == 1
+    assert trim(bureau.store, StoreSettings(), bureau.clock.now_s).web_passes == 1
 
 
 def test_a_token_lives_until_it_is_revoked_or_for_its_time(bureau: Bureau) -> None:
     ever = bureau.passes.create(WebTokenCreate(TOKEN))
     short = bureau.passes.create(WebTokenCreate(digest_of("short"), for_s=60))
-    bureau.now += 60
+    bureau.clock.now_s += 60
     assert bureau.passes.all() == (ever,)
-    bureau.now += 3650 * DAY_S
+    bureau.clock.now_s += 3650 * DAY_S
     assert bureau.passes.find_by_digest(TOKEN).pass_id == ever.pass_id
     with pytest.raises(NotFound):
         bureau.passes.find_by_digest(digest_of("short"))
@@ -142,7 +145,7 @@ def test_a_digest_is_good_for_one(bureau: Bureau) -> None:
 def test_use_is_written_down_once_a_minute(bureau: Bureau) -> None:
     bureau.passes.create(WebTokenCreate(TOKEN))
     for passed_s, written in ((10.0, True), (30.0, False), (31.0, True)):
-        bureau.now += passed_s
+        bureau.clock.now_s += passed_s
         before = bureau.passes.find_by_digest(TOKEN).used_utc_s
         bureau.turn()
         assert (bureau.passes.find_by_digest(TOKEN).used_utc_s != before) == written

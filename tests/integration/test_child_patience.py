@@ -55,9 +55,7 @@ class _Rig:
         self.endpoint = endpoint = f"ipc://{folder}/children"
         self.socket.bind(endpoint)
         self._words = (folder / "log").open("ab")
-        self.keeper = ChildKeeper(
-            self.socket, self.loop, lambda: self.now_s, _SETTINGS, self._words, endpoint, forks=forks, known_pids=set
-        )
+        self.keeper = ChildKeeper(self.socket, self.loop, _SETTINGS, self._words, endpoint, forks=forks, known_pids=set)
 
     def child(self, display: str) -> Child:
         child = Child(display, "capture", _MODULE, self.owner)

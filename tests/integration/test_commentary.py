@@ -51,9 +51,9 @@ class _Rig:
         self.store: Store = open_store(home)
         self.loop = EventLoop(self.clock.monotonic_s, self._after_turn)
         self.told: list[Event] = []
-        self.journal = Journal(self.store, self.loop, lambda: self.clock.instant().utc_s, self.told.append)
+        self.journal = Journal(self.store, self.loop, self.clock, self.told.append)
         self.mind = _Mind()
-        usage_log = UsageLog(self.journal, lambda: self.clock.instant().utc_s)
+        usage_log = UsageLog(self.journal, self.clock)
         config = replace(AnalysisSettings(), **settings)
         self.commentary = Commentary(self.journal, self.loop, self.clock, config, self.mind.ask, redact, usage_log)
         self.commentary.start()

@@ -33,13 +33,13 @@ class Rig:
         clock = ManualClock()
         self.store = Store(folder / "data.db", folder, StoreSettings(), 1.0)
         loop = self.loop = EventLoop(clock.monotonic_s)
-        self.journal = Journal(self.store, loop, lambda: 1.0, lambda _: None)
+        self.journal = Journal(self.store, loop, clock, lambda _: None)
         self.path = folder / "control"
         self.served = 0
         handlers = {"wait_cancel": self._write, "events_since": self._read, "wait_result": self._wait}
         digest = RequestDigest(folder / "key")
         self.control = Control(
-            self.path, loop, self.journal, 8, lambda: 1.0, digest, handlers, lambda command, request: None, FaultGuard()
+            self.path, loop, self.journal, 8, clock, digest, handlers, lambda command, request: None, FaultGuard()
         )
         self.waiting: list[Call] = []
         self.reading: Callable[[], None] = lambda: None

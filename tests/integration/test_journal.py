@@ -24,7 +24,7 @@ class Rig:
         self.loop = EventLoop(self.clock.monotonic_s)
         self.store = Store(folder / "data.db", folder, StoreSettings(), 1.0)
         self.told: list[Event] = []
-        self.journal = Journal(self.store, self.loop, lambda: 1.0, self.told.append)
+        self.journal = Journal(self.store, self.loop, self.clock, self.told.append)
         self.broken = False
         commit = self.store.commit_turn
 

@@ -76,11 +76,7 @@ def test_the_usual_server_is_that_of_the_environment_and_not_one_we_live_in(
     loop: EventLoop, env: dict[str, str]
 ) -> None:
     sessions = Sessions(
-        loop,
-        time.monotonic,
-        PtySettings(poll_s=0.1, timeout_s=DEADLINE_S),
-        {**env, "TMUX": "/nowhere/else,1,0"},
-        NO_SOCKET,
+        loop, PtySettings(poll_s=0.1, timeout_s=DEADLINE_S), {**env, "TMUX": "/nowhere/else,1,0"}, NO_SOCKET
     )
     assert surveyed(loop, sessions, "build").sessions == ()
     assert surveyed(loop, sessions, "build").fault == ""
@@ -95,7 +91,7 @@ def test_the_usual_server_is_that_of_the_environment_and_not_one_we_live_in(
 
 def test_a_watched_session_is_surveyed_with_its_text_until_nobody_watches(loop: EventLoop, env: dict[str, str]) -> None:
     watcher = Watcher()
-    sessions = Sessions(loop, time.monotonic, PtySettings(poll_s=0.1, timeout_s=DEADLINE_S), env, NO_SOCKET)
+    sessions = Sessions(loop, PtySettings(poll_s=0.1, timeout_s=DEADLINE_S), env, NO_SOCKET)
     sessions.watchers.add(watcher, Order.CORE)
     new = ["tmux", "-u", "new-session", "-d", "-s", "a", "-x", "20", "-y", "9", "printf 'ünï %s' one two; cat"]
     subprocess.run(new, env=env, check=True)
@@ -119,7 +115,7 @@ def test_a_watched_session_is_surveyed_with_its_text_until_nobody_watches(loop: 
 
 
 def test_output_is_read_when_it_is_written_and_not_at_the_next_poll(loop: EventLoop, env: dict[str, str]) -> None:
-    sessions = Sessions(loop, time.monotonic, PtySettings(poll_s=3600, timeout_s=DEADLINE_S), env, NO_SOCKET)
+    sessions = Sessions(loop, PtySettings(poll_s=3600, timeout_s=DEADLINE_S), env, NO_SOCKET)
     subprocess.run(["tmux", "new-session", "-d", "-s", "a", "-x", "20", "-y", "9", "cat"], env=env, check=True)
     begun_s = time.monotonic()
     sessions.watch("wait", "a", text=True)
@@ -135,7 +131,7 @@ def test_output_is_read_when_it_is_written_and_not_at_the_next_poll(loop: EventL
 @pytest.mark.parametrize("pty", ["a", "pts/999999"])
 def test_many_waits_on_a_session_are_one_poll(loop: EventLoop, env: dict[str, str], pty: str) -> None:
     watcher = Watcher()
-    sessions = Sessions(loop, time.monotonic, PtySettings(poll_s=0.2, timeout_s=DEADLINE_S), env, NO_SOCKET)
+    sessions = Sessions(loop, PtySettings(poll_s=0.2, timeout_s=DEADLINE_S), env, NO_SOCKET)
     sessions.watchers.add(watcher, Order.CORE)
     for consumer in range(8):
         sessions.watch(consumer, pty, text=bool(consumer % 2))
@@ -160,9 +156,7 @@ def test_a_tmux_that_does_not_tell_is_a_fault(
     program = tmp_path / "tmux"
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o700)
-    sessions = Sessions(
-        loop, time.monotonic, PtySettings(poll_s=0.1, timeout_s=timeout_s, tmux=str(program)), env, NO_SOCKET
-    )
+    sessions = Sessions(loop, PtySettings(poll_s=0.1, timeout_s=timeout_s, tmux=str(program)), env, NO_SOCKET)
     assert words in surveyed(loop, sessions, "build").fault
     sessions.watch("wait", "build", text=True)
     turned(loop, lambda: "build" in sessions.newest)
@@ -176,12 +170,12 @@ def test_a_tmux_that_does_not_tell_is_a_fault(
     [("tmux:/etc/passwd/x", "is not a socket of this user"), ("tmux:/dev/null/x", "is not a socket of this user")],
 )
 def test_only_sockets_of_ours_are_asked(loop: EventLoop, env: dict[str, str], pty: str, words: str) -> None:
-    sessions = Sessions(loop, time.monotonic, PtySettings(), env, NO_SOCKET)
+    sessions = Sessions(loop, PtySettings(), env, NO_SOCKET)
     assert words in surveyed(loop, sessions, pty).fault
 
 
 def test_no_tmux_at_all_says_so(loop: EventLoop, env: dict[str, str]) -> None:
-    sessions = Sessions(loop, time.monotonic, PtySettings(tmux="no-such-tmux"), env, NO_SOCKET)
+    sessions = Sessions(loop, PtySettings(tmux="no-such-tmux"), env, NO_SOCKET)
     assert "cannot start no-such-tmux" in surveyed(loop, sessions, "build").fault
 
 

@@ -52,10 +52,10 @@ class Host:
         self.retry_after_s = 0.0
         self.loop = EventLoop(clock.monotonic_s)
         self.store = Store(home / "data.db", home, StoreSettings(), clock.instant().utc_s)
-        self.journal = Journal(self.store, self.loop, lambda: clock.instant().utc_s, lambda event: None)
+        self.journal = Journal(self.store, self.loop, clock, lambda event: None)
         self.keeper = Keeper()
         settings = Settings(wake=WAKE)
-        self.delivery = DeliveryProcess(self.keeper, self.loop, clock.monotonic_s, settings, lambda child: None)  # type: ignore[arg-type]
+        self.delivery = DeliveryProcess(self.keeper, self.loop, settings, lambda child: None)  # type: ignore[arg-type]
         self.wakes = Wakes(self.journal, self.loop, clock, settings, self.delivery, str)
 
     def close(self) -> None:

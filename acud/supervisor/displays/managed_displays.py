@@ -194,7 +194,6 @@ class ManagedDisplays:
     def _build_tools(self) -> StartTools:
         return StartTools(
             loop=self._loop,
-            monotonic_s=self._clock.monotonic_s,
             boot_id=self._boot_id,
             env=self._env,
             x_server=self._x_server,
@@ -224,7 +223,7 @@ class ManagedDisplays:
 
     def _build_window_manager(self, display: ManagedDisplay, program: str) -> WindowManager:
         limits = self._settings.daemon
-        budget = RestartBudget(limits.restart_limit, limits.restart_window_s, self._clock.monotonic_s)
+        budget = RestartBudget(limits.restart_limit, limits.restart_window_s, self._clock)
         env = display.environment(self._env)
         return WindowManager(
             self._loop, program, display.places, env, budget, lambda: self._watcher.display_changed(display)

@@ -23,6 +23,7 @@ from jeepney import (
 )
 
 from acud import __version__
+from acud.base.clock import Clock
 from acud.process.event_loop import EventLoop, Timer
 from acud.supervisor.displays.processes import comm
 from acud.supervisor.displays.session_bus import BUS, SessionBusClient
@@ -68,7 +69,7 @@ class NotificationServer:
     def __init__(
         self,
         loop: EventLoop,
-        utc_s: Callable[[], float],
+        clock: Clock,
         address: str,
         on_shown: Callable[[DisplayNotification], None],
         on_changed: Callable[[], None],
@@ -81,7 +82,7 @@ class NotificationServer:
         """Why none can be read ("": they are)."""
         self.is_settled = False
         """Whether it is known which program is the server."""
-        self._loop, self._utc_s = loop, utc_s
+        self._loop, self._clock = loop, clock
         self._on_shown, self._on_changed = on_shown, on_changed
         self._expiries: dict[int, Timer] = {}
         self._resident: set[int] = set()
@@ -209,7 +210,7 @@ class NotificationServer:
             body=body[:_BODY_CHARS],
             urgency=tuple(Urgency)[urgency] if urgency in (0, 1, 2) else Urgency.NORMAL,
             actions=tuple((key[:_TITLE_CHARS], label[:_TITLE_CHARS]) for key, label in pairs),
-            utc_s=self._utc_s(),
+            utc_s=self._clock.instant().utc_s,
         )
         if len(self.open) >= _MOST_OPEN and number not in self.open:
             self.end(next(iter(self.open)), CloseReason.UNDEFINED)

@@ -124,7 +124,6 @@ class StartTools(Struct, frozen=True):
     """
 
     loop: EventLoop
-    monotonic_s: Callable[[], float]
     boot_id: str
     env: Mapping[str, str]
     x_server: str
@@ -157,7 +156,7 @@ class DisplayStart:
 
         Raises: AcudError when that cannot even be tried.
         """
-        self._until_s = self._until_s or self._tools.monotonic_s() + self._wishes.deadline_s
+        self._until_s = self._until_s or self._tools.loop.now_s() + self._wishes.deadline_s
         self._places = places = self._claim_places()
         try:
             self._startup = Startup(
@@ -194,7 +193,7 @@ class DisplayStart:
             raise Unavailable(words, hint="check ACU_HOME and /tmp") from fault
 
     def _left_s(self) -> float:
-        return max(0.1, self._until_s - self._tools.monotonic_s())
+        return max(0.1, self._until_s - self._tools.loop.now_s())
 
     def _x_command(self, places: DisplayFolders, fd: int) -> list[str]:
         screen = f"{self._wishes.width}x{self._wishes.height}x{DEPTH}"

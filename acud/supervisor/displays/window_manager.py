@@ -7,6 +7,7 @@ import shutil
 from collections import deque
 from collections.abc import Callable, Mapping
 
+from acud.base.clock import Clock
 from acud.base.errors import InvalidRequest, Unavailable
 from acud.process.event_loop import EventLoop, Timer
 from acud.supervisor.displays.folders import DisplayFolders
@@ -27,9 +28,9 @@ def check_name(program: str) -> str:
 class RestartBudget:
     """How often something may be started again: `limit` times within `window_s` seconds."""
 
-    def __init__(self, limit: int, window_s: float, monotonic_s: Callable[[], float]) -> None:
+    def __init__(self, limit: int, window_s: float, clock: Clock) -> None:
         self.limit, self.window_s = limit, window_s
-        self._now = monotonic_s
+        self._now = clock.monotonic_s
         self._ends: deque[float] = deque()
 
     def spend(self) -> bool:

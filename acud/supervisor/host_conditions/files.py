@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Hashable, Iterator
 from pathlib import PurePosixPath
 
+from acud.base.clock import Clock
 from acud.base.errors import Refused
 from acud.process.event_loop import EventLoop
 from acud.supervisor.host_conditions.folders import Entry, FolderContent, FolderFollower, FollowedFolder
@@ -76,9 +77,9 @@ class _Folder:
 class FileConditions:
     """The conditions on files of this supervisor, by key. `utc_s`: the time of day."""
 
-    def __init__(self, loop: EventLoop, utc_s: Callable[[], float], allowed: AllowedFolders) -> None:
+    def __init__(self, loop: EventLoop, clock: Clock, allowed: AllowedFolders) -> None:
         self._loop = loop
-        self._utc_s = utc_s
+        self._clock = clock
         self._allowed = allowed
         self._follower = FolderFollower(loop)
         self._writers = FileWriters()
@@ -133,7 +134,7 @@ class FileConditions:
         now_s = self._loop.now_s()
         sign, still_from = folder.signs.get(one.name, ((), None))
         if still_from is None:  # seen for the first time: take its own time of change
-            still_from = now_s - max(0.0, self._utc_s() - one.changed_utc_s)
+            still_from = now_s - max(0.0, self._clock.instant().utc_s - one.changed_utc_s)
         elif sign != one.sign:
             still_from = now_s
         folder.signs[one.name] = one.sign, still_from

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from acud.base.clock import Clock
 from acud.base.errors import AcudError
 from acud.process.event_loop import EventLoop
 from acud.supervisor.display_notifications import DisplayNotifications
@@ -26,15 +27,15 @@ class HostConditions:
     def __init__(
         self,
         loop: EventLoop,
-        utc_s: Callable[[], float],
+        clock: Clock,
         home: str,
         allowed: Callable[[], tuple[str, ...]],
         ends: ProgramEnds,
         notifications: DisplayNotifications,
     ) -> None:
-        self._utc_s = utc_s
+        self._clock = clock
         self._allowed = AllowedFolders(allowed, home)
-        self._files = FileConditions(loop, utc_s, self._allowed)
+        self._files = FileConditions(loop, clock, self._allowed)
         self._processes = ProcessConditions(loop, ends)
         self._ends = ends
         self._notifications = notifications
@@ -50,9 +51,9 @@ class HostConditions:
     def _pin_leaf(self, leaf: Leaf) -> Leaf:
         if isinstance(leaf, FileState):
             self._allowed.check(parse_path(leaf.path, self._allowed.home))
-            return leaf if leaf.gone or leaf.since_utc_s else replace(leaf, since_utc_s=self._utc_s())
+            return leaf if leaf.gone or leaf.since_utc_s else replace(leaf, since_utc_s=self._clock.instant().utc_s)
         if isinstance(leaf, NotificationText):
-            return leaf if leaf.since_utc_s else replace(leaf, since_utc_s=self._utc_s())
+            return leaf if leaf.since_utc_s else replace(leaf, since_utc_s=self._clock.instant().utc_s)
         if isinstance(leaf, ProcessExit) and leaf.start_ticks == 0:
             ended = next((one.start_ticks for one in self._ends.find_ended(leaf.pid)), GONE)
             return replace(leaf, start_ticks=start_ticks(leaf.pid) or ended or GONE)

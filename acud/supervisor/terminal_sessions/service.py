@@ -67,17 +67,10 @@ class _Wanted(Struct, frozen=True):
 class Sessions:
     """Surveys sessions. `newest` holds the last survey by a target's `pty`, while it is watched."""
 
-    def __init__(
-        self,
-        loop: EventLoop,
-        monotonic_s: Callable[[], float],
-        settings: PtySettings,
-        env: Mapping[str, str],
-        own_socket: Path,
-    ) -> None:
+    def __init__(self, loop: EventLoop, settings: PtySettings, env: Mapping[str, str], own_socket: Path) -> None:
         """`own_socket`: of the sessions that acud opened; a bare name means one of those, else the usual server's."""
         self._loop = loop
-        self._now = monotonic_s
+        self._now = loop.now_s
         self._settings = settings
         self._own_socket = own_socket
         self._env = {name: value for name, value in env.items() if name not in _INHERITED}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from acud.base.clock import Clock
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.questions import View, display_of
 from acud.supervisor.evaluator_pool import EvaluatorPool
@@ -25,12 +26,10 @@ Step = Callable[[ActiveWait, happened.WaitEvent], None]
 class BaselineRecovery:
     """Has evaluators identify what targets looked like; each look that is begun ends in a `BaselineIdentified`."""
 
-    def __init__(
-        self, pool: EvaluatorPool, orphaned_rings: OrphanedRings, monotonic_s: Callable[[], float], step: Step
-    ) -> None:
+    def __init__(self, pool: EvaluatorPool, orphaned_rings: OrphanedRings, clock: Clock, step: Step) -> None:
         self._pool = pool
         self._orphaned_rings = orphaned_rings
-        self._now = monotonic_s
+        self._now = clock.monotonic_s
         self._step = step
         self._held: dict[str, list[str]] = {}
         self._under_way: set[tuple[str, str, View]] = set()

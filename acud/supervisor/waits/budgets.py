@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec.structs import replace
 
+from acud.base.clock import Clock
 from acud.base.errors import Refused
 from acud.config import WaitSettings
 from acud.protocol.evaluation import LeafAnswer
@@ -173,10 +174,10 @@ def _find_deadline(active: ActiveWait) -> float:
 class WaitLimits:
     """Refuses waits beyond the limits of the settings."""
 
-    def __init__(self, settings: WaitSettings, active: ActiveWaits, monotonic_s: Callable[[], float]) -> None:
+    def __init__(self, settings: WaitSettings, active: ActiveWaits, clock: Clock) -> None:
         self._settings = settings
         self._active = active
-        self._now = monotonic_s
+        self._now = clock.monotonic_s
         self._quota = MinuteQuota(settings.max_new_per_minute)
 
     def take(self, spec: WaitSpec, display: str) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
 
 from acud.base import log
+from acud.base.clock import Clock
 from acud.base.errors import InvalidRequest, StoreUnavailable
 from acud.store.waits import ImageTable
 from acud.types import Until
@@ -19,9 +19,9 @@ _MAX_BYTES = 16 << 20
 class WaitImages:
     """Pictures by digest. Those in a request are stored in its turn."""
 
-    def __init__(self, table: ImageTable, utc_s: Callable[[], float]) -> None:
+    def __init__(self, table: ImageTable, clock: Clock) -> None:
         self._table = table
-        self._utc_s = utc_s
+        self._clock = clock
         self._held: OrderedDict[str, bytes] = OrderedDict()
 
     def keep(self, until: Until) -> Until:
@@ -41,7 +41,7 @@ class WaitImages:
         """Do the same as `keep`, without checking the digests that come without bytes."""
         short, brought = strip_pictures(until)
         for digest, png in brought.items():
-            self._table.keep(digest, png, self._utc_s())
+            self._table.keep(digest, png, self._clock.instant().utc_s)
             self._hold(digest, png)
         return short
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from acud.base.clock import Clock
 from acud.base.ids import new_id
 from acud.protocol.evaluation import Answered, Job, JobResult, LeafAnswer
 from acud.protocol.questions import Ask, LaterAsk, LeafAsk, View, display_of
@@ -48,7 +49,7 @@ class JudgeBatches:
         self,
         pool: EvaluatorPool,
         sources: Sources,
-        monotonic_s: Callable[[], float],
+        clock: Clock,
         step: Step,
         judge_of: Callable[[JudgeChoice], JudgeChoice],
         is_local: Callable[[JudgeChoice], bool],
@@ -67,7 +68,7 @@ class JudgeBatches:
         """
         self.pool = pool
         self.sources = sources
-        self.now = monotonic_s
+        self.now = clock.monotonic_s
         self.step = step
         self.judge_of = judge_of
         self.is_local = is_local

@@ -143,7 +143,7 @@ class Waits:
         self._clock = clock
         self._settings = settings
         self._host = host_conditions
-        self._limits = WaitLimits(settings.wait, runtime.active, clock.monotonic_s)
+        self._limits = WaitLimits(settings.wait, runtime.active, clock)
         self.armed = 0
         """Number of waits created and armed, without those resumed after a restart."""
         self.is_stopping = False

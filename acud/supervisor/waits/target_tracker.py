@@ -67,7 +67,6 @@ class TargetTracker:
         active: ActiveWaits,
         watched_displays: WatchedDisplays,
         sources: Sources,
-        monotonic_s: Callable[[], float],
         step: Step,
         sessions: Sessions,
         host_conditions: HostConditions,
@@ -78,7 +77,7 @@ class TargetTracker:
         self._active = active
         self._watched_displays = watched_displays
         self._sources = sources
-        self._now = monotonic_s
+        self._now = loop.now_s
         self._step = step
         self._sessions = sessions
         self._host = host_conditions

@@ -87,25 +87,24 @@ class WaitRuntime:
         self._pool = pool
         self._sources = sources
         self.active = ActiveWaits()
-        baseline_recovery = BaselineRecovery(pool, sources.orphaned_rings, clock.monotonic_s, self.step)
+        baseline_recovery = BaselineRecovery(pool, sources.orphaned_rings, clock, self.step)
         self.targets = TargetTracker(
             self.active,
             watched_displays,
             sources,
-            clock.monotonic_s,
             self.step,
             sessions,
             host_conditions,
             baseline_recovery,
-            WidgetRequests(self.active, pool, watched_displays, sources, loop, clock.monotonic_s, self.step),
+            WidgetRequests(self.active, pool, watched_displays, sources, loop, self.step),
             loop,
         )
         self.budgets = Budgets(journal.store, usage_log)
-        self.images = WaitImages(journal.store.images, lambda: clock.instant().utc_s)
+        self.images = WaitImages(journal.store.images, clock)
         self._batches = JudgeBatches(
             pool,
             sources,
-            clock.monotonic_s,
+            clock,
             self.step,
             self.judge_of,
             self.is_local,

@@ -76,14 +76,13 @@ class WidgetRequests:
         watched_displays: WatchedDisplays,
         sources: Sources,
         loop: EventLoop,
-        monotonic_s: Callable[[], float],
         step: Step,
     ) -> None:
         self._active = active
         self._pool = pool
         self._watched_displays = watched_displays
         self._loop = loop
-        self._now = monotonic_s
+        self._now = loop.now_s
         self._step = step
         self._asked: dict[str, _WidgetRequest] = {}
         self._displays: dict[str, _WatchedWidgets] = {}

@@ -12,6 +12,7 @@ from acud.supervisor.waits.baseline_recovery import BaselineRecovery
 from acud.types import Change, Rect
 from acud.waits import events as happened
 from acud.waits.targets import TargetLocation
+from tests.manual_clock import ManualClock
 from tests.unit.supervisor.test_orphaned_rings import left, ring
 
 TOKEN = ":1@run.x/64x48#6+4,4,20,20"
@@ -28,7 +29,7 @@ class Rig:
         self.orphaned_rings = OrphanedRings(folder)
         pool: Any = SimpleNamespace(submit=self.works.append)
         self.baseline_recovery = BaselineRecovery(
-            pool, self.orphaned_rings, lambda: 1.0, lambda live, event: self.told.append(event)
+            pool, self.orphaned_rings, ManualClock(1.0), lambda live, event: self.told.append(event)
         )
         self.live: Any = SimpleNamespace(wait_id="w", baselines={}, spec=SimpleNamespace(until=Change(baseline=TOKEN)))
 

@@ -89,7 +89,6 @@ class Rig:
         self.pool = EvaluatorPool(
             self.keeper,  # type: ignore[arg-type]
             self.loop,
-            self.clock.monotonic_s,
             settings,
             home,
             cores=2,

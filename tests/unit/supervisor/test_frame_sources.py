@@ -50,7 +50,7 @@ class Rig:
 
     def __init__(self, folder: Path) -> None:
         self.clock = ManualClock()
-        self.sources = Sources(folder, 2, self.clock.monotonic_s)
+        self.sources = Sources(folder, 2, self.clock)
         self.watcher = Watcher()
         self.sources.watchers.add(self.watcher, Order.CORE)
         self.sent: list[Struct] = []
@@ -301,7 +301,7 @@ def test_more_frames_than_the_host_is_to_grab_lower_the_demand_and_fewer_raise_i
 
 
 def test_no_display_says_how_much_of_shared_memory_it_takes(tmp_path: Path) -> None:
-    sources = Sources(tmp_path, 2, ManualClock().monotonic_s, max_megapixels=0.02)
+    sources = Sources(tmp_path, 2, ManualClock(), max_megapixels=0.02)
     sources.watchers.add(watcher := Watcher(), Order.CORE)
 
     def hello(name: str, width: int, height: int) -> Source:
@@ -356,7 +356,6 @@ def test_what_changed_on_a_source_is_forgotten_with_it(rig: Rig) -> None:
         ActiveWaits(),
         nobody,
         rig.sources,
-        rig.clock.monotonic_s,
         lambda live, event: None,
         nobody,
         nobody,

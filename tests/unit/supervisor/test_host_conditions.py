@@ -40,7 +40,7 @@ class Rig:
         terminals = OwnTerminals(self.loop, home / "none" / "tmux", PtySettings(), {})
         ends = ProgramEnds(lambda pid: None, terminals)
         notifications = DisplayNotifications(cast(Journal, None), self.loop, SystemClock(), str, is_enabled=False)
-        self.host = HostConditions(self.loop, time.time, str(home), lambda: self.paths, ends, notifications)
+        self.host = HostConditions(self.loop, SystemClock(), str(home), lambda: self.paths, ends, notifications)
         self.verdicts: dict[int, Verdict] = {}
         self.told = 0
 

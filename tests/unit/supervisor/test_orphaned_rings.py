@@ -93,7 +93,7 @@ class Host:
     """A supervisor's sources over what another left; `sent` is what capture was told."""
 
     def __init__(self, folder: Path) -> None:
-        self.sources = Sources(folder, 2, ManualClock().monotonic_s, run="new")
+        self.sources = Sources(folder, 2, ManualClock(), run="new")
         self.sent: list[Attach | Demand] = []
 
     def hello(self, name: str = ":1", x_server: str = "x") -> Source:

@@ -31,7 +31,7 @@ def test_a_long_history_is_searched_over_many_turns_and_nothing_of_it_is_lost() 
         seen.append(event)
 
     waits: Any = {"w": active}
-    tracker = TargetTracker(waits, nobody, nobody, loop.now_s, step, sessions, nobody, nobody, nobody, loop)
+    tracker = TargetTracker(waits, nobody, nobody, step, sessions, nobody, nobody, nobody, loop)
     tracker.point = lambda active: None  # type: ignore[method-assign]
     for _ in texts:
         tracker.sessions_seen("build")
