@@ -6,16 +6,13 @@ happens here (`msgspec.Meta`); what needs two values or the world is checked by 
 All rooms and the clients share this vocabulary: import it from here, not from the modules.
 """
 
-from acud.types.condition_text import ConditionWords, condition_text, number_condition, target_argument, target_text
+from acud.types.condition_text import ConditionWords, condition_text
 from acud.types.conditions import (
-    MOST_BOXES,
     AllOf,
-    Answer,
     AnyOf,
     Change,
     Comparison,
     Criteria,
-    Echo,
     FileState,
     HostLeaf,
     Leaf,
@@ -27,21 +24,18 @@ from acud.types.conditions import (
     ScreenImage,
     ScreenNumber,
     Stable,
-    Target,
     Text,
     TextLeaf,
     Then,
     Until,
     ValueComparison,
-    Verdict,
     Widget,
     WidgetState,
     WindowTitle,
     appears_then_goes,
     in_sequence,
-    no,
-    unknown,
-    yes,
+    number_condition,
+    widget_condition,
 )
 from acud.types.displays import (
     MAX_NUMBER,
@@ -74,6 +68,8 @@ from acud.types.displays import (
     x_number,
 )
 from acud.types.number_text import NumberSeen, numbers_in
+from acud.types.targets import Target, target_argument, target_text
+from acud.types.verdicts import MOST_BOXES, Answer, Echo, Verdict, no, unknown, yes
 from acud.types.waits import (
     JUDGE_NAME,
     Budget,
@@ -97,7 +93,6 @@ from acud.types.waits import (
     WaitState,
 )
 from acud.types.wakes import RouteName, RouteTry, WakeAddress, WakeInfo, WakeKind, WakeState
-from acud.types.widget_text import widget_condition
 from acud.types.window_relations import behind_modal, family_of, modal_over
 
 __all__ = [

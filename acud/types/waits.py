@@ -9,8 +9,10 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from acud.types.condition_text import condition_text
-from acud.types.conditions import Target, Until, Verdict
+from acud.types.conditions import Until
 from acud.types.displays import Rect
+from acud.types.targets import Target
+from acud.types.verdicts import Verdict
 from acud.types.wakes import WakeAddress
 
 

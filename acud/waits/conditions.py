@@ -18,11 +18,9 @@ from acud.types import (
     AnyOf,
     Change,
     Criteria,
-    FileState,
     HostLeaf,
     Leaf,
     NotOf,
-    ProcessExit,
     Rect,
     ScreenNumber,
     Stable,
@@ -76,8 +74,8 @@ def names_host(until: Until) -> bool:
 
 def needs_display(until: Until, target: Target) -> bool:
     """Return whether a part needs a display; the text of a terminal session is there without one."""
-    beside = FileState | ProcessExit | TextLeaf if target.pty else FileState | ProcessExit
-    return not all(isinstance(leaf, beside) for leaf in leaves(until))
+    in_terminal = bool(target.pty)
+    return not all(leaf.is_of_machine or (in_terminal and isinstance(leaf, TextLeaf)) for leaf in leaves(until))
 
 
 def map_leaves(until: Until, change: Callable[[Leaf], Until]) -> Until:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from acud.base.errors import InvalidRequest
-from acud.types import Change, FileState, ProcessExit, Rearmed, ScreenImage, Target, Then, Until
+from acud.types import Change, Rearmed, ScreenImage, Target, Then, Until
 from acud.waits.conditions import leaves
 from acud.waits.targets import parse_window_id
 
@@ -22,7 +22,7 @@ def check_rearmable(until: Until, target: Target) -> None:
 def _bound_by(until: Until, target: Target) -> str:
     first = until.parts[0] if isinstance(until, Then) else until
     asked = leaves(until)
-    if any(isinstance(leaf, FileState | ProcessExit) for leaf in asked):
+    if any(leaf.is_of_machine for leaf in asked):
         return "a file or process is of this machine"
     if target.pty:
         return "a terminal session is of this machine"

@@ -5,48 +5,35 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from typing import assert_never
 
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from acud.accessibility.roles import WORDS, roles_of
 from acud.base.errors import InvalidRequest, Refused, suggest
 from acud.base.patterns import MAX_PATTERN, MAX_SIZE, PatternFault, compile_pattern
-from acud.base.untrusted_text import is_visible
 from acud.types import (
     AllOf,
     AnyOf,
     Budget,
     Change,
-    Criteria,
     FileState,
     JudgeChoice,
     JudgeName,
     Leaf,
-    NameMatch,
-    NotificationText,
     NotOf,
     Policy,
-    ProcessExit,
     ScreenImage,
-    ScreenNumber,
-    Stable,
     Target,
-    Text,
     Then,
     Until,
-    ValueComparison,
     WaitSpec,
     WakeAddress,
     Widget,
-    WindowTitle,
 )
-from acud.types.widget_text import OPPOSITES, as_number, state_word
 from acud.waits import baselines, conditions
 from acud.waits.conditions import leaves
 from acud.waits.host_files import parse_path
 from acud.waits.images import normalise_image
-from acud.waits.widgets import ORDERED
 
 MAX_DEPTH = 8
 MAX_LEAVES = 64
@@ -65,14 +52,9 @@ def check_leaf(leaf: Leaf, *, most: float = math.inf) -> None:
     """Raise InvalidRequest as `check_pattern` does for a leaf with a pattern, in each way it is searched. `most`: the
     number of steps allowed in the program of a text's pattern.
     """
-    if isinstance(leaf, Text) and leaf.regex:
-        _check_program(leaf.text, "text", ways=((not leaf.match_case, lines) for lines in (False, True)), most=most)
-    elif isinstance(leaf, WindowTitle) and leaf.regex:
-        _check_program(leaf.title, "window title", ways=((False, False),), most=MAX_SIZE)
-    elif isinstance(leaf, NotificationText) and leaf.regex:
-        _check_program(leaf.text, "notification", ways=((True, True),), most=MAX_SIZE)
-    elif isinstance(leaf, Widget) and leaf.match is NameMatch.REGEX:
-        _check_program(leaf.name, "widget name", ways=((True, False),), most=MAX_SIZE)
+    pattern = leaf.find_pattern()
+    if pattern is not None:
+        _check_program(pattern.text, pattern.noun, pattern.ways, MAX_SIZE if pattern.is_bounded else most)
 
 
 def explain_unsearchable(spec: WaitSpec) -> str:
@@ -239,100 +221,26 @@ def _check_parts(parts: tuple[Until, ...]) -> tuple[Until, ...]:
 
 
 def _normalise_leaf(leaf: Leaf) -> Leaf:
+    if not all(math.isfinite(value) for value in astuple(leaf) if isinstance(value, float)):
+        raise InvalidRequest("the condition has a number that is not finite", hint="give plain seconds")
+    leaf = leaf.normalise()
     match leaf:
-        case Criteria():
-            return Criteria(_strip_words(leaf.criteria, "criteria"))
-        case Text():
-            words = _strip_words(leaf.text, "text")
-            _check_together(leaf)
-            return _check_searchable(leaf) if leaf.regex else replace(leaf, text=words)
-        case ScreenNumber():
-            _check_finite(leaf.value)
-            if "\0" in leaf.label + leaf.unit:
-                raise InvalidRequest("the label or unit of the number holds a zero byte", hint="leave it out")
-            return replace(leaf, label=" ".join(leaf.label.split()), unit=leaf.unit.strip())
         case ScreenImage():
-            _check_finite(leaf.similarity)
             return normalise_image(leaf)
-        case WindowTitle():
-            words = _strip_words(leaf.title, "window title")
-            return _check_searchable(leaf) if leaf.regex else replace(leaf, title=words)
         case Widget():
-            return _normalise_widget(leaf)
-        case Change():
-            if leaf.baseline:
-                baselines.parse_token(leaf.baseline)
-            _check_finite(leaf.share, leaf.settle_s)
-            if leaf.ignore_blinking and not leaf.settle_s:
-                raise InvalidRequest(
-                    "ignore_blinking is of the quiet after a change", hint="give settle_s, or leave it out"
-                )
-            return leaf
-        case Stable():
-            _check_finite(leaf.stable_s)
-            return leaf
+            _check_role(leaf.role)
+        case Change() if leaf.baseline:
+            baselines.parse_token(leaf.baseline)
         case FileState():
             parse_path(leaf.path, "/")
-            _check_finite(leaf.still_s, leaf.since_utc_s)
-            if leaf.gone and leaf.newer:
-                raise InvalidRequest("a file that is gone is not newer", hint="leave newer or gone out")
-            return leaf
-        case ProcessExit():
-            return leaf
-        case NotificationText():
-            words = _strip_words(leaf.text, "notification")
-            return _check_searchable(leaf) if leaf.regex else replace(leaf, text=words)
-    assert_never(leaf)
+    check_leaf(leaf)
+    return leaf
 
 
-def _normalise_widget(leaf: Widget) -> Leaf:
-    if "\0" in leaf.role + leaf.name + (leaf.value or ""):
-        raise InvalidRequest("the widget's role, name or value holds a zero byte", hint="leave it out")
-    role, name = " ".join(leaf.role.split()), leaf.name if leaf.match is NameMatch.REGEX else leaf.name.strip()
-    if not role and not name and (leaf.gone or not (leaf.states or leaf.value is not None)):
-        raise InvalidRequest("the condition names no widget", hint='give its role or name: button "Submit"')
+def _check_role(role: str) -> None:
     if role and not roles_of(role):
         known = sorted({*WORDS.values(), "dialog", "slider", "link", "label", "window", "switch", "heading"})
         near = suggest(re.split(r"[^\w ]", role)[0], known)
         raise InvalidRequest(
             f"no widget has the role {role!r}", hint=f"{near}one of: {', '.join(known)}; or a role of AT-SPI"
         )
-    if leaf.gone and (leaf.states or leaf.value is not None):
-        raise InvalidRequest("a widget that is gone has no state or value", hint="put the widget in a `not`")
-    both = next((one for one in leaf.states if OPPOSITES.get(one) in leaf.states), None)
-    if both is not None:
-        raise InvalidRequest(f"no widget is {state_word(both)} and {state_word(OPPOSITES[both])}", hint="leave one out")
-    is_number = leaf.value is not None and as_number(leaf.value) is not None
-    if (leaf.percent or (leaf.value is not None and leaf.compare in ORDERED)) and not is_number:
-        raise InvalidRequest(f"the widget's value is compared with {leaf.value!r}", hint="give a number with a point")
-    if leaf.percent and leaf.compare is ValueComparison.CONTAINS:
-        raise InvalidRequest("a percentage contains nothing", hint="compare it with >=, >, =, !=, < or <=")
-    return _check_searchable(replace(leaf, role=role, name=name))
-
-
-def _check_together(leaf: Text) -> None:
-    if leaf.gone and leaf.count > 1:
-        raise InvalidRequest(
-            "a text that is gone is there no times", hint="leave count out, or put the text in a `not`"
-        )
-    if leaf.regex and leaf.whole_words:
-        raise InvalidRequest("a pattern says itself where words end", hint="leave whole_words out and write \\b")
-
-
-def _check_finite(*numbers: float) -> None:
-    if not all(math.isfinite(number) for number in numbers):
-        raise InvalidRequest("the condition has a number that is not finite", hint="give plain seconds")
-
-
-def _strip_words(text: str, name: str) -> str:
-    stripped = text.strip()
-    if "\0" in stripped or not any(is_visible(char) for char in stripped):
-        raise InvalidRequest(
-            f"the {name} is blank, or nothing that can be seen", hint="say in words what must be visible"
-        )
-    return stripped
-
-
-def _check_searchable(leaf: Text | WindowTitle | Widget | NotificationText) -> Leaf:
-    check_leaf(leaf)
-    return leaf

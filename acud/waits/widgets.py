@@ -30,7 +30,7 @@ from acud.types import (
     unknown,
     yes,
 )
-from acud.types.widget_text import as_number, state_word, widget_name
+from acud.types.conditions.widget import ORDERED, as_number, state_word, widget_name
 
 NOT_READ = unknown("not_judged", "the widgets have not been read yet")
 NO_ACCESSIBILITY = "no_accessibility"
@@ -46,8 +46,6 @@ _ORDER: dict[ValueComparison, Callable[[float, float], bool]] = {
     ValueComparison.AT_LEAST: operator.ge, ValueComparison.MORE: operator.gt, ValueComparison.EQUAL: operator.eq,
     ValueComparison.NOT_EQUAL: operator.ne, ValueComparison.LESS: operator.lt, ValueComparison.AT_MOST: operator.le,
 }  # fmt: skip
-ORDERED = frozenset(_ORDER) - {ValueComparison.EQUAL, ValueComparison.NOT_EQUAL}
-"""Comparisons of numbers alone."""
 _IN_PERCENT = frozenset({"progress bar", "level bar"})
 _BY_STATE = {
     WidgetState.CHECKED: State.CHECKED,

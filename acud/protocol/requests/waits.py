@@ -28,7 +28,7 @@ from acud.types import (
     WaitState,
     WakeAddress,
 )
-from acud.types.conditions import Criteria, FileState, ProcessExit
+from acud.types.conditions import Condition, Criteria
 from acud.types.displays import MAX_NUMBER
 from acud.types.tasks import TaskId
 
@@ -297,10 +297,10 @@ def may_name_host(part: Any) -> bool:
     """Return whether the condition `part`, or one inside it, is about a file or process of the daemon's machine, or is
     a sentence that may be read as one.
     """
-    if isinstance(part, FileState | ProcessExit):
-        return True
     if isinstance(part, Criteria):
         return _HOST_WORDS.search(part.criteria) is not None
+    if isinstance(part, Condition) and part.is_of_machine:
+        return True
     if isinstance(part, Struct):
         return any(may_name_host(getattr(part, name)) for name in part.__struct_fields__)
     return isinstance(part, tuple) and any(map(may_name_host, part))

@@ -1,14 +1,116 @@
-"""Conditions on widgets in words: `button "Submit" enabled`, `slider "Volume" >= 50`, `entry "Name" = "Ada"`."""
+"""The condition on a widget, in words: `button "Submit" enabled`, `slider "Volume" >= 50`, `entry "Name" = "Ada"`."""
 
 from __future__ import annotations
 
 import re
+from enum import StrEnum
+from typing import Annotated
 
+from msgspec import Meta
 from msgspec.structs import replace
 
 from acud.base.errors import InvalidRequest
 from acud.base.quotation_marks import CLOSING
-from acud.types.conditions import NameMatch, ValueComparison, Widget, WidgetState
+from acud.types.conditions.condition import Condition, Pattern, check_zero_byte
+
+
+class NameMatch(StrEnum):
+    """How a widget's name is compared, white space folded and case ignored."""
+
+    EXACT = "exact"
+    CONTAINS = "contains"
+    REGEX = "regex"
+
+
+class WidgetState(StrEnum):
+    """A state of a widget, or its opposite."""
+
+    ENABLED = "enabled"
+    DISABLED = "disabled"
+    CHECKED = "checked"
+    UNCHECKED = "unchecked"
+    MIXED = "mixed"
+    """Neither checked nor unchecked."""
+    FOCUSED = "focused"
+    UNFOCUSED = "unfocused"
+    SELECTED = "selected"
+    UNSELECTED = "unselected"
+    EXPANDED = "expanded"
+    COLLAPSED = "collapsed"
+    PRESSED = "pressed"
+    UNPRESSED = "unpressed"
+    EDITABLE = "editable"
+    READ_ONLY = "read_only"
+
+
+class ValueComparison(StrEnum):
+    """How a widget's value is compared with another: as numbers where both are numbers, else letter by letter."""
+
+    AT_LEAST = ">="
+    MORE = ">"
+    EQUAL = "="
+    NOT_EQUAL = "!="
+    LESS = "<"
+    AT_MOST = "<="
+    CONTAINS = "contains"
+
+
+class Widget(Condition, frozen=True, tag="widget", forbid_unknown_fields=True):
+    """A widget of this role and name is in the target, in all of these states and with this value, as its program
+    reports (docs/accessibility.md); or none of this role and name is, when `gone`.
+
+    `role`: as in scenes and AT-SPI (`button`, `check box`, `progress bar`; "": any). `name` "": any. `value` None: any.
+    It is a field's text, a combo box's choice, a slider's position; of a progress bar, and where `percent` is set, the
+    percent of its range. A password field's value is never compared.
+    """
+
+    role: Annotated[str, Meta(max_length=60)] = ""
+    name: Annotated[str, Meta(max_length=500)] = ""
+    match: NameMatch = NameMatch.EXACT
+    states: Annotated[tuple[WidgetState, ...], Meta(max_length=8)] = ()
+    value: Annotated[str, Meta(max_length=300)] | None = None
+    compare: ValueComparison = ValueComparison.EQUAL
+    percent: bool = False
+    gone: bool = False
+
+    def describe(self) -> str:
+        states = " and ".join(map(state_word, self.states))
+        state = "gone" if self.gone else states or ("" if self.value is not None else "there")
+        value = "" if self.value is None else f"has a value {_COMPARED[self.compare]} {self._write_value()}"
+        return f"the {widget_name(self)} {' and '.join(filter(None, (f'is {state}' if state else '', value)))}"
+
+    def abbreviate(self, *, detailed: bool) -> str:  # it has one form, that of a request
+        value = "" if self.value is None else f"{self.compare} {self._write_value()}"
+        parts = [widget_name(self), *map(state_word, self.states), value, "gone" if self.gone else ""]
+        return " ".join(filter(None, parts))
+
+    def _write_value(self) -> str:
+        value = self.value or ""
+        return f"{value.strip() if as_number(value) is not None else _quote(value)}{' %' if self.percent else ''}"
+
+    def normalise(self) -> Widget:
+        check_zero_byte(self.role + self.name + (self.value or ""), "the widget's role, name or value")
+        role, name = " ".join(self.role.split()), self.name if self.match is NameMatch.REGEX else self.name.strip()
+        has_state = bool(self.states) or self.value is not None
+        if not role and not name and (self.gone or not has_state):
+            raise InvalidRequest("the condition names no widget", hint='give its role or name: button "Submit"')
+        if self.gone and has_state:
+            raise InvalidRequest("a widget that is gone has no state or value", hint="put the widget in a `not`")
+        both = next((one for one in self.states if OPPOSITES.get(one) in self.states), None)
+        if both is not None:
+            words = f"no widget is {state_word(both)} and {state_word(OPPOSITES[both])}"
+            raise InvalidRequest(words, hint="leave one out")
+        is_number = self.value is not None and as_number(self.value) is not None
+        if (self.percent or (self.value is not None and self.compare in ORDERED)) and not is_number:
+            words = f"the widget's value is compared with {self.value!r}"
+            raise InvalidRequest(words, hint="give a number with a point")
+        if self.percent and self.compare is ValueComparison.CONTAINS:
+            raise InvalidRequest("a percentage contains nothing", hint="compare it with >=, >, =, !=, < or <=")
+        return replace(self, role=role, name=name)
+
+    def find_pattern(self) -> Pattern | None:
+        return Pattern(self.name, "widget name", ((True, False),)) if self.match is NameMatch.REGEX else None
+
 
 OPPOSITES = {
     WidgetState.ENABLED: WidgetState.DISABLED,
@@ -20,6 +122,8 @@ OPPOSITES = {
     WidgetState.EDITABLE: WidgetState.READ_ONLY,
 }
 """States, each with its opposite."""
+ORDERED = frozenset(ValueComparison) - {ValueComparison.EQUAL, ValueComparison.NOT_EQUAL, ValueComparison.CONTAINS}
+"""Comparisons of numbers alone."""
 _NOT = OPPOSITES | {opposite: state for state, opposite in OPPOSITES.items()}
 _STATES = {state.value.replace("_", "-"): state for state in WidgetState} | {"readonly": WidgetState.READ_ONLY}
 _FILLERS = frozenset({"the", "a", "an", "is", "are", "and", "with"})
@@ -149,21 +253,6 @@ def widget_name(leaf: Widget) -> str:
     return " ".join(filter(None, (leaf.role or ("" if leaf.name else "widget"), name if leaf.name else "")))
 
 
-def widget_phrase(leaf: Widget) -> str:
-    """Return the condition as written in a request."""
-    value = "" if leaf.value is None else f"{leaf.compare} {_value_text(leaf)}"
-    parts = [widget_name(leaf), *map(state_word, leaf.states), value, "gone" if leaf.gone else ""]
-    return " ".join(filter(None, parts))
-
-
-def widget_sentence(leaf: Widget) -> str:
-    """Return the condition as a sentence: `the button "Submit" is enabled`."""
-    states = " and ".join(map(state_word, leaf.states))
-    state = "gone" if leaf.gone else states or ("" if leaf.value is not None else "there")
-    value = "" if leaf.value is None else f"has a value {_COMPARED[leaf.compare]} {_value_text(leaf)}"
-    return f"the {widget_name(leaf)} {' and '.join(filter(None, (f'is {state}' if state else '', value)))}"
-
-
 _COMPARED = {
     ValueComparison.AT_LEAST: "of at least", ValueComparison.MORE: "of more than", ValueComparison.EQUAL: "of",
     ValueComparison.NOT_EQUAL: "other than", ValueComparison.LESS: "of less than",
@@ -174,11 +263,6 @@ _COMPARED = {
 def state_word(state: WidgetState) -> str:
     """Return the word for a state."""
     return state.value.replace("_", "-")
-
-
-def _value_text(leaf: Widget) -> str:
-    value = leaf.value or ""
-    return f"{value.strip() if as_number(value) is not None else _quote(value)}{' %' if leaf.percent else ''}"
 
 
 def _quote(text: str) -> str:

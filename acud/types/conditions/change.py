@@ -1,0 +1,56 @@
+"""Conditions on pixels alone: something changed, or nothing did."""
+
+from __future__ import annotations
+
+from acud.base.errors import InvalidRequest
+from acud.types.conditions.condition import Condition
+from acud.types.displays import PositiveSeconds, Seconds, Share
+
+
+class Change(Condition, frozen=True, tag="change", forbid_unknown_fields=True):
+    """A tile of the target changed since the baseline.
+
+    `share` asks that changed tiles cover at least that part of the target. `settle_s` asks that nothing changed for
+    that long after the first change (0: the first changed frame), with `ignore_blinking` as in `stable`. `baseline` is
+    a token, or "" for the moment of arming.
+    """
+
+    share: Share = 0.0
+    settle_s: Seconds = 0.0
+    baseline: str = ""
+    ignore_blinking: bool = False
+
+    def describe(self) -> str:
+        settled = f" and settled for {self.settle_s:g} s{_describe_blinking(self)}" if self.settle_s else ""
+        return f"the target changed{settled}"
+
+    def abbreviate(self, *, detailed: bool) -> str:
+        part = f" of {self.share:.0%}" if self.share and detailed else ""
+        return f"a change{part}" + (f", then {self.settle_s:g} s without one" if self.settle_s and detailed else "")
+
+    def normalise(self) -> Change:
+        if self.ignore_blinking and not self.settle_s:
+            raise InvalidRequest(
+                "ignore_blinking is of the quiet after a change", hint="give settle_s, or leave it out"
+            )
+        return self
+
+
+class Stable(Condition, frozen=True, tag="stable", forbid_unknown_fields=True):
+    """Nothing in the target changed for `stable_s`, shown by a fresh compared grab.
+
+    `ignore_blinking`: except for tiles that only alternate between two looks, such as a caret.
+    """
+
+    stable_s: PositiveSeconds
+    ignore_blinking: bool = False
+
+    def describe(self) -> str:
+        return f"the target is unchanged for {self.stable_s:g} s{_describe_blinking(self)}"
+
+    def abbreviate(self, *, detailed: bool) -> str:  # it has one form
+        return f"no change for {self.stable_s:g} s{_describe_blinking(self)}"
+
+
+def _describe_blinking(leaf: Change | Stable) -> str:
+    return " but for blinking" if leaf.ignore_blinking else ""

@@ -1,0 +1,64 @@
+"""What every kind of condition declares: its fields, its words, what is checked of it, and its pattern."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+from msgspec import Struct
+
+from acud.base.errors import InvalidRequest
+from acud.base.untrusted_text import is_visible
+
+
+class Pattern(NamedTuple):
+    """A regular expression of a condition. `ways`: how it is searched, each as whether case is ignored and whether `^`
+    and `$` mean lines. `is_bounded`: the supervisor itself searches it, so that its program has a greatest size.
+    """
+
+    text: str
+    noun: str
+    ways: tuple[tuple[bool, bool], ...]
+    is_bounded: bool = True
+
+
+class Condition(Struct, frozen=True, forbid_unknown_fields=True):
+    """A kind of condition. `is_of_machine`: it is about the daemon's machine, and needs no display."""
+
+    is_of_machine: ClassVar[bool] = False
+
+    def describe(self) -> str:
+        """Return it as a sentence: `the text "Done" is visible`."""
+        raise NotImplementedError
+
+    def abbreviate(self, *, detailed: bool) -> str:
+        """Return it in brief: `text "Done"`. `detailed`: with patterns between slashes, shares and spans."""
+        raise NotImplementedError
+
+    def normalise(self) -> Any:
+        """Return it with its words stripped. Raises: InvalidRequest, naming the part at fault."""
+        return self
+
+    def find_pattern(self) -> Pattern | None:
+        """Return its regular expression, None if it has none."""
+        return None
+
+
+def strip_words(text: str, name: str) -> str:
+    """Return `text` stripped. Raises: InvalidRequest when nothing of it can be seen."""
+    stripped = text.strip()
+    if "\0" in stripped or not any(is_visible(char) for char in stripped):
+        raise InvalidRequest(
+            f"the {name} is blank, or nothing that can be seen", hint="say in words what must be visible"
+        )
+    return stripped
+
+
+def check_zero_byte(text: str, words: str) -> None:
+    """Raise InvalidRequest about `words` when `text` holds a zero byte."""
+    if "\0" in text:
+        raise InvalidRequest(f"{words} holds a zero byte", hint="leave it out")
+
+
+def quote_words(text: str, *, regex: bool = False) -> str:
+    """Return `text` between quotation marks, a pattern between slashes."""
+    return f"/{text}/" if regex else f'"{text}"'

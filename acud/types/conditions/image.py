@@ -1,0 +1,36 @@
+"""The condition that a picture is on the screen."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from acud.types.conditions.condition import Condition
+
+
+class ScreenImage(Condition, frozen=True, tag="image", forbid_unknown_fields=True):
+    """A picture is somewhere in the target, or nowhere when `gone`: in its size, or 5 or 10 % smaller or larger.
+
+    `png`: the picture, 8 bits a channel, 8x8 to 262,144 pixels, at most 256 KiB; what is more than half transparent may
+    be anything. `similarity`: the least of how well light and dark agree, how well the colours of every 8x8 pixels do,
+    and how well the worst 9x9 pixels do; 1 for equal pixels. The daemon keeps the picture by its `digest`; its replies
+    have that, `width` and `height` instead of `png`, and so may a request about a picture that it has.
+    """
+
+    png: bytes = b""
+    gone: bool = False
+    similarity: Annotated[float, Meta(ge=0.5, le=1)] = 0.9
+    digest: Annotated[str, Meta(max_length=32, pattern="^[0-9a-f]*$", description="hexadecimal digits")] = ""
+    width: Annotated[int, Meta(ge=0)] = 0
+    height: Annotated[int, Meta(ge=0)] = 0
+
+    def describe(self) -> str:
+        return f"the image ({self._write_size()}) is {'gone' if self.gone else 'visible'}"
+
+    def abbreviate(self, *, detailed: bool) -> str:
+        alike = f" at {self.similarity:g}" if detailed and self.similarity != ScreenImage().similarity else ""
+        return f"image {self._write_size()}{alike}{' gone' if self.gone else ''}"
+
+    def _write_size(self) -> str:
+        return f"{self.width}x{self.height}" if self.width else "of unknown size"

@@ -1,0 +1,66 @@
+"""Conditions on what is written: a sentence that a model judges, and a visible text."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+from msgspec.structs import replace
+
+from acud.base.errors import InvalidRequest
+from acud.types.conditions.condition import Condition, Pattern, quote_words, strip_words
+from acud.types.displays import ShortText
+
+
+class Criteria(Condition, frozen=True, tag="criteria", forbid_unknown_fields=True):
+    """A condition in natural language, answered by a judge."""
+
+    criteria: ShortText
+
+    def describe(self) -> str:
+        return self.criteria
+
+    def abbreviate(self, *, detailed: bool) -> str:  # it has one form
+        return self.criteria
+
+    def normalise(self) -> Criteria:
+        return Criteria(strip_words(self.criteria, "criteria"))
+
+
+class Text(Condition, frozen=True, tag="text", forbid_unknown_fields=True):
+    """Visible text (white space folded, case ignored without `match_case`), or its absence when `gone`.
+
+    `whole_words`: no letter or digit stands right before or after it, so that "Saved" is not in "Unsaved changes".
+    `count`: it is there at least this often, in places that do not overlap.
+    """
+
+    text: ShortText
+    regex: bool = False
+    gone: bool = False
+    match_case: bool = False
+    whole_words: bool = False
+    count: Annotated[int, Meta(ge=1, le=1000)] = 1
+
+    def describe(self) -> str:
+        seen = "gone" if self.gone else f"visible at least {self.count} times" if self.count > 1 else "visible"
+        noun, verb = ("words", "are") if self.whole_words else ("text", "is")
+        return f'the {noun} "{self.text}" {verb} {seen}'
+
+    def abbreviate(self, *, detailed: bool) -> str:
+        times = " gone" if self.gone else f" at least {self.count} times" if self.count > 1 else ""
+        noun = "words" if self.whole_words else "text"
+        return f"{noun} {quote_words(self.text, regex=self.regex and detailed)}{times}"
+
+    def normalise(self) -> Text:
+        words = strip_words(self.text, "text")
+        if self.gone and self.count > 1:
+            raise InvalidRequest(
+                "a text that is gone is there no times", hint="leave count out, or put the text in a `not`"
+            )
+        if self.regex and self.whole_words:
+            raise InvalidRequest("a pattern says itself where words end", hint="leave whole_words out and write \\b")
+        return self if self.regex else replace(self, text=words)
+
+    def find_pattern(self) -> Pattern | None:
+        ways = tuple((not self.match_case, lines) for lines in (False, True))
+        return Pattern(self.text, "text", ways, is_bounded=False) if self.regex else None

@@ -1,0 +1,29 @@
+"""The condition that a window is on the display."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from acud.types.conditions.condition import Condition, Pattern, quote_words, strip_words
+from acud.types.displays import ShortText
+
+
+class WindowTitle(Condition, frozen=True, tag="window", forbid_unknown_fields=True):
+    """A window with `title` in its title (or matching it, with `regex`) is on the display, or none is when `gone`."""
+
+    title: ShortText
+    regex: bool = False
+    gone: bool = False
+
+    def describe(self) -> str:
+        return f'a window titled "{self.title}" is {"gone" if self.gone else "there"}'
+
+    def abbreviate(self, *, detailed: bool) -> str:
+        return f"window {quote_words(self.title, regex=self.regex and detailed)}{' gone' if self.gone else ''}"
+
+    def normalise(self) -> WindowTitle:
+        words = strip_words(self.title, "window title")
+        return self if self.regex else replace(self, title=words)
+
+    def find_pattern(self) -> Pattern | None:
+        return Pattern(self.title, "window title", ((False, False),)) if self.regex else None
