@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any, ClassVar, NamedTuple
 
 from msgspec import Struct
 
 from acud.base.errors import InvalidRequest
-from acud.base.untrusted_text import is_visible
+
+_UNSEEN = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and signs that are drawn as nothing: fillers of Hangul, the empty cell of Braille."""
 
 
 class Pattern(NamedTuple):
@@ -46,7 +49,7 @@ class Condition(Struct, frozen=True, forbid_unknown_fields=True):
 def strip_words(text: str, name: str) -> str:
     """Return `text` stripped. Raises: InvalidRequest when nothing of it can be seen."""
     stripped = text.strip()
-    if "\0" in stripped or not any(is_visible(char) for char in stripped):
+    if "\0" in stripped or not any(_is_visible(char) for char in stripped):
         raise InvalidRequest(
             f"the {name} is blank, or nothing that can be seen", hint="say in words what must be visible"
         )
@@ -62,3 +65,9 @@ def check_zero_byte(text: str, words: str) -> None:
 def quote_words(text: str, *, regex: bool = False) -> str:
     """Return `text` between quotation marks, a pattern between slashes."""
     return f"/{text}/" if regex else f'"{text}"'
+
+
+def _is_visible(char: str) -> bool:
+    """Return whether a character by itself is drawn as something."""
+    kind = unicodedata.category(char)
+    return char not in _UNSEEN and (kind == "Co" or kind[0] not in "CMZ")  # icons of fonts are for private use
