@@ -35,7 +35,7 @@ from acud.types.conditions.widget import ORDERED, as_number, state_word, widget_
 NOT_READ = unknown("not_judged", "the widgets have not been read yet")
 NO_ACCESSIBILITY = "no_accessibility"
 _CURE = (
-    "start it on this display so that it tells its widgets (docs/grounding.md names the switch of each toolkit), or "
+    "start it on this display so that it tells its widgets (docs/accessibility.md names the switch of each toolkit), or "
     "wait for a text instead, which is read off the picture"
 )
 _MAX_TEXT = 300

@@ -85,5 +85,5 @@ def _summarize(found: Match, tree: Tree, begun: float) -> Tried:
     if found.outcome == "nothing" and gaps:
         return _make_tried("unavailable", gaps, begun)
     if found.outcome == "nothing" and not tree.apps:
-        return _make_tried("unavailable", "no application tells of its widgets: see docs/grounding.md", begun)
+        return _make_tried("unavailable", "no application tells of its widgets: see docs/accessibility.md", begun)
     return _make_tried(found.outcome, "; ".join(text for text in (found.reason, gaps) if text), begun)
