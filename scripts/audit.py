@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -27,6 +28,7 @@ LOCKS = (
     "tests/llama_cpp/requirements.lock",
     "tests/omniparser/requirements.lock",
 )
+NPM_LOCK = "conf/javascript/package-lock.json"
 
 ALLOWED = frozenset(
     [
@@ -100,6 +102,16 @@ def locks() -> Iterator[str]:
     """Yield each line of a lock that is neither a pin with hashes behind it nor a hash."""
     for name in LOCKS:
         yield from (f"{name}:{fault}" for fault in unpinned((ROOT / name).read_text(encoding="utf-8")))
+    yield from (f"{NPM_LOCK}: {fault}" for fault in npm_faults((ROOT / NPM_LOCK).read_text(encoding="utf-8")))
+
+
+def npm_faults(text: str) -> Iterator[str]:
+    """Yield the faults of an npm lock: packages without a hash, with an address, under a licence not allowed."""
+    for name, package in list(json.loads(text)["packages"].items())[1:]:  # the first is our own list
+        if not package.get("integrity", "").startswith("sha512-") or "resolved" in package:
+            yield f"{name} is not pinned with a hash and without an address"
+        if not _is_allowed(package.get("license", "")):
+            yield f"licence of {name}: {package.get('license') or 'none is named'}"
 
 
 def unpinned(text: str) -> Iterator[str]:

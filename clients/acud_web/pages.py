@@ -9,6 +9,7 @@ import asyncio
 import gzip
 import hashlib
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -50,15 +51,27 @@ class Page(Struct, frozen=True):
 
 def read_all(folder: Path = _FOLDER) -> dict[str, Page]:
     """Return every file of `folder` that has a known kind, by its name."""
-    files = sorted(path for path in folder.iterdir() if path.is_file() and path.suffix in _KINDS)
-    return {path.name: _read(path) for path in files}
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix in _KINDS)
+    return {path.relative_to(folder).as_posix(): _read(path) for path in files}
 
 
 def _read(path: Path) -> Page:
     data = path.read_bytes()
+    if path.suffix == ".js":  # comments and types are for developers; lines keep their numbers
+        data = b"\n".join(_without_comments(data))
     packed = b"" if path.suffix in _PACKED else gzip.compress(data, mtime=0)
     digest = hashlib.sha256(data).hexdigest()[:32]
     return Page(_KINDS[path.suffix], data, packed if len(packed) < len(data) else b"", f'W/"{digest}"')
+
+
+def _without_comments(script: bytes) -> Iterator[bytes]:
+    """Yield the lines of `script`, those that are comments empty; no text of several lines looks like a comment."""
+    is_open = False
+    for line in script.split(b"\n"):
+        words = line.strip()
+        is_open = is_open or words.startswith(b"/**")
+        yield b"" if is_open or words.startswith(b"//") else line
+        is_open = is_open and not words.endswith(b"*/")
 
 
 _PAGES = read_all()
@@ -168,7 +181,7 @@ ROUTES = (
     Row("GET", "/dashboard", dashboard, None),
     Row("GET", "/login", login_page, None),
     Row("GET", "/healthz", alive, None),
-    Row("GET", "/static/{name}", static, None),
+    Row("GET", "/static/{name:path}", static, None),
     Row("POST", "/api/login", login, None, _BODY_BYTES),
     Row("POST", "/api/logout", logout, Scope.READ, 0),
     Row("GET", "/api/me", me, Scope.READ),

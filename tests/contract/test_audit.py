@@ -44,6 +44,19 @@ def test_what_is_not_pinned_with_a_hash_is_found(audit: ModuleType, lock: str, f
     assert list(audit.unpinned(lock)) == faults
 
 
+@pytest.mark.parametrize(
+    ("package", "faults"),
+    [
+        ({"integrity": "sha512-x", "license": "MIT OR Apache-2.0"}, 0),
+        ({"license": "MIT"}, 1),
+        ({"integrity": "sha512-x", "license": "MIT", "resolved": "https://example.org/a.tgz"}, 1),
+        ({"integrity": "sha512-x", "license": "GPL-3.0"}, 1),
+    ],
+)
+def test_a_package_of_npm_needs_its_hash_and_a_licence(audit: ModuleType, package: dict[str, str], faults: int) -> None:
+    assert len(list(audit.npm_faults(json.dumps({"packages": {"": {}, "node_modules/a": package}})))) == faults
+
+
 class Package:
     def __init__(self, name: str, **said: str) -> None:
         self.metadata = Message()

@@ -361,7 +361,7 @@ def test_the_page_outlives_its_daemon(browser: Browser) -> None:
     with Daemon(settings=SETTINGS.replace("port = 0", f"port = {free_port()}")) as daemon:
         task = daemon.client.task_register("Outlives", ["One"], isolated_display=False).view.task
         visitor = Visitor(browser, served(daemon))
-        visitor.page.route("**/static/commentary.js", lambda route: route.abort())  # nor is it had in advance
+        visitor.page.route("**/static/pages/commentary.js", lambda route: route.abort())  # nor is it had in advance
         visitor.login(daemon.client)
         visitor.go("tasks")
         visitor.page.route("**/api/**", _answer_busy)

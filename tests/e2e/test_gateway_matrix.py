@@ -20,7 +20,7 @@ from tests.e2e.gateway_support import SETTINGS, Browser, code, served, token
 GUARDED = [row for row in ROWS if row.scope is not None]
 IDS = [f"{row.method} {row.path}" for row in GUARDED]
 PUBLIC = {
-    *(("GET", path) for path in ("/", "/dashboard", "/login", "/static/{name}", "/healthz")),
+    *(("GET", path) for path in ("/", "/dashboard", "/login", "/static/{name:path}", "/healthz")),
     ("POST", "/api/login"),
 }
 """What anybody may ask for; none of it holds data."""

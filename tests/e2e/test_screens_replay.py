@@ -99,7 +99,7 @@ def mounted(visit: Visit, recording_id: str) -> None:
     """Show the replay of the recording."""
     visit.page.evaluate(
         "async (id) => { const [{ mountReplay }, { api }] = await Promise.all("
-        "[import('/static/replay.js'), import('/static/api.js')]);"
+        "[import('/static/pages/replay.js'), import('/static/parts/api.js')]);"
         "await mountReplay(document.getElementById('main'), api, id); }",
         recording_id,
     )

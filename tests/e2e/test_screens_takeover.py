@@ -350,7 +350,7 @@ KEYS = [
 def test_what_each_key_is(daemon: Daemon, chromium: Chromium) -> None:
     with chromium.visit(daemon, "") as visit:
         found = visit.page.evaluate(
-            "async (keys) => { const { action } = await import('/static/takeover_keys.js');"
+            "async (keys) => { const { action } = await import('/static/takeover/keys.js');"
             "return keys.map((key) => action(new KeyboardEvent('keydown', key))); }",
             [key for key, _ in KEYS],
         )

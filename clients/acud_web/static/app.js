@@ -1,18 +1,18 @@
 // The page: who is here, the link to the daemon, and which panel is shown.
 
-import { api, isAway } from "./api.js";
-import { Bus } from "./bus.js";
-import { doing } from "./dialog.js";
-import { el, fill } from "./dom.js";
-import { icon } from "./icons.js";
-import { list as shortcutList, listen, shortcut } from "./keys.js";
-import { mend, preload } from "./modules.js";
-import { loading, trouble } from "./panel.js";
-import { openPalette } from "./palette.js";
-import { PANELS } from "./panels.js";
-import { hoverTimes } from "./parts.js";
-import { themeSwitch } from "./theme.js";
-import { clock } from "./words.js";
+import { api, isAway } from "./parts/api.js";
+import { Bus } from "./parts/bus.js";
+import { doing } from "./parts/dialog.js";
+import { el, fill } from "./parts/dom.js";
+import { icon } from "./parts/icons.js";
+import { list as shortcutList, listen, shortcut } from "./parts/keys.js";
+import { mend, preload } from "./parts/modules.js";
+import { loading, trouble } from "./parts/panel.js";
+import { openPalette } from "./parts/palette.js";
+import { PANELS } from "./parts/panels.js";
+import { hoverTimes } from "./parts/widgets.js";
+import { themeSwitch } from "./parts/theme.js";
+import { clock } from "./parts/words.js";
 
 const byId = (id) => document.getElementById(id);
 const bus = new Bus(api);

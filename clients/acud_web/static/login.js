@@ -1,8 +1,8 @@
 // The one-time code of the link becomes a session; it leaves the address bar before anything else happens.
 
-import { api, isAway } from "./api.js";
-import { sentence } from "./panel.js";
-import { chosenTheme, setTheme } from "./theme.js";
+import { api, isAway } from "./parts/api.js";
+import { sentence } from "./parts/panel.js";
+import { chosenTheme, setTheme } from "./parts/theme.js";
 
 const said = document.getElementById("said");
 const form = document.getElementById("form");

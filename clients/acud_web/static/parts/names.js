@@ -1,0 +1,45 @@
+// What tasks and waits are called, and where they are: people are told names, not ids.
+
+import { api } from "./api.js";
+import { condition } from "./words.js";
+
+const TASKS = new Map();
+const WAITS = new Map();
+const EVERY_MS = 2000;
+const asked = { tasks: 0, waits: 0 };
+
+export const taskName = (id) => TASKS.get(id)?.name ?? "";
+export const taskDisplay = (id) => TASKS.get(id)?.display ?? "";
+export const waitName = (id) => WAITS.get(id)?.name ?? "";
+/** {name, display, task} of a wait; empty texts for one that is not known. */
+export const waitPlace = (id) => WAITS.get(id) ?? { name: "", display: "", task: "" };
+
+export function nameTask(task) {
+  TASKS.set(task.task_id, { name: task.name, display: task.display ?? "" });
+}
+
+export function nameWait(wait) {
+  const name = wait.spec.label || condition(wait.spec.until);
+  WAITS.set(wait.wait_id, { name, display: wait.display, task: wait.spec.task_id ?? "" });
+}
+
+/** Ask for the names of those of these ids that are not known: at most every 2 s, and of the newest. One that is older
+ * has no name. */
+export async function learn({ tasks = [], waits = [] }, signal) {
+  await Promise.all([
+    ask("tasks", tasks, TASKS, "/api/tasks?limit=200", ({ tasks }) => { for (const { task } of tasks) nameTask(task); }, signal),
+    ask("waits", waits, WAITS, "/api/waits?limit=1000", (found) => found.waits.forEach(nameWait), signal),
+  ]);
+}
+
+async function ask(kind, ids, known, path, take, signal) {
+  const missing = ids.filter((id) => id && !known.has(id));
+  if (!missing.length || Date.now() - asked[kind] < EVERY_MS) return;
+  asked[kind] = Date.now();
+  try {
+    take(await api.get(path, signal));
+  } catch (fault) {
+    if (fault.status !== 403) throw fault;
+  }
+  for (const id of missing) if (!known.has(id)) known.set(id, { name: "", display: "", task: "" });
+}
