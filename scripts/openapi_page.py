@@ -6,22 +6,16 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-_HEAD = """# Every operation of the web API
 
-Written by `scripts/docs` from [openapi.json](openapi.json), which programs read; do not edit. What holds for all of
-them (passes, errors, events) is told in [web-api.md](web-api.md). Other statuses come with a `Problem`.
-"""
-
-
-def page(document: dict[str, Any]) -> str:
-    """Return the page for an OpenAPI document."""
-    operations = [
+def operations(document: dict[str, Any]) -> str:
+    """Return the sections of the operations and of the types of an OpenAPI document."""
+    found = [
         _operation(f"{way.upper()} {path}", node)
         for path, ways in sorted(document["paths"].items())
         for way, node in ways.items()
     ]
     types = [_type(name, node) for name, node in sorted(document["components"]["schemas"].items())]
-    return "\n\n".join([_HEAD + "\n## Operations", *operations, "## Types", *types]) + "\n"
+    return "\n\n".join(["## Operations", *found, "## Types", *types])
 
 
 def _operation(title: str, node: dict[str, Any]) -> str:

@@ -1,11 +1,12 @@
-"""Reference pages made from the code: docs/cli.md from click, the tables of docs/protocol.md from the messages,
-docs/mcp-tools.md and the tables of docs/mcp.md from the table of tools, that of docs/metrics.md from the catalogue,
-docs/scene.schema.json from the scene's type, docs/openapi.json and docs/openapi.md from the gateway's routes,
-docs/settings.md from conf/acud.toml, the threats of docs/promises.md from docs/threats.md, the worked example of
-docs/waiting-example.md from acud.waits.example. And clients/acud_mcp/listing.json, from which `acud mcp` answers first,
-and docs/llms.txt from docs/index.md.
+"""Reference pages made from the code. Committed: the tables of docs/mcp.md from the tools, the threats of
+docs/promises.md from docs/threats.md, the example of docs/waiting-example.md from acud.waits.example, docs/llms.txt
+from docs/index.md, and clients/acud_mcp/listing.json, from which `acud mcp` answers first. A contract test holds them
+up to date.
 
-A contract test runs the same functions, so the pages can't drift.
+Made with the site alone (`python -m scripts.reference --site FOLDER` writes them complete): docs/cli.md from click,
+docs/mcp-tools.md from the tools,
+docs/protocol.md from the messages, docs/metrics.md from the catalogue, docs/openapi.md from the OpenAPI document,
+docs/settings.md from conf/acud.toml; of these the checkout has what is written by hand, with empty marks.
 """
 
 from __future__ import annotations
@@ -32,22 +33,15 @@ from acud.waits import example
 from scripts import concept_drawings, cost_plot, diagram, openapi_page, settings_page
 
 ROOT = Path(__file__).resolve().parent.parent
-CLI_PAGE = ROOT / "docs" / "cli.md"
-PROTOCOL_PAGE = ROOT / "docs" / "protocol.md"
+DOCS = ROOT / "docs"
 WAITING_PAGE = ROOT / "docs" / "waiting-example.md"
-METRICS_PAGE = ROOT / "docs" / "metrics.md"
 INDEX_PAGE = ROOT / "docs" / "index.md"
 LLMS = ROOT / "docs" / "llms.txt"
 MCP_PAGE = ROOT / "docs" / "mcp.md"
-MCP_TOOLS_PAGE = ROOT / "docs" / "mcp-tools.md"
 MCP_LISTING = ROOT / "clients" / "acud_mcp" / "listing.json"
 PROMISES_PAGE = ROOT / "docs" / "promises.md"
 THREATS_PAGE = ROOT / "docs" / "threats.md"
-OPENAPI = ROOT / "docs" / "openapi.json"
-OPENAPI_PAGE = ROOT / "docs" / "openapi.md"
-SCENE_SCHEMA = ROOT / "docs" / "scene.schema.json"
 SETTINGS = ROOT / "conf" / "acud.toml"
-SETTINGS_PAGE = ROOT / "docs" / "settings.md"
 PICTURES = ROOT / "docs" / "pictures"
 _WIDTH = 100
 
@@ -285,22 +279,14 @@ def llms() -> str:
 # ---- the MCP tools -------------------------------------------------------------------------------------------------
 
 
-_MCP_TOOLS_HEAD = """# Every tool of `acud mcp`
-
-Written by `scripts/docs` from the tools themselves; do not edit. [mcp.md](mcp.md) describes how to connect an agent,
-how it waits, and how it gets pictures. Each tool also takes numbers and truth values that are spelled as strings; a
-null counts as not given.
-"""
-
-
-def mcp_tools_page() -> str:
-    """Return docs/mcp-tools.md."""
+def mcp_tools() -> str:
+    """Return a table of the tools, and a section for each."""
     from acud_mcp.server import TOOLS
 
     there = TOOLS
     rows = [f"| [`{t.name}`](#{t.name}) | {t.toolset} | {t.effect.value} | {_cell(t.about)} |" for t in there]
     head = ["| tool | toolset | effect | what it does |", "|---|---|---|---|"]
-    return "\n\n".join([_MCP_TOOLS_HEAD + "\n" + "\n".join([*head, *rows]), *map(_tool_section, there)]) + "\n"
+    return "\n\n".join(["\n".join([*head, *rows]), *map(_tool_section, there)])
 
 
 def _tool_section(tool: Any) -> str:
@@ -374,39 +360,12 @@ def _openapi() -> dict[str, Any]:
 
 # ---- the command line ----------------------------------------------------------------------------------------------
 
-_CLI_HEAD = """# Command line
 
-Written by `scripts/docs` from the commands themselves; do not edit. Every command takes `--json`: it then prints one
-JSON document on standard output (with `--follow` one a line), an error as `{"error": {"code", "message", "hint",
-"facts"}}`. Without it, answers go to standard output and everything else to standard error.
-
-`acud help conditions`, `acud help targets` and `acud help durations` explain what to wait for, where to look and how
-long (`300`, `90s`, `5m`, `1h30m`). An id is given by its ending, which lists show on a terminal (at least 4
-characters), its beginning, or as a whole. Items of plans and stages count from 1. The daemon is found by `ACU_HOME` (or
-`--home`), else `~/.agentic-computer-use`.
-
-A list leaves out columns for which a narrow terminal has no room; in a pipe it has all of them. `acud top` is a list of
-waits, displays and processes that keys sort, scroll and filter:
-
-| key | what it does |
-|---|---|
-| Tab, 1, 2, 3 | choose a list: waits, displays, processes |
-| ↑ ↓ PgUp PgDn Home End | move in it |
-| ← → | sort by another column |
-| r | turn the order round |
-| / | filter all lists by words; Esc ends it |
-| Enter | show the selected wait in full |
-| space | pause, and go on |
-| q | end |
-"""
-
-
-def cli_page() -> str:
-    """Return docs/cli.md."""
+def cli_commands() -> str:
+    """Return a section for each command, with its help."""
     from acud_cli.app import cli
 
-    sections = [_command_section(path, command) for path, command in _commands("acud", cli, None)]
-    return "\n".join([_CLI_HEAD, *sections])
+    return "\n".join(_command_section(path, command) for path, command in _commands("acud", cli, None))
 
 
 def _commands(
@@ -457,31 +416,40 @@ def metric_families() -> str:
 
 
 def pages() -> dict[Path, str]:
-    """Return what each page should hold now."""
-    kept = {
-        PROTOCOL_PAGE: GENERATED,
-        MCP_PAGE: MCP_GENERATED,
-        METRICS_PAGE: {"families": metric_families},
-        PROMISES_PAGE: {"threats": threats},
-        WAITING_PAGE: {"example": example.table},
-    }
+    """Return what each committed page should hold now."""
+    kept = {MCP_PAGE: MCP_GENERATED, PROMISES_PAGE: {"threats": threats}, WAITING_PAGE: {"example": example.table}}
     made = {path: renewed(path.read_text(encoding="utf-8"), parts, path) for path, parts in kept.items()}
-    openapi = _openapi()
-    made[OPENAPI] = json.dumps(openapi, indent=1, ensure_ascii=False) + "\n"
-    made[OPENAPI_PAGE] = openapi_page.page(openapi)
-    made[SETTINGS_PAGE] = settings_page.page(SETTINGS.read_text(encoding="utf-8"))
     made[PICTURES / "architecture.svg"] = diagram.architecture()
     made |= {PICTURES / name: draw() for name, draw in concept_drawings.drawings().items()}
     figures = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     made |= {PICTURES / f"cost-{theme}.svg": cost_plot.plot(figures, theme) for theme in cost_plot.THEMES}
-    made[MCP_TOOLS_PAGE] = mcp_tools_page()
-    made[MCP_LISTING] = mcp_listing()
-    made[LLMS] = llms()
-    return {CLI_PAGE: cli_page(), SCENE_SCHEMA: scene_schema()} | made
+    return made | {MCP_LISTING: mcp_listing(), LLMS: llms()}
+
+
+def site_files() -> dict[str, str]:
+    """Return the pages that are made with the site, complete, and the documents for programs, by name."""
+    openapi = _openapi()
+    parts: dict[str, dict[str, Callable[[], str]]] = {
+        "cli.md": {"commands": cli_commands},
+        "mcp-tools.md": {"tools": mcp_tools},
+        "metrics.md": {"families": metric_families},
+        "openapi.md": {"operations": lambda: openapi_page.operations(openapi)},
+        "protocol.md": GENERATED,
+        "settings.md": {"keys": lambda: settings_page.keys(SETTINGS.read_text(encoding="utf-8"))},
+    }
+    made = {name: renewed((DOCS / name).read_text(encoding="utf-8"), of, DOCS / name) for name, of in parts.items()}
+    made["openapi.json"] = json.dumps(openapi, indent=1, ensure_ascii=False) + "\n"
+    return made | {"scene.schema.json": scene_schema()}
 
 
 def main() -> int:
-    """Write the pages, or with --check tell which are out of date."""
+    """Write the pages, with --check print which are out of date, with --site FOLDER write those of the site there."""
+    if sys.argv[1:2] == ["--site"]:
+        folder = Path(sys.argv[2])
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in site_files().items():
+            (folder / name).write_text(text, encoding="utf-8")
+        return 0
     made = pages()
     stale = [path for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if "--check" in sys.argv[1:]:

@@ -8,15 +8,6 @@ from typing import NamedTuple
 
 from acud import config
 
-_HEAD = """# Settings
-
-Written by `scripts/docs` from [conf/acud.toml](../conf/acud.toml), which is the file to copy to `$ACU_HOME/acud.toml`;
-do not edit. A key that is left out has the default shown here; an unknown or malformed key is an error that names it.
-After a change: `acud daemon restart`. To check first: `acud doctor`.
-
-A variable in the environment wins over the file. Units are in the names: `_s` seconds, `_mb` megabytes (10^6 bytes),
-`_fps` frames a second, `_dim` and `_width` pixels."""
-
 _SEEDED = re.compile(r"\s*\[(?:[A-Z][A-Z0-9_]+(?:, )?)+\]")
 _PAGE = re.compile(r"docs/([a-z-]+\.md)")
 
@@ -30,16 +21,16 @@ class Key(NamedTuple):
     reason: str
 
 
-def page(file: str) -> str:
-    """Return the page for the text of the file."""
+def keys(file: str) -> str:
+    """Return a table for each section in the text of the file."""
     variables = {place: name for name, place in config.environment_names().items()}
-    parts, section = [_HEAD], ""
+    parts, section = list[str](), ""
     for key in _keys(file):
         if key.section != section:
             section = key.section
             parts.append(f"\n## `{section}`\n\n| key | default | what it does |\n|---|---|---|")
         parts.append(_row(key, variables.get((section.strip("[]"), key.name), "")))
-    return "\n".join(parts) + "\n"
+    return "\n".join(parts).strip()
 
 
 def _keys(file: str) -> Iterator[Key]:

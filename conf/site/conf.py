@@ -14,7 +14,7 @@ sys.path.insert(0, str(HERE))
 gc.set_threshold(500_000)
 
 project = "acud"
-extensions = ["myst_parser", "contents", "diagrams", "files", "loads"]
+extensions = ["myst_parser", "contents", "diagrams", "files", "loads", "reference"]
 root_doc = "index"
 highlight_language = "none"
 smartquotes = False

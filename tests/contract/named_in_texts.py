@@ -53,11 +53,10 @@ def code(folders: tuple[str, ...] = ("acud", "clients", "scripts"), holding: str
 
 
 def pages() -> Iterator[Said]:
-    """Yield what the pages say. CHANGELOG.md tells of the past, docs/cli.md is made from the code."""
+    """Yield what the pages say, without CHANGELOG.md, which names what is gone."""
     skill, features = ROOT / "conf" / "openclaw" / "SKILL.md", sorted((ROOT / "acud").rglob("README.md"))
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), skill, *features]:
-        if path.name != "cli.md":
-            yield from of_page(_place(path), path.read_text(encoding="utf-8"))
+        yield from of_page(_place(path), path.read_text(encoding="utf-8"))
 
 
 def others() -> Iterator[Said]:

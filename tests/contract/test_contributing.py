@@ -100,6 +100,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     copy.run("git", "apply", "-p0", "-", given=example(), env={"GIT_CEILING_DIRECTORIES": str(copy.root.parent)})
     copy.python("-m", "scripts.client_methods")
     copy.python("-m", "scripts.reference")
+    copy.python("-m", "scripts.reference", "--site", "docs")
     return copy
 
 
