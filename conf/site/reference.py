@@ -3,6 +3,7 @@ that ACUD_REFERENCE names, and they stand for what the checkout has of them."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -26,6 +27,8 @@ def _add_documents(app: Sphinx, _fault: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
+    pages = sorted(path.stem for path in _MADE.glob("*.md"))
+    app.add_js_file(None, body=f"const REFERENCE = {json.dumps(pages)};")  # site.js ranks them last in a search
     app.connect("source-read", _complete, priority=100)  # before links and navigation are read
     app.connect("build-finished", _add_documents)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -95,6 +95,35 @@ def test_the_search_finds_without_a_network(page: Page, faults: list[str]) -> No
     assert faults == []
 
 
+@pytest.mark.parametrize("width", [1440, PHONE])
+def test_the_search_answers_while_one_types_and_what_people_wrote_comes_first(
+    browser: Chromium, faults: list[str], width: int
+) -> None:
+    context = browser.browser.new_context(viewport={"width": width, "height": 800}, offline=True)
+    context.set_default_timeout(PATIENCE_MS)
+    page = _watched(context, faults)
+    answers = page.locator("#answers li")
+    for start in ("index.html", "adr/0001-one-turn-one-transaction.html"):
+        page.goto((SITE / start).as_uri())
+        if width == PHONE:
+            page.locator("label[for=__navigation]:visible").first.click()
+        page.locator(".sidebar-search").press_sequentially("dhas")
+        expect(answers.first).to_be_visible()
+        kinds = answers.evaluate_all("found => found.map(one => one.className)")
+        assert kinds == sorted(kinds)
+        assert kinds[0] == ""
+        assert "made" in kinds, "the protocol names it as well, and stands last"
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.locator(".sidebar-search").press_sequentially("hxyzzy")
+        expect(page.locator("#answers")).to_have_text("No page has these words.")
+        page.locator(".sidebar-search").fill("takeover")
+        answers.first.locator("a").click()
+        expect(page.locator("h1, h2").first).to_be_visible()
+        assert page.url.startswith(SITE.as_uri())
+    assert faults == []
+    context.close()
+
+
 def test_pages_can_be_read_by_everybody(page: Page) -> None:
     for name in ("index", "waiting", "concepts", "recipes", "troubleshooting"):
         page.goto((SITE / f"{name}.html").as_uri())
