@@ -1,12 +1,12 @@
-"""Reference pages made from the code. Committed: the tables of docs/mcp.md from the tools, the threats of
-docs/promises.md from docs/threats.md, the example of docs/waiting-example.md from acud.waits.example, docs/llms.txt
-from docs/index.md, and clients/acud_mcp/listing.json, from which `acud mcp` answers first. A contract test holds them
-up to date.
+"""Reference pages made from the code. Committed: the tables of docs/mcp.md from the tools, docs/llms.txt from
+docs/index.md, and clients/acud_mcp/listing.json, from which `acud mcp` answers first. A contract test holds them up to
+date.
 
 Made with the site alone (`python -m scripts.reference --site FOLDER` writes them complete): docs/cli.md from click,
-docs/mcp-tools.md from the tools,
-docs/protocol.md from the messages, docs/metrics.md from the catalogue, docs/openapi.md from the OpenAPI document,
-docs/settings.md from conf/acud.toml; of these the checkout has what is written by hand, with empty marks.
+docs/mcp-tools.md from the tools, docs/protocol.md from the messages, docs/metrics.md from the catalogue,
+docs/openapi.md from the OpenAPI document, docs/settings.md from conf/acud.toml, the threats of docs/promises.md from
+docs/threats.md, the example of docs/waiting-example.md from acud.waits.example. Of these the checkout
+has what is written by hand, with empty marks.
 """
 
 from __future__ import annotations
@@ -34,12 +34,10 @@ from scripts import concept_drawings, cost_plot, diagram, openapi_page, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-WAITING_PAGE = ROOT / "docs" / "waiting-example.md"
 INDEX_PAGE = ROOT / "docs" / "index.md"
 LLMS = ROOT / "docs" / "llms.txt"
 MCP_PAGE = ROOT / "docs" / "mcp.md"
 MCP_LISTING = ROOT / "clients" / "acud_mcp" / "listing.json"
-PROMISES_PAGE = ROOT / "docs" / "promises.md"
 THREATS_PAGE = ROOT / "docs" / "threats.md"
 SETTINGS = ROOT / "conf" / "acud.toml"
 PICTURES = ROOT / "docs" / "pictures"
@@ -417,8 +415,7 @@ def metric_families() -> str:
 
 def pages() -> dict[Path, str]:
     """Return what each committed page should hold now."""
-    kept = {MCP_PAGE: MCP_GENERATED, PROMISES_PAGE: {"threats": threats}, WAITING_PAGE: {"example": example.table}}
-    made = {path: renewed(path.read_text(encoding="utf-8"), parts, path) for path, parts in kept.items()}
+    made = {MCP_PAGE: renewed(MCP_PAGE.read_text(encoding="utf-8"), MCP_GENERATED, MCP_PAGE)}
     made[PICTURES / "architecture.svg"] = diagram.architecture()
     made |= {PICTURES / name: draw() for name, draw in concept_drawings.drawings().items()}
     figures = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
@@ -434,8 +431,10 @@ def site_files() -> dict[str, str]:
         "mcp-tools.md": {"tools": mcp_tools},
         "metrics.md": {"families": metric_families},
         "openapi.md": {"operations": lambda: openapi_page.operations(openapi)},
+        "promises.md": {"threats": threats},
         "protocol.md": GENERATED,
         "settings.md": {"keys": lambda: settings_page.keys(SETTINGS.read_text(encoding="utf-8"))},
+        "waiting-example.md": {"example": example.table},
     }
     made = {name: renewed((DOCS / name).read_text(encoding="utf-8"), of, DOCS / name) for name, of in parts.items()}
     made["openapi.json"] = json.dumps(openapi, indent=1, ensure_ascii=False) + "\n"

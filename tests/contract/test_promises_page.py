@@ -25,7 +25,14 @@ def sections() -> dict[str, list[tuple[str, str]]]:
 
 
 SECTIONS = sections()
-ROWS = [(title, *row) for title, rows in SECTIONS.items() for row in rows]
+_THREATS = (DOCS / "threats.md").read_text(encoding="utf-8")
+THREATS = [
+    (cells[0], cells[2])
+    for table in re.findall(r"^\| can try \|.*\n\|[-|]+\n((?:\|.*\n)+)", _THREATS, re.MULTILINE)
+    for cells in (line.strip("| ").split(" | ") for line in table.splitlines())
+]
+"""The site lists each attempt of docs/threats.md with its test; these are the rows."""
+ROWS = [(title, *row) for title, rows in {**SECTIONS, "Threats": THREATS}.items() for row in rows]
 
 
 def wrong_tests(named: str, *, whole_files: bool) -> list[str]:
@@ -76,9 +83,7 @@ def test_every_fault_has_its_line() -> None:
 
 
 def test_every_threat_has_its_line() -> None:
-    threats = first_cells("threats.md", "can try")
-    assert len(threats) >= 30
-    assert [promise for promise, _ in SECTIONS["Threats"]] == threats
+    assert len(THREATS) == len(first_cells("threats.md", "can try")) >= 30
 
 
 def test_everything_that_the_soak_judges_has_its_line() -> None:
