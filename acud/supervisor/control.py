@@ -21,6 +21,7 @@ from acud.protocol.display_names import use_canonical_names
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.command import Command, name_of
+from acud.supervisor.coroutines import Callback, Steps, StepTask
 from acud.supervisor.journal import Journal
 from acud.supervisor.replies import Outgoing, RequestDigest, RequestTiming, error_of, reply_of
 from acud.supervisor.socket_server.connection import ServerConnection
@@ -34,8 +35,8 @@ _LIMITS = ServerLimits(zmtp.Bounds(codec.MAX_MESSAGE_BYTES, 8), connections=640,
 _CLIENTS_SHARE = 4
 """One client may have the parked replies' number divided by this, so that others have room."""
 
-Handler = Callable[[Any, "Call"], msgspec.Struct | None]
-"""Returns the reply, or None when `Call.reply` or `Call.fail` will come later."""
+Handler = Callable[[Any, "Call"], msgspec.Struct | Steps[msgspec.Struct | None] | None]
+"""Returns the reply, or None when `Call.reply` or `Call.fail` will come later. One of several steps is `async def`."""
 
 Thing = TypeVar("Thing")
 Registered = TypeVar("Registered", bound=Callable[..., Any])
@@ -121,6 +122,10 @@ class Call:
         """Do `step` once the start of this request is on disk; if that fails, the call fails without it."""
         self._control.when_started(self, step)
 
+    def started(self) -> Callback[None]:
+        """Await that the start of this request is on disk; if that fails, the call fails and its coroutine ends."""
+        return Callback(lambda resume: self.when_started(lambda: resume(None)))
+
     def touch(self) -> None:
         """Note that something is about to be done outside the store."""
         self.acted = True
@@ -128,6 +133,15 @@ class Call:
     def fail(self, fault: AcudError) -> None:
         """Answer with an error."""
         self._control.answer(self, error_of(self.request_id, fault))
+
+    def end(self, outcome: msgspec.Struct | AcudError | None) -> None:
+        """Answer with what the coroutine of a handler returned (None: it has answered). Raises: its fault, so that the
+        savepoint of its last step is undone.
+        """
+        if isinstance(outcome, AcudError):
+            raise outcome
+        if outcome is not None:
+            self.reply(outcome)
 
     def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
         """Return `step` as a callback; what it raises answers this call, and does not reach its caller."""
@@ -250,7 +264,7 @@ class Control:
         self._admit(call.spec, request)
         if call.spec.deferred:
             self._check_parked(call.peer.client)
-        body = self._run_in_savepoint(call, lambda: self._handlers[call.spec.name](request, call))
+        body = self._run_in_savepoint(call, lambda: self._begin_answer(call, request))
         if body is not None and not (call.spec.mutating or call.spec.deferred):
             call.answered = True
             again = partial(self._read_again, call, request)
@@ -260,9 +274,16 @@ class Control:
         elif not call.answered:
             self._park(call)
 
+    def _begin_answer(self, call: Call, request: Any) -> msgspec.Struct | None:
+        answer = self._handlers[call.spec.name](request, call)
+        if answer is None or isinstance(answer, msgspec.Struct):
+            return answer
+        StepTask(answer, call.later, call.end).begin()
+        return None
+
     def _read_again(self, call: Call, request: Any) -> ReplyEnvelope:
         try:
-            body = self._faults.run_guarded(call.spec.name, lambda: self._handlers[call.spec.name](request, call))
+            body = self._faults.run_guarded(call.spec.name, lambda: self._begin_answer(call, request))
         except AcudError as fault:
             return error_of(call.request_id, fault)
         assert body is not None  # a request that is never deferred answers at once

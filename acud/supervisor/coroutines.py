@@ -27,6 +27,11 @@ class Later(Protocol):
         ...
 
 
+def directly(step: Callable[[Thing], None]) -> Callable[[Thing], None]:
+    """Return `step` itself, for a coroutine that no call works for: its faults go to the code that resumes it."""
+    return step
+
+
 class Callback(Generic[Thing]):
     """Awaits one callback: `begin` starts something and passes it `resume`, which is called once, at once or later.
 

@@ -24,9 +24,12 @@ from acud.process.event_loop import EventLoop
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.children import Heartbeat
 from acud.protocol.evaluation import EvaluatorHello, JobResult, JudgeHealth, Judges, WaitsOver
+from acud.protocol.questions import View
 from acud.protocol.widgets import WidgetAnswer, WidgetMessage
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
-from acud.supervisor.job_queues import FairQueue, JobEntry, Lane, Work, Worker, most_jobs
+from acud.supervisor.coroutines import Callback
+from acud.supervisor.frame_sources import Source
+from acud.supervisor.job_queues import FairQueue, FillJob, FrameWork, JobEntry, Lane, Work, Worker, most_jobs
 from acud.supervisor.observers import Observers
 
 _LOG = log.logger("pool")
@@ -162,6 +165,13 @@ class EvaluatorPool:
     def submit(self, work: Work) -> None:
         """Queue `work`; `dispatch` at the end of this turn sends it when there is room."""
         self._enqueue(JobEntry(work))
+
+    def look(
+        self, lane: Lane, source: Source, fill: FillJob, view: View | None = None, priority: int = 0
+    ) -> Callback[JobResult]:
+        """Await a look at the newest frame of `source`; see `FrameWork`. Raises: Unavailable."""
+        submit = self.submit
+        return Callback(lambda done: submit(FrameWork(submit, lane, source, fill, done, view=view, priority=priority)))
 
     def reader_of(self, display: str) -> Worker | None:
         """Return the evaluator that reads the display's text, or its home evaluator if none does yet; None while none

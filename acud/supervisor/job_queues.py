@@ -150,11 +150,14 @@ class Work(Protocol):
         ...
 
 
+FillJob = Callable[[Job], Job | None]
+"""Completes a job as it is sent, or returns None when it is not needed any more."""
+
+
 class FrameWork:
     """A look at the newest frame of `source`, at least the present one; repeated if the frame is overwritten.
 
-    `fill` completes the job as it is sent, or returns None when it is not needed any more. `done` gets the result (its
-    `status` is `done` or the fault), or the error of a lost source or lost evaluators.
+    `done` gets the result (its `status` is `done` or the fault), or the error of a lost source or lost evaluators.
     """
 
     def __init__(
@@ -162,7 +165,7 @@ class FrameWork:
         submit: Callable[[Work], None],
         lane: Lane,
         source: Source,
-        fill: Callable[[Job], Job | None],
+        fill: FillJob,
         done: Callable[[JobResult | Unavailable], None],
         *,
         view: View | None = None,

@@ -150,9 +150,6 @@ class LocatedElement(Struct, frozen=True):
     point: Point
 
 
-LocateDone = Callable[[LocatedElement | AcudError], None]
-
-
 class ElementPlaces(Protocol):
     """Locates the elements that ids of scenes name."""
 
@@ -163,10 +160,10 @@ class ElementPlaces(Protocol):
         """
         ...
 
-    def locate(self, watched: WatchedDisplay, handle: ElementHandle, done: LocateDone) -> None:
-        """Look at `watched`, then call `done` with the element, or why it cannot be clicked.
+    async def locate(self, watched: WatchedDisplay, handle: ElementHandle) -> LocatedElement:
+        """Look at `watched`, and return the element.
 
-        Faults: NotFound naming candidates for one that is gone, Conflict for an invisible one, Unavailable when
+        Raises: NotFound naming candidates for one that is gone, Conflict for an invisible one, Unavailable when
         elements of its kind could not be searched, InvalidRequest for one of another display.
         """
         ...
@@ -183,9 +180,9 @@ class NoElements:
         """Return "": no id names a display."""
         return ""
 
-    def locate(self, watched: WatchedDisplay, handle: ElementHandle, done: LocateDone) -> None:
-        """Call `done` with NotEnabled."""
-        done(not_enabled("scene"))
+    async def locate(self, watched: WatchedDisplay, handle: ElementHandle) -> LocatedElement:
+        """Raises: NotEnabled."""
+        raise not_enabled("scene")
 
     def on_scene(self, shown: Callable[[Scene], None]) -> None:
         """Do nothing: no scene is made."""
@@ -213,7 +210,6 @@ class SearchOutcome(Struct, frozen=True):
     frame: int
 
 
-SearchDone = Callable[[SearchOutcome | AcudError], None]
 Mapped = Callable[[float, float], Point | None]
 """Maps coordinates in a description to a point of the display; None when they lie outside the target."""
 
@@ -221,10 +217,10 @@ Mapped = Callable[[float, float], Point | None]
 class ElementFinder(Protocol):
     """Finds elements by their description."""
 
-    def find(
-        self, fresh_target: FreshTarget, wanted: SearchRequest, done: SearchDone, mapped: Mapped | None = None
-    ) -> None:
-        """Search `fresh_target`, a fresh frame of a target; `done` gets what was found, or the fault.
+    async def find(
+        self, fresh_target: FreshTarget, wanted: SearchRequest, mapped: Mapped | None = None
+    ) -> SearchOutcome:
+        """Return what was found on `fresh_target`, a fresh frame of a target. Raises: AcudError.
 
         `mapped` maps coordinates in the description (None: they are pixels of the target).
         """
@@ -234,11 +230,11 @@ class ElementFinder(Protocol):
 class NoFinder:
     """Stands in for the feature grounding."""
 
-    def find(
-        self, fresh_target: FreshTarget, wanted: SearchRequest, done: SearchDone, mapped: Mapped | None = None
-    ) -> None:
-        """Call `done` with NotEnabled."""
-        done(not_enabled("grounding"))
+    async def find(
+        self, fresh_target: FreshTarget, wanted: SearchRequest, mapped: Mapped | None = None
+    ) -> SearchOutcome:
+        """Raises: NotEnabled."""
+        raise not_enabled("grounding")
 
 
 # ---- actions ---------------------------------------------------------------------------------------------------------

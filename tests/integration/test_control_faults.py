@@ -10,15 +10,17 @@ import msgspec
 import pytest
 import zmq
 
-from acud.base.errors import StoreUnavailable
+from acud.base.errors import AcudError, NotFound, StoreUnavailable
 from acud.config import StoreSettings
 from acud.process.event_loop import EventLoop
 from acud.protocol import VERSION, codec
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
+from acud.protocol.requests.recordings import RecordStart
 from acud.protocol.requests.waits import WaitCancel, WaitResult
 from acud.store.store import Store
 from acud.supervisor.control import Call, Control, FaultGuard
+from acud.supervisor.coroutines import Callback, Resume
 from acud.supervisor.journal import Journal
 from acud.supervisor.replies import RequestDigest
 from tests.manual_clock import ManualClock
@@ -36,13 +38,20 @@ class Rig:
         self.journal = Journal(self.store, loop, clock, lambda _: None)
         self.path = folder / "control"
         self.served = 0
-        handlers = {"wait_cancel": self._write, "events_since": self._read, "wait_result": self._wait}
+        handlers = {
+            "wait_cancel": self._write,
+            "events_since": self._read,
+            "wait_result": self._wait,
+            "record_start": self._step,
+        }
+        self.resume: list[Resume[msgspec.Struct]] = []
         digest = RequestDigest(folder / "key")
         self.control = Control(
             self.path, loop, self.journal, 8, clock, digest, handlers, lambda command, request: None, FaultGuard()
         )
         self.waiting: list[Call] = []
         self.reading: Callable[[], None] = lambda: None
+        self.fault: AcudError | None = None
         self._context = context
 
     def _write(self, _: Any, call: Call) -> msgspec.Struct:
@@ -59,6 +68,16 @@ class Rig:
     def _wait(self, _: Any, call: Call) -> None:
         self.served += 1
         self.waiting.append(call)
+
+    async def _step(self, _: Any, call: Call) -> msgspec.Struct:
+        self.served += 1
+        self.journal.event("wait.updated", "wait-1")
+        answer = await Callback[msgspec.Struct](self.resume.append)
+        self.journal.event("wait.updated", "wait-2")
+        await Callback[None](lambda resume: resume(None))
+        if self.fault is not None:
+            raise self.fault
+        return answer
 
     def ask(self, request: msgspec.Struct) -> zmq.Socket[bytes]:
         """Send a request and have it handled; the reply comes with the end of the turn."""
@@ -152,3 +171,24 @@ def test_a_turn_that_is_committed_reads_once(rig: Rig) -> None:
     assert _reply(writer).error is None
     assert [event["subject"] for event in _reply(reader).body["events"]] == ["wait-1"]
     assert times == [1]
+
+
+@pytest.mark.parametrize("fault", [None, NotFound("it is gone")])
+def test_a_handler_of_several_steps_answers_with_what_it_returns_and_undoes_the_step_that_fails(
+    rig: Rig, fault: AcudError | None
+) -> None:
+    rig.fault = fault
+    line = rig.ask(RecordStart())
+    assert rig.journal.end_turn() is None
+    (resume,) = rig.resume
+    resume(EventsSinceReply((), 7, 0))
+    resume(EventsSinceReply((), 8, 0))  # one too many changes nothing
+    assert rig.journal.end_turn() is None
+    rig.control.flush(rig.journal.newest)
+    reply = _reply(line)
+    kept = [event.subject for event in rig.store.events.since(0, "", 100).events]
+    if fault is None:
+        assert (reply.body["newest"], kept) == (7, ["wait-1", "wait-2"])
+    else:
+        assert reply.error is not None
+        assert (reply.error.code, kept) == ("not_found", ["wait-1"])

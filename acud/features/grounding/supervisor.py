@@ -14,18 +14,19 @@ from acud.base.errors import AcudError, Unavailable
 from acud.config import Settings
 from acud.features.grounding import search_progress
 from acud.features.grounding.visible_words import coordinates
-from acud.protocol.evaluation import Job, JobResult
+from acud.protocol.evaluation import Job
 from acud.protocol.questions import FindAsk, Hide, View
 from acud.protocol.requests.daemon import Purpose
 from acud.protocol.requests.gui import FindReply, GuiFind
 from acud.supervisor.control import Call, handles
 from acud.supervisor.core import Core
+from acud.supervisor.coroutines import Callback
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.frame_sources import Source
 from acud.supervisor.fresh_frames import FreshTarget
-from acud.supervisor.job_queues import FrameWork, Lane
-from acud.supervisor.ports import ElementPlaces, LocatedElement, Mapped, SearchDone, SearchOutcome, SearchRequest
+from acud.supervisor.job_queues import Lane
+from acud.supervisor.ports import ElementPlaces, LocatedElement, Mapped, SearchOutcome, SearchRequest
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.screenshots import ScreenshotTarget
 from acud.supervisor.usage_log import UsageLog
@@ -34,6 +35,7 @@ from acud.types.actions import Point
 from acud.types.grounding import Candidate, Found, GroundingBackend, GroundingMethod, Tried
 from acud.types.scene import handle_of
 from acud.types.tasks import ActionType
+from acud.waits.targets import parse_target
 
 
 def area(fresh_target: FreshTarget) -> Rect:
@@ -48,85 +50,77 @@ def origin_of(target: ScreenshotTarget) -> Point:
     return Point(0, 0) if target.place is None else Point(target.place.x, target.place.y)
 
 
-def mapping(fresh_target: FreshTarget) -> Mapped:
-    """Return the function from pixels of the target to points of the display."""
-    box = area(fresh_target)
-
-    def to_display(x: float, y: float) -> Point | None:
-        point = Point(box.x + int(x), box.y + int(y))
-        return point if box.holds(point.x, point.y) else None
-
-    return to_display
+def _map_point(box: Rect, x: float, y: float) -> Point | None:
+    """Return the point of the display for coordinates in `box`; None outside of it."""
+    point = Point(box.x + int(x), box.y + int(y))
+    return point if box.holds(point.x, point.y) else None
 
 
 class _Search:
-    """One search: the result so far, and the next method."""
+    """One search: the result so far is of the newest frame that a method looked at."""
 
-    def __init__(
-        self, search: ElementSearch, fresh_target: FreshTarget, wanted: SearchRequest, done: SearchDone
-    ) -> None:
+    def __init__(self, search: ElementSearch, fresh_target: FreshTarget, wanted: SearchRequest) -> None:
         self._search = search
         self._wanted = wanted
-        self._done = done
-        self._found = search_progress.nothing_yet()
         self._fresh_target = fresh_target
         self._source = fresh_target.picture.source
         self._epoch, self._frame = self._source.epoch, self._source.frame
 
-    def begin(self, mapped: Mapped) -> None:
-        """Resolve an element's id or coordinates at once, else ask the first method."""
-        handle = handle_of(self._wanted.description)
+    async def find(self, mapped: Mapped) -> SearchOutcome:
+        """Resolve an element's id or coordinates at once, else ask the methods. Raises: AcudError."""
+        handle, given = handle_of(self._wanted.description), coordinates(self._wanted.description)
         if handle is not None:
-            self._search.elements.locate(self._fresh_target.watched, handle, self._on_located)
-            return
-        given = coordinates(self._wanted.description)
-        if given is not None:
-            self._end_directly(given, mapped(*given))
-            return
-        tried = Tried(GroundingMethod.DIRECT, "nothing", "the description holds no coordinates")
-        self._found = search_progress.add(self._found, tried, ())
-        self._go_on()
+            found = self._find_located(await self._search.elements.locate(self._fresh_target.watched, handle))
+        elif given is not None:
+            found = _find_directly(given, mapped(*given))
+        else:
+            found = await self._ask_methods()
+        limited = replace(found, candidates=found.candidates[: self._wanted.max_candidates])
+        return SearchOutcome(limited, self._source, self._epoch, self._frame)
 
-    def _end_directly(self, given: tuple[float, float], point: Point | None) -> None:
-        if point is None:
-            where = f"({given[0]:g}, {given[1]:g}) lies outside the target"
-            tried = Tried(GroundingMethod.DIRECT, "nothing", where)
-            self._end(Found("not_found", (), (tried,), where))
-            return
-        candidate = Candidate(point, None, 1.0, GroundingMethod.DIRECT)
-        self._end(search_progress.add(self._found, Tried(GroundingMethod.DIRECT, "sure"), (candidate,)))
-
-    def _on_located(self, outcome: LocatedElement | AcudError) -> None:
+    def _find_located(self, element: LocatedElement) -> Found:
         """Return the element of an id, if it lies in the target."""
-        if isinstance(outcome, AcudError):
-            self._done(outcome)
-            return
-        if not area(self._fresh_target).holds(outcome.point.x, outcome.point.y):
-            where = f"{outcome.id} at {outcome.point.x},{outcome.point.y} lies outside the target"
-            self._end(Found("not_found", (), (Tried(GroundingMethod.SCENE, "nothing", where),), where))
-            return
-        one = Candidate(outcome.point, outcome.box, 1.0, GroundingMethod.SCENE, outcome.words, outcome.role)
-        self._end(Found("found", (one,), (Tried(GroundingMethod.SCENE, "sure"),)))
+        if not area(self._fresh_target).holds(element.point.x, element.point.y):
+            where = f"{element.id} at {element.point.x},{element.point.y} lies outside the target"
+            return Found("not_found", (), (Tried(GroundingMethod.SCENE, "nothing", where),), where)
+        one = Candidate(element.point, element.box, 1.0, GroundingMethod.SCENE, element.words, element.role)
+        return Found("found", (one,), (Tried(GroundingMethod.SCENE, "sure"),))
 
-    def _go_on(self) -> None:
-        backend = self._search.backend(self._wanted)
-        method = search_progress.next_method(search_progress.methods(backend), self._found)
-        if method is None:
-            self._end(self._found)
-            return
+    async def _ask_methods(self) -> Found:
+        """Ask one method after the other until one is sure. Raises: Unavailable."""
+        tried = Tried(GroundingMethod.DIRECT, "nothing", "the description holds no coordinates")
+        found = search_progress.add(search_progress.nothing_yet(), tried, ())
+        methods = search_progress.methods(self._search.backend(self._wanted))
+        while (method := search_progress.next_method(methods, found)) is not None:
+            found = await self._ask_method(method, found)
+        return found
+
+    async def _ask_method(self, method: GroundingMethod, found: Found) -> Found:
+        """Return `found` with what `method` adds, or why it could not look. Raises: Unavailable for a lost source."""
         target = self._fresh_target.picture
         view = View(self._source.name, target.crop, target.ignore)
-        fill, looked = partial(self._fill_job, method), partial(self._on_result, method)
-        submit = self._search.pool.submit
-        submit(FrameWork(submit, self._search.lane(method), self._source, fill, looked, view=view))
+        fill = partial(self._fill_job, method, found)
+        try:
+            result = await self._search.pool.look(self._search.lane(method), self._source, fill, view)
+        except Unavailable as fault:
+            if not self._source.live:
+                raise
+            return _note_blind(found, method, fault.message)
+        if result.status != "done" or result.found is None:
+            overwritten = "its frame was overwritten each time" if result.status == "frame_gone" else ""
+            return _note_blind(found, method, overwritten or result.reason or result.status)
+        for tried in result.found.tried[len(found.tried) :]:
+            self._search.pay(tried, self._wanted.task_id)
+        self._epoch, self._frame = result.epoch, result.frame
+        return result.found
 
-    def _fill_job(self, method: GroundingMethod, job: Job) -> Job:
+    def _fill_job(self, method: GroundingMethod, found: Found, job: Job) -> Job:
         """Return `job` with the question for `method` and the current windows."""
         watched = self._fresh_target.watched
         ask = FindAsk(
             self._wanted.description,
             (method,),
-            self._found,
+            found,
             origin_of(self._fresh_target.picture),
             watched.windows,
             watched.focused,
@@ -137,29 +131,18 @@ class _Search:
         )
         return replace(job, find=ask, hide=self._search.hide(self._source, method))
 
-    def _on_result(self, method: GroundingMethod, outcome: JobResult | Unavailable) -> None:
-        """Add a method's result, or why it could not look; a lost source ends the search."""
-        if isinstance(outcome, Unavailable) and not self._source.live:
-            self._done(outcome)
-        elif isinstance(outcome, Unavailable):
-            self._note_blind(method, outcome.message)
-        elif outcome.status == "done" and outcome.found is not None:
-            for tried in outcome.found.tried[len(self._found.tried) :]:
-                self._search.pay(tried, self._wanted.task_id)
-            self._found, self._epoch, self._frame = outcome.found, outcome.epoch, outcome.frame
-            self._go_on()
-        else:
-            overwritten = "its frame was overwritten each time" if outcome.status == "frame_gone" else ""
-            self._note_blind(method, overwritten or outcome.reason or outcome.status)
 
-    def _note_blind(self, method: GroundingMethod, reason: str) -> None:
-        """Record that a method could not look."""
-        self._found = search_progress.add(self._found, Tried(method, "unavailable", reason), ())
-        self._go_on()
+def _find_directly(given: tuple[float, float], point: Point | None) -> Found:
+    if point is None:
+        where = f"({given[0]:g}, {given[1]:g}) lies outside the target"
+        return Found("not_found", (), (Tried(GroundingMethod.DIRECT, "nothing", where),), where)
+    candidate = Candidate(point, None, 1.0, GroundingMethod.DIRECT)
+    return search_progress.add(search_progress.nothing_yet(), Tried(GroundingMethod.DIRECT, "sure"), (candidate,))
 
-    def _end(self, found: Found) -> None:
-        limited = replace(found, candidates=found.candidates[: self._wanted.max_candidates])
-        self._done(SearchOutcome(limited, self._source, self._epoch, self._frame))
+
+def _note_blind(found: Found, method: GroundingMethod, reason: str) -> Found:
+    """Return `found` with why `method` could not look."""
+    return search_progress.add(found, Tried(method, "unavailable", reason), ())
 
 
 class ElementSearch:
@@ -179,14 +162,14 @@ class ElementSearch:
         self._settings = settings
         self._usage_log = usage_log
 
-    def find(
-        self, fresh_target: FreshTarget, wanted: SearchRequest, done: SearchDone, mapped: Mapped | None = None
-    ) -> None:
-        """Search `fresh_target`, a fresh frame of a target; `done` gets the result or the fault.
+    async def find(
+        self, fresh_target: FreshTarget, wanted: SearchRequest, mapped: Mapped | None = None
+    ) -> SearchOutcome:
+        """Return what was found on `fresh_target`, a fresh frame of a target. Raises: AcudError.
 
         `mapped` maps coordinates in the description to the display (None: they are pixels of the target).
         """
-        _Search(self, fresh_target, wanted, done).begin(mapped or mapping(fresh_target))
+        return await _Search(self, fresh_target, wanted).find(mapped or partial(_map_point, area(fresh_target)))
 
     def backend(self, wanted: SearchRequest) -> GroundingBackend:
         """Return the backend that decides which methods may be tried."""
@@ -250,34 +233,24 @@ def start(core: Core) -> GroundingFeature:
 
 
 @handles(GuiFind)
-def gui_find(feature: GroundingFeature, request: GuiFind, call: Call) -> None:
+async def gui_find(feature: GroundingFeature, request: GuiFind, call: Call) -> FindReply:
     """Search a grab made after this call."""
     named = request.display or ("" if request.task_id else feature.elements.display_of(request.description))
     place = feature.tasks.place(request.task_id, request.target, named)
+    target = parse_target(request.target, place.display)
     log = feature.tasks.begin_action(
         place.task_id, ActionType.VISION, f"find {request.description[:200]} in {request.target}"
     )
     wanted = SearchRequest(
         request.description, request.backend, max_candidates=request.max_candidates, task_id=place.task_id
     )
-
-    def fail(fault: AcudError) -> None:
+    try:
+        fresh = await Callback[FreshTarget](partial(feature.fresh_frames.resolve_target, target))
+        outcome = await feature.search.find(fresh, wanted)
+    except AcudError as fault:
         log(fault, None)
-        call.fail(fault)
-
-    def finish(outcome: SearchOutcome | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            fail(outcome)
-            return
-        found, source = outcome.found, outcome.source
-        log(None, {"status": found.status, "candidates": len(found.candidates)})
-        token = feature.targets.make_token(source, outcome.frame)
-        call.reply(FindReply(source.display, found, outcome.epoch, outcome.frame, token))
-
-    def on_target(outcome: FreshTarget | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            fail(outcome)
-        else:
-            feature.search.find(outcome, wanted, call.later(finish))
-
-    feature.fresh_frames.resolve(request.target, place.display, (), call.later(on_target))
+        raise
+    found, source = outcome.found, outcome.source
+    log(None, {"status": found.status, "candidates": len(found.candidates)})
+    token = feature.targets.make_token(source, outcome.frame)
+    return FindReply(source.display, found, outcome.epoch, outcome.frame, token)

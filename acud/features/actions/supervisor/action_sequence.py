@@ -17,7 +17,6 @@ from acud.features.actions.supervisor.misdirection import explain
 from acud.features.actions.supervisor.places import element_ids, fill_element_points, named_window, pressed_points
 from acud.protocol.capture import Acted
 from acud.supervisor.coroutines import Callback, Resume, sleep
-from acud.supervisor.ports import LocatedElement
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import WindowInfo
 from acud.types.actions import (
@@ -145,8 +144,7 @@ class ActionSequence:
         for element_id in element_ids(action):
             handle = handle_of(element_id)
             assert handle is not None
-            found = await Callback[LocatedElement](partial(self._core.ports.elements.locate, self._watched, handle))
-            pixels[element_id] = found.point
+            pixels[element_id] = (await self._core.ports.elements.locate(self._watched, handle)).point
         self._core.takeovers.check(self._watched, self._lease)
         return fill_element_points(action, pixels)
 

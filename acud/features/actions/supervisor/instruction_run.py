@@ -26,7 +26,7 @@ from acud.protocol.observation import ObserveAsk, Observed
 from acud.protocol.requests.gui import GuiDo
 from acud.supervisor.coroutines import Callback, sleep
 from acud.supervisor.fresh_frames import FreshTarget
-from acud.supervisor.ports import InstructionCaller, Mapped, SearchOutcome, SearchRequest
+from acud.supervisor.ports import InstructionCaller, Mapped, SearchRequest
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare, measure_change
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Change, Rect, Spent, Target, Verdict, WaitSpec, WindowInfo, modal_over, picture_views, window_at
@@ -245,9 +245,7 @@ class InstructionRun:
 
     async def _look_for(self, description: str, fresh: FreshTarget, verb: str) -> Found:
         wanted = SearchRequest(description, self.request.backend, verb, task_id=self.request.task_id)
-        finder, mapped = self.core.ports.finder, self._map_coordinates()
-        outcome = await Callback[SearchOutcome](lambda resume: finder.find(fresh, wanted, resume, mapped))
-        return outcome.found
+        return (await self.core.ports.finder.find(fresh, wanted, self._map_coordinates())).found
 
     def give_up(self, found: Found, description: str) -> NoReturn:
         """End without anything done, because of what was found. Raises: InstructionOver."""

@@ -5,22 +5,23 @@ Only a request for one asks a model; a look at a display never does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.base.errors import AcudError, InvalidRequest, NotFound, Unavailable
+from acud.base.errors import InvalidRequest, NotFound, Unavailable
 from acud.config import Settings
 from acud.features.scene.annotations import ChangedSince, DisplayAnnotation, drop_outdated, number_remarks
 from acud.features.scene.element_ids import ElementIds
 from acud.features.scene.tables import ReservedNumbers
-from acud.protocol.evaluation import Described, Job, JobResult
+from acud.protocol.evaluation import Described, Job
 from acud.protocol.questions import DescribeAsk
 from acud.protocol.requests.daemon import Purpose
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Source
-from acud.supervisor.job_queues import FrameWork, Lane
+from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.target_tracker import TargetTracker
@@ -35,9 +36,6 @@ class Description(Struct, frozen=True):
 
     described: Described
     frame: int
-
-
-Done = Callable[[Description | AcudError], None]
 
 
 class _Statement(Struct, frozen=True):
@@ -134,29 +132,28 @@ class SceneAnnotations:
             raise NotFound(f"no vision model is called {name!r}", hint=f"there are: auto, {', '.join(known)}")
         return name
 
-    def ask(self, source: Source, backend: str, secure: tuple[Rect, ...], done: Done, task_id: str = "") -> None:
-        """Ask the model `backend` about the newest frame, for `task_id`; `done` gets its description, or the fault."""
+    async def ask(self, source: Source, backend: str, secure: tuple[Rect, ...], task_id: str = "") -> Description:
+        """Return what the model `backend` sees in the newest frame, for `task_id`. Raises: Unavailable."""
         is_local = self._settings.backends[backend].is_local
         reads = self._redaction.needs_reader(local=is_local, keeps_evidence=False)
-        lane = Lane.REDACT if reads else Lane.JUDGE
+        lane, fill = Lane.REDACT if reads else Lane.JUDGE, partial(self._fill_job, source, backend, secure)
+        try:
+            result = await self._pool.look(lane, source, fill)
+            described, reason = result.described if result.status == "done" else None, result.reason or result.status
+        except Unavailable as lost:
+            described, reason = None, lost.message
+        if described is None:
+            raise Unavailable(f"no model described {source.display}: {reason}", hint="acud status")
+        self._record_cost(backend, described, task_id)
+        if described.code:
+            cost = {"cost_usd": described.cost_usd} if described.cost_usd is not None else {}
+            fault = f"no description: {described.code}: {described.reason}"
+            raise Unavailable(fault, hint="acud status; docs/scene.md", **cost)
+        return Description(described, result.frame)
 
-        def fill(job: Job) -> Job:
-            return replace(
-                job,
-                describe=DescribeAsk(backend, secure),
-                hide=self._redaction.find_hidden(source, leaves=not is_local),
-            )
-
-        def on_result(outcome: JobResult | Unavailable) -> None:
-            described = outcome.described if isinstance(outcome, JobResult) and outcome.status == "done" else None
-            if described is not None and isinstance(outcome, JobResult):
-                self._record_cost(backend, described, task_id)
-                done(_to_outcome(Description(described, outcome.frame)))
-                return
-            reason = outcome.message if isinstance(outcome, Unavailable) else outcome.reason or outcome.status
-            done(Unavailable(f"no model described {source.display}: {reason}", hint="acud status"))
-
-        self._pool.submit(FrameWork(self._pool.submit, lane, source, fill, on_result))
+    def _fill_job(self, source: Source, backend: str, secure: tuple[Rect, ...], job: Job) -> Job:
+        hide = self._redaction.find_hidden(source, leaves=not self._settings.backends[backend].is_local)
+        return replace(job, describe=DescribeAsk(backend, secure), hide=hide)
 
     def _record_cost(self, backend: str, reply: Described, task_id: str) -> None:
         """Record the cost, even of an unusable answer."""
@@ -180,11 +177,3 @@ def _clip_remark(remark: Remark, source: Source) -> Remark:
             hint="give boxes in pixels of the display",
         )
     return Remark(remark.kind, remark.desc, box)
-
-
-def _to_outcome(description: Description) -> Description | Unavailable:
-    reply = description.described
-    if not reply.code:
-        return description
-    cost = {"cost_usd": reply.cost_usd} if reply.cost_usd is not None else {}
-    return Unavailable(f"no description: {reply.code}: {reply.reason}", hint="acud status; docs/scene.md", **cost)

@@ -22,9 +22,11 @@ from acud.features.scene.tables import ReservedNumbers, StandingElements
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.questions import Hide
 from acud.protocol.scene_parts import NodePart, SceneAsk, SceneParts, TextPart
+from acud.supervisor.coroutines import Callback, Resume, StepTask, directly
+from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.fresh_frames import FrameRequests
-from acud.supervisor.job_queues import FrameWork, Lane, Work
+from acud.supervisor.job_queues import Lane
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, Rect, WindowInfo
 from acud.types.scene import (
@@ -55,7 +57,7 @@ class ReaderPorts(Struct, frozen=True):
     frame_requests: FrameRequests
     settings: SceneSettings
     now_s: Callable[[], float]
-    submit: Callable[[Work], None]
+    pool: EvaluatorPool
     hidden: Callable[[Source], Hide | None]
     looked: Callable[[DisplayReader], object]
 
@@ -69,8 +71,7 @@ class DisplayReader:
         self.seen = seen
         self.mode = SceneMode.IDLE
         self.begun_s = float("-inf")
-        self._asked: list[tuple[SceneMode, Callable[[], None]]] = []
-        self._served: list[Callable[[], None]] = []
+        self._asked: list[tuple[SceneMode, Resume[None]]] = []
         self._running = False
         self._windows: object = None
         self._beneath: tuple[int, tuple[WindowInfo, ...], frozenset[int]] = 0, (), frozenset()
@@ -78,42 +79,55 @@ class DisplayReader:
         self._hidden: object = None
         """What rules hid of the pixels from which the text was read."""
 
-    def ask(self, mode: SceneMode, done: Callable[[], None]) -> None:
-        """Look in at least `mode` at a frame grabbed from now on; then call `done`."""
-        self._asked.append((mode, done))
-        if not self._running:
-            self._begin()
+    def look(self, mode: SceneMode) -> Callback[None]:
+        """Await a look in at least `mode` at a frame grabbed from now on."""
+        return Callback(partial(self._ask, mode))
 
-    def _begin(self) -> None:
+    def _ask(self, mode: SceneMode, resume: Resume[None]) -> None:
+        self._asked.append((mode, resume))
+        if not self._running:
+            StepTask(self._serve(), directly, lambda _: None).begin()
+
+    async def _serve(self) -> None:
+        """Look once for all who ask before its frame is grabbed, and again while there are others."""
         self._running = True
+        try:
+            while self._asked:
+                served = await self._look_once()
+                self.seen.drop_old_texts(self._ports.now_s(), self._ports.settings.ocr_ttl_s)
+                self._ports.looked(self)
+                for resume in served:
+                    resume(None)
+        finally:
+            self._running = False
+
+    async def _look_once(self) -> list[Resume[None]]:
+        """Look at the next frame; return the requests that this serves."""
         source = self._ports.sources.by_name.get(self.watched.name)
         if self.watched.state is not DisplayState.UP or source is None:
             self.mark_lost(self.watched.reason or f"the display is {self.watched.state.value}")
-            self._take_asked()
-            self._end()
+            return self._take_asked()
+        try:
+            grabbed = await Callback[Source](partial(self._ports.frame_requests.grab, source))
+        except AcudError as fault:
+            served = self._take_asked()
+            self._note_failure(fault.message)
+            return served
+        served = self._take_asked()
+        needs = self._find_needs(grabbed)
+        if not needs.ocr:
+            self.seen.confirm_text(grabbed.compared_mono_ns / 1e9)
+        if needs.ocr or needs.ax:
+            await self._read(grabbed, needs)
         else:
-            self._ports.frame_requests.grab(source, self._on_frame)
+            self.seen.mark_unchanged(grabbed.compared_mono_ns / 1e9)
+        return served
 
-    def _take_asked(self) -> None:
+    def _take_asked(self) -> list[Resume[None]]:
         asked, self._asked = self._asked, []
         self.mode = max((mode for mode, _ in asked), key=list(SceneMode).index)  # each does all that those before it do
-        self._served = [done for _, done in asked]
         self.begun_s = self._ports.now_s()
-
-    def _on_frame(self, outcome: Source | AcudError) -> None:
-        self._take_asked()
-        if isinstance(outcome, AcudError):
-            self._note_failure(outcome.message)
-            self._end()
-            return
-        needs = self._find_needs(outcome)
-        if not needs.ocr:
-            self.seen.confirm_text(outcome.compared_mono_ns / 1e9)
-        if needs.ocr or needs.ax:
-            self._read(outcome, needs)
-        else:
-            self.seen.mark_unchanged(outcome.compared_mono_ns / 1e9)
-            self._end()
+        return [resume for _, resume in asked]
 
     def _find_needs(self, source: Source) -> Needs:
         seen, now_s = self.seen, self._ports.now_s()
@@ -127,16 +141,30 @@ class DisplayReader:
         ax = moved or frame != seen.ax_frame or now_s - seen.ax_at_s > self._ports.settings.ax_max_age_s
         return Needs(ocr, ax, fresh=False)
 
-    def _read(self, source: Source, needs: Needs) -> None:
-        def fill(job: Job) -> Job:
-            hide = self._ports.hidden(source)
-            self._beneath = source.frame, self.watched.windows, self._ports.unpainted.find(self.watched)
-            if needs.ocr:
-                self._hidden = _list_hidden(hide)
-            return replace(job, scene=self._make_ask(needs), hide=hide)
-
+    async def _read(self, source: Source, needs: Needs) -> None:
+        """Take what an evaluator reads, or note why it could not."""
         # This lane has an evaluator with an OCR engine, but not its only slot, which a hung application must not hold.
-        self._ports.submit(FrameWork(self._ports.submit, Lane.REDACT, source, fill, partial(self._on_result, source)))
+        try:
+            result = await self._ports.pool.look(Lane.REDACT, source, partial(self._fill_job, source, needs))
+        except Unavailable as fault:
+            self._note_failure(fault.message)
+            return
+        if result.status != "done":
+            self._note_failure(result.reason or result.status)
+        elif result.scene is None or result.epoch != source.epoch or not source.live:
+            self._note_failure("the display began anew while it was read")
+        else:
+            parts = self._leave_out_beneath(result, result.scene)
+            self.seen.take(result, parts, (source.width, source.height), self._ports.now_s())
+            if self.seen.ocr_frame == (source.epoch, source.frame):
+                self.seen.confirm_text(source.compared_mono_ns / 1e9)
+
+    def _fill_job(self, source: Source, needs: Needs, job: Job) -> Job:
+        hide = self._ports.hidden(source)
+        self._beneath = source.frame, self.watched.windows, self._ports.unpainted.find(self.watched)
+        if needs.ocr:
+            self._hidden = _list_hidden(hide)
+        return replace(job, scene=self._make_ask(needs), hide=hide)
 
     def _make_ask(self, needs: Needs) -> SceneAsk:
         watched = self.watched
@@ -151,20 +179,6 @@ class DisplayReader:
             watched.a11y_address,
             self.seen.secure,
         )
-
-    def _on_result(self, source: Source, outcome: JobResult | Unavailable) -> None:
-        if isinstance(outcome, Unavailable):
-            self._note_failure(outcome.message)
-        elif outcome.status != "done":
-            self._note_failure(outcome.reason or outcome.status)
-        elif outcome.scene is None or outcome.epoch != source.epoch or not source.live:
-            self._note_failure("the display began anew while it was read")
-        else:
-            parts = self._leave_out_beneath(outcome, outcome.scene)
-            self.seen.take(outcome, parts, (source.width, source.height), self._ports.now_s())
-            if self.seen.ocr_frame == (source.epoch, source.frame):
-                self.seen.confirm_text(source.compared_mono_ns / 1e9)
-        self._end()
 
     def _leave_out_beneath(self, outcome: JobResult, parts: SceneParts) -> SceneParts:
         """Return the parts without texts of windows beneath one that was not painted yet."""
@@ -208,16 +222,6 @@ class DisplayReader:
         """Drop all elements of a display without pixels, for `reason`."""
         self._windows = None
         self.seen.forget(ProviderState("", "unavailable", reason))
-
-    def _end(self) -> None:
-        self.seen.drop_old_texts(self._ports.now_s(), self._ports.settings.ocr_ttl_s)
-        self._running = False
-        served, self._served = self._served, []
-        self._ports.looked(self)
-        for done in served:
-            done()
-        if self._asked and not self._running:
-            self._begin()
 
 
 def _list_hidden(hide: Hide | None) -> object:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from acud.base.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
+from acud.base.errors import DisplayDown, InvalidRequest, NotFound, Unavailable
 from acud.features.scene.elements import NamedElement, find_element, find_middle, make_gone_error, visible_part
 from acud.features.scene.supervisor.service import Scenes
 from acud.supervisor.observers import Order
-from acud.supervisor.ports import LocatedElement, LocateDone
+from acud.supervisor.ports import LocatedElement
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types.actions import Point
 from acud.types.scene import ElementHandle, ProviderState, Scene, SceneMode, handle_of
@@ -50,27 +50,21 @@ class ElementLocator:
             )
         return watched
 
-    def locate(self, watched: WatchedDisplay, handle: ElementHandle, done: LocateDone) -> None:
-        """Look at `watched`, then call `done` with the element, or the fault.
+    async def locate(self, watched: WatchedDisplay, handle: ElementHandle) -> LocatedElement:
+        """Look at `watched`, and return the element.
 
-        The fault is NotFound with candidates for a gone element, Conflict for an invisible one, Unavailable when its
+        Raises: NotFound with candidates for a gone element, Conflict for an invisible one, Unavailable when its
         provider could not read, InvalidRequest for an id of another display.
         """
         if handle.display_id != watched.number:
-            done(
-                InvalidRequest(
-                    f"{handle.id} is not of {watched.name}, which is display number {watched.number}",
-                    hint="leave the display out: the id says which",
-                )
+            raise InvalidRequest(
+                f"{handle.id} is not of {watched.name}, which is display number {watched.number}",
+                hint="leave the display out: the id says which",
             )
-            return
         was = self._find_former(handle)
-
-        def finish() -> None:
-            done(_locate_element(handle, was, self._scenes.newest((watched,)), watched))
-
         self._follow(watched)
-        self._scenes.look((watched,), SceneMode.ACTIVE, finish)
+        await self._scenes.look((watched,), SceneMode.ACTIVE)
+        return _locate_element(handle, was, self._scenes.newest((watched,)), watched)
 
     def _find_former(self, handle: ElementHandle) -> NamedElement | None:
         former = (find_element(scene, handle) for scene in self._scenes.list_kept())
@@ -79,25 +73,22 @@ class ElementLocator:
 
 def _locate_element(
     handle: ElementHandle, was: NamedElement | None, scene: Scene, watched: WatchedDisplay
-) -> LocatedElement | AcudError:
+) -> LocatedElement:
     shown = next((one for one in scene.displays if one.id == handle.display_id), None)
     if shown is None or shown.state != "up":
         reason = shown.reason if shown is not None else "it is in no scene"
-        return DisplayDown(f"display {watched.name} cannot be looked at: {reason}", hint="acud display list")
+        raise DisplayDown(f"display {watched.name} cannot be looked at: {reason}", hint="acud display list")
     now, reader = find_element(scene, handle), _find_provider(scene, handle)
     # An element in an incomplete reading is present; one that is missing from it may be in the gap.
     sure = ("ready",) if now is None else ("ready", "incomplete")
     if reader is not None and reader.state not in sure:
-        return Unavailable(
+        raise Unavailable(
             f"{handle.id} cannot be found for now: {reader.name} is {reader.state}: {reader.reason}",
             hint="describe it in words, or give coordinates",
         )
     if now is None:
-        return make_gone_error(handle, was, scene)
-    try:
-        part = visible_part(now, shown.bounds.w, shown.bounds.h, watched.windows)
-    except AcudError as fault:
-        return fault
+        raise make_gone_error(handle, was, scene)
+    part = visible_part(now, shown.bounds.w, shown.bounds.h, watched.windows)
     return LocatedElement(now.id, now.words, now.role, part, Point(*find_middle(part)))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,7 +12,7 @@ from acud.features.scene.elements import choose_marks
 from acud.features.scene.prompt import acted_text, difference_text, prompt_text
 from acud.features.scene.selection import narrow_scene
 from acud.features.scene.settings import SceneSettings
-from acud.features.scene.supervisor.annotations import Description, SceneAnnotations
+from acud.features.scene.supervisor.annotations import SceneAnnotations
 from acud.features.scene.supervisor.element_locator import ElementLocator
 from acud.features.scene.supervisor.service import Scenes, SceneSubscriptions
 from acud.features.scene.tables import ReservedNumbers, SceneNumbers, StandingElements
@@ -29,7 +29,9 @@ from acud.protocol.requests.scenes import (
 )
 from acud.supervisor.control import Call, handles
 from acud.supervisor.core import Core
+from acud.supervisor.coroutines import Callback
 from acud.supervisor.feature import RunningFeature
+from acud.supervisor.frame_sources import Source
 from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.observers import Order
 from acud.supervisor.screenshots import ScreenshotTarget
@@ -97,88 +99,48 @@ def start(core: Core) -> SceneFeature:
 
 
 @handles(SceneGet)
-def answer_scene(feature: SceneFeature, request: SceneGet, call: Call) -> None:
-    """Look if requested, and answer with the newest scene."""
+async def answer_scene(feature: SceneFeature, request: SceneGet, call: Call) -> SceneReply:
+    """Look if requested, and return the newest scene."""
     place = feature.tasks.place(request.task_id, "screen", request.displays[0] if request.displays else "")
     names = request.displays or ((place.display,) if request.task_id and place.display else ())
     log = feature.tasks.begin_action(place.task_id, ActionType.VISION, "scene")
-
-    def fail(fault: AcudError) -> None:
-        log(fault, None)
-        call.fail(fault)
-
-    def look(displays: list[WatchedDisplay]) -> None:
-        if request.mode is None:
-            answer(displays)
-        elif (unknown_name := _find_unknown_name(feature, request, displays)) is not None:
-            fail(unknown_name)
-        else:
-            feature.scenes.look(displays, request.mode, lambda: later(displays), request.within_s)
-
-    def answer(displays: list[WatchedDisplay]) -> None:
-        fault = _find_display_error(feature, displays) if names else None
-        if fault is not None:
-            fail(fault)
-            return
-        try:
-            scene = narrow_scene(feature.scenes.newest(displays), request.target)
-        except NotFound as missing:
-            fail(missing)
-            return
+    watched_displays = feature.watched_displays
+    displays = [watched_displays.get(name) for name in dict.fromkeys(names)] or list(watched_displays.by_name.values())
+    try:
+        if not displays:
+            displays = [await Callback[WatchedDisplay](partial(feature.displays.with_display, ""))]
+        if request.mode is not None:
+            _check_target(feature, request, displays)
+            await feature.scenes.look(displays, request.mode, request.within_s)
+        if names:
+            _check_displays(feature, displays)
+        scene = narrow_scene(feature.scenes.newest(displays), request.target)
         reply = _make_reply(feature, request, displays, scene)
         if request.marks and displays:
-            drawn: Callable[[MarkedPicture | AcudError], None] = call.later(lambda outcome: on_marked(reply, outcome))
-            draw_marked(feature, displays[0], scene, request.max_side_px, drawn)
-        else:
-            finish(reply)
-
-    def on_marked(reply: SceneReply, outcome: MarkedPicture | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            fail(outcome)
-            return
-        picture, left_out = outcome.picture, outcome.left_out
-        finish(replace(reply, marks=picture.image, marks_frame=picture.frame, marks_left_out=left_out))
-
-    def finish(reply: SceneReply) -> None:
-        log(None, {"scene": feature.scenes.scene_id})
-        call.reply(reply)
-
-    later = call.later(answer)
-
-    def on_display(outcome: WatchedDisplay | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            fail(outcome)
-        else:
-            look([outcome])
-
-    if names:
-        look([feature.watched_displays.get(name) for name in dict.fromkeys(names)])
-    elif feature.watched_displays.by_name:
-        look(list(feature.watched_displays.by_name.values()))
-    else:
-        feature.displays.with_display("", call.later(on_display))
+            marked = await draw_marked(feature, displays[0], scene, request.max_side_px)
+            image, frame, left_out = marked.picture.image, marked.picture.frame, marked.left_out
+            reply = replace(reply, marks=image, marks_frame=frame, marks_left_out=left_out)
+    except AcudError as fault:
+        log(fault, None)
+        raise
+    log(None, {"scene": feature.scenes.scene_id})
+    return reply
 
 
-def _find_unknown_name(feature: SceneFeature, request: SceneGet, displays: list[WatchedDisplay]) -> NotFound | None:
-    """Return the error if the target of `request` is a name that no window or program has; this needs no look."""
+def _check_target(feature: SceneFeature, request: SceneGet, displays: list[WatchedDisplay]) -> None:
+    """Check a target that is the name of a window or program, which needs no look. Raises: NotFound."""
     is_name = request.target and handle_of(request.target) is None
-    if not is_name or not all(one.windows_known for one in displays):
-        return None
-    try:
+    if is_name and all(one.windows_known for one in displays):
         narrow_scene(feature.scenes.newest(displays), request.target)
-    except NotFound as missing:
-        return missing
-    return None
 
 
-def _find_display_error(feature: SceneFeature, displays: list[WatchedDisplay]) -> AcudError | None:
-    """Return an error for the first display that no scene can show (it was removed, or is still being added)."""
+def _check_displays(feature: SceneFeature, displays: list[WatchedDisplay]) -> None:
+    """Raises: an error for the first display that no scene can show (it was removed, or is still being added)."""
     for watched in displays:
         if feature.watched_displays.by_name.get(watched.name) is not watched:
-            return DisplayDown(f"display {watched.name} was removed while it was looked at", hint="acud display list")
+            raise DisplayDown(f"display {watched.name} was removed while it was looked at", hint="acud display list")
         if not watched.number:
-            return Unavailable(f"display {watched.name} is still being added", hint="ask again in a moment")
-    return None
+            raise Unavailable(f"display {watched.name} is still being added", hint="ask again in a moment")
 
 
 def _make_reply(feature: SceneFeature, request: SceneGet, displays: list[WatchedDisplay], scene: Scene) -> SceneReply:
@@ -213,89 +175,52 @@ def scene_subscribe(feature: SceneFeature, request: SceneSubscribe, call: Call) 
     return SceneSubscribed(subscription, feature.scenes.scene_id)
 
 
-class _Annotation:
-    """One `SceneAnnotate` request under way."""
-
-    def __init__(self, feature: SceneFeature, request: SceneAnnotate, call: Call) -> None:
-        self.feature = feature
-        self.request = request
-        self.call = call
-        self.backend = feature.annotations.choose_backend(request.ask) if request.ask else ""
-        place = feature.tasks.place(request.task_id, "screen", request.display)
-        self.target = Target(place.display)
-        self.task_id = place.task_id
-        self.log = feature.tasks.begin_action(
-            place.task_id, ActionType.VISION, f"describe with {self.backend or 'own words'}"
-        )
-
-    def fail(self, fault: AcudError) -> None:
-        """Answer the request with the fault."""
-        self.log(fault, None)
-        self.call.fail(fault)
-
-    def on_target(self, outcome: FreshTarget | AcudError) -> None:
-        """Ask the model about the fresh frame, or record the client's words."""
-        if isinstance(outcome, AcudError):
-            self.fail(outcome)
-            return
-        self.watched, self.source = outcome.watched, outcome.picture.source
-        if self.backend:
-            secure = self.feature.scenes.secure(self.watched)
-            described = self.call.later(self.on_described)
-            self.feature.annotations.ask(self.source, self.backend, secure, described, self.task_id)
-        else:
-            self.record_words(self.find_frame())
-
-    def find_frame(self) -> int:
-        """Return the frame that the client describes. Raises: NotFound for a forgotten scene."""
-        if not self.request.scene_id:
-            return self.source.frame
-        scene = self.feature.scenes.former(self.request.scene_id, [self.watched])
-        shown = next(iter(scene.displays), None) if scene is not None else None
-        if shown is None or shown.epoch != self.source.epoch:
-            raise NotFound(
-                f"scene {self.request.scene_id} of {self.watched.name} is forgotten", hint="take a new one (acud scene)"
-            )
-        return shown.frame
-
-    def record_words(self, frame: int) -> None:
-        """Record the client's words about a frame, and answer."""
-        given = self.request.vlm_elements
-        remarks = None if given is None else [Remark(one.kind, one.desc, one.bbox) for one in given]
-        self.feature.annotations.record(self.watched.number, self.source, frame, self.request.vlm_scene, remarks)
-        self.answer(Described(cost_usd=0.0))
-
-    def on_described(self, outcome: Description | AcudError) -> None:
-        """Record the model's description; annotations of pixels that changed meanwhile are dropped at once."""
-        if isinstance(outcome, AcudError):
-            self.fail(outcome)
-            return
-        described, number = outcome.described, self.watched.number
-        self.feature.annotations.record(number, self.source, outcome.frame, described.scene, described.remarks)
-        self.answer(described)
-
-    def answer(self, described: Described) -> None:
-        """Reply with the valid annotations."""
-        scene = self.feature.scenes.newest([self.watched])
-        reply = SceneAnnotated(
-            scene_id=scene.scene_id,
-            vlm_scene=scene.vlm_scene,
-            vlm_elements=scene.vlm_elements,
-            model=described.model,
-            cost_usd=described.cost_usd,
-            left_out=described.left_out,
-        )
-        self.log(None, {"elements": len(scene.vlm_elements or ()), "cost_usd": described.cost_usd})
-        self.call.reply(reply)
-
-
 @handles(SceneAnnotate)
-def scene_annotate(feature: SceneFeature, request: SceneAnnotate, call: Call) -> None:
+async def scene_annotate(feature: SceneFeature, request: SceneAnnotate, call: Call) -> SceneAnnotated:
     """Annotate a frame grabbed after this call, or the scene that the client names."""
     if not request.ask and request.vlm_scene is None and request.vlm_elements is None:
         raise InvalidRequest("neither an annotation nor a model is given", hint="give vlm_scene, vlm_elements or ask")
-    annotated = _Annotation(feature, request, call)
-    feature.fresh_frames.resolve_target(annotated.target, call.later(annotated.on_target))
+    backend = feature.annotations.choose_backend(request.ask) if request.ask else ""
+    place = feature.tasks.place(request.task_id, "screen", request.display)
+    log = feature.tasks.begin_action(place.task_id, ActionType.VISION, f"describe with {backend or 'own words'}")
+    target = Target(place.display)
+    try:
+        fresh = await Callback[FreshTarget](partial(feature.fresh_frames.resolve_target, target))
+        watched, source = fresh.watched, fresh.picture.source
+        if backend:
+            made = await feature.annotations.ask(source, backend, feature.scenes.secure(watched), place.task_id)
+            described = made.described
+            # Annotations of pixels that changed meanwhile are dropped at once.
+            feature.annotations.record(watched.number, source, made.frame, described.scene, described.remarks)
+        else:
+            described, frame = Described(cost_usd=0.0), _find_frame(feature, request, watched, source)
+            given = request.vlm_elements
+            remarks = None if given is None else [Remark(one.kind, one.desc, one.bbox) for one in given]
+            feature.annotations.record(watched.number, source, frame, request.vlm_scene, remarks)
+    except AcudError as fault:
+        log(fault, None)
+        raise
+    scene = feature.scenes.newest([watched])
+    log(None, {"elements": len(scene.vlm_elements or ()), "cost_usd": described.cost_usd})
+    return SceneAnnotated(
+        scene_id=scene.scene_id,
+        vlm_scene=scene.vlm_scene,
+        vlm_elements=scene.vlm_elements,
+        model=described.model,
+        cost_usd=described.cost_usd,
+        left_out=described.left_out,
+    )
+
+
+def _find_frame(feature: SceneFeature, request: SceneAnnotate, watched: WatchedDisplay, source: Source) -> int:
+    """Return the frame that the client describes. Raises: NotFound for a forgotten scene."""
+    if not request.scene_id:
+        return source.frame
+    scene = feature.scenes.former(request.scene_id, [watched])
+    shown = next(iter(scene.displays), None) if scene is not None else None
+    if shown is None or shown.epoch != source.epoch:
+        raise NotFound(f"scene {request.scene_id} of {watched.name} is forgotten", hint="take a new one (acud scene)")
+    return shown.frame
 
 
 class MarkedPicture(Struct, frozen=True):
@@ -305,20 +230,13 @@ class MarkedPicture(Struct, frozen=True):
     left_out: int
 
 
-def draw_marked(
-    feature: SceneFeature,
-    watched: WatchedDisplay,
-    scene: Scene,
-    max_side_px: int,
-    done: Callable[[MarkedPicture | AcudError], None],
-) -> None:
-    """Draw the marks of `scene` on a picture of `watched`, redacted as the scene is; `done` gets it, or the fault."""
+async def draw_marked(feature: SceneFeature, watched: WatchedDisplay, scene: Scene, max_side_px: int) -> MarkedPicture:
+    """Draw the marks of `scene` on a picture of `watched`, redacted as the scene is. Raises: AcudError."""
     source = feature.sources.by_name.get(watched.name)
     shown = next((one for one in scene.displays if one.id == watched.number), None)
     if source is None or shown is None or not shown.frame:
         reason = watched.reason or "nobody has looked at it yet"
-        done(DisplayDown(f"no picture of {watched.name}: {reason}", hint="ask with a mode that looks"))
-        return
+        raise DisplayDown(f"no picture of {watched.name}: {reason}", hint="ask with a mode that looks")
     marks = choose_marks(scene, watched.number)
     ask = PictureAsk(
         "png",
@@ -328,8 +246,5 @@ def draw_marked(
         secure=feature.scenes.secure(watched),
         of_scene=(shown.epoch, shown.frame),
     )
-
-    def on_picture(outcome: Picture | AcudError) -> None:
-        done(outcome if isinstance(outcome, AcudError) else MarkedPicture(outcome, marks.left_out))
-
-    feature.screenshots.take(ScreenshotTarget(source, None, screen=(source.width, source.height)), ask, on_picture)
+    target = ScreenshotTarget(source, None, screen=(source.width, source.height))
+    return MarkedPicture(await Callback[Picture](partial(feature.screenshots.take, target, ask)), marks.left_out)

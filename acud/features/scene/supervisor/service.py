@@ -28,6 +28,7 @@ from acud.features.scene.supervisor.unpainted_windows import UnpaintedWindows
 from acud.features.scene.tables import ReservedNumbers, StandingElements
 from acud.process.event_loop import EventLoop, Timer
 from acud.protocol.capture import Notice
+from acud.supervisor.coroutines import Callback, Resume
 from acud.supervisor.display_notifications import DisplayNotifications
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.evaluator_pool import EvaluatorPool
@@ -70,7 +71,7 @@ class Scenes:
         self._displays = displays
         self._redaction = redaction
         self._clock = clock
-        self._loop = loop
+        self.loop = loop
         self._numbers = numbers
         self._standing = standing
         self._annotations = annotations
@@ -84,7 +85,7 @@ class Scenes:
             frame_requests,
             settings,
             clock.monotonic_s,
-            pool.submit,
+            pool,
             redaction.find_hidden,
             lambda reader: self.renew(reader.mode),  # a scene that differs gets a number of its own
         )
@@ -97,38 +98,12 @@ class Scenes:
 
     # ---- requests --------------------------------------------------------------------------------------------------
 
-    def look(
-        self, displays: Sequence[WatchedDisplay], mode: SceneMode, done: Callable[[], None], within_s: float = 0.0
-    ) -> None:
-        """Look at `displays` in at least `mode`; call `done` once, after every look or after `within_s` seconds (0: no
-        limit). A display not read by then keeps its earlier elements, or is unknown, with the reason.
+    def look(self, displays: Sequence[WatchedDisplay], mode: SceneMode, within_s: float = 0.0) -> Callback[None]:
+        """Await a look at each of `displays` in at least `mode`, or the end of `within_s` seconds (0: no limit).
+
+        A display not read by then keeps its earlier elements, or is unknown, with the reason.
         """
-        displays = [watched for watched in displays if watched.number]  # one that is being added has none yet
-        left = {watched.name for watched in displays}
-        if not left:
-            self.renew(mode)
-            done()
-
-        def finish_one(name: str) -> None:
-            if name in left:
-                left.discard(name)
-                if not left:
-                    done()
-
-        def give_up() -> None:
-            if not left:
-                return
-            for watched in displays:
-                if watched.name in left:
-                    self.reader(watched).mark_late(within_s)
-            left.clear()
-            self.renew(mode)
-            done()
-
-        if within_s:
-            self._loop.call_later(within_s, give_up)
-        for watched in displays:
-            self.reader(watched).ask(mode, partial(finish_one, watched.name))
+        return Callback(_JointLook(self, displays, mode, within_s).begin)
 
     def newest(self, displays: Sequence[WatchedDisplay]) -> Scene:
         """Return the newest scene of `displays`, without looking."""
@@ -224,6 +199,40 @@ class Scenes:
     def _find_pids(self, watched: WatchedDisplay) -> tuple[int, ...]:
         display = self._displays.managed.living_by_name(watched.name)
         return self._programs.find_pids(str(display.places.folder)) if display is not None else ()
+
+
+class _JointLook:
+    """A look at several displays at once."""
+
+    def __init__(self, scenes: Scenes, displays: Sequence[WatchedDisplay], mode: SceneMode, within_s: float) -> None:
+        self._scenes = scenes
+        self._mode = mode
+        self._within_s = within_s
+        self._left = {one.name: one for one in displays if one.number}  # one that is being added has no number yet
+        """The displays still to be read."""
+
+    def begin(self, resume: Resume[None]) -> None:
+        """Begin; `resume` is called once."""
+        if not self._left:
+            self._scenes.renew(self._mode)
+            resume(None)
+        elif self._within_s:
+            self._scenes.loop.call_later(self._within_s, partial(self._end_late, resume))
+        for watched in list(self._left.values()):
+            self._scenes.reader(watched).look(self._mode).begin(partial(self._end, watched.name, resume))
+
+    def _end(self, name: str, resume: Resume[None], _: object) -> None:
+        if self._left.pop(name, None) is not None and not self._left:
+            resume(None)
+
+    def _end_late(self, resume: Resume[None]) -> None:
+        if not self._left:
+            return
+        for watched in self._left.values():
+            self._scenes.reader(watched).mark_late(self._within_s)
+        self._left.clear()
+        self._scenes.renew(self._mode)
+        resume(None)
 
 
 _CONSUMER = "scene"
@@ -336,7 +345,7 @@ class SceneSubscriptions:
             return
         resting = self._now() - pace.changed_s > self._settings.idle_after_s
         mode = SceneMode.IDLE if resting else SceneMode.ACTIVE
-        self._scenes.look([watched], mode, lambda: self._schedule_look(watched, changed=False))
+        self._scenes.look([watched], mode).begin(lambda _: self._schedule_look(watched, changed=False))
 
     # ---- what moves ------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ tells of itself alone.
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -20,9 +21,11 @@ from acud.features.scene.supervisor.assembly import (
 )
 from acud.features.scene.supervisor.display_reader import DisplayElements, DisplayReader
 from acud.protocol.evaluation import Job, JobResult
-from acud.protocol.questions import Hide
+from acud.protocol.questions import Hide, View
 from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
+from acud.supervisor.coroutines import Callback
 from acud.supervisor.frame_sources import Source
+from acud.supervisor.job_queues import FillJob, Lane
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, HiddenBox, Rect, WindowInfo
 from acud.types.scene import ProviderState, Scene, SceneMode
@@ -49,6 +52,7 @@ class Rig:
         self.jobs: list[Job] = []
         self.fails = False
         self.sources = self.frame_requests = cast("Any", self)
+        self.pool = SimpleNamespace(look=self.read)
         self.by_name = {":7": self.source}
         self.unpainted, self.new_windows = cast("Any", self), frozenset[int]()
         self.seen = DisplayElements(3, reserved_numbers(), standing_elements())
@@ -70,8 +74,8 @@ class Rig:
     def looked(self, reader: DisplayReader) -> None:
         """A scene is made of it."""
 
-    def submit(self, work: Any) -> None:
-        job = work.build("job")
+    def read(self, lane: Lane, source: Source, fill: FillJob) -> Callback[JobResult]:
+        job = cast("Job", fill(Job("job", View(":7"), "ring", 1, 5)))
         self.jobs.append(job)
         ocr = ProviderState("reader", "unavailable", "crashed") if self.fails else READY
         parts = SceneParts(ocr=ocr if job.scene.ocr else None, ax=READY if job.scene.ax else None, nodes=self.nodes)
@@ -80,11 +84,12 @@ class Rig:
                 ocr=READY, ax=parts.ax, nodes=self.nodes, lines=(TextPart("Save", BOX, 0.9),), lines_total=1
             )
         at_ns = int(self.made_s * 1e9)
-        work.on_result(JobResult("job", "done", epoch=1, frame=self.source.frame, frame_mono_ns=at_ns, scene=parts))
+        result = JobResult("job", "done", epoch=1, frame=self.source.frame, frame_mono_ns=at_ns, scene=parts)
+        return Callback(lambda resume: resume(result))
 
     def look(self, mode: SceneMode = SceneMode.ACTIVE, after_s: float = 1.0) -> None:
         self.clock.advance(after_s)
-        self.reader.ask(mode, lambda: None)
+        self.reader.look(mode).begin(lambda _: None)
 
     @property
     def readings(self) -> list[bool]:

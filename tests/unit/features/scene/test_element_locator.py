@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 import pytest
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from acud.base.errors import AcudError, Conflict, DisplayDown, InvalidRequest, NotFound, Unavailable
 from acud.features.scene.supervisor.element_locator import ElementLocator, LocatedElement
+from acud.supervisor.coroutines import StepTask, directly
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect, WindowInfo
 from acud.types.actions import Point
@@ -47,10 +48,9 @@ class FakeScenes:
         self.now = kept[-1]
         self.screenshots: list[SceneMode] = []
 
-    def look(self, screens: Sequence[WatchedDisplay], mode: SceneMode, done: Callable[[], None]) -> None:
+    async def look(self, screens: Sequence[WatchedDisplay], mode: SceneMode) -> None:
         self.screenshots.append(mode)
         self.kept.append(self.now)
-        done()
 
     def newest(self, screens: Sequence[WatchedDisplay]) -> Scene:
         return self.kept[-1]
@@ -72,7 +72,7 @@ class Rig:
         """Return what comes of a search on the display `number`."""
         found: list[LocatedElement | AcudError] = []
         handle = ElementHandle(element_id, int(element_id[1:].partition("-")[0]))
-        self.elements.locate(cast(Any, self.screens[number]), handle, found.append)
+        StepTask(self.elements.locate(cast(Any, self.screens[number]), handle), directly, found.append).begin()
         (one,) = found
         return one
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from unittest.mock import MagicMock
 
 from acud.features.scene.annotations import DisplayAnnotation
 from acud.features.scene.settings import SceneSettings
 from acud.features.scene.supervisor.service import Scenes
 from acud.process.event_loop import EventLoop
+from acud.supervisor.coroutines import Callback, Resume
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, Rect
 from acud.types.scene import OcrElement, ProviderState, SceneMode
@@ -34,18 +34,19 @@ class LateScenes:
             given.journal, clock, self.loop, SceneSettings(), set, reserved_numbers(), standing_elements(),
             given.annotations, given.targets,
         )  # fmt: skip
-        self.asked: list[Callable[[], None]] = []
-        self.scenes.reader(self.watched).ask = lambda mode, done: self.asked.append(done)  # type: ignore[method-assign]
+        self.asked: list[Resume[None]] = []
+        asked = Callback[None](self.asked.append)
+        self.scenes.reader(self.watched).look = lambda mode: asked  # type: ignore[method-assign]
         self.told: list[ProviderState] = []
 
     def look(self) -> ProviderState:
         """Look, and return how the text was read at the end of the time."""
 
-        def answer() -> None:
+        def answer(_: object) -> None:
             self.told.append(self.scenes.reader(self.watched).seen.ocr)
             self.loop.stop()
 
-        self.scenes.look([self.watched], SceneMode.AGENT_TURN, answer, 0.01)
+        self.scenes.look([self.watched], SceneMode.AGENT_TURN, 0.01).begin(answer)
         self.loop.run()
         return self.told[-1]
 
@@ -55,7 +56,7 @@ def test_a_first_look_that_takes_too_long_is_not_waited_for() -> None:
     told = late.look()
     assert told.state == "unavailable"
     assert told.reason == "not read yet: the first look takes longer than 0.01 s and goes on, ask again"
-    late.asked[0]()
+    late.asked[0](None)
     assert len(late.told) == 1
 
 
