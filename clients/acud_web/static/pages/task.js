@@ -15,14 +15,17 @@ const ENDED = new Set(["completed", "failed", "cancelled"]);
 const MESSAGES = 200;
 const MOST_MESSAGES = 1000;
 
+/** @param {HTMLElement} element @param {Page} page @param {string} taskId */
 export function mountTask(element, page, taskId) {
   const { bus } = page;
+  /** @type {`/api/tasks/${string}`} */
   const path = `/api/tasks/${encodeURIComponent(taskId)}`;
   const head = el("div", {});
   const tree = el("div.tree", {});
   const thread = el("ul.feed.scroller", { tabindex: "0", "aria-label": "Messages" });
   const [threadBody, waits, films] = [el("div", {}), el("div", {}), el("div", {})];
   let messages = MESSAGES;
+  /** @param {BusEvent} event */
   const mine = (event) => event.subject === taskId || event.data?.task_id === taskId;
   const recordings = new Panel(films, bus, {
     load: (signal) => api.get(query("/api/recordings", { task: taskId }), signal),
@@ -111,17 +114,20 @@ export function mountTask(element, page, taskId) {
   };
 }
 
+/** @param {string} path */
 function exported(path) {
   return el("a", { href: `${path}/export`, download: "" }, "Everything as a ZIP");
 }
 
+/** @param {HTMLElement} head @param {Api.TaskWhole} given @param {Page} page */
 function showHead(head, { task, items, actions = [], live_waits: waits }, page) {
   const costs = actions.map((one) => one.action.cost_usd).filter((one) => one !== null && one !== undefined);
   const spent = costs.length ? money(costs.reduce((sum, one) => sum + one, 0)) : "";
   const seal = JSON.stringify([task, items.map((one) => one.status), spent, waits]);
   if (head.dataset.seal === seal) return;
   head.dataset.seal = seal;
-  const focus = head.contains(document.activeElement) ? document.activeElement.dataset.focus : "";
+  const { activeElement } = document;
+  const focus = activeElement && head.contains(activeElement) ? activeElement.getAttribute("data-focus") : "";
   fill(
     head,
     el(
@@ -166,6 +172,7 @@ function showHead(head, { task, items, actions = [], live_waits: waits }, page) 
 
 // Names of displays are used again: the link says which one it was by its number, which never is. A task's own display
 // ends with the task.
+/** @param {Api.Task} task */
 function displayNode(task) {
   if (!task.display) return "";
   if (ENDED.has(task.status)) return `${task.display}, ended with the task`;
@@ -174,6 +181,7 @@ function displayNode(task) {
 
 // ---- controls ---------------------------------------------------------------------------------------------------------
 
+/** @param {Api.Task} task @param {number} waits @param {Page} page */
 function controls(task, waits, page) {
   const buttons = [];
   if (!ENDED.has(task.status) && page.may("act")) {
@@ -187,6 +195,7 @@ function controls(task, waits, page) {
   return buttons;
 }
 
+/** @type {Record<string, (waits: number) => string[]>} */
 const WILL = {
   paused: (waits) => [
     "Its waits stand still and judge nothing; their time limits go on.",
@@ -201,8 +210,9 @@ const WILL = {
   ],
 };
 
+/** @param {Api.Task} task @param {string} status @param {number} waits */
 async function moved(task, status, waits) {
-  const verb = { paused: "Pause", active: "Resume", cancelled: "Cancel the task" }[status];
+  const verb = status === "paused" ? "Pause" : "Cancel the task";
   if (
     status !== "active" &&
     !(await confirmed(`${verb.split(" ")[0]} “${task.name}”?`, WILL[status](waits), verb, {
@@ -214,6 +224,7 @@ async function moved(task, status, waits) {
   notice(`The task is ${stateWord(status).word} now.`);
 }
 
+/** @param {Api.Task} task @param {Page} page */
 async function deleted(task, page) {
   const lines = ["Its plan, actions, messages and recordings are deleted from the disk.", "This can't be undone."];
   if (!(await confirmed(`Delete “${task.name}”?`, lines, "Delete"))) return;
@@ -225,31 +236,35 @@ async function deleted(task, page) {
 
 const WHOLE = -1;
 
-function showTree(body, { task, items, actions = [] }, films) {
-  const under = new Map(items.map((item) => [item.number, []]));
-  under.set(WHOLE, []);
-  for (const one of actions) (under.get(one.action.item ?? WHOLE) ?? under.get(WHOLE)).push(one);
-  const rows = items.map((item) => ({ item, actions: under.get(item.number) }));
-  if (under.get(WHOLE).length) rows.push({ item: null, actions: under.get(WHOLE) });
+/** @param {HTMLElement} body @param {Api.TaskWhole} given @param {() => Api.RecordingInfo[]} films */
+function showTree(body, { items, actions = [] }, films) {
+  /** @type {PlanRow[]} */
+  const rows = items.map((item) => ({ item, actions: [] }));
+  /** @type {PlanRow} */
+  const whole = { item: null, actions: [] };
+  const under = new Map(rows.map((row) => [row.item?.number, row]));
+  for (const one of actions) (under.get(one.action.item ?? WHOLE) ?? whole).actions.push(one);
+  if (whole.actions.length) rows.push(whole);
   if (!rows.length) return fill(body, el("p.nothing", {}, "No plan, and nothing done yet."));
   const place = body.querySelector(".items") ?? el("div.items", {});
   keyed(
     place,
     rows,
     (row) => row.item?.number ?? WHOLE,
-    (row, before) => itemNode(row, before, task, films),
+    (row, before) => itemNode(row, before, films),
   );
   return fill(body, place);
 }
 
-function itemNode({ item, actions }, before, task, films) {
+/** @param {PlanRow} given @param {HTMLDetailsElement | null} before @param {() => Api.RecordingInfo[]} films */
+function itemNode({ item, actions }, before, films) {
   const failed = item?.failed_actions ? `, ${item.failed_actions} failed` : "";
   const list = before?.querySelector("ul.actions") ?? el("ul.actions", {});
   keyed(
     list,
     actions,
     (one) => one.action.action_id,
-    (one) => actionNode(one, task, films),
+    (one) => actionNode(one, films),
   );
   const said = item
     ? [el("span.number", {}, `${item.number}.`), el("span.words", {}, item.title), badge(item.status)]
@@ -273,6 +288,6 @@ function itemNode({ item, actions }, before, task, films) {
   const content = actions.length ? list : el("p", { class: "muted small actions" }, "Nothing done here yet.");
   // What somebody opened or closed stays so until the step's state changes.
   const state = item?.status ?? "whole";
-  const open = before?.dataset.state === state ? before.open : ["active", "failed", "whole"].includes(state);
+  const open = before && before.dataset.state === state ? before.open : ["active", "failed", "whole"].includes(state);
   return el("details", { open, "data-state": state }, summary, older, content);
 }
