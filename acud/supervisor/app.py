@@ -20,7 +20,7 @@ from acud.supervisor.feature import Feature, Handler, RunningFeature, handlers_o
 from acud.supervisor.maintenance import Drain, RollingRestart, SettingsReload, trim_store
 from acud.supervisor.orphaned_rings import KEEP_S
 from acud.supervisor.replies import RequestDigest
-from acud.waits import sentences
+from acud.waits.sentence_grammar import grammar
 
 _LOG = log.logger("supervisor")
 _SETTLE_S = 10.0
@@ -111,7 +111,7 @@ class App(Core):
         trim_store(self)
         self.loop.call_later(KEEP_S, self.sources.orphaned_rings.clear)
         # In a thread, and only after the other parts have begun: it would slow down every start.
-        self.loop.call_later(_GRAMMAR_S, Thread(target=sentences.prepare, name="grammar", daemon=True).start)
+        self.loop.call_later(_GRAMMAR_S, Thread(target=grammar, name="grammar", daemon=True).start)
         self._report_loss()
         self.journal.keep(lambda: self.journal.event("daemon.started", "daemon", pid=os.getpid()))
         self._after_turn()

@@ -45,17 +45,19 @@ _OF_AN_ADDRESS = re.compile(r"://|[?&][\w.-]+=|\w\.[a-z]{2,}[:/?]|^[\w.-]+:\d+/"
 _ORDINAL, _OF_A_WORD = re.compile(r"(?:st|nd|rd|th)\b"), re.compile(r"\w")
 _GROUPS = re.compile(r"\d{1,3}(?:\.\d{3})+|\d{1,3}(?:,\d{2,3})*,\d{3}")
 _IS_A_LABEL = re.compile(r"\s?[:=]")
+TIME_UNITS = {
+    "ms": 0.001, "s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0, "min": 60.0, "mins": 60.0,
+    "minute": 60.0, "minutes": 60.0, "h": 3600.0, "hr": 3600.0, "hrs": 3600.0, "hour": 3600.0, "hours": 3600.0,
+    "d": 86400.0, "day": 86400.0, "days": 86400.0,
+}  # fmt: skip
+"""Units of time, in seconds."""
 _FAMILIES: tuple[dict[str, float], ...] = (
     {
         **{f"{p}b": 1000.0**n for n, p in enumerate(("", "k", "m", "g", "t", "p"))},
         **{f"{p}ib": 1024.0**n for n, p in enumerate(("", "k", "m", "g", "t", "p")) if p},
         "byte": 1.0, "bytes": 1.0,
     },
-    {
-        "ms": 0.001, "s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0, "min": 60.0, "mins": 60.0,
-        "minute": 60.0, "minutes": 60.0, "h": 3600.0, "hr": 3600.0, "hrs": 3600.0, "hour": 3600.0, "hours": 3600.0,
-        "d": 86400.0, "day": 86400.0, "days": 86400.0,
-    },
+    TIME_UNITS,
     *(
         dict.fromkeys(units.split(), 1.0)
         for units in (
@@ -64,6 +66,11 @@ _FAMILIES: tuple[dict[str, float], ...] = (
     ),
 )  # fmt: skip
 """Units by sort, with their size in the smallest one; KB is 1000 bytes, KiB 1024. Signs and their words."""
+COUNT_WORDS = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20,
+    "thirty": 30, "sixty": 60, "half a": 0.5,
+}  # fmt: skip
 
 
 class NumberSeen(Struct, frozen=True):
@@ -86,7 +93,7 @@ class NumberSeen(Struct, frozen=True):
     @property
     def counts_else(self) -> bool:
         """Whether its unit is a counted thing ("5 files"), not a unit of measure."""
-        return bool(self.unit) and not any(self.unit.casefold() in units for units in _FAMILIES)
+        return bool(self.unit) and not is_unit(self.unit)
 
     def values_in(self, unit: str) -> tuple[float, ...]:
         """Return its possible values in `unit` ("": its own unit); none if its unit is of another sort."""
@@ -174,6 +181,11 @@ def _parse_values(digits: str) -> tuple[float, ...]:
         return (decimal_value,)
     # "1,234" with three places after a decimal comma is rare; "1.234" is as often a time as a German thousand.
     return (float(whole + rest),) if commas else (decimal_value, float(whole + rest))
+
+
+def is_unit(word: str) -> bool:
+    """Return whether a table knows `word` as a unit of measure."""
+    return any(word.casefold() in units for units in _FAMILIES)
 
 
 def unit_factor(wanted: str, seen: str) -> float | None:

@@ -10,11 +10,14 @@ from msgspec.structs import replace
 from acud.types import Answer, Criteria, Leaf, ScreenImage, Text, Verdict, Widget, unknown
 from acud.waits.conditions import evaluate
 from acud.waits.model import PendingYes, Wait
-from acud.waits.sentence_words import CLOSED, NOT
 
 MOST_HELD = 3
 """This many yeses in a row over the hold time count, where the target never stands still for that long."""
-_ABSENT = re.compile(rf"\b(?:{CLOSED}|{NOT}|no longer|no more|without)\b", re.IGNORECASE)
+_ABSENT = re.compile(
+    r"\b(?:gone|goes|went|disappear\w*|vanish\w*|close[sd]?|shut|cleared|dismissed|removed|deleted|le(?:aves|ft)|stops|"
+    r"not|no longer|no more|nowhere|without)\b|n't\b",
+    re.IGNORECASE,
+)
 _OPEN = unknown("not_judged", "")
 
 

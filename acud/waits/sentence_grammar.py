@@ -1,54 +1,83 @@
-"""The condition that a sentence means. The grammar takes about a second to compile, so `sentences` imports it late."""
+"""The vocabulary and the patterns of sentences.toml, compiled."""
 
 from __future__ import annotations
 
 import re
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
-from acud.types import AllOf, AnyOf, Then, Until
-from acud.waits.sentence_joints import ONE_OF, read_joined
-from acud.waits.sentence_phrase import Phrase
-from acud.waits.sentence_requests import find_conditions
-from acud.waits.sentence_sequences import read_sequence
-from acud.waits.sentence_statements import invert_condition, read_single
+from acud.types import Comparison, WidgetState
+from acud.types.number_text import COUNT_WORDS, TIME_UNITS
 
-_WHICHEVER = re.compile(
-    r",? ?\(?(?:whichever|whatever)(?: of them| one)? (?:it is|(?:is|comes|happens|occurs|(?P<shows>appears|(?:turns"
-    r"|shows|comes|pops) up|is there)) (?:first"
-    r"|sooner|earlier))\)?$",
-    re.IGNORECASE,
-)
-_WHICHEVER_FIRST = re.compile(r"whichever (?:of them )?(?:happens|comes|is|appears) first[:,] ", re.IGNORECASE)
-_BARE = re.compile(r"(?:^|(?<=, )|(?<=or )|(?<=either ))<\d+>(?=,| or |$)", re.IGNORECASE)
-_IN_ORDER = re.compile(r",? in (?:that|this|exactly this|exactly that) order$", re.IGNORECASE)
+_WORD = re.compile(r"\{([a-z]\w+)\}")
 
 
-def meaning(sentence: str) -> Until | None:
-    """Return the condition that `sentence` means, None if that is not certain."""
-    phrase = Phrase.from_sentence(sentence)
-    if phrase is None:
-        return None
-    for part in find_conditions(phrase.text):
-        condition = part.condition.removesuffix("?")
-        meant = None if "?" in condition else _read_whole(phrase.with_text(condition))
-        meant = invert_condition(meant) if part.ends else meant
-        if meant is not None and (not part.given or _read_whole(phrase.with_text(part.given)) is not None):
-            return meant
-    return None
+class Grammar:
+    """The patterns of sentences.toml, compiled."""
+
+    def __init__(self) -> None:
+        table: dict[str, Any] = tomllib.loads(files("acud.waits").joinpath("sentences.toml").read_text("utf-8"))
+        self._words: dict[str, str] = {**table["words"], **table["opening"]}
+        self.contractions = [(self.compile(row["written"]), row["full"]) for row in table["contractions"]]
+        self.never_first = frozenset(table["names"]["never_first"].split())
+        self.plain_names = frozenset(table["names"]["plain"].split())
+        self.units = frozenset(table["names"]["units"].split())
+        self.roles = {written: role or written for written, role in table["roles"].items()}
+        self.groups: dict[str, list[str]] = table["groups"]
+        self.opposites = {WidgetState(one): WidgetState(other) for one, other in table["opposites"].items()}
+        self._words |= {
+            "role": _any_of(self.roles),
+            "count_word": _any_of(COUNT_WORDS),
+            "time_unit": _any_of(TIME_UNITS),
+        }
+        self._words |= {
+            "state": self._state_words(table["states"]),
+            "compared": self._comparison_words(table["compared"]),
+        }
+        self.compared = [
+            (Comparison(row["sign"]), self.compile(row["verb"]), self.compile(row.get("after", "")))
+            for row in table["compared"]
+        ]
+        self.clauses = [
+            (row["kind"], way, self.compile(pattern))
+            for row in table["clauses"]
+            for way, patterns in row.items()
+            if way != "kind"
+            for pattern in patterns
+        ]
+        self.noun, self.role, self.any_state, self.compared_number, self.span = map(
+            self.compile, ("{a_text}", r"\b{role}\b", r"\b{state}\b", r"(?<!\S){compared}", "{span}")
+        )
+        self.opening = self.compile(
+            "(?:{polite},? )*(?:(?:{modal} )?(?:{polite} )*{ask}(?: for me)? )?(?P<when>{when}|for) "
+        )
+        self.closing = self.compile(f".*?(?P<end>{table['closing']['ask']}|{table['closing']['thanks']})")
+
+    def compile(self, pattern: str) -> re.Pattern[str]:
+        """Return a pattern with the words that its names in braces stand for."""
+        while (full := _WORD.sub(lambda found: self._words[found[1]], pattern)) != pattern:
+            pattern = full
+        return re.compile(pattern, re.IGNORECASE)
+
+    def _state_words(self, states: dict[str, str]) -> str:
+        said = (
+            f"(?P<{state}>(?:{{be}} )?(?:{words}))|(?P<not_{state}>{{not}} (?:{words}){{more}})"
+            for state, words in states.items()
+        )
+        return f"(?:{'|'.join(said)})"
+
+    def _comparison_words(self, rows: list[dict[str, str]]) -> str:
+        verbs, after = ("|".join(dict.fromkeys(row[of] for row in rows if of in row)) for of in ("verb", "after"))
+        return f"(?P<verb>{verbs}) {{amount}}(?P<after>{after}|)"
 
 
-def _read_whole(phrase: Phrase) -> Until | None:
-    """Return the meaning of one clause, of clauses that are all joined by `and` or all by `or`, or of a sequence."""
-    if (found := _WHICHEVER.search(phrase.text) or _WHICHEVER_FIRST.match(phrase.text)) is not None:
-        of_any = read_joined(phrase.with_text(phrase.text[: found.start()] or phrase.text[found.end() :]))
-        nouns = _BARE.sub(r"the text \g<0>", phrase.text[: found.start()])
-        of_any = of_any or read_joined(phrase.with_text(nouns))
-        if of_any is None and found.groupdict().get("shows"):
-            of_any = read_joined(phrase.with_text(f"either {nouns} is there"))
-        return of_any if isinstance(of_any, AnyOf) else None
-    if (found := _IN_ORDER.search(phrase.text)) is not None:
-        ordered = phrase.with_text(phrase.text[: found.start()])
-        told = read_sequence(ordered) or read_joined(ordered)
-        if isinstance(told, AllOf):
-            return Then(told.parts) if ONE_OF.match(phrase.text) is None else None
-        return told if isinstance(told, Then) else None
-    return read_single(phrase) or read_sequence(phrase) or read_joined(phrase)
+def _any_of(words: Any) -> str:
+    return f"(?:{'|'.join(sorted(words, key=len, reverse=True))})"
+
+
+@cache
+def grammar() -> Grammar:
+    """Return the grammar; reading and compiling it takes a moment the first time."""
+    return Grammar()

@@ -7,7 +7,6 @@ order, a doubt, a second clause that is no condition): such a sentence is left t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 
 from msgspec.structs import replace
 
@@ -25,10 +24,11 @@ from acud.types import (
     condition_text,
 )
 from acud.waits.conditions import leaves, map_leaves
+from acud.waits.sentence_joints import read_sentence
 
 NEEDS_VISION = (
     "this condition needs a judge that sees; set `backend` in [vision] (ACU_VISION_BACKEND) to a vision "
-    'backend such as "ollama", or ask for quoted words: "Done" is visible'
+    'backend such as "ollama"'
 )
 _LOCAL_JUDGES = (JudgeName.AUTO, JudgeName.OCR)
 """A client that names another judge wants the sentence judged by that one."""
@@ -70,10 +70,4 @@ def _is_turned(meant: Until) -> bool:
 
 def meaning(sentence: str) -> Until | None:
     """Return the condition that `sentence` means, None if that is not certain."""
-    meant: Until | None = import_module("acud.waits.sentence_grammar").meaning(sentence)
-    return meant
-
-
-def prepare() -> None:
-    """Compile the grammar, which takes about a second; without this, the first sentence takes that long."""
-    meaning('the text "Ready" is there')
+    return read_sentence(sentence)

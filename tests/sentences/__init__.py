@@ -2,13 +2,8 @@
 
 A line of `work.jsonl` or `closed.jsonl` is `{"sentence": …, "means": …}`: a condition in the notation that the authors
 were given, or "model" where nothing local says exactly what it says. A half that was opened joins the half to work
-with. Sets as they were opened on 2026-11-26, each by another author: 0.631 local and 1 wrong; 0.392 and 1, after which
-the rules were made anew; 0.608 and 1 (a file's size taken for a number on the screen); 0.585 and 0; 0.554 and 0. Then
-two of 260 sentences, whose authors were asked to repeat no pattern and had 0.646 and 0.627 that their notation could
-say: 0.285 and 2 wrong (a label with the words before it, a unit written in another way), before 0.258; and, after the
-rules were widened by the first of the two, 0.304 and 2 (the opposite of `disabled`, a title made of two), before 0.212.
-Then everyday authors again, with 0.792 and 0.823 possible: 0.585 and 0; and, after one more widening, 0.608 and 0, the
-present closed half.
+with. The reader takes quoted, labelled and plainly named conditions, about a third of a set. None may be read wrongly:
+neither here nor of `hostile.txt`, neighbours of what is read that all need a model.
 
 The authors of the two sets of 260 could write a program by its name (`{"process": "make"}`) and a file without a folder
 (`{"file": "report.pdf"}`). acud waits for a process by its number, and for a bare name only where it is downloaded: the

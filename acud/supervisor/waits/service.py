@@ -51,6 +51,7 @@ from acud.waits.effects import FleetEnd
 from acud.waits.lifecycle import describe_asking, measure_backlog_s
 from acud.waits.model import NO_DISPLAY
 from acud.waits.planner import has_unjudged
+from acud.waits.sentence_suggestions import suggest_call
 from acud.waits.sentences import NEEDS_VISION, with_meanings
 from acud.waits.validation import update_spec
 
@@ -221,8 +222,8 @@ class Waits:
         if why:
             raise NoJudge(
                 f'nobody could judge "{unread}": {why}',
-                hint="name a vision backend in [vision] backends (docs/backends.md), ask for quoted words (the text "
-                '"Done" is visible), or arm it anyway with force (acud wait --force)',
+                hint=f"ask for what shows it: {suggest_call(unread)}; name a vision backend in [vision] backends "
+                "(docs/backends.md); or arm it anyway with force (acud wait --force)",
             )
 
     def _collect_notes(self, stored: StoredWait) -> list[str]:
@@ -242,7 +243,7 @@ class Waits:
             if not isinstance(leaf, Criteria):
                 continue
             if judge == JudgeName.OCR:
-                yield f'unknown for now: "{leaf.criteria}": {NEEDS_VISION}'
+                yield f'unknown for now: "{leaf.criteria}": {NEEDS_VISION}, or: {suggest_call(leaf.criteria)}'
             elif judge == JudgeName.PASSTHROUGH:
                 yield "the passthrough judge never says yes; this wait can only time out"
 

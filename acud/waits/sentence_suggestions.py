@@ -1,0 +1,78 @@
+"""The structured condition that probably says what a sentence says, for a caller whose sentence no judge can answer."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+from acud.types import Criteria
+from acud.waits.absence import asks_absence
+from acud.waits.sentence_clauses import read_amount, read_span
+from acud.waits.sentence_grammar import grammar
+from acud.waits.sentence_phrase import Phrase
+
+_NAMED = re.compile(r"<\d+>|(?<![.] )(?<!^)\b[A-Z][\w-]*(?: [A-Z0-9][\w-]*)*")
+"""Quoted words, or words with a capital that do not begin the sentence."""
+_PATH, _PID = (
+    re.compile(r"(?<!\S)(?:~?/[\w./*~-]*[\w*]|\*\.\w+)"),
+    re.compile(r"\b(?:pid|process)\b\D{0,12}(\d+)", re.IGNORECASE),
+)
+_UNCHANGED = re.compile(r"\b(?:no change|nothing|still|unchanged|stable|settles?|quiet|not changed?)\b", re.IGNORECASE)
+_CHANGED, _WINDOW = re.compile(r"\bchang(?:es?|ed|ing)\b", re.IGNORECASE), re.compile(r"\bwindow\b", re.IGNORECASE)
+
+
+def suggest_call(sentence: str) -> str:
+    """Return the calls of the CLI and of smart_wait that probably wait for the same, with gaps in capitals."""
+    option, value = _suggest(sentence)
+    cli = " ".join(["acud wait", f"--{option}", *([shlex.quote(value)] if value else [])])
+    if option in ("window-gone", "file-gone"):
+        said = f'the {option.removesuffix("-gone")} "{value}" is gone'
+        return f"{cli}, or smart_wait criteria={said!r}"
+    return f"{cli}, or smart_wait {option}={value if option in _PLAIN else repr(value) if value else 'true'}"
+
+
+_PLAIN = ("stable", "process")
+"""Options with a number."""
+
+
+def _suggest(sentence: str) -> tuple[str, str]:
+    phrase = Phrase.from_sentence(sentence) or Phrase(sentence, ())
+    text, words = phrase.text, grammar()
+    named = [phrase.quote(one) or one for one in _NAMED.findall(text)]
+    name, is_gone = named[0] if named else "", asks_absence(Criteria(text))
+    if (path := _PATH.search(text)) is not None:
+        return "file-gone" if is_gone else "file", path[0]
+    if (pid := _PID.search(text)) is not None:
+        return "process", pid[1]
+    amount = _find_amount(text)
+    if (role := words.role.search(text)) is not None:
+        kind = words.roles[role[0].casefold()]
+        control = kind if kind == "progress bar" and not name else f'{kind} "{name or "NAME"}"'
+        return "widget", f"{control} {amount[1] if amount else _find_state(text[role.end() :], is_gone)}".strip()
+    if amount is not None:
+        return "number", f"{name or amount[0] or 'LABEL'} {amount[1]}"
+    if _WINDOW.search(text) is not None:
+        return "window-gone" if is_gone else "window", name or "TITLE"
+    if not name and _UNCHANGED.search(text) is not None:
+        span = words.span.search(text)
+        return "stable", f"{read_span(span.groupdict()):g}" if span is not None else "5"
+    if not name and _CHANGED.search(text) is not None:
+        return "change", ""
+    return "gone" if is_gone else "text", name or "WORDS THAT THE SCREEN SHOWS THEN"
+
+
+def _find_amount(text: str) -> tuple[str, str] | None:
+    """Return the word before a comparison with a number, and the comparison as `--number` takes it."""
+    if (found := grammar().compared_number.search(text)) is None:
+        return None
+    groups = {group: words or "" for group, words in found.groupdict().items()}
+    amount = read_amount(groups) or read_amount(groups | {"unit": ""})
+    before = text[: found.start()].rstrip(" :").split()[-1:]
+    return ("".join(before), " ".join(filter(None, amount))) if amount is not None else None
+
+
+def _find_state(text: str, is_gone: bool) -> str:
+    """Return the first state of a control in `text` in the words of `--widget`."""
+    found = grammar().any_state.search(text)
+    said = next(group for group, words in found.groupdict().items() if words) if found is not None else ""
+    return said.replace("not_", "not ") or ("gone" if is_gone else "")
