@@ -30,7 +30,7 @@ _END_DEADLINE_S = 25.0
 _HOME_S = 5.0
 _STOPPED = "the daemon was stopped"
 _GRAMMAR_S = 30.0
-"""The grammar of sentences is compiled this long after the start, or with the first sentence: a second of work in a
+"""The grammar of sentences is compiled this long after the start, or with the first sentence: a tenth of a second in a
 thread, which a daemon started for one command never needs."""
 _PASSES = 16
 """How many commits one turn may have: effects of a commit may write again (a wait armed and resolved at once)."""

@@ -19,7 +19,7 @@ FIGURES = {
     "arrows between these rooms": 100,
     "files of the largest circle": 3,
     "regular expressions": 445,
-    "lines without the fleet": 112_900,
+    "lines without the fleet": 113_200,
     "lines of the fleet": 9_900,
     "changelog items": 120,
     "changelog words an item": 20,
