@@ -199,6 +199,7 @@ class CaptureService:
 
     def _on_painted(self, event: Painted) -> None:
         self._counters.damage_events += 1
+        self._inputs.actions.on_painted(event.damage)
         for source in self._sources():
             if source.damage is not None and source.damage.id == event.damage:
                 source.note_painted(event.box, time.monotonic_ns())

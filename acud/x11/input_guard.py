@@ -106,6 +106,14 @@ class InputGuard:
         while time.monotonic() < self._opens_until_s and self._find_fault(self._look().holder) is None:
             yield Rest(time.monotonic() + _POLL_S)
 
+    def check_held(self) -> None:
+        """Raises: Misdirected where a window of the act's own program has the keyboard while the act's window is there:
+        letters that the program had not read go to that window.
+        """
+        fault = self._find_fault(self._look().holder)
+        if fault is not None and self._find_window(self.target) is not None and not self._is_other_program(fault[0]):
+            self._raise_for(fault)
+
     def count_sent(self, count: int) -> None:
         """Note that `count` more letters or chords were sent."""
         self.done, self.last = self.done + count, count
@@ -173,11 +181,13 @@ class InputGuard:
         meanwhile, and an answer to a ping does not show what it holds: Java answers in another thread than the one that
         reads keys, a browser in another process.
         """
+        return self.last if self._is_other_program(by) else self.done
+
+    def _is_other_program(self, by: int) -> bool:
         target, other = self._find_window(self.target), self._find_window(by)
         is_one_client = self.target & self._client_bits == by & self._client_bits
         is_one_process = target is not None and other is not None and target.pid == other.pid != 0
-        is_other = bool(by) and not is_one_client and not is_one_process  # zenity belongs to its terminal
-        return self.last if is_other else self.done
+        return bool(by) and not is_one_client and not is_one_process  # zenity belongs to its terminal
 
     # ---- looking -----------------------------------------------------------------------------------------------------
 

@@ -18,6 +18,8 @@ from Xlib.protocol import request
 
 from acud.base.errors import Unavailable
 from acud.x11.connection import Connection
+from acud.x11.damage import EXTENSION as DAMAGE
+from acud.x11.damage import Damage
 from acud.x11.fake_input import InputTrace, InputTraceProperty, XTest
 from acud.x11.input_guard import InputGuard
 from acud.x11.input_steps import Rest, rest_for
@@ -44,8 +46,14 @@ _READ_CHUNKS = (1, 2, 4, 8)
 """Characters sent to a program that answers pings before it has read them, first to last: characters that are unread
 when it opens a modal dialog go to that dialog, inside of the program."""
 _LOOK_AHEAD = 400
+_LEADS_ON = "\r\n\t"
+"""Keys that are meant to move the focus."""
 _PING_S = 3.0
 """A program that answers pings reads on: it is busy, and gets more time than one that answers none."""
+_ECHO_S = 0.5
+"""A program that paints what it reads does so in this time, or is busy as in `_PING_S` where it did before."""
+_ECHO_LETTERS = 15, 64
+"""So many letters are sent before acud awaits their paint: at first, and from then on."""
 
 
 class KeyboardState(Struct, frozen=True):
@@ -291,34 +299,96 @@ class Keyboard:
             self._xkb.lock_caps(on=True)
 
 
+class Echo:
+    """The paint of what a program has read. An answer to a ping does not prove that it read the letters, and those that
+    it holds go to the window that it opens before it reads them.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._damage: Damage | None = None
+        self._is_painted = False
+        self._patience_s = _ECHO_S
+
+    def begin(self, window: int) -> Iterator[Rest]:
+        """Watch the paint of `window` (0: of none) until `end`."""
+        if window and self._connection.has(DAMAGE):
+            self._damage = Damage(self._connection, self._connection.xlib.create_resource_object("window", window))
+            self._patience_s = _ECHO_S
+            yield from self._renew()
+
+    def end(self) -> None:
+        if self._damage is not None:
+            self._damage.close()
+            self._damage = None
+
+    def _renew(self) -> Iterator[Rest]:
+        """Forget what was painted until now, also what is on its way: a new damage reports all of its window."""
+        if self._damage is not None:
+            self._damage.subtract()
+            self._connection.sync()
+            yield Rest(time.monotonic())
+            self._is_painted = False
+
+    def on_painted(self, damage: int) -> None:
+        """Note that the window watched by `damage` was painted."""
+        self._is_painted = self._is_painted or (self._damage is not None and self._damage.id == damage)
+
+    def wait(self, guard: InputGuard) -> Iterator[Rest]:
+        """Rest until the window is painted; a program that never paints what it reads is not waited for again.
+        Raises: Misdirected where the program opens another window instead.
+        """
+        if self._damage is None or not self._patience_s:
+            return
+        for rest in rest_for(self._patience_s, lambda: self._is_painted):
+            guard.check_held()
+            yield rest
+        if not self._is_painted:
+            guard.check_held()
+        self._patience_s = _PING_S if self._is_painted else 0.0
+        yield from self._renew()
+
+
 class Typist:
     """Types on one keyboard, for the window that `guard` lets input through to."""
 
-    def __init__(self, keyboard: Keyboard, ping: Ping, guard: InputGuard) -> None:
+    def __init__(self, keyboard: Keyboard, ping: Ping, guard: InputGuard, echo: Echo) -> None:
         self._keyboard = keyboard
         self._ping = ping
         self._guard = guard
+        self._echo = echo
 
     def type(self, text: str) -> Iterator[Rest]:
         """Type `text`; the caller calls `Keyboard.begin` and `end`.
 
-        Raises: InvalidRequest before the first key, Misdirected before a key that would reach another window.
+        Raises: InvalidRequest before the first key, Misdirected before a key that would reach another window, and where
+        the program opened another window before it showed that it had read the letters.
         """
         keysyms = [keysym_of_character(c) for c in text.replace("\r\n", "\n").replace("\r", "\n")]
         self._keyboard.without_caps()
         sizes = self._sizes()
-        while rest := keysyms[self._guard.done :]:
-            strokes = self._find_strokes(rest[: next(sizes)])
-            if not strokes:
-                yield from self._make_room(rest[:_LOOK_AHEAD])
-                continue
-            yield from self._guard.opens()
-            with self._guard.keys():
-                self._keyboard.promise(strokes)
-                for stroke in strokes:
-                    self._keyboard.tap(stroke)
-            self._guard.count_sent(len(strokes))
-            yield from self.read([Rest(time.monotonic() + _CHUNK_S)])
+        unread = iter(_ECHO_LETTERS)
+        due = next(unread)
+        yield from self._echo.begin(self._guard.target)
+        try:
+            while rest := keysyms[self._guard.done :]:
+                strokes = self._find_strokes(rest[: next(sizes)])
+                if not strokes:
+                    yield from self._make_room(rest[:_LOOK_AHEAD])
+                    continue
+                yield from self._guard.opens()
+                with self._guard.keys():
+                    self._keyboard.promise(strokes)
+                    for stroke in strokes:
+                        self._keyboard.tap(stroke)
+                self._guard.count_sent(len(strokes))
+                yield from self.read([Rest(time.monotonic() + _CHUNK_S)])
+                is_last = self._guard.done == len(keysyms)
+                if text[-1] not in _LEADS_ON if is_last else self._guard.done >= due:
+                    yield from self._echo.wait(self._guard)
+                    due = self._guard.done + next(unread, _ECHO_LETTERS[-1])
+        finally:
+            self._echo.end()
 
     def _sizes(self) -> Iterator[int]:
         """Yield how many characters may be sent at once."""

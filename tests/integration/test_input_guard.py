@@ -12,7 +12,7 @@ from Xlib import X
 
 from acud.types import Rect
 from acud.types.actions import Click, Drag, InputAction, Key, Point, TypeText
-from tests.integration.capture_rig import DEADLINE_S
+from tests.integration.capture_rig import DEADLINE_S, program_after
 from tests.integration.input_rig import HandsRig
 from tests.integration.painter import BLUE, RED, Painter
 from tests.integration.xserver import XServer
@@ -62,11 +62,15 @@ class Thief:
         self.count()
 
     def _lurk(self) -> None:
+        self.await_press()
+        self.steal(self)
+
+    def await_press(self) -> None:
+        """Wait for a press, and count it."""
         event = self.painter.connection.xlib.next_event()
         while event.type not in _PRESSES:
             event = self.painter.connection.xlib.next_event()
         self.presses[event.window.id] += 1
-        self.steal(self)
 
     def count(self) -> None:
         """Count the presses that came."""
@@ -74,6 +78,12 @@ class Thief:
         for event in self.painter.connection.queued_events():
             if event.type in _PRESSES:
                 self.presses[event.window.id] += 1
+
+
+class PatientRig(HandsRig):
+    """One whose process waits for paint as long as a program may need on any machine."""
+
+    program = program_after("from acud.x11 import keyboard; keyboard._ECHO_S = keyboard._PING_S = 60.0")
 
 
 @pytest.fixture
@@ -96,6 +106,31 @@ def test_keys_stop_when_another_window_takes_the_focus(
     assert (thief.presses[how.target], thief.presses[how.by]) == (how.done, 0)
     assert 0 < how.done < count
     assert how.unsure == how.done  # both windows are of one program
+
+
+@pytest.mark.parametrize(("letters", "painted", "sent"), [(9, 0, 9), (200, 20, 90), (9, 9, 0)])
+def test_letters_that_a_program_holds_while_it_opens_a_dialog_are_not_called_typed(
+    xserver: XServer, painter: Painter, letters: int, painted: int, sent: int
+) -> None:
+    """The program paints `painted` of the letters, holds those that acud sends then, and opens its dialog."""
+
+    def hold(thief: Thief) -> None:
+        for n in range(1, painted or sent):
+            thief.await_press()
+            if n == painted - 1:
+                painter.fill(Rect(0, 0, 9, 9), BLUE, thief.letter)
+                painter.connection.sync()
+        for _ in range(sent - painted if painted and sent else 0):
+            thief.await_press()
+        if sent:
+            thief.open()
+
+    thief = Thief(painter, hold)
+    with PatientRig(xserver) as rig, thief.lurking():
+        answer = rig.answer(rig.ask(TypeText("abcdefghij" * (letters // 10) + "123456789"[: letters % 10])))
+    how = answer.misdirected
+    assert (how and (how.done, how.unsure, how.by)) == ((sent, sent, thief.other.id) if sent else None), answer
+    assert thief.presses == {thief.letter.id: sent or letters, thief.other.id: 0}
 
 
 @pytest.mark.parametrize(
