@@ -4,6 +4,7 @@ gui_program.py form | list | few | drag | hostile | login | answers | address
 """
 
 import sys
+import time
 
 import gi
 
@@ -103,9 +104,14 @@ def answers(said: Gtk.Label) -> Gtk.Widget:
         sizes.append(item)
     sizes.show_all()
 
+    def unfold(at: Gtk.Button) -> None:  # its window is there before its rows are painted
+        sizes.popup_at_widget(at, Gdk.Gravity.SOUTH_WEST, Gdk.Gravity.NORTH_WEST)
+        Gdk.flush()
+        time.sleep(1)
+
     def choose(at: Gtk.Button) -> None:  # its own look changes at once
         at.set_opacity(0.5)
-        GLib.timeout_add(1500, lambda: sizes.popup_at_widget(at, Gdk.Gravity.SOUTH_WEST, Gdk.Gravity.NORTH_WEST))
+        GLib.timeout_add(1500, unfold, at)
 
     box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL, spacing=30, margin=20)
     for label, pressed in (("Flash", flash), ("Store", ask), ("Sizes", choose)):

@@ -287,7 +287,7 @@ def test_an_option_is_selected_in_a_list_that_opens(client: Client, form: Displa
     assert "closed again" in missing.message
 
 
-def test_a_list_that_opens_late_is_waited_for(client: Client) -> None:
+def test_a_list_that_opens_and_is_painted_late_is_waited_for(client: Client) -> None:
     with shown(client, "answers") as display:
         done = client.gui_do("select Large in the Sizes menu", display=display.name, timeout_s=45)
         assert done.status == "verified", done

@@ -180,9 +180,7 @@ class EffectWatch:
             if effect:
                 return yes(effect)
         place = box.shift(self._area.box.x, self._area.box.y)
-        source = run.steps.pixels(run.watched)
-        token = run.core.waits.targets.make_token(source, source.frame)
-        if (await run.change(_BLINK_S, area=EffectArea(place), baseline=token)).box is None:
+        if (await run.change(_BLINK_S, area=EffectArea(place), baseline=run.make_baseline())).box is None:
             return yes("it changed a little, and stayed so")
         self._moved_by_itself = True
         self._area = without(self._area, place)

@@ -296,12 +296,16 @@ class InstructionRun:
 
     async def stand(self) -> None:
         """Let pass what moves, and record what goes on moving where an effect could show."""
-        source = self.steps.pixels(self.watched)
-        token = self.core.waits.targets.make_token(source, source.frame)
+        before = self.make_baseline()
         if await self.settle():
             return
-        box = (await self.change(_MOVED_S, baseline=token)).box
+        box = (await self.change(_MOVED_S, baseline=before)).box
         self.moving = () if box is None else (box.shift(self.area.box.x, self.area.box.y),)
+
+    def make_baseline(self) -> str:
+        """Return the baseline of what the display shows now."""
+        source = self.steps.pixels(self.watched)
+        return self.core.waits.targets.make_token(source, source.frame)
 
     def settle(self) -> Callback[bool]:
         """Await that what was reached has been still for a moment; False where it moves on for longer."""

@@ -140,20 +140,26 @@ class _PopupChoice:
         The list is its own window, where the toolkit makes one; else it is where the display changed, and is looked at
         again where more changes: at first that may be the look of the control alone.
         """
-        found = None
+        run, found, before = self._run, None, ""
         while True:
-            left_s = max(0.0, self._until_s - self._run.now_s())
-            changed = await self._run.change(left_s, _OPEN_SETTLE_S, area=EffectArea(self._run.screen))
-            popup = next((one for one in self._run.new_windows() if one.kind == "popup"), None)
-            box = popup.bounds.intersect(self._run.screen) if popup is not None else changed.box
+            left_s = max(0.0, self._until_s - run.now_s())
+            changed = await run.change(left_s, _OPEN_SETTLE_S, area=EffectArea(run.screen))
+            popup = next((one for one in run.new_windows() if one.kind == "popup"), None)
+            box = popup.bounds.intersect(run.screen) if popup is not None else changed.box
             if found is None or popup is not None or box != self._box:
                 if box is None:
                     return None
                 self._box, self._popup = box, popup.window_id if popup is not None else 0
+                before, began_s = run.make_baseline(), run.now_s()
                 found = await self._look()
-            if found.status == "found" or self._popup or self._run.now_s() >= self._until_s:
+                self._until_s += run.now_s() - began_s  # a look that takes long is not the program's time
+            left_s = self._until_s - run.now_s()
+            if found.status == "found" or left_s <= 0 or (self._popup and is_out_of_view(found)):
                 return found
-            await sleep(self._run.core.loop, _POLL_S)
+            if not self._popup:
+                await sleep(run.core.loop, _POLL_S)
+            elif (await run.change(left_s, _OPEN_SETTLE_S, area=EffectArea(run.screen), baseline=before)).box is None:
+                return found  # a list may be there before its rows are painted
 
     def _look(self) -> Steps[Found]:
         return self._run.search(self._instruction.option, verb="select", place=self._box)
