@@ -332,7 +332,9 @@ class Echo:
 
     def on_painted(self, damage: int) -> None:
         """Note that the window watched by `damage` was painted."""
-        self._is_painted = self._is_painted or (self._damage is not None and self._damage.id == damage)
+        if self._damage is not None and self._damage.id == damage:
+            self._is_painted = True
+            self._damage.subtract()  # the server reports no second paint of the same box
 
     def wait(self, guard: InputGuard) -> Iterator[Rest]:
         """Rest until the window is painted; a program that never paints what it reads is not waited for again.
