@@ -31,14 +31,7 @@ from acud_cli.options import (
     task_option,
 )
 from acud_cli.session import Session, complete_ids, pass_session, print_table, say, warn, with_path, write_picture
-from acud_cli.wait_options import (
-    Wanted,
-    action_wait_options,
-    address_options,
-    make_action_wait,
-    make_address,
-    make_condition,
-)
+from acud_cli.wait_options import action_wait_options, address_options, find_condition, make_action_wait, make_address
 from acud_cli.wait_text import ACTION_BLOCK_S, follow_action_wait, print_action_wait, print_left_wait
 from acud_client.call import POLL_S
 
@@ -179,7 +172,9 @@ def gui_do(
             display=given["display"],
             view=given["view"],
             backend=backend,
-            expect=make_condition(Wanted(given["expect"], given["expect_text"], until=given["expect_json"])),
+            expect=find_condition(
+                {"criteria": given["expect"], "text": given["expect_text"], "until": given["expect_json"]}
+            ),
             timeout_s=given["timeout"],
             picture=picture is not None,
             task_id=given["task_id"],

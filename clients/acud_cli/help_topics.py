@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 from acud.base.errors import suggest
 from acud_cli.session import Session, console, pass_session, say_all
 from acud_cli.wait import wait
-from acud_cli.wait_options import Wanted
+from acud_cli.wait_options import CONDITION_NAMES
 from acud_client.help_tables import CONDITIONS, DURATIONS, TARGETS
 
 _WIDEST = 100
@@ -26,9 +26,9 @@ def list_conditions() -> Iterator[str]:
     for row in CONDITIONS:
         yield from ("", f"  acud wait {row.line}", *_wrap_words(row.words, "      "))
     yield from ("", "With these:")
-    told = {row.argument for row in CONDITIONS}
+    told = {row.name for row in CONDITIONS}
     for option in wait.params:
-        if isinstance(option, click.Option) and option.name in Wanted.__struct_fields__ and option.name not in told:
+        if isinstance(option, click.Option) and option.name in CONDITION_NAMES - told:
             names = "/".join((*option.opts, *option.secondary_opts))
             yield from (f"  {names}", *_wrap_words(option.help or "", "      "))
     yield from ("", "Where: acud help targets. How long: acud help durations.")

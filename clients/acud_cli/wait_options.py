@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 import msgspec
 from click.shell_completion import CompletionItem
+from msgspec.inspect import BoolType, FloatType, IntType, UnionType, type_info
+from msgspec.structs import FieldInfo
 
 from acud.base.errors import InvalidRequest
 from acud.base.typed_values import convert, decode_json
@@ -15,38 +19,27 @@ from acud.base.value_errors import describe_decode_fault, value_fault
 from acud.protocol import codec
 from acud.protocol.requests.waits import WaitCreate, WaitReply
 from acud.types import (
-    AllOf,
-    AnyOf,
     Budget,
     Cadence,
-    Change,
     ConditionWords,
     Criteria,
-    FileState,
     GateKind,
     JudgeName,
-    NotificationText,
     OnBudget,
     OnDisplayLost,
     OnHostLost,
     Policy,
     Priority,
-    ProcessExit,
     RouteName,
-    ScreenImage,
-    Stable,
-    Text,
+    Then,
     Until,
     WaitInfo,
     WakeAddress,
-    WindowTitle,
-    appears_then_goes,
     condition_text,
-    in_sequence,
-    number_condition,
     target_text,
-    widget_condition,
 )
+from acud.types.conditions.arguments import ARGUMENTS, KINDS, join_parts, list_refinements, read_parts
+from acud.types.conditions.condition import Argument, Refinement
 from acud_cli.formatting import time_given
 from acud_cli.options import (
     BOX,
@@ -67,104 +60,39 @@ from acud_client.sync import Client
 Fields = TypeVar("Fields", Policy, Budget)
 
 
-class Wanted(msgspec.Struct, frozen=True):
-    """The values of the options; empty means not given."""
+def _make_argument_option(one: Argument) -> Callable[[Any], Any]:
+    name = f"--{one.option or one.name.replace('_', '-')}"
+    if one.gives is bool:
+        return click.option(name, one.name, is_flag=True, help=one.help)
+    kind = DURATION if one.gives is float else None
+    return click.option(name, one.name, type=kind, multiple=kind is None, metavar=one.metavar, help=one.help)
 
-    criteria: str = ""
-    text: tuple[str, ...] = ()
-    regex: tuple[str, ...] = ()
-    gone: tuple[str, ...] = ()
-    match_case: bool = False
-    whole_words: bool = False
-    count: int = 1
-    number: tuple[str, ...] = ()
-    image: tuple[str, ...] = ()
-    image_gone: tuple[str, ...] = ()
-    similarity: float | None = None
-    window: tuple[str, ...] = ()
-    window_gone: tuple[str, ...] = ()
-    widget: tuple[str, ...] = ()
-    change: bool = False
-    share: float = 0.0
-    settle: float = 0.0
-    since: str = ""
-    stable: float | None = None
-    file: tuple[str, ...] = ()
-    file_gone: tuple[str, ...] = ()
-    still: float | None = None
-    newer: bool | None = None
-    process: tuple[int, ...] = ()
-    notification: tuple[str, ...] = ()
-    notification_regex: tuple[str, ...] = ()
-    ignore_blinking: bool = False
-    any_of: bool = False
-    appears_then_goes: str = ""
-    then: tuple[str, ...] = ()
-    until: str = ""
+
+def _make_refinement_option(one: Refinement, field: FieldInfo) -> Callable[[Any], Any]:
+    name = f"--{one.option or one.field.removesuffix('_s').replace('_', '-')}"
+    kind: Any = None
+    match type_info(field.type):
+        case BoolType():
+            return click.option(name, one.field, is_flag=True, help=one.help)
+        case UnionType():
+            return click.option(f"{name}/--no-{name[2:]}", one.field, default=None, help=one.help)
+        case IntType(ge=least, le=most):
+            kind = WholeNumber(least, most)
+        case FloatType(ge=least, le=most):
+            kind = DURATION if one.field.endswith("_s") else Number(least, most)
+    return click.option(name, one.field, type=kind, default=field.default, metavar=one.metavar, help=one.help)
 
 
 condition_options = together(
-    click.option("--text", multiple=True, metavar="T", help="The text T is visible (white space and case folded)."),
-    click.option("--regex", multiple=True, metavar="R", help="Visible text matches the regular expression R."),
-    click.option("--gone", multiple=True, metavar="T", help="The text T is no longer visible."),
-    click.option("--match-case", is_flag=True, help="Tell upper from lower case in --text, --regex and --gone."),
-    click.option("--whole-words", is_flag=True, help="Whole words only in --text and --gone: no Saved in Unsaved."),
-    click.option("--count", type=WholeNumber(1, 1000), default=1, help="--text or --regex is there at least N times."),
-    click.option(
-        "--number",
-        multiple=True,
-        metavar="N",
-        help='A number on the screen compares: "Progress >= 90 %", "= 0 errors".',
+    *(
+        option
+        for kind in KINDS
+        for option in (
+            *(_make_argument_option(one) for one in kind.arguments if one.help),
+            *(_make_refinement_option(*both) for both in list_refinements(kind) if both[0].help),
+        )
     ),
-    click.option(
-        "--image",
-        multiple=True,
-        metavar="FILE",
-        help="The picture in the PNG file is visible; FILE#x,y,w,h: only this part of it.",
-    ),
-    click.option("--image-gone", multiple=True, metavar="FILE", help="The picture is not, or no longer, visible."),
-    click.option(
-        "--similarity",
-        type=Number(0.5, 1),
-        help="How alike --image and --image-gone must be (default 0.9; 1: equal pixels).",
-    ),
-    click.option("--window", multiple=True, metavar="TITLE", help="A window whose title contains TITLE is there."),
-    click.option("--window-gone", multiple=True, metavar="TITLE", help="No window's title contains TITLE."),
-    click.option(
-        "--widget",
-        multiple=True,
-        metavar="W",
-        help="A widget is so: 'button \"Submit\" enabled', 'entry \"Name\" = \"Ada\"', 'dialog gone'.",
-    ),
-    click.option("--change", is_flag=True, help="Any pixel of the target changed."),
-    click.option("--share", type=Number(0, 1), default=0.0, help="With --change: at least this part of the target."),
-    click.option("--settle", type=DURATION, default=0.0, help="With --change: then nothing changed for this long."),
-    click.option("--since", metavar="TOKEN", default="", help="With --change: since this token (acud baseline)."),
-    click.option("--stable", type=DURATION, metavar="DURATION", help="Nothing in the target changed for this long."),
-    click.option(
-        "--ignore-blinking", is_flag=True, help="With --stable or --settle: but for what only blinks, such as a caret."
-    ),
-    click.option(
-        "--file",
-        multiple=True,
-        metavar="PATH",
-        help="The file PATH is there and complete; for a pattern such as '*.pdf' a new one.",
-    ),
-    click.option("--file-gone", multiple=True, metavar="PATH", help="No file PATH is there."),
-    click.option("--still", type=DURATION, help="With --file: nothing changed it for this long (default 1s)."),
-    click.option(
-        "--newer/--no-newer",
-        default=None,
-        help="With --file: only one created or changed from now on counts (default: of a pattern alone).",
-    ),
-    click.option(
-        "--process", multiple=True, type=WholeNumber(1, 4_194_304), metavar="PID", help="The process PID has ended."
-    ),
-    click.option(
-        "--notification", multiple=True, metavar="T", help="A desktop notification with the text T is given or open."
-    ),
-    click.option("--notification-regex", multiple=True, metavar="R", help="One that matches the regular expression R."),
-    click.option("--any", "any_of", is_flag=True, help="One of the conditions is enough (default: all of them)."),
+    click.option("--any", is_flag=True, help="One of the conditions is enough (default: all of them)."),
     click.option(
         "--appears-then-goes",
         metavar="T",
@@ -184,54 +112,31 @@ condition_options = together(
         help="A sentence, or a nested condition as JSON (docs/protocol.md), as the actions take it.",
     ),
 )
+CONDITION_NAMES = {
+    *(one.name for one in ARGUMENTS),
+    *(one.field for one, _ in list_refinements() if one.help),
+    *("any", "appears_then_goes", "then", "until"),
+}
+"""Of the options that make a condition, by their names in Python."""
 
 
-def make_condition(wanted: Wanted) -> Until | None:
-    """Return the condition, or None when no option named one. Raises: click.UsageError, InvalidRequest."""
-    parts = list(_list_parts(wanted))
-    _check_companions(wanted)
-    later = [_make_text(wanted, text) for text in wanted.then]
-    if wanted.appears_then_goes:
-        if parts:
-            raise click.UsageError("--appears-then-goes stands alone, or before --then")
-        return in_sequence(appears_then_goes(_make_text(wanted, wanted.appears_then_goes)), *later)
-    if not parts:
-        if later:
-            raise click.UsageError("--then needs something that comes before it: a sentence, --text, --change …")
-        return None
-    first = parts[0] if len(parts) == 1 else AnyOf(tuple(parts)) if wanted.any_of else AllOf(tuple(parts))
-    return in_sequence(first, *later)
+def find_condition(given: Mapping[str, Any]) -> Until | None:
+    """Return the condition in the options, None without one. Raises: click.UsageError, InvalidRequest."""
+    asked = {name: value for name, value in given.items() if name in CONDITION_NAMES}
+    parts = read_parts(asked, _read_value)
+    parts += [_parse_condition(asked["until"])] if asked.get("until") else []
+    until = join_parts(parts, asked)
+    taken = [*parts, *(until.parts if isinstance(until, Then) else ())]
+    for one, field in list_refinements():
+        value = asked.get(one.field)
+        if value not in (None, field.default) and not any(getattr(leaf, one.field, None) == value for leaf in taken):
+            name = one.option or one.field.removesuffix("_s").replace("_", "-")
+            raise click.UsageError(f"--{name} belongs to no condition that was given. {one.help}")
+    return until
 
 
-def _make_text(wanted: Wanted, text: str) -> Text:
-    return Text(text, match_case=wanted.match_case, whole_words=wanted.whole_words)
-
-
-def _list_parts(wanted: Wanted) -> list[Until]:
-    case, whole, count = wanted.match_case, wanted.whole_words, wanted.count
-    parts: list[Until] = [Criteria(wanted.criteria)] if wanted.criteria else []
-    parts += [Text(text, match_case=case, whole_words=whole, count=count) for text in wanted.text]
-    parts += [Text(text, regex=True, match_case=case, count=count) for text in wanted.regex]
-    parts += [Text(text, gone=True, match_case=case, whole_words=whole) for text in wanted.gone]
-    parts += [number_condition(text) for text in wanted.number]
-    alike = ScreenImage().similarity if wanted.similarity is None else wanted.similarity
-    parts += [ScreenImage(png_of(file), similarity=alike) for file in wanted.image]
-    parts += [ScreenImage(png_of(file), gone=True, similarity=alike) for file in wanted.image_gone]
-    parts += [WindowTitle(title) for title in wanted.window]
-    parts += [WindowTitle(title, gone=True) for title in wanted.window_gone]
-    parts += [widget_condition(text) for text in wanted.widget]
-    if wanted.change:
-        blinking = wanted.ignore_blinking and wanted.settle > 0
-        parts.append(Change(wanted.share, wanted.settle, wanted.since, blinking))
-    if wanted.stable is not None:
-        parts.append(Stable(wanted.stable, wanted.ignore_blinking))
-    still_s = FileState("/").still_s if wanted.still is None else wanted.still
-    parts += [FileState(_make_absolute(path), still_s, newer=wanted.newer) for path in wanted.file]
-    parts += [FileState(_make_absolute(path), gone=True) for path in wanted.file_gone]
-    parts += [ProcessExit(pid) for pid in wanted.process]
-    parts += [NotificationText(text) for text in wanted.notification]
-    parts += [NotificationText(text, regex=True) for text in wanted.notification_regex]
-    return parts + ([_parse_condition(wanted.until)] if wanted.until else [])
+def _read_value(argument: Argument, value: Any) -> Any:
+    return png_of(value) if argument.gives is bytes else _make_absolute(value) if argument.gives is Path else value
 
 
 def _parse_condition(words: str) -> Until:
@@ -252,24 +157,6 @@ def nested_condition(text: str) -> Until:
         return codec.convert(plain, Until)  # type: ignore[arg-type]  # a union is a type to msgspec
     except InvalidRequest as fault:
         raise click.UsageError(f"--until: {fault.message}") from None
-
-
-def _check_companions(wanted: Wanted) -> None:
-    if not wanted.change and (wanted.share or wanted.settle or wanted.since):
-        raise click.UsageError("--share, --settle and --since belong to --change")
-    if not wanted.file and (wanted.still is not None or wanted.newer is not None):
-        raise click.UsageError("--still and --newer belong to --file")
-    sequence = wanted.appears_then_goes or wanted.then
-    if wanted.match_case and not (wanted.text or wanted.regex or wanted.gone or sequence):
-        raise click.UsageError("--match-case belongs to --text, --regex and --gone")
-    if wanted.whole_words and not (wanted.text or wanted.gone or sequence):
-        raise click.UsageError("--whole-words belongs to --text and --gone")
-    if wanted.ignore_blinking and wanted.stable is None and not wanted.settle:
-        raise click.UsageError("--ignore-blinking belongs to --stable and --settle")
-    if wanted.count > 1 and not (wanted.text or wanted.regex):
-        raise click.UsageError("--count belongs to --text and --regex")
-    if wanted.similarity is not None and not (wanted.image or wanted.image_gone):
-        raise click.UsageError("--similarity belongs to --image and --image-gone")
 
 
 def _explain_default(words: str, field: str) -> str:
@@ -451,11 +338,6 @@ def make_address(given: dict[str, Any]) -> WakeAddress:
         )
 
 
-def find_condition(given: dict[str, Any]) -> Until | None:
-    """Return the condition in the options, or None."""
-    return make_condition(Wanted(**{name: given[name] for name in Wanted.__struct_fields__ if name in given}))
-
-
 def arm_wait(client: Client, given: dict[str, Any]) -> WaitReply:
     """Create the wait that the options describe, and print its notes on standard error."""
     until = find_condition(given)
@@ -498,7 +380,7 @@ action_wait_options = together(
 def make_action_wait(given: dict[str, Any]) -> WaitCreate | None:
     """Return the wait of `action_wait_options`, or None. Raises: click.UsageError."""
     words, text, timeout_s = given["until"].strip(), given["until_text"], given["until_timeout"]
-    until = make_condition(Wanted(text=(text,) if text else (), until=words))
+    until = find_condition({"text": text, "until": words})
     if until is not None:
         return WaitCreate(until, timeout_s=timeout_s, policy=Policy(fresh=given["until_fresh"]))
     if timeout_s is not None or given["until_fresh"]:

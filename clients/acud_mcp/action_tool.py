@@ -42,20 +42,13 @@ from acud.types.actions import (
     WindowList,
     WindowVerb,
 )
+from acud.types.conditions.host import parse_pid
 from acud_mcp import look_tools
 from acud_mcp.look_tools import ChangeArguments, ChangeView, LookArguments, PictureView, WindowView
 from acud_mcp.scene_changes import SceneChanges, scene_changes
 from acud_mcp.tool import ImageResult, Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
-from acud_mcp.wait_tools import (
-    SmartWait,
-    Timeout,
-    WaitView,
-    action_block_s,
-    make_action_wait,
-    parse_pid,
-    view_action_wait,
-)
+from acud_mcp.wait_tools import SmartWait, Timeout, WaitView, action_block_s, make_action_wait, view_action_wait
 
 Pair = tuple[int, int]
 Name = Literal[

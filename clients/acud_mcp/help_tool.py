@@ -20,7 +20,7 @@ class HelpArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _describe_conditions() -> str:
-    rows = [f"- {row.argument}: {WORDS[row.argument]}. {json.dumps(row.example)}" for row in CONDITIONS]
+    rows = [f"- {row.name}: {WORDS[row.name]}. {json.dumps(row.example)}" for row in CONDITIONS]
     more = [f"- {name}: {words}" for name, words in OPTIONS.items()]
     return "\n".join(
         [

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import asdict
 
 from acud.base.errors import InvalidRequest
 from acud.base.typed_values import convert, decode_json
@@ -31,40 +33,27 @@ from acud.protocol.requests.waits import (
     WaitUpdate,
 )
 from acud.types import (
-    AllOf,
     Answer,
-    AnyOf,
     Budget,
-    Change,
     ConditionWords,
-    Criteria,
-    FileState,
-    NotificationText,
     OnBudget,
     OnHostLost,
     Policy,
     Priority,
-    ProcessExit,
     RouteName,
-    ScreenImage,
     Seconds,
-    Stable,
-    Text,
     Then,
     Until,
     WaitInfo,
     WaitNote,
     WaitState,
     WakeAddress,
-    WindowTitle,
-    appears_then_goes,
     condition_text,
-    in_sequence,
-    number_condition,
     picture_views,
     target_argument,
-    widget_condition,
 )
+from acud.types.conditions.arguments import ARGUMENTS, join_parts, list_refinements, read_parts
+from acud.types.conditions.condition import Argument
 from acud.types.tasks import Content
 from acud_client.help_tables import WORDS
 from acud_client.image_files import part_of, png_of
@@ -73,34 +62,28 @@ from acud_mcp.tool_calls import UNTRUSTED
 
 Timeout = Annotated[float, Meta(ge=0)]
 _NO_IMAGES: Mapping[str, bytes] = {}
-_IMAGE = ("image", "image_gone", "similarity")
 
 
-class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+_ARGUMENTS = tuple(one for one in ARGUMENTS if one.words)
+
+
+def _declare_arguments() -> Iterator[tuple[str, Any, Any]]:
+    """Yield name, type and default of what the kinds of conditions take."""
+    kinds: dict[type, tuple[Any, Any]] = {bool: (bool, False), float: (Seconds, 0.0)}
+    yield from ((one.name, *kinds.get(one.gives, (str, ""))) for one in _ARGUMENTS)
+    yield from (("any", bool, False), ("appears_then_goes", str, ""), ("then", tuple[str, ...], ()))
+    yield from ((one.field, field.type, field.default) for one, field in list_refinements() if one.words)
+
+
+if TYPE_CHECKING:
+    ConditionArguments = msgspec.Struct
+else:
+    ConditionArguments = msgspec.defstruct("ConditionArguments", _declare_arguments(), frozen=True, kw_only=True)
+
+
+class Condition(ConditionArguments, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to wait for; every part given must hold on one picture, or one of them with `any`."""
 
-    criteria: str = ""
-    text: str = ""
-    gone: str = ""
-    number: str = ""
-    image: str = ""
-    image_gone: str = ""
-    similarity: Annotated[float, Meta(ge=0.5, le=1)] = 0.9
-    window: str = ""
-    widget: str = ""
-    change: bool = False
-    stable: Seconds = 0.0
-    file: str = ""
-    process: str = ""
-    notification: str = ""
-    ignore_blinking: bool = False
-    any: bool = False
-    appears_then_goes: str = ""
-    then: tuple[str, ...] = ()
-    regex: bool = False
-    whole_words: bool = False
-    count: Annotated[int, Meta(ge=1, le=1000)] = 1
-    baseline: str = ""
     fresh: bool = False
     hold_s: Annotated[float, Meta(ge=0, le=3600)] | None = None
     poll_interval: Annotated[float, Meta(ge=0.05, le=3600)] | None = None
@@ -110,41 +93,14 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 def make_condition(given: Condition, images: Mapping[str, bytes] = _NO_IMAGES) -> Until | None:
     """Return the condition, or None when no part was given. `images`: see `read_images`. Raises: InvalidRequest."""
-    parts: list[Until] = [Criteria(given.criteria)] if given.criteria.strip() else []
-    whole = given.whole_words
-    parts += [Text(given.text, regex=given.regex, whole_words=whole, count=given.count)] if given.text else []
-    parts += [Text(given.gone, regex=given.regex, whole_words=whole, gone=True)] if given.gone else []
-    parts += [number_condition(given.number)] if given.number.strip() else []
-    for words, gone in ((given.image, False), (given.image_gone, True)):
-        parts += [ScreenImage(images[words], gone, given.similarity)] if words else []
-    parts += [WindowTitle(given.window, regex=given.regex)] if given.window else []
-    parts += [widget_condition(given.widget)] if given.widget.strip() else []
-    parts += [Change(baseline=given.baseline)] if given.change or given.baseline else []
-    parts += [Stable(given.stable, given.ignore_blinking)] if given.stable else []
-    parts += [FileState(given.file.strip())] if given.file.strip() else []
-    parts += [ProcessExit(parse_pid(given.process))] if given.process.strip() else []
-    parts += [NotificationText(given.notification, regex=given.regex)] if given.notification.strip() else []
-    later = [Text(text, regex=given.regex, whole_words=whole) for text in given.then]
-    if given.appears_then_goes:
-        if parts:
-            hint = "leave the other conditions out, or put what comes later into then"
-            raise InvalidRequest("appears_then_goes stands alone, or before then", hint=hint)
-        seen = Text(given.appears_then_goes, regex=given.regex, whole_words=whole)
-        return in_sequence(appears_then_goes(seen), *later)
-    if not parts:
-        if later:
-            raise InvalidRequest("then needs something that comes before it", hint="give text, criteria, change …")
-        return None
-    first = parts[0] if len(parts) == 1 else AnyOf(tuple(parts)) if given.any else AllOf(tuple(parts))
-    return in_sequence(first, *later)
+    asked = {name: "" if isinstance(one, str) and not one.strip() else one for name, one in asdict(given).items()}
+    if asked["baseline"]:
+        asked["change"] = True
+    return join_parts(read_parts(asked, lambda argument, value: _read_value(argument, value, images)), asked)
 
 
-def parse_pid(text: str) -> int:
-    """Return the number of a process. Raises: InvalidRequest."""
-    digits = text.strip()
-    if not (digits.isascii() and digits.isdigit() and 0 < int(digits[:8]) <= 4_194_304 and len(digits) < 8):
-        raise InvalidRequest(f"{text[:40]!r} is no pid", hint="give the pid that launch returned")
-    return int(digits)
+def _read_value(argument: Argument, value: Any, images: Mapping[str, bytes]) -> Any:
+    return images[value] if argument.gives is bytes else value.strip() if argument.gives is Path else value
 
 
 async def _read_png(call: ToolCall, words: str) -> bytes:
@@ -165,16 +121,16 @@ async def _read_png(call: ToolCall, words: str) -> bytes:
 
 async def read_images(call: ToolCall, given: Condition) -> dict[str, bytes]:
     """Return the PNG of each image that is named. Raises: InvalidRequest; AcudError of the daemon."""
-    return {words: await _read_png(call, words) for words in (given.image, given.image_gone) if words}
+    named = (getattr(given, one.name) for one in _ARGUMENTS if one.gives is bytes)
+    return {words: await _read_png(call, words) for words in named if words}
 
 
 def require_condition(given: Condition, images: Mapping[str, bytes] = _NO_IMAGES) -> Until:
     """Return the condition. Raises: InvalidRequest when there is none."""
     until = make_condition(given, images)
     if until is None:
-        known = "criteria (a sentence), text, gone, number, image, window, widget, change, stable, file, process"
-        hint = f"give {known} or notification"
-        raise InvalidRequest("nothing to wait for", hint=hint)
+        known = [one.name for one in _ARGUMENTS]
+        raise InvalidRequest("nothing to wait for", hint=f"give {', '.join(known[:-1])} or {known[-1]}")
     return until
 
 
@@ -363,7 +319,9 @@ async def make_action_wait(call: ToolCall, until: SmartWait | str | None, timeou
     if until is None:
         return None
     if isinstance(until, str):
-        until = _parse_wait(until) if until.lstrip().startswith("{") else SmartWait(criteria=until)
+        until = _parse_wait(
+            until if until.lstrip().startswith("{") else msgspec.json.encode({"criteria": until}).decode()
+        )
     asked = until if timeout is None else msgspec.structs.replace(until, timeout=timeout)
     return make_wait_request(asked, await read_images(call, asked))
 
@@ -493,23 +451,9 @@ async def wait_result(call: ToolCall, given: WaitPoll) -> WaitView:
 
 _WAIT_ALIASES = {"wake_when": "criteria", "timeout_s": "timeout", "timeout_seconds": "timeout"}
 _WAIT_SHOWS = ("wait_id", "status", "evidence")
-_HIDDEN = (
-    "hold_s",
-    *(
-        "appears_then_goes",
-        "then",
-        "ignore_blinking",
-        "widget",
-        "file",
-        "process",
-        "notification",
-        "regex",
-        "whole_words",
-        "count",
-    ),
-    *_IMAGE,
-    *("poll_interval", "priority", "on_host_lost", "force"),
-)
+_SHORT = frozenset({"criteria", "text", "gone"})
+_LISTED = _SHORT | {"number", "window", "change", "stable", "any", "baseline", "fresh"}
+_HIDDEN = tuple(name for name in Condition.__struct_fields__ if name not in _LISTED)
 _BUDGET_WORDS = {
     "max_cost_usd": "for vision models; then local only",
     "max_evaluations": "questions to vision models; then local only",
@@ -529,7 +473,7 @@ TOOLS = (
         shows=_WAIT_SHOWS,
         run=smart_wait,
         aliases=_WAIT_ALIASES,
-        hidden=(*_BUDGET_WORDS, *_HIDDEN),
+        hidden=(*_BUDGET_WORDS, *_HIDDEN, "force"),
         params=WORDS
         | _BUDGET_WORDS
         | {"session_key": GLOSSARY["session_key"], "note": "why, what next", "display": ""},
@@ -568,7 +512,7 @@ TOOLS = (
         shows=_WAIT_SHOWS,
         run=wait_update,
         aliases=_WAIT_ALIASES | {"job_id": "wait_id"},
-        hidden=("change", "stable", "any", "window", "number", "baseline", "fresh", "message", *_HIDDEN),
+        hidden=(*(_LISTED - _SHORT), *_HIDDEN, "force", "message"),
         params=WORDS | {"criteria": "", "text": "", "gone": "", "message": "a note for the thread of the wait's task"},
     ),
     Tool(

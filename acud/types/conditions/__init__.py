@@ -64,48 +64,15 @@ PixelLeaf = Text | ScreenNumber | ScreenImage
 HostLeaf = FileState | ProcessExit | NotificationText
 """Leaves that the daemon answers without pixels; files and processes need no display."""
 Leaf = (
-    Criteria
-    | Text
-    | ScreenNumber
-    | ScreenImage
-    | WindowTitle
-    | Widget
-    | Change
-    | Stable
-    | FileState
-    | ProcessExit
-    | NotificationText
-)
+    Criteria | Text | ScreenNumber | ScreenImage | WindowTitle | Widget | Change | Stable
+    | FileState | ProcessExit | NotificationText
+)  # fmt: skip
+"""Every kind, in the order of forms and helps."""
 Until = Leaf | AllOf | AnyOf | NotOf | Then
 
 __all__ = [
-    "AllOf",
-    "AnyOf",
-    "Change",
-    "Comparison",
-    "Condition",
-    "Criteria",
-    "FileState",
-    "HostLeaf",
-    "Leaf",
-    "NameMatch",
-    "NotOf",
-    "NotificationText",
-    "PixelLeaf",
-    "ProcessExit",
-    "ScreenImage",
-    "ScreenNumber",
-    "Stable",
-    "Text",
-    "TextLeaf",
-    "Then",
-    "Until",
-    "ValueComparison",
-    "Widget",
-    "WidgetState",
-    "WindowTitle",
-    "appears_then_goes",
-    "in_sequence",
-    "number_condition",
-    "widget_condition",
-]
+    "AllOf", "AnyOf", "Change", "Comparison", "Condition", "Criteria", "FileState", "HostLeaf", "Leaf", "NameMatch",
+    "NotOf", "NotificationText", "PixelLeaf", "ProcessExit", "ScreenImage", "ScreenNumber", "Stable", "Text",
+    "TextLeaf", "Then", "Until", "ValueComparison", "Widget", "WidgetState", "WindowTitle", "appears_then_goes",
+    "in_sequence", "number_condition", "widget_condition",
+]  # fmt: skip

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from acud.base.errors import InvalidRequest
-from acud.types.conditions.condition import Condition
+from acud.types.conditions.condition import Argument, Condition, Refinement
 from acud.types.displays import PositiveSeconds, Seconds, Share
 
 
@@ -54,3 +56,36 @@ class Stable(Condition, frozen=True, tag="stable", forbid_unknown_fields=True):
 
 def _describe_blinking(leaf: Change | Stable) -> str:
     return " but for blinking" if leaf.ignore_blinking else ""
+
+
+def _make_change(_given: object, *, ignore_blinking: bool = False, **fields: Any) -> Change:
+    return Change(**fields, ignore_blinking=ignore_blinking and fields.get("settle_s", 0.0) > 0)
+
+
+Change.arguments = (
+    Argument(
+        "change", _make_change, ("share", "settle_s", "baseline", "ignore_blinking"),
+        "any pixel changes", {"change": True, "target": "window:Terminal"},
+        help="Any pixel of the target changed.", gives=bool,
+    ),
+)  # fmt: skip
+Change.refinements = (
+    Refinement("share", help="With --change: at least this part of the target."),
+    Refinement("settle_s", help="With --change: then nothing changed for this long."),
+    Refinement(
+        "baseline", "change since this token of desktop_look",
+        "With --change: since this token (acud baseline).", "since", "TOKEN",
+    ),
+)  # fmt: skip
+Stable.arguments = (
+    Argument(
+        "stable", Stable, ("ignore_blinking",), "seconds without change", {"stable": 3},
+        help="Nothing in the target changed for this long.", metavar="DURATION", gives=float,
+    ),
+)  # fmt: skip
+Stable.refinements = (
+    Refinement(
+        "ignore_blinking", "stable but for what only blinks, such as a caret",
+        "With --stable or --settle: but for what only blinks, such as a caret.",
+    ),
+)  # fmt: skip

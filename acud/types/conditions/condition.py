@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 from msgspec import Struct
@@ -24,10 +25,62 @@ class Pattern(NamedTuple):
     is_bounded: bool = True
 
 
+class Argument(Struct, frozen=True):
+    """A way to write a condition: an argument of the MCP tools, an option of `acud wait`, and a row of both helps.
+
+    `make` takes what is given and, by name, the fields in `takes`. `words` and `example`: for agents ("": the tools
+    have no such argument); `more`: what only they can write. `help`: of the option ("": there is none), whose name is
+    `option` if it is not that of the argument. `gives`: what its option takes, `float` for a time and `bytes` for the
+    file of a picture.
+    """
+
+    name: str
+    make: Callable[..., Any]
+    takes: tuple[str, ...] = ()
+    words: str = ""
+    example: dict[str, Any] = {}
+    more: str = ""
+    help: str = ""
+    option: str = ""
+    metavar: str = "T"
+    gives: type = str
+
+    @property
+    def line(self) -> str:
+        """What a person writes for `example` behind `acud wait`."""
+        return " ".join(_write_option(*one) for one in self.example.items())
+
+
+def _write_option(name: str, value: Any) -> str:
+    if value is True:
+        return f"--{name.replace('_', '-')}"
+    if isinstance(value, list):
+        return " ".join(_write_option(name, one) for one in value)
+    sign = "'" if set('"*') & set(str(value)) else '"' if " " in str(value) else ""
+    words = f"{sign}{value}{sign}"
+    return words if name == "criteria" else f"--{name.replace('_', '-')} {words}"
+
+
+class Refinement(Struct, frozen=True):
+    """A field of a kind that its arguments take beside what they are given. `words`, `help`, `option`, `metavar`: as of
+    an `Argument`.
+    """
+
+    field: str
+    words: str = ""
+    help: str = ""
+    option: str = ""
+    metavar: str | None = None
+
+
 class Condition(Struct, frozen=True, forbid_unknown_fields=True):
-    """A kind of condition. `is_of_machine`: it is about the daemon's machine, and needs no display."""
+    """A kind of condition. `is_of_machine`: it is about the daemon's machine, and needs no display. `arguments`, with
+    their `refinements`: how clients write it.
+    """
 
     is_of_machine: ClassVar[bool] = False
+    arguments: ClassVar[tuple[Argument, ...]] = ()
+    refinements: ClassVar[tuple[Refinement, ...]] = ()
 
     def describe(self) -> str:
         """Return it as a sentence: `the text "Done" is visible`."""

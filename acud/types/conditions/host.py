@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
 from typing import Annotated, ClassVar
 
 from msgspec import Meta
 from msgspec.structs import replace
 
 from acud.base.errors import InvalidRequest
-from acud.types.conditions.condition import Condition, Pattern, quote_words, strip_words
+from acud.types.conditions.condition import Argument, Condition, Pattern, Refinement, quote_words, strip_words
 from acud.types.displays import Seconds, ShortText
 
 
@@ -85,3 +87,45 @@ class NotificationText(Condition, frozen=True, tag="notification", forbid_unknow
 
     def find_pattern(self) -> Pattern | None:
         return Pattern(self.text, "notification", ((True, True),)) if self.regex else None
+
+
+def parse_pid(text: str) -> int:
+    """Return the number of a process. Raises: InvalidRequest."""
+    digits = text.strip()
+    if not (digits.isascii() and digits.isdigit() and 0 < int(digits[:8]) <= 4_194_304 and len(digits) < 8):
+        raise InvalidRequest(f"{text[:40]!r} is no pid", hint="give the pid that launch returned")
+    return int(digits)
+
+
+FileState.arguments = (
+    Argument(
+        "file", FileState, ("still_s", "newer"),
+        "file that is complete, or a new one of a pattern", {"file": "~/Downloads/*.pdf"},
+        help="The file PATH is there and complete; for a pattern such as '*.pdf' a new one.",
+        metavar="PATH", gives=Path,
+    ),
+    Argument("file_gone", partial(FileState, gone=True), help="No file PATH is there.", metavar="PATH", gives=Path),
+)  # fmt: skip
+FileState.refinements = (
+    Refinement("still_s", help="With --file: nothing changed it for this long (default 1s)."),
+    Refinement(
+        "newer", help="With --file: only one created or changed from now on counts (default: of a pattern alone)."
+    ),
+)
+ProcessExit.arguments = (
+    Argument(
+        "process", lambda pid: ProcessExit(parse_pid(pid)), (),
+        "pid of a process that ends", {"process": "4711"}, help="The process PID has ended.", metavar="PID",
+    ),
+)  # fmt: skip
+NotificationText.arguments = (
+    Argument(
+        "notification", NotificationText, ("regex",),
+        "text of a desktop notification on a managed display", {"notification": "Export finished"},
+        help="A desktop notification with the text T is given or open.",
+    ),
+    Argument(
+        "notification_regex", partial(NotificationText, regex=True),
+        help="One that matches the regular expression R.", metavar="R",
+    ),
+)  # fmt: skip

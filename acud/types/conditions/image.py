@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from msgspec import Meta
 
-from acud.types.conditions.condition import Condition
+from acud.types.conditions.condition import Argument, Condition, Refinement
 
 
 class ScreenImage(Condition, frozen=True, tag="image", forbid_unknown_fields=True):
@@ -34,3 +35,25 @@ class ScreenImage(Condition, frozen=True, tag="image", forbid_unknown_fields=Tru
 
     def _write_size(self) -> str:
         return f"{self.width}x{self.height}" if self.width else "of unknown size"
+
+
+ScreenImage.arguments = (
+    Argument(
+        "image", ScreenImage, ("similarity",),
+        "picture that shows: path of a PNG, or PATH#x,y,w,h for a part of it", {"image": "/home/me/look.png#9,9,48,20"},
+        more=", or VIEW#x,y,w,h for what is now in that part of a look",
+        help="The picture in the PNG file is visible; FILE#x,y,w,h: only this part of it.",
+        metavar="FILE", gives=bytes,
+    ),
+    Argument(
+        "image_gone", partial(ScreenImage, gone=True), ("similarity",),
+        "picture that shows no longer, as image", {"image_gone": "/home/me/spinner.png"},
+        help="The picture is not, or no longer, visible.", metavar="FILE", gives=bytes,
+    ),
+)  # fmt: skip
+ScreenImage.refinements = (
+    Refinement(
+        "similarity", "how alike an image must be: 0.5 to 1, 0.9 unless told",
+        "How alike --image and --image-gone must be (default 0.9; 1: equal pixels).",
+    ),
+)  # fmt: skip

@@ -10,7 +10,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from acud.base.errors import InvalidRequest
-from acud.types.conditions.condition import Condition, check_zero_byte, quote_words
+from acud.types.conditions.condition import Argument, Condition, check_zero_byte, quote_words
 from acud.types.number_text import numbers_in
 
 
@@ -101,3 +101,11 @@ def _parse_amount(text: str) -> tuple[float | None, str]:
             return (seen.bare[0], seen.scale) if written_as_unit else (seen.values[0], seen.unit)
         return seen.values[0], seen.unit
     return (float(plain["value"]), (plain["after"] or plain["before"] or "").strip()) if plain else (None, "")
+
+
+ScreenNumber.arguments = (
+    Argument(
+        "number", number_condition, (), 'number, e.g. "Progress >= 90 %"', {"number": "Errors = 0"},
+        help='A number on the screen compares: "Progress >= 90 %", "= 0 errors".', metavar="N",
+    ),
+)  # fmt: skip

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from msgspec import Meta
 from msgspec.structs import replace
 
 from acud.base.errors import InvalidRequest
-from acud.types.conditions.condition import Condition, Pattern, quote_words, strip_words
+from acud.types.conditions.condition import Argument, Condition, Pattern, Refinement, quote_words, strip_words
 from acud.types.displays import ShortText
 
 
@@ -64,3 +65,32 @@ class Text(Condition, frozen=True, tag="text", forbid_unknown_fields=True):
     def find_pattern(self) -> Pattern | None:
         ways = tuple((not self.match_case, lines) for lines in (False, True))
         return Pattern(self.text, "text", ways, is_bounded=False) if self.regex else None
+
+
+Criteria.arguments = (
+    Argument("criteria", Criteria, words="sentence that must hold", example={"criteria": "the download has finished"}),
+)
+Text.arguments = (
+    Argument(
+        "text", Text, ("regex", "match_case", "whole_words", "count"),
+        "visible text (no model needed)", {"text": "Build succeeded"},
+        help="The text T is visible (white space and case folded).",
+    ),
+    Argument(
+        "pattern", partial(Text, regex=True), ("match_case", "count"),
+        help="Visible text matches the regular expression R.", option="regex", metavar="R",
+    ),
+    Argument(
+        "gone", partial(Text, gone=True), ("regex", "match_case", "whole_words"),
+        "text no longer visible", {"gone": "Loading"}, help="The text T is no longer visible.",
+    ),
+)  # fmt: skip
+Text.refinements = (
+    Refinement("regex", "text, gone and window are regular expressions"),
+    Refinement("match_case", help="Tell upper from lower case in --text, --regex and --gone."),
+    Refinement(
+        "whole_words", "text and gone are whole words: no Saved in Unsaved",
+        "Whole words only in --text and --gone: no Saved in Unsaved.",
+    ),
+    Refinement("count", "text is there at least so often", "--text or --regex is there at least N times."),
+)  # fmt: skip

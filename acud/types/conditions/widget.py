@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from acud.base.errors import InvalidRequest
 from acud.base.quotation_marks import CLOSING
-from acud.types.conditions.condition import Condition, Pattern, check_zero_byte
+from acud.types.conditions.condition import Argument, Condition, Pattern, check_zero_byte
 
 
 class NameMatch(StrEnum):
@@ -272,3 +272,13 @@ def _quote(text: str) -> str:
 def as_number(text: str) -> float | None:
     """Return the number that `text` is, with a decimal point; None if it is none."""
     return float(text) if re.fullmatch(r"\s*[+-]?(?:\d+(?:\.\d+)?|\.\d+)\s*", text) else None
+
+
+Widget.arguments = (
+    Argument(
+        "widget", widget_condition, (),
+        'a program\'s widget: role, "name", states, `gone` or value: check box "Agree" checked, progress bar >= 90',
+        {"widget": 'button "Submit" enabled'},
+        help="A widget is so: 'button \"Submit\" enabled', 'entry \"Name\" = \"Ada\"', 'dialog gone'.", metavar="W",
+    ),
+)  # fmt: skip

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec.structs import replace
 
-from acud.types.conditions.condition import Condition, Pattern, quote_words, strip_words
+from acud.types.conditions.condition import Argument, Condition, Pattern, quote_words, strip_words
 from acud.types.displays import ShortText
 
 
@@ -27,3 +29,12 @@ class WindowTitle(Condition, frozen=True, tag="window", forbid_unknown_fields=Tr
 
     def find_pattern(self) -> Pattern | None:
         return Pattern(self.title, "window title", ((False, False),)) if self.regex else None
+
+
+WindowTitle.arguments = (
+    Argument(
+        "window", WindowTitle, ("regex",), "title that appears", {"window": "Save As"},
+        help="A window whose title contains TITLE is there.", metavar="TITLE",
+    ),
+    Argument("window_gone", partial(WindowTitle, gone=True), help="No window's title contains TITLE.", metavar="TITLE"),
+)  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -37,7 +38,7 @@ from acud.types import (
     target_text,
 )
 from acud_cli.options import target_of
-from acud_cli.wait_options import Wanted, make_condition, make_policy
+from acud_cli.wait_options import find_condition, make_policy
 
 NOTHING = dict.fromkeys(
     (
@@ -59,77 +60,77 @@ NOTHING = dict.fromkeys(
 @pytest.mark.parametrize(
     ("wanted", "until"),
     [
-        (Wanted(), None),
-        (Wanted(criteria="done"), Criteria("done")),
-        (Wanted(text=("a",)), Text("a")),
-        (Wanted(regex=("a+",), match_case=True), Text("a+", regex=True, match_case=True)),
-        (Wanted(gone=("a",)), Text("a", gone=True)),
-        (Wanted(text=("a",), whole_words=True, count=2), Text("a", whole_words=True, count=2)),
-        (Wanted(regex=("a",), count=2), Text("a", regex=True, count=2)),
-        (Wanted(gone=("a",), whole_words=True), Text("a", gone=True, whole_words=True)),
-        (Wanted(widget=('button "Submit" enabled',)), Widget("button", "Submit", states=(WidgetState.ENABLED,))),
-        (Wanted(number=("Progress >= 90 %",)), ScreenNumber(Comparison.AT_LEAST, 90, "Progress", "%")),
-        (Wanted(window=("w",)), WindowTitle("w")),
-        (Wanted(window_gone=("w",)), WindowTitle("w", gone=True)),
-        (Wanted(change=True, share=0.1, settle=2.0, since="t"), Change(0.1, 2.0, "t")),
-        (Wanted(stable=3.0), Stable(3.0)),
-        (Wanted(file=("/srv/a",)), FileState("/srv/a")),
-        (Wanted(file=("~/a*",), still=0.0, newer=False), FileState("~/a*", 0.0, newer=False)),
-        (Wanted(file=("a",)), FileState(str(Path.cwd() / "a"))),
-        (Wanted(file_gone=("/srv/a",)), FileState("/srv/a", gone=True)),
-        (Wanted(process=(12,)), ProcessExit(12)),
-        (Wanted(stable=3.0, ignore_blinking=True), Stable(3.0, ignore_blinking=True)),
-        (Wanted(change=True, settle=1.0, ignore_blinking=True), Change(settle_s=1.0, ignore_blinking=True)),
-        (Wanted(criteria="c", stable=3.0), AllOf((Criteria("c"), Stable(3.0)))),
-        (Wanted(text=("a", "b"), any_of=True), AnyOf((Text("a"), Text("b")))),
-        (Wanted(appears_then_goes="a"), Then((Text("a"), Text("a", gone=True)))),
+        ({}, None),
+        ({"criteria": "done"}, Criteria("done")),
+        ({"text": ("a",)}, Text("a")),
+        ({"pattern": ("a+",), "match_case": True}, Text("a+", regex=True, match_case=True)),
+        ({"gone": ("a",)}, Text("a", gone=True)),
+        ({"text": ("a",), "whole_words": True, "count": 2}, Text("a", whole_words=True, count=2)),
+        ({"pattern": ("a",), "count": 2}, Text("a", regex=True, count=2)),
+        ({"gone": ("a",), "whole_words": True}, Text("a", gone=True, whole_words=True)),
+        ({"widget": ('button "Submit" enabled',)}, Widget("button", "Submit", states=(WidgetState.ENABLED,))),
+        ({"number": ("Progress >= 90 %",)}, ScreenNumber(Comparison.AT_LEAST, 90, "Progress", "%")),
+        ({"window": ("w",)}, WindowTitle("w")),
+        ({"window_gone": ("w",)}, WindowTitle("w", gone=True)),
+        ({"change": True, "share": 0.1, "settle_s": 2.0, "baseline": "t"}, Change(0.1, 2.0, "t")),
+        ({"stable": 3.0}, Stable(3.0)),
+        ({"file": ("/srv/a",)}, FileState("/srv/a")),
+        ({"file": ("~/a*",), "still_s": 0.0, "newer": False}, FileState("~/a*", 0.0, newer=False)),
+        ({"file": ("a",)}, FileState(str(Path.cwd() / "a"))),
+        ({"file_gone": ("/srv/a",)}, FileState("/srv/a", gone=True)),
+        ({"process": ("12",)}, ProcessExit(12)),
+        ({"stable": 3.0, "ignore_blinking": True}, Stable(3.0, ignore_blinking=True)),
+        ({"change": True, "settle_s": 1.0, "ignore_blinking": True}, Change(settle_s=1.0, ignore_blinking=True)),
+        ({"criteria": "c", "stable": 3.0}, AllOf((Criteria("c"), Stable(3.0)))),
+        ({"text": ("a", "b"), "any": True}, AnyOf((Text("a"), Text("b")))),
+        ({"appears_then_goes": "a"}, Then((Text("a"), Text("a", gone=True)))),
         (
-            Wanted(appears_then_goes="a", then=("b",), whole_words=True),
+            {"appears_then_goes": "a", "then": ("b",), "whole_words": True},
             Then((Text("a", whole_words=True), Text("a", gone=True, whole_words=True), Text("b", whole_words=True))),
         ),
         (
-            Wanted(change=True, stable=2.0, then=("b", "c")),
+            {"change": True, "stable": 2.0, "then": ("b", "c")},
             Then((AllOf((Change(), Stable(2.0))), Text("b"), Text("c"))),
         ),
-        (Wanted(until='{"type": "not", "part": {"type": "text", "text": "a"}}'), NotOf(Text("a"))),
+        ({"until": '{"type": "not", "part": {"type": "text", "text": "a"}}'}, NotOf(Text("a"))),
     ],
 )
-def test_conditions(wanted: Wanted, until: Until | None) -> None:
-    assert make_condition(wanted) == until
+def test_conditions(wanted: dict[str, Any], until: Until | None) -> None:
+    assert find_condition(wanted) == until
 
 
 def test_images_are_read_from_files(tmp_path: Path) -> None:
     icon = tmp_path / "icon.png"
     icon.write_bytes(b"\x89PNG\r\n\x1a\n")
-    wanted = Wanted(image=(str(icon),), image_gone=(str(icon),), similarity=0.8)
+    wanted = {"image": (str(icon),), "image_gone": (str(icon),), "similarity": 0.8}
     both = (ScreenImage(icon.read_bytes(), gone=gone, similarity=0.8) for gone in (False, True))
-    assert make_condition(wanted) == AllOf(tuple(both))
+    assert find_condition(wanted) == AllOf(tuple(both))
 
 
 @pytest.mark.parametrize(
     "wanted",
     [
-        Wanted(text=("a",), share=0.5),
-        Wanted(text=("a",), since="token"),
-        Wanted(change=True, match_case=True),
-        Wanted(change=True, whole_words=True),
-        Wanted(gone=("a",), count=2),
-        Wanted(file_gone=("a",), still=2.0),
-        Wanted(text=("a",), newer=True),
-        Wanted(then=("a",)),
-        Wanted(change=True, ignore_blinking=True),
-        Wanted(text=("a",), appears_then_goes="b"),
-        Wanted(number=("Progress 90",)),
-        Wanted(image=("/nowhere.png",)),
-        Wanted(text=("a",), similarity=0.8),
-        Wanted(until="{"),
-        Wanted(until='{"type": "text"}'),
-        Wanted(until='{"type": "nonsense"}'),
+        {"text": ("a",), "share": 0.5},
+        {"text": ("a",), "baseline": "token"},
+        {"change": True, "match_case": True},
+        {"change": True, "whole_words": True},
+        {"gone": ("a",), "count": 2},
+        {"file_gone": ("a",), "still_s": 2.0},
+        {"text": ("a",), "newer": True},
+        {"then": ("a",)},
+        {"change": True, "ignore_blinking": True},
+        {"text": ("a",), "appears_then_goes": "b"},
+        {"number": ("Progress 90",)},
+        {"image": ("/nowhere.png",)},
+        {"text": ("a",), "similarity": 0.8},
+        {"until": "{"},
+        {"until": '{"type": "text"}'},
+        {"until": '{"type": "nonsense"}'},
     ],
 )
-def test_options_that_do_not_fit(wanted: Wanted) -> None:
+def test_options_that_do_not_fit(wanted: dict[str, Any]) -> None:
     with pytest.raises((click.UsageError, InvalidRequest)):
-        make_condition(wanted)
+        find_condition(wanted)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,71 @@
+"""Conditions from the arguments of tools and the options of commands, as the kinds declare them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, get_args
+
+from msgspec.structs import FieldInfo, fields
+
+from acud.base.errors import InvalidRequest
+from acud.types.conditions import AllOf, AnyOf, Condition, Leaf, Text, Until, appears_then_goes, in_sequence
+from acud.types.conditions.condition import Argument, Refinement
+
+KINDS: tuple[type[Condition], ...] = get_args(Leaf)
+ARGUMENTS = tuple(one for kind in KINDS for one in kind.arguments)
+_APPEARS, _THEN = SEQUENCES = (
+    Argument(
+        "appears_then_goes", Text, ("regex", "match_case", "whole_words"),
+        "text that was seen, then is gone", {"appears_then_goes": "Loading"},
+    ),
+    Argument(
+        "then", Text, ("regex", "match_case", "whole_words"),
+        "texts after all that, in turn", {"text": "Building", "then": ["Tests passed"]},
+    ),
+)  # fmt: skip
+Given = Mapping[str, Any]
+"""What was given, by the names of arguments and of the fields that they take; several values as a tuple."""
+
+
+def list_refinements(*kinds: type[Condition]) -> Iterator[tuple[Refinement, FieldInfo]]:
+    """Yield the fields of `kinds` (none: of all) that arguments take, each with its type and default."""
+    for kind in kinds or KINDS:
+        known = {field.name: field for field in fields(kind)}
+        yield from ((one, known[one.field]) for one in kind.refinements)
+
+
+def read_parts(given: Given, read: Callable[[Argument, Any], Any]) -> list[Until]:
+    """Return the conditions that `given` names. `read` makes of what an argument was given what its `make` takes.
+
+    Raises: InvalidRequest.
+    """
+    found = ((one, value) for one in ARGUMENTS for value in _list_values(given, one))
+    return [_make(one, read(one, value), given) for one, value in found]
+
+
+def join_parts(parts: Sequence[Until], given: Given) -> Until | None:
+    """Return the `parts` as one condition, with `any`, `then` and `appears_then_goes`; None when nothing was given.
+
+    Raises: InvalidRequest.
+    """
+    later = [_make(_THEN, words, given) for words in _list_values(given, _THEN)]
+    for words in _list_values(given, _APPEARS):
+        if parts:
+            hint = "leave the other conditions out, or put what comes later into then"
+            raise InvalidRequest("appears_then_goes stands alone, or before then", hint=hint)
+        return in_sequence(appears_then_goes(_make(_APPEARS, words, given)), *later)
+    if not parts:
+        if later:
+            raise InvalidRequest("then needs something that comes before it", hint="give text, criteria, change …")
+        return None
+    first = parts[0] if len(parts) == 1 else AnyOf(tuple(parts)) if given.get("any") else AllOf(tuple(parts))
+    return in_sequence(first, *later)
+
+
+def _list_values(given: Given, argument: Argument) -> Iterator[Any]:
+    value = given.get(argument.name)
+    yield from value if isinstance(value, tuple) else (value,) if value else ()
+
+
+def _make(argument: Argument, value: Any, given: Given) -> Any:
+    return argument.make(value, **{name: given[name] for name in argument.takes if given.get(name) is not None})
