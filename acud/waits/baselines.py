@@ -14,7 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.base.errors import InvalidRequest
-from acud.types import AllOf, AnyOf, Change, NotOf, Rect, Then, Until
+from acud.types import Change, Leaf, Rect, Then, Until
+from acud.waits.conditions import leaves, map_leaves
 from acud.waits.events import BaselineIdentified, FrameSeen
 from acud.waits.view_state import (
     MISSED,
@@ -104,25 +105,18 @@ def move_token(token: str, frame: int) -> str:
 
 def with_token(until: Until, token: str) -> Until:
     """Return the condition with `token` for every baseline left at "now", except in later stages."""
-    match until:
-        case Then(parts=(first, *rest)):
-            return Then((with_token(first, token), *rest))
-        case AllOf(parts=parts) | AnyOf(parts=parts):
-            return replace(until, parts=tuple(with_token(part, token) for part in parts))
-        case NotOf(part=part):
-            return NotOf(with_token(part, token))
-        case Change(baseline=""):
-            return replace(until, baseline=token)
-    return until
+    if isinstance(until, Then):
+        return Then((with_token(until.parts[0], token), *until.parts[1:]))
+    return map_leaves(until, lambda leaf: replace(leaf, baseline=token) if _is_from_now(leaf) else leaf)
+
+
+def _is_from_now(leaf: Leaf) -> bool:
+    return isinstance(leaf, Change) and not leaf.baseline
 
 
 def collect_tokens(until: Until) -> frozenset[str]:
     """Return the baseline tokens that a condition names."""
-    if isinstance(until, AllOf | AnyOf | Then):
-        return frozenset().union(*(collect_tokens(part) for part in until.parts))
-    if isinstance(until, NotOf):
-        return collect_tokens(until.part)
-    return frozenset({until.baseline} if isinstance(until, Change) and until.baseline else ())
+    return frozenset(leaf.baseline for leaf in leaves(until) if isinstance(leaf, Change) and leaf.baseline)
 
 
 def take_first_look(view_state: ViewState, event: FrameSeen) -> ViewState:

@@ -35,8 +35,8 @@ from acud.types.conditions.widget import ORDERED, as_number, state_word, widget_
 NOT_READ = unknown("not_judged", "the widgets have not been read yet")
 NO_ACCESSIBILITY = "no_accessibility"
 _CURE = (
-    "start it on this display so that it tells its widgets (docs/accessibility.md names the switch of each toolkit), or "
-    "wait for a text instead, which is read off the picture"
+    "start it on this display so that it tells its widgets (docs/accessibility.md names the switch of each toolkit), "
+    "or wait for a text instead, which is read off the picture"
 )
 _MAX_TEXT = 300
 """Characters read of a field; the end of a longer text is not known."""

@@ -39,7 +39,7 @@ from acud.types import (
     target_text,
 )
 from acud.types.conditions.arguments import ARGUMENTS, KINDS, join_parts, list_refinements, read_parts
-from acud.types.conditions.condition import Argument, Refinement
+from acud.types.conditions.kind import Argument, Refinement
 from acud_cli.formatting import time_given
 from acud_cli.options import (
     BOX,
@@ -123,8 +123,9 @@ CONDITION_NAMES = {
 def find_condition(given: Mapping[str, Any]) -> Until | None:
     """Return the condition in the options, None without one. Raises: click.UsageError, InvalidRequest."""
     asked = {name: value for name, value in given.items() if name in CONDITION_NAMES}
-    parts = read_parts(asked, _read_value)
-    parts += [_parse_condition(asked["until"])] if asked.get("until") else []
+    parts = read_parts(asked, {bytes: png_of, Path: _make_absolute})
+    if words := asked.get("until"):
+        parts.append(nested_condition(words) if words.lstrip().startswith("{") else Criteria(words))
     until = join_parts(parts, asked)
     taken = [*parts, *(until.parts if isinstance(until, Then) else ())]
     for one, field in list_refinements():
@@ -133,14 +134,6 @@ def find_condition(given: Mapping[str, Any]) -> Until | None:
             name = one.option or one.field.removesuffix("_s").replace("_", "-")
             raise click.UsageError(f"--{name} belongs to no condition that was given. {one.help}")
     return until
-
-
-def _read_value(argument: Argument, value: Any) -> Any:
-    return png_of(value) if argument.gives is bytes else _make_absolute(value) if argument.gives is Path else value
-
-
-def _parse_condition(words: str) -> Until:
-    return nested_condition(words) if words.lstrip().startswith("{") else Criteria(words)
 
 
 def _make_absolute(path: str) -> str:

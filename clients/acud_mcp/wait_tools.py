@@ -53,7 +53,6 @@ from acud.types import (
     target_argument,
 )
 from acud.types.conditions.arguments import ARGUMENTS, join_parts, list_refinements, read_parts
-from acud.types.conditions.condition import Argument
 from acud.types.tasks import Content
 from acud_client.help_tables import WORDS
 from acud_client.image_files import part_of, png_of
@@ -94,13 +93,8 @@ class Condition(ConditionArguments, frozen=True, kw_only=True, forbid_unknown_fi
 def make_condition(given: Condition, images: Mapping[str, bytes] = _NO_IMAGES) -> Until | None:
     """Return the condition, or None when no part was given. `images`: see `read_images`. Raises: InvalidRequest."""
     asked = {name: "" if isinstance(one, str) and not one.strip() else one for name, one in asdict(given).items()}
-    if asked["baseline"]:
-        asked["change"] = True
-    return join_parts(read_parts(asked, lambda argument, value: _read_value(argument, value, images)), asked)
-
-
-def _read_value(argument: Argument, value: Any, images: Mapping[str, bytes]) -> Any:
-    return images[value] if argument.gives is bytes else value.strip() if argument.gives is Path else value
+    asked["change"] = asked["change"] or bool(asked["baseline"])
+    return join_parts(read_parts(asked, {bytes: images.__getitem__, Path: str.strip}), asked)
 
 
 async def _read_png(call: ToolCall, words: str) -> bytes:

@@ -28,7 +28,7 @@ from acud.types import (
     WaitState,
     WakeAddress,
 )
-from acud.types.conditions import Condition, Criteria
+from acud.types.conditions import ConditionKind, Criteria
 from acud.types.displays import MAX_NUMBER
 from acud.types.tasks import TaskId
 
@@ -299,7 +299,7 @@ def may_name_host(part: Any) -> bool:
     """
     if isinstance(part, Criteria):
         return _HOST_WORDS.search(part.criteria) is not None
-    if isinstance(part, Condition) and part.is_of_machine:
+    if isinstance(part, ConditionKind) and part.is_of_machine:
         return True
     if isinstance(part, Struct):
         return any(may_name_host(getattr(part, name)) for name in part.__struct_fields__)

@@ -8,9 +8,9 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from acud.types.conditions.change import Change, Stable
-from acud.types.conditions.condition import Condition
 from acud.types.conditions.host import FileState, NotificationText, ProcessExit
 from acud.types.conditions.image import ScreenImage
+from acud.types.conditions.kind import ConditionKind
 from acud.types.conditions.number import Comparison, ScreenNumber, number_condition
 from acud.types.conditions.text import Criteria, Text
 from acud.types.conditions.widget import NameMatch, ValueComparison, Widget, WidgetState, widget_condition
@@ -71,7 +71,7 @@ Leaf = (
 Until = Leaf | AllOf | AnyOf | NotOf | Then
 
 __all__ = [
-    "AllOf", "AnyOf", "Change", "Comparison", "Condition", "Criteria", "FileState", "HostLeaf", "Leaf", "NameMatch",
+    "AllOf", "AnyOf", "Change", "Comparison", "ConditionKind", "Criteria", "FileState", "HostLeaf", "Leaf", "NameMatch",
     "NotOf", "NotificationText", "PixelLeaf", "ProcessExit", "ScreenImage", "ScreenNumber", "Stable", "Text",
     "TextLeaf", "Then", "Until", "ValueComparison", "Widget", "WidgetState", "WindowTitle", "appears_then_goes",
     "in_sequence", "number_condition", "widget_condition",

@@ -8,10 +8,10 @@ from typing import Any, get_args
 from msgspec.structs import FieldInfo, fields
 
 from acud.base.errors import InvalidRequest
-from acud.types.conditions import AllOf, AnyOf, Condition, Leaf, Text, Until, appears_then_goes, in_sequence
-from acud.types.conditions.condition import Argument, Refinement
+from acud.types.conditions import AllOf, AnyOf, ConditionKind, Leaf, Text, Until, appears_then_goes, in_sequence
+from acud.types.conditions.kind import Argument, Refinement
 
-KINDS: tuple[type[Condition], ...] = get_args(Leaf)
+KINDS: tuple[type[ConditionKind], ...] = get_args(Leaf)
 ARGUMENTS = tuple(one for kind in KINDS for one in kind.arguments)
 _APPEARS, _THEN = SEQUENCES = (
     Argument(
@@ -27,20 +27,20 @@ Given = Mapping[str, Any]
 """What was given, by the names of arguments and of the fields that they take; several values as a tuple."""
 
 
-def list_refinements(*kinds: type[Condition]) -> Iterator[tuple[Refinement, FieldInfo]]:
+def list_refinements(*kinds: type[ConditionKind]) -> Iterator[tuple[Refinement, FieldInfo]]:
     """Yield the fields of `kinds` (none: of all) that arguments take, each with its type and default."""
     for kind in kinds or KINDS:
         known = {field.name: field for field in fields(kind)}
         yield from ((one, known[one.field]) for one in kind.refinements)
 
 
-def read_parts(given: Given, read: Callable[[Argument, Any], Any]) -> list[Until]:
-    """Return the conditions that `given` names. `read` makes of what an argument was given what its `make` takes.
+def read_parts(given: Given, readers: Mapping[type, Callable[[str], Any]]) -> list[Until]:
+    """Return the conditions that `given` names. `readers`: by what an argument is given, how its words are read.
 
     Raises: InvalidRequest.
     """
-    found = ((one, value) for one in ARGUMENTS for value in _list_values(given, one))
-    return [_make(one, read(one, value), given) for one, value in found]
+    found = ((one, readers.get(one.gives), value) for one in ARGUMENTS for value in _list_values(given, one))
+    return [_make(one, read(value) if read else value, given) for one, read, value in found]
 
 
 def join_parts(parts: Sequence[Until], given: Given) -> Until | None:

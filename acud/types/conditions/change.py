@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from acud.base.errors import InvalidRequest
-from acud.types.conditions.condition import Argument, Condition, Refinement
+from acud.types.conditions.kind import Argument, ConditionKind, Refinement
 from acud.types.displays import PositiveSeconds, Seconds, Share
 
 
-class Change(Condition, frozen=True, tag="change", forbid_unknown_fields=True):
+class Change(ConditionKind, frozen=True, tag="change", forbid_unknown_fields=True):
     """A tile of the target changed since the baseline.
 
     `share` asks that changed tiles cover at least that part of the target. `settle_s` asks that nothing changed for
@@ -38,7 +38,7 @@ class Change(Condition, frozen=True, tag="change", forbid_unknown_fields=True):
         return self
 
 
-class Stable(Condition, frozen=True, tag="stable", forbid_unknown_fields=True):
+class Stable(ConditionKind, frozen=True, tag="stable", forbid_unknown_fields=True):
     """Nothing in the target changed for `stable_s`, shown by a fresh compared grab.
 
     `ignore_blinking`: except for tiles that only alternate between two looks, such as a caret.

@@ -10,11 +10,11 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from acud.base.errors import InvalidRequest
-from acud.types.conditions.condition import Argument, Condition, Pattern, Refinement, quote_words, strip_words
+from acud.types.conditions.kind import Argument, ConditionKind, Refinement, SearchPattern, quote_words, strip_words
 from acud.types.displays import Seconds, ShortText
 
 
-class FileState(Condition, frozen=True, tag="file", forbid_unknown_fields=True):
+class FileState(ConditionKind, frozen=True, tag="file", forbid_unknown_fields=True):
     """A file on the daemon's machine is there and complete, or, with `gone`, none is.
 
     `path` is absolute, or begins with `~/` (the home of the daemon's user). Its last part may be a pattern with `*`,
@@ -47,7 +47,7 @@ class FileState(Condition, frozen=True, tag="file", forbid_unknown_fields=True):
         return self
 
 
-class ProcessExit(Condition, frozen=True, tag="process", forbid_unknown_fields=True):
+class ProcessExit(ConditionKind, frozen=True, tag="process", forbid_unknown_fields=True):
     """The process `pid` of the daemon's machine has ended, one that `launch` started or any other.
 
     `start_ticks`: when it started, in clock ticks since boot, so that a later process with its number is not taken for
@@ -66,7 +66,7 @@ class ProcessExit(Condition, frozen=True, tag="process", forbid_unknown_fields=T
         return f"end of process {self.pid}"
 
 
-class NotificationText(Condition, frozen=True, tag="notification", forbid_unknown_fields=True):
+class NotificationText(ConditionKind, frozen=True, tag="notification", forbid_unknown_fields=True):
     """A desktop notification with `text` in its title or body (or matching it, with `regex`) is open on the managed
     display, or was given since the wait was armed (`since_utc_s`; 0: found out at arming).
     """
@@ -85,8 +85,8 @@ class NotificationText(Condition, frozen=True, tag="notification", forbid_unknow
         words = strip_words(self.text, "notification")
         return self if self.regex else replace(self, text=words)
 
-    def find_pattern(self) -> Pattern | None:
-        return Pattern(self.text, "notification", ((True, True),)) if self.regex else None
+    def find_pattern(self) -> SearchPattern | None:
+        return SearchPattern(self.text, "notification", ((True, True),)) if self.regex else None
 
 
 def parse_pid(text: str) -> int:

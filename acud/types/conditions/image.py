@@ -7,10 +7,10 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from acud.types.conditions.condition import Argument, Condition, Refinement
+from acud.types.conditions.kind import Argument, ConditionKind, Refinement
 
 
-class ScreenImage(Condition, frozen=True, tag="image", forbid_unknown_fields=True):
+class ScreenImage(ConditionKind, frozen=True, tag="image", forbid_unknown_fields=True):
     """A picture is somewhere in the target, or nowhere when `gone`: in its size, or 5 or 10 % smaller or larger.
 
     `png`: the picture, 8 bits a channel, 8x8 to 262,144 pixels, at most 256 KiB; what is more than half transparent may

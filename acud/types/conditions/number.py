@@ -10,7 +10,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from acud.base.errors import InvalidRequest
-from acud.types.conditions.condition import Argument, Condition, check_zero_byte, quote_words
+from acud.types.conditions.kind import Argument, ConditionKind, check_zero_byte, quote_words
 from acud.types.number_text import numbers_in
 
 
@@ -25,7 +25,7 @@ class Comparison(StrEnum):
     AT_MOST = "<="
 
 
-class ScreenNumber(Condition, frozen=True, tag="number", forbid_unknown_fields=True):
+class ScreenNumber(ConditionKind, frozen=True, tag="number", forbid_unknown_fields=True):
     """A visible number compares with `value`: the one in the cell, row or card of the words `label`, or with no label
     the only one of the target.
 

@@ -9,11 +9,11 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from acud.base.errors import InvalidRequest
-from acud.types.conditions.condition import Argument, Condition, Pattern, Refinement, quote_words, strip_words
+from acud.types.conditions.kind import Argument, ConditionKind, Refinement, SearchPattern, quote_words, strip_words
 from acud.types.displays import ShortText
 
 
-class Criteria(Condition, frozen=True, tag="criteria", forbid_unknown_fields=True):
+class Criteria(ConditionKind, frozen=True, tag="criteria", forbid_unknown_fields=True):
     """A condition in natural language, answered by a judge."""
 
     criteria: ShortText
@@ -21,14 +21,11 @@ class Criteria(Condition, frozen=True, tag="criteria", forbid_unknown_fields=Tru
     def describe(self) -> str:
         return self.criteria
 
-    def abbreviate(self, *, detailed: bool) -> str:  # it has one form
-        return self.criteria
-
     def normalise(self) -> Criteria:
         return Criteria(strip_words(self.criteria, "criteria"))
 
 
-class Text(Condition, frozen=True, tag="text", forbid_unknown_fields=True):
+class Text(ConditionKind, frozen=True, tag="text", forbid_unknown_fields=True):
     """Visible text (white space folded, case ignored without `match_case`), or its absence when `gone`.
 
     `whole_words`: no letter or digit stands right before or after it, so that "Saved" is not in "Unsaved changes".
@@ -62,9 +59,9 @@ class Text(Condition, frozen=True, tag="text", forbid_unknown_fields=True):
             raise InvalidRequest("a pattern says itself where words end", hint="leave whole_words out and write \\b")
         return self if self.regex else replace(self, text=words)
 
-    def find_pattern(self) -> Pattern | None:
+    def find_pattern(self) -> SearchPattern | None:
         ways = tuple((not self.match_case, lines) for lines in (False, True))
-        return Pattern(self.text, "text", ways, is_bounded=False) if self.regex else None
+        return SearchPattern(self.text, "text", ways, is_bounded=False) if self.regex else None
 
 
 Criteria.arguments = (

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from acud.base.errors import InvalidRequest
 from acud.base.quotation_marks import CLOSING
-from acud.types.conditions.condition import Argument, Condition, Pattern, check_zero_byte
+from acud.types.conditions.kind import Argument, ConditionKind, SearchPattern, check_zero_byte
 
 
 class NameMatch(StrEnum):
@@ -55,7 +55,7 @@ class ValueComparison(StrEnum):
     CONTAINS = "contains"
 
 
-class Widget(Condition, frozen=True, tag="widget", forbid_unknown_fields=True):
+class Widget(ConditionKind, frozen=True, tag="widget", forbid_unknown_fields=True):
     """A widget of this role and name is in the target, in all of these states and with this value, as its program
     reports (docs/accessibility.md); or none of this role and name is, when `gone`.
 
@@ -108,8 +108,8 @@ class Widget(Condition, frozen=True, tag="widget", forbid_unknown_fields=True):
             raise InvalidRequest("a percentage contains nothing", hint="compare it with >=, >, =, !=, < or <=")
         return replace(self, role=role, name=name)
 
-    def find_pattern(self) -> Pattern | None:
-        return Pattern(self.name, "widget name", ((True, False),)) if self.match is NameMatch.REGEX else None
+    def find_pattern(self) -> SearchPattern | None:
+        return SearchPattern(self.name, "widget name", ((True, False),)) if self.match is NameMatch.REGEX else None
 
 
 OPPOSITES = {

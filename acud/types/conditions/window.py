@@ -6,11 +6,11 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from acud.types.conditions.condition import Argument, Condition, Pattern, quote_words, strip_words
+from acud.types.conditions.kind import Argument, ConditionKind, SearchPattern, quote_words, strip_words
 from acud.types.displays import ShortText
 
 
-class WindowTitle(Condition, frozen=True, tag="window", forbid_unknown_fields=True):
+class WindowTitle(ConditionKind, frozen=True, tag="window", forbid_unknown_fields=True):
     """A window with `title` in its title (or matching it, with `regex`) is on the display, or none is when `gone`."""
 
     title: ShortText
@@ -27,8 +27,8 @@ class WindowTitle(Condition, frozen=True, tag="window", forbid_unknown_fields=Tr
         words = strip_words(self.title, "window title")
         return self if self.regex else replace(self, title=words)
 
-    def find_pattern(self) -> Pattern | None:
-        return Pattern(self.title, "window title", ((False, False),)) if self.regex else None
+    def find_pattern(self) -> SearchPattern | None:
+        return SearchPattern(self.title, "window title", ((False, False),)) if self.regex else None
 
 
 WindowTitle.arguments = (

@@ -33,7 +33,7 @@ from acud.types import (
     WindowTitle,
 )
 from acud.types.conditions.arguments import KINDS
-from acud.types.conditions.condition import Argument
+from acud.types.conditions.kind import Argument
 from acud_cli.app import cli
 from acud_cli.wait import wait
 from acud_cli.wait_options import find_condition

@@ -14,7 +14,7 @@ _UNSEEN = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters and signs that are drawn as nothing: fillers of Hangul, the empty cell of Braille."""
 
 
-class Pattern(NamedTuple):
+class SearchPattern(NamedTuple):
     """A regular expression of a condition. `ways`: how it is searched, each as whether case is ignored and whether `^`
     and `$` mean lines. `is_bounded`: the supervisor itself searches it, so that its program has a greatest size.
     """
@@ -73,7 +73,7 @@ class Refinement(Struct, frozen=True):
     metavar: str | None = None
 
 
-class Condition(Struct, frozen=True, forbid_unknown_fields=True):
+class ConditionKind(Struct, frozen=True, forbid_unknown_fields=True):
     """A kind of condition. `is_of_machine`: it is about the daemon's machine, and needs no display. `arguments`, with
     their `refinements`: how clients write it.
     """
@@ -88,13 +88,13 @@ class Condition(Struct, frozen=True, forbid_unknown_fields=True):
 
     def abbreviate(self, *, detailed: bool) -> str:
         """Return it in brief: `text "Done"`. `detailed`: with patterns between slashes, shares and spans."""
-        raise NotImplementedError
+        return self.describe()
 
     def normalise(self) -> Any:
         """Return it with its words stripped. Raises: InvalidRequest, naming the part at fault."""
         return self
 
-    def find_pattern(self) -> Pattern | None:
+    def find_pattern(self) -> SearchPattern | None:
         """Return its regular expression, None if it has none."""
         return None
 
