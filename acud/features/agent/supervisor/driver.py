@@ -10,20 +10,22 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.base import log
+from acud.base.clock import Clock
 from acud.base.errors import AcudError, Unavailable
 from acud.config import Settings
 from acud.features.agent import machine, prompt
 from acud.features.agent.machine import Await, Check, Checked, Did, End, Run, RunInstruction, Stopped, Think
 from acud.features.agent.settings import GuiAgentSettings
 from acud.process.event_loop import EventLoop, Timer
-from acud.protocol.evaluation import Job, JobResult, Thought
+from acud.protocol.evaluation import JobResult, Thought
 from acud.protocol.questions import ThinkAsk, View
 from acud.protocol.requests.daemon import Purpose
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.control import FaultGuard
+from acud.supervisor.coroutines import Callback, Resume, StepTask, directly
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.fresh_frames import FreshFrameResolver, FreshTarget
-from acud.supervisor.job_queues import FrameWork, Lane
+from acud.supervisor.job_queues import Lane
 from acud.supervisor.ports import Instructions
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.screenshots import ScreenshotTarget, view_of
@@ -39,16 +41,12 @@ from acud.waits.targets import parse_target
 
 _LOG = log.logger("agent")
 
-DoDone = Callable[[DoReply | AcudError], None]
-Drop = Callable[[], None]
-"""Gives up an instruction or wait: its end is not reported. Harmless when it has ended."""
-
 
 class Tools(Struct, frozen=True):
     """The parts of the core that a driver uses."""
 
     loop: EventLoop
-    monotonic_s: Callable[[], float]
+    clock: Clock
     settings: Settings
     fresh_frames: FreshFrameResolver
     pool: EvaluatorPool
@@ -67,10 +65,9 @@ class Driver:
         self._watched = watched
         self._with = tools_
         self._stepped = stepped
-        self._machine = Run(run.spec, tools_.monotonic_s())
+        self._machine = Run(run.spec, tools_.clock.monotonic_s())
         self._view = ""
         self._timer: Timer | None = None
-        self._drop: Drop | None = None
 
     @property
     def info(self) -> RunInfo:
@@ -84,91 +81,100 @@ class Driver:
         limit_s = self._run.spec.limits.max_time_s
         reason = f"the time limit of {limit_s:g} s is over"
         self._timer = self._with.loop.call_later(limit_s, lambda: self.stop(RunState.ESCALATED, reason))
-        self._obey(self._machine.begin())
+        self._task = StepTask(self._drive(), directly, self._on_end)
+        self._task.begin()
 
     def stop(self, state: RunState, reason: str) -> None:
         """End it from outside: the current effect goes no further, and its outcome is ignored."""
-        self._take(Stopped(self._with.monotonic_s(), state, reason))
-
-    def _take(self, event: machine.Event) -> None:
-        effect = self._machine.take(event)
-        if effect is None:
-            return
-        self._stepped(self)
-        if isinstance(effect, End):
+        if self._machine.take(Stopped(self._now(), state, reason)) is not None:
+            self._stepped(self)
+            self._task.cancel()
             self._finish()
+
+    async def _drive(self) -> None:
+        """Carry out one effect after the other, until one ends the run."""
+        effect: machine.Effect | None = self._machine.begin()
+        while effect is not None and not isinstance(effect, End):
+            effect = self._machine.take(await self._carry_out(effect))
+            if effect is not None:
+                self._stepped(self)
+
+    def _on_end(self, outcome: AcudError | None) -> None:
+        if outcome is not None:
+            self.stop(RunState.ESCALATED, str(outcome))
         else:
-            self._obey(effect)
+            self._finish()
 
     def _finish(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        if self._drop is not None:
-            self._drop()
         _LOG.info("agent.ended", run=self._run.run_id, state=self.info.state.value, steps=len(self._machine.steps))
 
-    def _obey(self, effect: machine.Effect) -> None:
-        if isinstance(effect, Think):
-            self._think(effect)
-        elif isinstance(effect, RunInstruction):
-            self._act(effect)
-        elif isinstance(effect, Await):
-            self._watch(Criteria(effect.until), effect.timeout_s, self._on_awaited)
-        elif isinstance(effect, Check):
-            until = self._run.spec.expect or Criteria(effect.words)
-            self._watch(until, self._with.settings.of(GuiAgentSettings).check_timeout_s, self._on_checked)
+    async def _carry_out(self, effect: Think | RunInstruction | Await | Check) -> machine.Event:
+        match effect:
+            case Think(messages=messages):
+                return await self._think(messages)
+            case RunInstruction():
+                return await self._act(effect)
+            case Await(until=words, timeout_s=timeout_s):
+                active = await self._watch(Criteria(words), timeout_s)
+                verdict, (calls, cost) = active.machine.verdict, _get_cost(active)
+                seen = verdict.answer is Answer.YES
+                return Did(self._now(), "seen" if seen else "not seen", verdict.detail, seen, calls, cost)
+            case Check(words=words):
+                until = self._run.spec.expect or Criteria(words)
+                active = await self._watch(until, self._with.settings.of(GuiAgentSettings).check_timeout_s)
+                verdict, (calls, cost) = active.machine.verdict, _get_cost(active)
+                return Checked(self._now(), verdict.answer.value, verdict.detail, calls, cost)
 
     # ---- thinking --------------------------------------------------------------------------------------------------
 
-    def _think(self, effect: Think) -> None:
-        def on_target(outcome: FreshTarget | AcudError) -> None:
-            if isinstance(outcome, AcudError):
-                self.stop(RunState.ESCALATED, f"the screen cannot be seen: {outcome}")
-            elif self._machine.ended is None:
-                self._ask(effect.messages, outcome.picture)
-
+    async def _think(self, messages: tuple[ChatMessage, ...]) -> machine.Event:
         try:
-            self._with.fresh_frames.resolve(self._run.spec.target, self._watched.name, (), on_target)
+            resolve = partial(self._with.fresh_frames.resolve, self._run.spec.target, self._watched.name, ())
+            target = (await Callback[FreshTarget](resolve)).picture
         except AcudError as fault:
-            on_target(fault)
+            return Stopped(self._now(), RunState.ESCALATED, f"the screen cannot be seen: {fault}")
+        try:
+            result = await self._ask(messages, target)
+        except Unavailable as fault:
+            return self._note_no_answer(f"the model's answer was lost: {fault.message}")
+        turn = result.thought
+        if turn is None:
+            return self._note_no_answer(f"the model was not asked: {result.reason or result.status}")
+        self._view = view_of(target, result.width, result.height)
+        return machine.ModelAnswer(self._now(), turn.text, turn.calls, turn.code, turn.reason, turn.cost_usd)
 
-    def _ask(self, messages: tuple[ChatMessage, ...], target: ScreenshotTarget) -> None:
-        spec, pool, redaction, source = self._run.spec, self._with.pool, self._with.redaction, target.source
+    def _note_no_answer(self, fault: str) -> machine.ModelAnswer:
+        return machine.ModelAnswer(self._now(), code=Unavailable.code, reason=fault, cost_usd=None)
+
+    def _ask(self, messages: tuple[ChatMessage, ...], target: ScreenshotTarget) -> Callback[JobResult]:
+        spec, redaction, source = self._run.spec, self._with.redaction, target.source
         ask = ThinkAsk(spec.backend, prompt.SYSTEM, messages, prompt.agent_tools(), spec.model)
         local = self._with.settings.backends[spec.backend].is_local
         lane = Lane.REDACT if redaction.needs_reader(local=local, keeps_evidence=False) else Lane.JUDGE
-
-        def fill(job: Job) -> Job:
-            return replace(job, think=ask, hide=redaction.find_hidden(source, leaves=not local))
-
-        view = View(source.name, target.crop, target.ignore)
-        on_answer = partial(self._on_answer, target)
         # The priority of a wait's judgement: an agent waits for both.
-        pool.submit(FrameWork(pool.submit, lane, source, fill, on_answer, view=view, priority=NORMAL_PRIORITY))
+        look = self._with.pool.look(
+            lane,
+            source,
+            lambda job: replace(job, think=ask, hide=redaction.find_hidden(source, leaves=not local)),
+            View(source.name, target.crop, target.ignore),
+            NORMAL_PRIORITY,
+        )
+        return Callback(lambda resume: look.begin(partial(self._record_cost, resume)))
 
-    def _on_answer(self, target: ScreenshotTarget, outcome: JobResult | Unavailable) -> None:
-        turn = None if isinstance(outcome, Unavailable) else outcome.thought
-        self._record_cost(turn or Thought())
-        if isinstance(outcome, Unavailable):
-            fault = f"the model's answer was lost: {outcome.message}"
-        elif turn is None:
-            fault = f"the model was not asked: {outcome.reason or outcome.status}"
-        else:
-            self._view = view_of(target, outcome.width, outcome.height)
-            self._take(machine.ModelAnswer(self._now(), turn.text, turn.calls, turn.code, turn.reason, turn.cost_usd))
-            return
-        self._take(machine.ModelAnswer(self._now(), code=Unavailable.code, reason=fault, cost_usd=None))
-
-    def _record_cost(self, turn: Thought) -> None:
-        """Record the cost of the turn; it is unknown if the answer was lost."""
+    def _record_cost(self, resume: Resume[JobResult], outcome: JobResult | AcudError) -> None:
+        """Record the cost of the turn, also after the run has ended; it is unknown if the answer was lost."""
+        turn = (outcome.thought if isinstance(outcome, JobResult) else None) or Thought()
         spec, tokens = self._run.spec, (turn.tokens_in, turn.tokens_out)
         self._with.usage_log.enter(
             Purpose.AGENT, spec.backend, turn.cost_usd, tokens, model=turn.model or spec.model, task_id=spec.task_id
         )
+        resume(outcome)
 
     # ---- acting ----------------------------------------------------------------------------------------------------
 
-    def _act(self, effect: RunInstruction) -> None:
+    async def _act(self, effect: RunInstruction) -> Did:
         spec = self._run.spec
         request = GuiDo(
             effect.instruction[:4000],
@@ -181,46 +187,32 @@ class Driver:
             judge=self._judge,
         )
         try:
-            caller = RunCaller(self._with.faults, self._on_done)
-            self._drop = partial(caller.drop, self._with.instructions.begin(request, caller))
+            done = await Callback[DoReply](partial(self._begin_instruction, request))
         except AcudError as fault:
-            self._on_done(fault)
+            return Did(self._now(), f"failed: {fault.code}", str(fault), effective=False)
+        calls, cost = _sum_cost(done)
+        took = done.field is not None and done.field.outcome != "unchanged"
+        return Did(self._now(), done.status, done.message, done.status == "verified" or took, calls, cost)
 
-    def _on_done(self, outcome: DoReply | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            self._take(Did(self._now(), f"failed: {outcome.code}", str(outcome), effective=False))
-            return
-        calls, cost = _sum_cost(outcome)
-        took = outcome.field is not None and outcome.field.outcome != "unchanged"
-        effective = outcome.status == "verified" or took
-        self._take(Did(self._now(), outcome.status, outcome.message, effective, calls, cost))
+    def _begin_instruction(self, request: GuiDo, resume: Resume[DoReply]) -> Callable[[], None]:
+        caller = RunCaller(self._with.faults, resume)
+        return partial(caller.drop, self._with.instructions.begin(request, caller))
 
     # ---- watching --------------------------------------------------------------------------------------------------
 
-    def _watch(self, until: Until, timeout_s: float, done: Callable[[ActiveWait], None]) -> None:
+    def _watch(self, until: Until, timeout_s: float) -> Callback[ActiveWait]:
         spec = self._run.spec
         target = parse_target(spec.target, self._watched.name)
         wait = WaitSpec(until, target, timeout_s, judge=self._judge, task_id=spec.task_id)
-        self._drop = self._with.waits.run_transient(wait, self._watched, done)
+        return Callback(partial(self._with.waits.run_transient, wait, self._watched))
 
     @property
     def _judge(self) -> JudgeChoice:
         judge = self._run.spec.judge
         return judge if judge != JudgeName.AUTO else self._run.spec.backend
 
-    def _on_awaited(self, active: ActiveWait) -> None:
-        verdict = active.machine.verdict
-        seen = verdict.answer is Answer.YES
-        calls, cost = _get_cost(active)
-        self._take(Did(self._now(), "seen" if seen else "not seen", verdict.detail, seen, calls, cost))
-
-    def _on_checked(self, active: ActiveWait) -> None:
-        verdict = active.machine.verdict
-        calls, cost = _get_cost(active)
-        self._take(Checked(self._now(), verdict.answer.value, verdict.detail, calls, cost))
-
     def _now(self) -> float:
-        return self._with.monotonic_s()
+        return self._with.clock.monotonic_s()
 
 
 def _sum_cost(done: DoReply) -> tuple[int, float | None]:
@@ -244,22 +236,19 @@ Thing = TypeVar("Thing")
 class RunCaller:
     """Reports the outcome of an instruction to its run, once."""
 
-    def __init__(self, faults: FaultGuard, done: DoDone) -> None:
+    def __init__(self, faults: FaultGuard, done: Resume[DoReply]) -> None:
         self._faults = faults
         self._done = done
         self._over = False
 
     def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
         """Return `step` so that an exception in it ends only the instruction."""
+        return lambda outcome: self._run_guarded(lambda: step(outcome))
 
-        def run_guarded(outcome: Thing) -> None:
-            if self._over:
-                return
-            fault = self._faults.run_contained("gui_agent", lambda: step(outcome))
-            if fault is not None:
-                self.fail(fault)
-
-        return run_guarded
+    def _run_guarded(self, step: Callable[[], None]) -> None:
+        fault = None if self._over else self._faults.run_contained("gui_agent", step)
+        if fault is not None:
+            self.fail(fault)
 
     def touch(self) -> None:
         """Do nothing: a run is never repeated."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec.structs import replace
 
 from acud.base.errors import InvalidRequest, Refused
@@ -19,11 +21,13 @@ from acud.protocol.requests.agents import (
 )
 from acud.supervisor.control import Call, handles
 from acud.supervisor.core import Core
+from acud.supervisor.coroutines import Callback
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.observers import Order
 from acud.types import Until
-from acud.types.agent_runs import RunInfo, RunLimits, RunSpec
+from acud.types.agent_runs import RunLimits, RunSpec, RunState
+from acud.waits.targets import parse_target
 from acud.waits.validation import check_until
 
 
@@ -40,7 +44,7 @@ class AgentFeature(RunningFeature):
         self.instructions = core.ports.instructions
         tools = Tools(
             core.loop,
-            core.clock.monotonic_s,
+            core.clock,
             core.settings,
             core.fresh_frames,
             core.pool,
@@ -51,7 +55,7 @@ class AgentFeature(RunningFeature):
             core.faults,
         )
         self.waits = core.waits
-        self.agents = Agents(tools, core.journal, core.utc_s, self.tasks, core.wakes)
+        self.agents = Agents(tools, core.journal, self.tasks, core.wakes)
         core.takeovers.taken.add(self.agents.on_takeover, Order.FEATURES)
         self.tasks.observers.stopped.add(self.agents.end_task, Order.FEATURES)
 
@@ -70,17 +74,15 @@ def start(core: Core) -> AgentFeature:
 
 
 @handles(GuiAgent)
-def answer_gui_agent(feature: AgentFeature, request: GuiAgent, call: Call) -> None:
-    """Begin a run; the reply waits for its display."""
+async def answer_gui_agent(feature: AgentFeature, request: GuiAgent, call: Call) -> RunReply:
+    """Begin a run, once its display is up."""
     feature.instructions.check()
     spec = _make_spec(feature, request)
     place = feature.tasks.place(request.task_id, request.target, request.display)
-
-    def on_target(fresh: FreshTarget) -> None:
-        feature.takeovers.check(fresh.watched, "")
-        call.reply(RunReply(feature.agents.start(spec, fresh.watched), feature.wakes.routes_of(request.wake)))
-
-    feature.fresh_frames.resolve(request.target, place.display, (), call.then(on_target))
+    target = parse_target(request.target, place.display)
+    fresh = await Callback[FreshTarget](partial(feature.fresh_frames.resolve_target, target))
+    feature.takeovers.check(fresh.watched, "")
+    return RunReply(feature.agents.start(spec, fresh.watched), feature.wakes.routes_of(request.wake))
 
 
 def _make_spec(feature: AgentFeature, request: GuiAgent) -> RunSpec:
@@ -112,14 +114,12 @@ def _check_expected(feature: AgentFeature, until: Until) -> Until:
 
 
 @handles(AgentResult)
-def agent_result(feature: AgentFeature, request: AgentResult, call: Call) -> None:
+async def agent_result(feature: AgentFeature, request: AgentResult, call: Call) -> None:
     """Answer when the run has ended, or after `block_s` with its present state; a returned end counts as seen."""
-
-    def on_end(run: RunInfo, ended: bool) -> None:
-        seen = ended and not request.peek
-        call.reply(AgentResultReply(run, ended), (lambda: feature.wakes.mark_run_seen(run.run_id)) if seen else None)
-
-    feature.agents.when_ended(request.run_id, request.block_s, on_end)
+    run = await feature.agents.ended(request.run_id, request.block_s)
+    has_ended = run.state is not RunState.RUNNING
+    mark_seen = partial(feature.wakes.mark_run_seen, run.run_id)
+    call.reply(AgentResultReply(run, has_ended), mark_seen if has_ended and not request.peek else None)
 
 
 @handles(AgentList)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -11,10 +11,11 @@ from acud.base.errors import Conflict, NotFound
 from acud.base.ids import new_id
 from acud.features.agent import prompt
 from acud.features.agent.supervisor.driver import Driver, Tools
-from acud.process.event_loop import Timer
 from acud.store.connection import IdQueries, Table
 from acud.store.rows import RowCodec, load
+from acud.supervisor.coroutines import Callback
 from acud.supervisor.journal import Journal
+from acud.supervisor.observers import ParkedCalls
 from acud.supervisor.ports import TaskMemory
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplay
@@ -22,8 +23,6 @@ from acud.types import WakeKind
 from acud.types.agent_runs import RunInfo, RunSpec, RunState, check_move
 from acud.types.tasks import Action, ActionLog, ActionStatus, ActionType
 from acud.waits.wake_text import next_text
-
-Polled = Callable[[RunInfo, bool], None]
 
 _KINDS = {RunState.DONE: WakeKind.AGENT_DONE, RunState.ESCALATED: WakeKind.AGENT_ESCALATED}
 """Ends that send a wake. A client that cancels a run needs none."""
@@ -35,28 +34,18 @@ _ACTION_STATUS = {
 }
 
 
-class _Poll:
-    """A client that blocks for the end of a run."""
-
-    def __init__(self, done: Polled) -> None:
-        self.done = done
-        self.timer: Timer | None = None
-
-
 class Agents:
     """The runs by id. A display has one run at a time: two would undo each other's work."""
 
-    def __init__(
-        self, tools: Tools, journal: Journal, utc_s: Callable[[], float], tasks: TaskMemory, wakes: Wakes
-    ) -> None:
+    def __init__(self, tools: Tools, journal: Journal, tasks: TaskMemory, wakes: Wakes) -> None:
         self._tools = tools
         self._journal = journal
         self._runs = AgentRunTable(journal.store)
-        self._utc_s = utc_s
         self._tasks = tasks
         self._wakes = wakes
         self._drivers: dict[str, Driver] = {}
-        self._polls: dict[str, list[_Poll]] = {}
+        self._polls = ParkedCalls[str, RunInfo](tools.loop)
+        """Clients that block for the end of a run, by its id."""
 
     def resume(self) -> None:
         """End the runs of a former supervisor: the outcome of their last action is unknown."""
@@ -111,29 +100,21 @@ class Agents:
 
     def end_task(self, task_id: str, reason: str) -> None:
         """End the runs of a paused, ended or deleted task."""
-        self._stop_where(lambda run: run.spec.task_id == task_id, RunState.CANCELLED, reason)
+        for driver in [one for one in self._drivers.values() if one.info.spec.task_id == task_id]:
+            driver.stop(RunState.CANCELLED, reason)
 
     def on_takeover(self, display: str, reason: str) -> None:
         """End the run on a display that a person took over, with `reason`."""
-        self._stop_where(lambda run: run.display == display, RunState.ESCALATED, reason)
+        for driver in [one for one in self._drivers.values() if one.info.display == display]:
+            driver.stop(RunState.ESCALATED, reason)
 
-    def _stop_where(self, wanted: Callable[[RunInfo], bool], state: RunState, reason: str) -> None:
-        for driver in [one for one in self._drivers.values() if wanted(one.info)]:
-            driver.stop(state, reason)
-
-    def when_ended(self, run_id: str, block_s: float, done: Polled) -> None:
-        """Call `done` with the run at its end, or after `block_s`. Raises: NotFound."""
+    async def ended(self, run_id: str, block_s: float) -> RunInfo:
+        """Return the run at its end, or after `block_s` as it is then. Raises: NotFound."""
         run = self.find(run_id)
         if run.state is not RunState.RUNNING:
-            done(run, True)
-            return
-        poll = _Poll(done)
-        self._polls.setdefault(run.run_id, []).append(poll)
-        poll.timer = self._tools.loop.call_later(block_s, lambda: self._expire(run.run_id, poll))
-
-    def _expire(self, run_id: str, poll: _Poll) -> None:
-        self._polls[run_id].remove(poll)
-        poll.done(self.find(run_id), False)
+            return run
+        found = partial(self.find, run.run_id)
+        return await Callback[RunInfo](lambda resume: self._polls.park(run.run_id, resume, block_s, found))
 
     # ---- progress --------------------------------------------------------------------------------------------------
 
@@ -147,23 +128,19 @@ class Agents:
 
     def _close(self, run: RunInfo) -> None:
         ended = replace(run, ended_utc_s=self._utc_s())
+        self._journal.keep(lambda: self._write_end(ended), lambda: self._polls.end(ended.run_id.__eq__, ended))
 
-        def write() -> None:
-            self._runs.update(ended)
-            self._journal.event("agent.ended", ended.run_id, state=ended.state.value, reason=ended.reason)
-            if ended.spec.task_id:
-                self._tasks.log_action(ended.spec.task_id, _make_action(ended), _make_log(ended))
-            kind = _KINDS.get(ended.state)
-            if kind is not None:
-                self._wakes.send_run_ended(kind, ended, wake_text(ended))
+    def _write_end(self, run: RunInfo) -> None:
+        self._runs.update(run)
+        self._journal.event("agent.ended", run.run_id, state=run.state.value, reason=run.reason)
+        if run.spec.task_id:
+            self._tasks.log_action(run.spec.task_id, _make_action(run), _make_log(run))
+        kind = _KINDS.get(run.state)
+        if kind is not None:
+            self._wakes.send_run_ended(kind, run, wake_text(run))
 
-        self._journal.keep(write, lambda: self._answer_polls(ended))
-
-    def _answer_polls(self, run: RunInfo) -> None:
-        for poll in self._polls.pop(run.run_id, []):
-            if poll.timer is not None:
-                poll.timer.cancel()
-            poll.done(run, True)
+    def _utc_s(self) -> float:
+        return self._tools.clock.instant().utc_s
 
 
 def wake_text(run: RunInfo) -> str:
