@@ -15,6 +15,7 @@ from acud.process.event_loop import EventLoop, Timer
 from acud.protocol.delivery import Notified, Notify
 from acud.protocol.events import Event
 from acud.supervisor.delivery import DeliveryProcess, Undone
+from acud.supervisor.redaction import Redaction
 
 _LOG = log.logger("desktop_notifications")
 _MOST = 8
@@ -41,18 +42,12 @@ class DesktopNotifications:
     """Gets every committed event. `fault` and `hint`: why the newest notification was not shown ("": it was)."""
 
     def __init__(
-        self,
-        delivery: DeliveryProcess,
-        loop: EventLoop,
-        monotonic_s: Callable[[], float],
-        settings: NotifySettings,
-        hide: Callable[[str], str],
+        self, delivery: DeliveryProcess, loop: EventLoop, settings: NotifySettings, redaction: Redaction
     ) -> None:
         self._delivery = delivery
         self._loop = loop
-        self._now = monotonic_s
         self._settings = settings
-        self._screen_text = hide if settings.screen_text else None
+        self._screen_text = redaction.redact if settings.screen_text else None
         self._rate = Rate(settings.per_minute)
         self._queue: deque[_Waiting] = deque()
         self._in_hand: _Waiting | None = None
@@ -77,7 +72,7 @@ class DesktopNotifications:
         notice = describe_event(event.topic, event.subject, event.data, self._screen_text)
         if notice is None or notice.kind not in self._settings.kinds:
             return
-        held = self._rate.take(self._now())
+        held = self._rate.take(self._loop.now_s())
         if held is not None:
             more = f" (and {held} more that were not shown)" if held else ""
             self._submit(notice.title, notice.body + more, urgent=notice.urgent, done=_log_fault)

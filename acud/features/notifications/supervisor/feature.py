@@ -20,6 +20,7 @@ from acud.protocol.requests.notifications import (
 )
 from acud.supervisor.control import Call, handles
 from acud.supervisor.core import Core
+from acud.supervisor.coroutines import Callback
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.observers import Order
 
@@ -32,19 +33,9 @@ class NotificationsFeature(RunningFeature):
         self._delivery = core.delivery
         keys = load_key_pair(self._settings, core.paths)
         core.delivery.set_push_key(keys[0])
-        written, monotonic_s = core.redaction.redact, core.clock.monotonic_s
-        self.desktop_notifications = DesktopNotifications(
-            core.delivery, core.loop, monotonic_s, self._settings, written
-        )
+        self.desktop_notifications = DesktopNotifications(core.delivery, core.loop, self._settings, core.redaction)
         self.web_push = WebPush(
-            core.journal,
-            core.delivery,
-            core.loop,
-            (core.utc_s, monotonic_s),
-            self._settings,
-            keys,
-            core.ports.tasks,
-            written,
+            core.journal, core.delivery, core.loop, core.clock, self._settings, keys, core.ports.tasks, core.redaction
         )
         core.committed_events.add(self.desktop_notifications.on_event, Order.FEATURES)
         core.committed_events.add(self.web_push.on_event, Order.FEATURES)
@@ -89,17 +80,14 @@ def start(core: Core) -> NotificationsFeature:
 
 
 @handles(NotifyTest)
-def notify_test(feature: NotificationsFeature, request: NotifyTest, call: Call) -> None:
+async def notify_test(feature: NotificationsFeature, request: NotifyTest, call: Call) -> NotifyTestReply:
     """Show one; answer when the server took it, or with the fault."""
     if not feature.desktop_notifications.enabled:
         raise InvalidRequest("notifications are off", hint="set [notify] enabled = true, then acud daemon restart")
-
-    def on_shown(outcome: Notified) -> None:
-        if outcome.fault:
-            raise Unavailable(f"the notification was not shown: {outcome.fault}", hint=outcome.hint)
-        call.reply(NotifyTestReply(outcome.server))
-
-    feature.desktop_notifications.test(call.later(on_shown))
+    outcome = await Callback[Notified](feature.desktop_notifications.test)
+    if outcome.fault:
+        raise Unavailable(f"the notification was not shown: {outcome.fault}", hint=outcome.hint)
+    return NotifyTestReply(outcome.server)
 
 
 @handles(PushList)

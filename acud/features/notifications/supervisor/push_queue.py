@@ -43,14 +43,13 @@ class PushQueue:
         self,
         delivery: DeliveryProcess,
         loop: EventLoop,
-        monotonic_s: Callable[[], float],
         settings: NotifySettings,
         list_valid: Callable[[], set[str] | None],
         forget: Callable[[str], None],
     ) -> None:
         self._delivery = delivery
         self._loop = loop
-        self._now = monotonic_s
+        self._now = loop.now_s
         self._limit_s = settings.timeout_s + _LATE_S
         self._queue: list[_Going] = []
         self._in_hand: dict[int, tuple[_Going, Timer]] = {}

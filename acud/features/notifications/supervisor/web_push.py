@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import msgspec
 
 from acud.base import log
+from acud.base.clock import Clock
 from acud.base.errors import Conflict, InvalidRequest, NotEnabled, NotFound, Refused, StoreUnavailable
 from acud.base.ids import new_id
 from acud.base.paths import Paths, keep_secret
@@ -20,6 +19,7 @@ from acud.protocol.push import PushInfo, PushTarget, is_service
 from acud.supervisor.delivery import DeliveryProcess
 from acud.supervisor.journal import Journal
 from acud.supervisor.ports import TaskMemory
+from acud.supervisor.redaction import Redaction
 
 _LOG = log.logger("web_push")
 _MOST = 50
@@ -59,21 +59,21 @@ class WebPush:
         journal: Journal,
         delivery: DeliveryProcess,
         loop: EventLoop,
-        clock: tuple[Callable[[], float], Callable[[], float]],
+        clock: Clock,
         settings: NotifySettings,
         keys: tuple[str, str, str],
         tasks: TaskMemory,
-        hide: Callable[[str], str],
+        redaction: Redaction,
     ) -> None:
         self._journal = journal
         self._store = journal.store
         self._subscriptions = PushSubscriptions(journal.store)
-        self._utc_s, self._now = clock
-        self.queue = PushQueue(delivery, loop, self._now, settings, self._list_valid, self._forget)
+        self._clock = clock
+        self.queue = PushQueue(delivery, loop, settings, self._list_valid, self._forget)
         self._settings = settings
         self._tasks = tasks
         _, self.public_key, self.off = keys
-        self._screen_text = hide if settings.screen_text else None
+        self._screen_text = redaction.redact if settings.screen_text else None
         self._rates: dict[str, Rate] = {}
 
     # ---- subscriptions ---------------------------------------------------------------------------------------------
@@ -130,6 +130,9 @@ class WebPush:
             self.queue.fault = f"the subscriptions are unknown: {fault.message}"
             return None
 
+    def _utc_s(self) -> float:
+        return self._clock.instant().utc_s
+
     def _forget(self, push_id: str) -> None:
         self._journal.keep(lambda: self._subscriptions.delete(push_id))
 
@@ -160,7 +163,7 @@ class WebPush:
 
     def _queue(self, one: Subscription, notice: Notification, path: str) -> None:
         rate = self._rates[one.push_id]
-        held = rate.take(self._now())
+        held = rate.take(self._clock.monotonic_s())
         if held is None:
             return
         more = f" (and {held} more that were not sent)" if held else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import partial
 
 from acud.base import log
 from acud.config import Settings
@@ -50,18 +51,17 @@ class RecordingFeature(RunningFeature):
         """Keep recordings within `max_mb` and `keep_days`, now and every five seconds."""
         self.core.loop.call_later(_CHECK_S, self._trim)
         going: list[RecordingInfo] = []
+        self.core.journal.keep(partial(self._strike_surplus, going), partial(self._remove, going), droppable=True)
 
-        def strike() -> None:
-            going[:] = self._surplus()
-            for recording in going:
-                self.recordings.strike(recording)
+    def _strike_surplus(self, going: list[RecordingInfo]) -> None:
+        going[:] = self._surplus()
+        for recording in going:
+            self.recordings.strike(recording)
 
-        def remove() -> None:
-            for recording in going:
-                _LOG.info("recording.expired", recording=recording.recording_id, bytes=recording.size_bytes)
-                self.recordings.folders.remove(recording)
-
-        self.core.journal.keep(strike, remove, droppable=True)
+    def _remove(self, going: list[RecordingInfo]) -> None:
+        for recording in going:
+            _LOG.info("recording.expired", recording=recording.recording_id, bytes=recording.size_bytes)
+            self.recordings.folders.remove(recording)
 
     def _surplus(self) -> list[RecordingInfo]:
         table = self.recordings.table

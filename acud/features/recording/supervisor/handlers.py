@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -21,6 +22,7 @@ from acud.protocol.requests.recordings import (
 )
 from acud.store.rows import OwnerFilter
 from acud.supervisor.control import Call, handles
+from acud.supervisor.coroutines import Callback
 from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, Target
@@ -35,36 +37,30 @@ def _reply(feature: RecordingFeature, recording: RecordingInfo) -> RecordReply:
 
 
 @handles(RecordStart)
-def record_start(feature: RecordingFeature, request: RecordStart, call: Call) -> None:
+async def record_start(feature: RecordingFeature, request: RecordStart, call: Call) -> RecordReply:
     """Begin a recording, and answer with its first frame; the default display may have to be started first."""
-    place = feature.core.ports.tasks.place(request.task_id, request.target, request.display)
+    core = feature.core
+    place = core.ports.tasks.place(request.task_id, request.target, request.display)
     target = parse_target(request.target, place.display)
     if target.pty:
         raise InvalidRequest(f"{request.target!r} can't be recorded", hint="record the window that shows it")
-
-    def on_begun(recording: RecordingInfo) -> None:
-        call.reply(_reply(feature, recording))
-
-    def start(watched: WatchedDisplay, part: Target | None) -> None:
-        if watched.state is DisplayState.ENDED:
-            raise DisplayDown(f"display {watched.name} has ended: {watched.reason}", hint="acud display list")
-        made = feature.recordings.start(watched, fps=request.fps, task_id=place.task_id, target=part)
-        feature.recordings.when_begun(made, call.later(on_begun))
-
-    def on_target(fresh: FreshTarget) -> None:
-        window = find_named_window(target.window, fresh.watched.windows) if target.window else None
-        start(fresh.watched, replace(target, window=hex(window.window_id)) if window is not None else target)
-
+    part: Target | None = None
     if target.region is None and not target.in_windows:
-        feature.core.displays.with_display(target.display, call.then(lambda watched: start(watched, None)))
+        watched = await Callback[WatchedDisplay](partial(core.displays.with_display, target.display))
     else:
-        feature.core.fresh_frames.resolve_target(target, call.then(on_target))
+        watched = (await Callback[FreshTarget](partial(core.fresh_frames.resolve_target, target))).watched
+        window = find_named_window(target.window, watched.windows) if target.window else None
+        part = replace(target, window=hex(window.window_id)) if window is not None else target
+    if watched.state is DisplayState.ENDED:
+        raise DisplayDown(f"display {watched.name} has ended: {watched.reason}", hint="acud display list")
+    made = feature.recordings.start(watched, fps=request.fps, task_id=place.task_id, target=part)
+    return _reply(feature, await feature.recordings.begun(made))
 
 
 @handles(RecordStop)
-def record_stop(feature: RecordingFeature, request: RecordStop, call: Call) -> None:
+async def record_stop(feature: RecordingFeature, request: RecordStop, call: Call) -> RecordReply:
     """End a recording; the reply waits for its last frame."""
-    feature.recordings.stop(request.recording_id, "stopped", lambda ended: call.reply(_reply(feature, ended)))
+    return _reply(feature, await feature.recordings.stop(request.recording_id, "stopped"))
 
 
 @handles(RecordList)

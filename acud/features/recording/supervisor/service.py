@@ -6,7 +6,7 @@ recorder or supervisor that died) ends a segment; the next one continues in a fi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -37,6 +37,7 @@ from acud.protocol.requests.recordings import TimelineReply
 from acud.store.rows import OwnerFilter
 from acud.supervisor.children import Child, ChildOwner, ChildState, Message
 from acud.supervisor.core import Core
+from acud.supervisor.coroutines import Callback, Resume
 from acud.supervisor.frame_sources import Source
 from acud.supervisor.observers import Order, ParkedCalls
 from acud.supervisor.redaction import Redaction
@@ -52,9 +53,6 @@ _FIRST_FRAME_S = 15.0
 """A recorder starts in a second; a busy machine takes its time."""
 _CLOSE_S = 10.0
 """For the last frame and the end of the file; a recorder that was killed has neither."""
-
-
-Done = Callable[[RecordingInfo], None]
 
 
 class RecordingService:
@@ -160,16 +158,17 @@ class RecordingService:
         self._core.journal.after_commit(lambda: self._launch(active))
         return recording
 
-    def when_begun(self, made: RecordingInfo, done: Done) -> None:
-        """Call `done` with the recording once it has its first frame or has ended; or with why it has no frame yet."""
+    async def begun(self, made: RecordingInfo) -> RecordingInfo:
+        """Return the recording once it has its first frame or has ended; or with why it has no frame yet."""
+        late = partial(self._describe_late, made)
+        begun = self._begun
+        return await Callback[RecordingInfo](lambda resume: begun.park(made.recording_id, resume, _FIRST_FRAME_S, late))
+
+    def _describe_late(self, made: RecordingInfo) -> RecordingInfo:
         late = f"its recorder has taken no frame in {_FIRST_FRAME_S:.0f} s"
-
-        def give_up() -> RecordingInfo:
-            active = self.active.get(made.recording_id)
-            info = active.info if active is not None else made
-            return replace(info, reason=f"{late}: {info.reason}" if info.reason else late)
-
-        self._begun.park(made.recording_id, done, _FIRST_FRAME_S, give_up)
+        active = self.active.get(made.recording_id)
+        info = active.info if active is not None else made
+        return replace(info, reason=f"{late}: {info.reason}" if info.reason else late)
 
     def _answer_begun(self, info: RecordingInfo) -> None:
         self._begun.end(lambda one: one == info.recording_id, info)
@@ -205,8 +204,8 @@ class RecordingService:
 
     # ---- ended -------------------------------------------------------------------------------------------------------
 
-    def stop(self, recording_id: str, reason: str, done: Done) -> None:
-        """End a recording with the display's current frame; `done` gets it when its files are closed.
+    async def stop(self, recording_id: str, reason: str) -> RecordingInfo:
+        """End a recording with the display's current frame; return it when its files are closed.
 
         Raises: NotFound; Conflict when it has ended.
         """
@@ -214,7 +213,10 @@ class RecordingService:
         active = self.active.get(info.recording_id)
         if active is None or active.ending is not None:
             raise Conflict(f"recording {info.recording_id} is {info.state}", hint="acud record list")
-        active.waiting.append(done)
+        return await Callback[RecordingInfo](partial(self._begin_stop, active, reason))
+
+    def _begin_stop(self, active: ActiveRecording, reason: str, resume: Resume[RecordingInfo]) -> None:
+        active.waiting.append(resume)
         source = self._source(active)
         if source is None or not source.live:
             self._end(active, RecordingState.DONE, reason)
@@ -281,19 +283,19 @@ class RecordingService:
         else:
             recording = self._close(recording, *active.ending)
         self._answer_begun(recording)
-        for done in active.waiting:
-            done(recording)
+        for resume in active.waiting:
+            resume(recording)
 
     def _close(self, recording: RecordingInfo, state: RecordingState, reason: str) -> RecordingInfo:
         closed = replace(recording, state=state, reason=reason, ended_utc_s=self._core.utc_s())
-        facts = {"state": state.value, "reason": reason, "frames": closed.frames, "seconds": closed.seconds}
-
-        def write() -> None:
-            self.table.update(closed)
-            self._core.journal.event("recording.ended", closed.recording_id, **facts)
-
-        self._core.journal.keep(write)
+        self._core.journal.keep(lambda: self._write_end(closed))
         return closed
+
+    def _write_end(self, closed: RecordingInfo) -> None:
+        self.table.update(closed)
+        facts = {"state": closed.state.value, "reason": closed.reason}
+        counts = {"frames": closed.frames, "seconds": closed.seconds}
+        self._core.journal.event("recording.ended", closed.recording_id, **facts, **counts)
 
     def _erase(self, recording: RecordingInfo) -> None:
         """Forget a recording outside of any call."""
@@ -473,7 +475,7 @@ class ActiveRecording:
         self.ending: tuple[RecordingState, str] | None = None
         self.forgotten = False
         """Its files are removed at its end."""
-        self.waiting: list[Done] = []
+        self.waiting: list[Resume[RecordingInfo]] = []
 
     @property
     def recording_id(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec.structs import replace
 
 from acud.base import log
@@ -121,18 +123,17 @@ class DeletedTaskCleanup:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        done: list[ForgottenRows] = []
+        forgotten: list[ForgottenRows] = []
+        self._core.journal.keep(partial(self._forget_some, forgotten), partial(self._go_on, forgotten))
 
-        def step() -> None:
-            done[:] = [self._deleted.step(self._core.store.events.newest(), STEP_ROWS)]
+    def _forget_some(self, forgotten: list[ForgottenRows]) -> None:
+        forgotten[:] = [self._deleted.step(self._core.store.events.newest(), STEP_ROWS)]
 
-        def after() -> None:
-            found = done[0] if done else ForgottenRows(left=True)
-            if found.more or found.left:
-                self._timer = self._core.loop.call_later(_MORE_S if found.more else _LEFT_S, self.run)
-            self._core.store.evidence.remove_files(found.files)
-
-        self._core.journal.keep(step, after)
+    def _go_on(self, forgotten: list[ForgottenRows]) -> None:
+        found = forgotten[0] if forgotten else ForgottenRows(left=True)
+        if found.more or found.left:
+            self._timer = self._core.loop.call_later(_MORE_S if found.more else _LEFT_S, self.run)
+        self._core.store.evidence.remove_files(found.files)
 
     def soon(self) -> None:
         """Begin once the end of this turn is written."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from acud.base.ids import new_id
@@ -33,6 +34,7 @@ from acud.protocol.requests.tasks import (
 )
 from acud.store.rows import OwnerFilter
 from acud.supervisor.control import Call, handles
+from acud.supervisor.coroutines import Callback
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types.tasks import Detail, ItemStatus, TaskStatus, TaskView
 
@@ -41,23 +43,19 @@ if TYPE_CHECKING:
 
 
 @handles(TaskRegister)
-def task_register(feature: TasksFeature, request: TaskRegister, call: Call) -> TaskReply | None:
-    """Begin a task; the reply waits for its display."""
+async def task_register(feature: TasksFeature, request: TaskRegister, call: Call) -> TaskReply:
+    """Begin a task, once its display is up."""
     check_data("metadata", request.metadata)
     check_host_labels(feature.core.settings.fleet, request.labels)
-    task_id = new_id("task")
+    task_id, displays = new_id("task"), feature.core.displays
     if not request.isolated_display:
         return TaskReply(feature.tasks.view(feature.tasks.register(request, task_id, None)))
-
-    def on_display(watched: WatchedDisplay) -> None:
-        task = feature.tasks.register(request, task_id, watched)
-        call.reply(TaskReply(feature.tasks.view(task), feature.core.displays.list_notes(watched)))
-
     size = feature.core.settings.display
     width, height = request.display_width or size.width, request.display_height or size.height
-    done = call.then(on_display)
-    feature.core.displays.create(width, height, size.window_manager, done, task_id, request.labels)
-    return None
+    create = partial(displays.create, width, height, size.window_manager, task_id=task_id, labels=request.labels)
+    watched = await Callback[WatchedDisplay](lambda resume: create(done=resume))
+    task = feature.tasks.register(request, task_id, watched)
+    return TaskReply(feature.tasks.view(task), displays.list_notes(watched))
 
 
 _ANSWER_TOKENS = 500

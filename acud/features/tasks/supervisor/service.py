@@ -6,6 +6,7 @@ Pausing a task suspends its waits; an end also removes waits and display. The lo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
@@ -361,14 +362,14 @@ class Tasks:
 
     def begin_action(self, task_id: str, kind: ActionType, summary: str) -> LogEnd:
         """Return the function to call with the fault (or None) and the output of an action that begins now."""
-        began_s = self._core.clock.monotonic_s()
+        return partial(self._end_action, task_id, kind, summary, self._core.clock.monotonic_s())
 
-        def finish(fault: AcudError | None, output: Any) -> None:
-            if task_id:
-                took_ms = round((self._core.clock.monotonic_s() - began_s) * 1000, 1)
-                self._core.journal.keep(lambda: self._log_done(task_id, kind, summary, took_ms, fault, output))
-
-        return finish
+    def _end_action(
+        self, task_id: str, kind: ActionType, summary: str, began_s: float, fault: AcudError | None, output: Any
+    ) -> None:
+        if task_id:
+            took_ms = round((self._core.clock.monotonic_s() - began_s) * 1000, 1)
+            self._core.journal.keep(lambda: self._log_done(task_id, kind, summary, took_ms, fault, output))
 
     def _log_done(
         self, task_id: str, kind: ActionType, summary: str, took_ms: float, fault: AcudError | None, output: Any
