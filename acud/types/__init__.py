@@ -6,6 +6,7 @@ happens here (`msgspec.Meta`); what needs two values or the world is checked by 
 All rooms and the clients share this vocabulary: import it from here, not from the modules.
 """
 
+from acud.language.numbers import NumberSeen, numbers_in
 from acud.types.condition_text import ConditionWords, condition_text
 from acud.types.conditions import *  # noqa: F403  # its list is the list of kinds
 from acud.types.conditions import __all__ as _conditions
@@ -39,7 +40,6 @@ from acud.types.displays import (
     window_at,
     x_number,
 )
-from acud.types.number_text import NumberSeen, numbers_in
 from acud.types.targets import Target, target_argument, target_text
 from acud.types.verdicts import MOST_BOXES, Answer, Echo, Verdict, no, unknown, yes
 from acud.types.waits import (

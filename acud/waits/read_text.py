@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 
 from msgspec import Struct
 
-from acud.base.quotation_marks import plain_marks
+from acud.language.quotation_marks import plain_marks
 from acud.types import Comparison, Echo, NumberSeen, Rect, ScreenNumber, Verdict, no, numbers_in, unknown, yes
 
 _WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af]")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from acud.language.numbers import COUNT_WORDS, TIME_UNITS, is_unit
 from acud.types import (
     Change,
     Comparison,
@@ -19,7 +20,7 @@ from acud.types import (
     WidgetState,
     WindowTitle,
 )
-from acud.types.number_text import COUNT_WORDS, TIME_UNITS, is_unit
+from acud.types.conditions.widget import OPPOSITE_STATES
 from acud.waits.sentence_grammar import grammar
 from acud.waits.sentence_phrase import Phrase
 
@@ -112,7 +113,7 @@ def _read_state(clause: Clause) -> Until | None:
     group = next(group for group in clause.words if group not in ("role", "name"))
     state: WidgetState | None = WidgetState(group.removeprefix("not_"))
     if group.startswith("not_"):
-        state = grammar().opposites.get(WidgetState(group.removeprefix("not_")))
+        state = OPPOSITE_STATES.get(WidgetState(group.removeprefix("not_")))
     return _in_state(clause, state)
 
 

@@ -8,8 +8,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from acud.types import Comparison, WidgetState
-from acud.types.number_text import COUNT_WORDS, TIME_UNITS
+from acud.language.numbers import COUNT_WORDS, TIME_UNITS
+from acud.types import Comparison
 
 _WORD = re.compile(r"\{([a-z]\w+)\}")
 
@@ -26,7 +26,6 @@ class Grammar:
         self.units = frozenset(table["names"]["units"].split())
         self.roles = {written: role or written for written, role in table["roles"].items()}
         self.groups: dict[str, list[str]] = table["groups"]
-        self.opposites = {WidgetState(one): WidgetState(other) for one, other in table["opposites"].items()}
         self._words |= {
             "role": _any_of(self.roles),
             "count_word": _any_of(COUNT_WORDS),

@@ -6,7 +6,7 @@ import re
 
 from msgspec import Struct
 
-from acud.base.quotation_marks import MARKS, QUOTED, quoted_words
+from acud.language.quotation_marks import MARKS, QUOTED, quoted_words
 from acud.waits.sentence_grammar import grammar
 
 _MOST_CHARS = 400

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-OPEN = {"protocol", "types", "config", "process", "base"}
+OPEN = {"protocol", "types", "config", "process", "language", "base"}
 """Of `config`, `process` and `base` the contract closes single modules."""
 MAX_EXCEPTIONS = 5
 

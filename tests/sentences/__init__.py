@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from acud.accessibility.roles import roles_of
+from acud.language.numbers import unit_factor
 from acud.types import (
     AllOf,
     AnyOf,
@@ -37,7 +38,6 @@ from acud.types import (
     WindowTitle,
     number_condition,
 )
-from acud.types.number_text import unit_factor
 from acud.waits.sentences import meaning
 
 FOLDER = Path(__file__).parent

@@ -30,6 +30,7 @@ import msgspec
 from acud.base.typed_values import decode_json
 from acud.base.untrusted_text import fence
 from acud.evaluator.judges.judge import JudgeQuestion
+from acud.language.quotation_marks import CLOSING, MARKS, QUOTED
 from acud.types import Answer, Verdict, unknown
 
 SYSTEM = """\
@@ -91,8 +92,7 @@ MAX_REPLY = 20_000
 """Characters of an answer that are read."""
 MAX_DETAIL = 500
 """Characters kept of a judge's sentence; it ends in the wake's text."""
-_MARKS = "*_`~#>\"'“”‘’«»"
-_QUOTES = "\"'”’»"
+_MARKS = f"*_~#>'{MARKS}"
 _ANSWER_KEYS = ("answer", "verdict", "result", "decision", "response", "holds", "met", "condition_met")
 _TAG = r"</?[A-Za-z]\w*>"
 _KEY = rf"(?:{'|'.join(_ANSWER_KEYS)})"
@@ -124,7 +124,6 @@ _NO_LONGER = re.compile(r"\b(?:no longer|any ?more|any longer|has gone|is gone)\
 """What cannot be seen any more may be what was waited for."""
 _EDGES = re.compile(rf"^(?:{_TAG}|[\s|])+|(?:{_TAG}|[\s|*_`~])+$")
 """Tags, cells and marks around a sentence."""
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|‘[^’]*’")
 _NUMBER = re.compile(
     rf"^[\s{_MARKS}]*(?:condition\s+)?(\d{{1,3}})(?!\d)[{_MARKS}]*[.):：]?\s+(.*)$", re.IGNORECASE | re.ASCII
 )
@@ -208,7 +207,7 @@ def parse_verdict(reply: str) -> Verdict:
         return unknown("unparsable", f"the judge said both YES and NO: {_quote(lines[place])}")
     if not found.detail:
         found = Verdict(found.answer, _sentence(" ".join(lines[place + 1 :])))
-    if any(word != found.answer.value.upper() for word in _OTHERWISE.findall(_QUOTED.sub("", found.detail))):
+    if any(word != found.answer.value.upper() for word in _OTHERWISE.findall(QUOTED.sub("", found.detail))):
         return unknown("unparsable", f"the judge said both YES and NO: {_quote(lines[place])}")
     beside = [line for line in lines[:place] if _DOUBTED.search(line)]
     if found.answer is Answer.YES and beside:
@@ -229,14 +228,14 @@ def _visible(line: str) -> str:
 
 
 def _is_doubted(sentence: str) -> bool:
-    plain = _QUOTED.sub("", sentence)
+    plain = QUOTED.sub("", sentence)
     return _DOUBTED.search(plain) is not None and _NO_LONGER.search(plain) is None
 
 
 def _read_said(line: str) -> Verdict | None:
     """Return the verdict of a line as "Yes, the bar is full.", if nothing in it takes a yes back."""
     match = _SAID.match(line)
-    if match is None or (_answer_of(match[1]) is Answer.YES and _TAKEN_BACK.search(_QUOTED.sub("", match[2]))):
+    if match is None or (_answer_of(match[1]) is Answer.YES and _TAKEN_BACK.search(QUOTED.sub("", match[2]))):
         return None
     return Verdict(_answer_of(match[1]), _sentence(match[2]))
 
@@ -344,7 +343,7 @@ def _read(line: str) -> Verdict | None:
         return None
     sentence = _sentence(match[2] or "")
     opened = line[: match.start(1)]
-    if sentence[-1:] in _QUOTES and any(mark in opened for mark in "\"'“‘«"):
+    if sentence[-1:] in "".join(CLOSING.values()) and any(mark in opened for mark in CLOSING):
         sentence = sentence[:-1]  # the end of a quotation that begins before the word
     return Verdict(_answer_of(match[1]), sentence)
 

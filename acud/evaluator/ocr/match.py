@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from acud.base.patterns import PatternFault, compile_pattern
-from acud.base.quotation_marks import plain_marks
 from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.ligatures import SPELLINGS
 from acud.evaluator.ocr.text_layout import are_beside, blocks, level_edges, rows
+from acud.language.quotation_marks import plain_marks
 from acud.types import Echo, Rect, Text, Verdict, no, unknown, yes
 from acud.waits.read_text import (
     BUT_TYPED,

@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from acud.base.errors import InvalidRequest
-from acud.base.quotation_marks import CLOSING, MARKS, OPENING, unquote
+from acud.language.quotation_marks import CLOSING, MARKS, OPENING, unquote
 from acud.types.actions import Button, Direction
 
 _CALL = re.compile(r"(?P<name>[A-Za-z][A-Za-z_-]*)\s*\((?P<given>.*)\)\s*;?", re.DOTALL)

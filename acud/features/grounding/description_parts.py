@@ -7,21 +7,17 @@ from collections.abc import Sequence, Set
 
 from msgspec import Struct
 
-from acud.base.quotation_marks import QUOTED, quoted_words
 from acud.features.grounding.icon_words import icon_table
 from acud.features.grounding.widget_words import WORDS
 from acud.features.grounding.word_likeness import normal
+from acud.language.numbers import ORDINALS
+from acud.language.quotation_marks import OPENING, QUOTED, quoted_words
 
 
 def _split(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_ORDINALS = {
-    **{word: n for n, word in enumerate(("first", "second", "third", "fourth", "fifth", "sixth", "seventh"), 1)},
-    **{f"{n}{end}": n for n, end in ((1, "st"), (2, "nd"), (3, "rd"), *((n, "th") for n in range(4, 21)))},
-    "last": -1,
-}
 _MOST = {
     "leftmost": "left", "rightmost": "right", "topmost": "top", "uppermost": "top", "bottommost": "bottom",
     "lowest": "bottom", "highest": "top",
@@ -35,7 +31,7 @@ _NO_WHOLE = (
 )
 _NO_ZONE = r"(?<!top )(?<!bottom )(?<!upper )(?<!lower )"
 _ROW = re.compile(
-    rf"\b(?:in|of|on|at|from|for) (?:the |its )?(?P<number>{'|'.join(_ORDINALS)}) (?:row|line)\b(?: (?:of|in|from) "
+    rf"\b(?:in|of|on|at|from|for) (?:the |its )?(?P<number>{'|'.join(ORDINALS)}) (?:row|line)\b(?: (?:of|in|from) "
     r"(?:the|this|that) (?:\w+ )?(?:table|list|grid))?|\b(?:in|of|on|at|from|for) (?:row|line) (?P<digits>\d{1,3})\b"
 )
 _RELATIONS = (
@@ -125,7 +121,7 @@ class Parts(Struct, frozen=True):
 
 _BARE = re.compile(
     r"^(?:please )?(?:(?:left |right |double |triple )?[ -]?(?:click|press|tap|select|choose|find|locate|open|focus)"
-    r"(?: on| in| into)? (?=the |a |an |\"|'))?(?:the |a |an |that |this )?",
+    rf"(?: on| in| into)? (?=the |a |an |{OPENING}))?(?:the |a |an |that |this )?",
     re.IGNORECASE,
 )
 
@@ -192,7 +188,7 @@ class _PartsReader:
             self._behind = True
             lowered = re.sub(r"\bbehind (?:the|a) \w+\b", "", lowered)
         if found := _ROW.search(lowered):
-            self._row = int(found["digits"]) if found["digits"] else _ORDINALS[found["number"]]
+            self._row = int(found["digits"]) if found["digits"] else ORDINALS[found["number"]]
             lowered = lowered[: found.start()] + lowered[found.end() :]
         if (found := _PURPOSE.match(lowered)) and found[0].strip() not in self._shown:
             lowered = lowered[found.end() :]
@@ -261,8 +257,8 @@ class _PartsReader:
     def _take_word(self, word: str, following: str) -> None:
         if f"{word} {following}" in self._shown:
             self._split.append(word)
-        elif word in _ORDINALS and following:
-            self._number = _ORDINALS[word]
+        elif word in ORDINALS and following:
+            self._number = ORDINALS[word]
         elif word in _MOST:
             self._most = _MOST[word]
         elif word in _ZONES:

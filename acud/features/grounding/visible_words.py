@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from acud.base.quotation_marks import CLOSING, MARKS, QUOTED, quoted_words
+from acud.language.quotation_marks import CLOSING, MARKS, QUOTED, quoted_words
 
 _NUMBER = r"[+-]?\d{1,6}(?:\.\d{1,3})?"
 _FORMS = (

@@ -6,7 +6,7 @@ import re
 from collections.abc import Set
 
 from acud.accessibility.labels import BUTTONS, CHECKS, CHOOSERS, HEADERS, INPUTS, ITEMS, MENU_ITEMS
-from acud.base.quotation_marks import QUOTED
+from acud.language.quotation_marks import QUOTED
 
 TEXT_FIELDS = INPUTS - {"spin button"}
 TEXTS = frozenset({"label", "static", "heading", "paragraph", "caption", "text"})

@@ -8,6 +8,8 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from importlib.resources import files
 
+from acud.language.numbers import NUMBER_WORDS
+
 _SHORTCUT = re.compile(r"[\t ]+\(?(?:(?:ctrl|alt|shift|super|meta)\+)+\S+\)?$|[\t ]+f\d{1,2}$")
 _POSSESSIVE = re.compile(r"(?<=\w)['\u2019]s\b")
 _COUNT = re.compile(r" \(\d+\)$")
@@ -77,15 +79,12 @@ def is_same_word(word: str, other: str) -> bool:
     return SequenceMatcher(None, word, other).ratio() >= _TYPO
 
 
-_NUMBERS = {
-    word: str(n) for n, word in enumerate(
-        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_BRITISH = tuple(
+    (re.compile(british), american) for british, american in (
+        (r"(?<=\w{2})our(?=s?$|ed$|ing$|ite|ful)", "or"), (r"is(?=e[sdr]?$|ing$|ations?$)", "iz"),
+        (r"tre(?=s?$)", "ter"), (r"ogue(?=s?$)", "og"), (r"ence(?=s?$)", "ense"), (r"^grey", "gray"), (r"lled$", "led"),
+        (r"lling$", "ling"),
     )
-}  # fmt: skip
-_BRITISH = (
-    (re.compile(r"(?<=\w{2})our(?=s?$|ed$|ing$|ite|ful)"), "or"), (re.compile(r"is(?=e[sdr]?$|ing$|ations?$)"), "iz"),
-    (re.compile(r"tre(?=s?$)"), "ter"), (re.compile(r"ogue(?=s?$)"), "og"), (re.compile(r"ence(?=s?$)"), "ense"),
-    (re.compile(r"^grey"), "gray"), (re.compile(r"lled$"), "led"), (re.compile(r"lling$"), "ling"),
 )  # fmt: skip
 _NOT_PLURAL = re.compile(r"(?:ss|us|is|news)$")
 _VOWEL = re.compile(r"[aeiouy]")
@@ -100,7 +99,7 @@ def is_form(word: str, other: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def _stems(word: str) -> frozenset[str]:
-    word = _NUMBERS.get(word, word)
+    word = str(NUMBER_WORDS.get(word, word))
     spelled = word
     for pattern, american in _BRITISH if len(word) > _LEAST_STEM else ():
         spelled = pattern.sub(american, spelled)

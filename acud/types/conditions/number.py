@@ -10,8 +10,9 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from acud.base.errors import InvalidRequest
+from acud.language.numbers import numbers_in
+from acud.language.quotation_marks import unquote
 from acud.types.conditions.kind import Argument, ConditionKind, check_zero_byte, quote_words
-from acud.types.number_text import numbers_in
 
 
 class Comparison(StrEnum):
@@ -87,7 +88,7 @@ def number_condition(text: str) -> ScreenNumber:
             hint='write a label, one of >= > = != < <=, and a number: "Progress >= 90 %", "Price > $200", "= 0 errors"',
         )
     compare = Comparison(_SIGNS.get(found["compare"], found["compare"]))
-    label = found["label"].strip().strip("\"'").rstrip(":").strip()
+    label = unquote(found["label"].strip().rstrip(":").strip()).rstrip(":").strip()
     return ScreenNumber(compare, value, label[:200], unit[:20])
 
 

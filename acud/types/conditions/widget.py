@@ -10,7 +10,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from acud.base.errors import InvalidRequest
-from acud.base.quotation_marks import CLOSING
+from acud.language.quotation_marks import CLOSING, unquote
 from acud.types.conditions.kind import Argument, ConditionKind, SearchPattern, check_zero_byte
 
 
@@ -124,13 +124,15 @@ OPPOSITES = {
 """States, each with its opposite."""
 ORDERED = frozenset(ValueComparison) - {ValueComparison.EQUAL, ValueComparison.NOT_EQUAL, ValueComparison.CONTAINS}
 """Comparisons of numbers alone."""
-_NOT = OPPOSITES | {opposite: state for state, opposite in OPPOSITES.items()}
+OPPOSITE_STATES = OPPOSITES | {opposite: state for state, opposite in OPPOSITES.items()}
 _STATES = {state.value.replace("_", "-"): state for state in WidgetState} | {"readonly": WidgetState.READ_ONLY}
 _FILLERS = frozenset({"the", "a", "an", "is", "are", "and", "with"})
 _COMPARISON = r">=|<=|!=|==?|>|<|≥|≤|≠"
 _SIGNS = {"==": "=", "≥": ">=", "≤": "<=", "≠": "!="}
 _FINE = "".join(one for one in CLOSING if one not in "\"'`")
-_TEXT = "|".join([r'"(?:\\.|[^"\\])*"', *(f"{one}[^{CLOSING[one]}]*[{CLOSING[one]}]" for one in _FINE)])
+_TEXT = "|".join(
+    rf"{a}(?:[^{b}]|(?<=\w)[{b}](?=\w))*[{b}](?!\w)" if a != '"' else r'"(?:\\.|[^"\\])*"' for a, b in CLOSING.items()
+)
 _TOKEN = re.compile(
     rf"\s*(?:(?P<name>~?\s*(?:{_TEXT})|/(?:\\.|[^/\\])+/)|(?P<compare>{_COMPARISON})|(?P<word>[^\s\"{_FINE}/<>=!≥≤≠~,]+)|,)"
 )
@@ -232,16 +234,16 @@ class _Parser:
 
     def _find_state(self, word: str, *, is_negated: bool) -> WidgetState:
         state = _STATES[word]
-        if is_negated and state not in _NOT:
+        if is_negated and state not in OPPOSITE_STATES:
             raise self._make_fault(f"nothing is the opposite of {word}")
-        return _NOT[state] if is_negated else state
+        return OPPOSITE_STATES[state] if is_negated else state
 
     def _make_fault(self, words: str) -> InvalidRequest:
         return InvalidRequest(f"{self._text!r} is no condition on a widget: {words}", hint=_HINT)
 
 
 def _unquote(text: str) -> str:
-    return text[1:-1] if text[0] in _FINE else re.sub(r"\\(.)", r"\1", text[1:-1])
+    return unquote(text) if text[0] != '"' else re.sub(r"\\(.)", r"\1", text[1:-1])
 
 
 def widget_name(leaf: Widget) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from acud.base.quotation_marks import unquote
 from acud.features.actions.field_text import is_chosen
 from acud.features.actions.instructions import SelectIn, instruction_text
 from acud.features.actions.supervisor.effect_watch import add_effects, conclude, verify
@@ -15,6 +14,7 @@ from acud.features.actions.supervisor.instruction_run import InstructionEnding, 
 from acud.features.actions.supervisor.scroll_search import WheelSearch, is_out_of_view
 from acud.features.actions.widget_effects import describe_toggle
 from acud.features.actions.window_effects import EffectArea
+from acud.language.quotation_marks import unquote
 from acud.protocol.observation import Observed, Scrollable
 from acud.supervisor.coroutines import Steps, sleep
 from acud.types import Answer, JudgeName, Rect, Text, WaitSpec, no, unknown, yes

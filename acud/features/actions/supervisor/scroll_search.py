@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from acud.base.quotation_marks import unquote
 from acud.features.actions.instructions import ScrollBy, ScrollUntil, instruction_text
 from acud.features.actions.supervisor.effect_watch import add_effects, verify
 from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun
 from acud.features.actions.window_effects import EffectArea, on_tiles
+from acud.language.quotation_marks import unquote
 from acud.protocol.observation import Scrollable
 from acud.supervisor.coroutines import Steps
 from acud.types import Rect, Verdict, yes

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from acud.base.quotation_marks import DASHES
+from acud.language.quotation_marks import DASHES
 
 _SPACES = "\u0020\u00a0\u2009\u202f'’"
 """Separators of thousands, beside commas and points."""
@@ -66,11 +66,16 @@ _FAMILIES: tuple[dict[str, float], ...] = (
     ),
 )  # fmt: skip
 """Units by sort, with their size in the smallest one; KB is 1000 bytes, KiB 1024. Signs and their words."""
-COUNT_WORDS = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20,
-    "thirty": 30, "sixty": 60, "half a": 0.5,
+NUMBER_WORDS = {
+    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "sixty": 60,
 }  # fmt: skip
+COUNT_WORDS = {**NUMBER_WORDS, "a": 1, "an": 1, "half a": 0.5}
+"""Before a unit: half a minute."""
+_FIRST = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
+ORDINALS = {word: n for n, word in enumerate(_FIRST, 1)} | {f"{n}{_ENDINGS.get(n, 'th')}": n for n in range(1, 21)}
+ORDINALS["last"] = -1
 
 
 class NumberSeen(Struct, frozen=True):
