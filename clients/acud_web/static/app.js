@@ -14,12 +14,17 @@ import { hoverTimes } from "./parts/widgets.js";
 import { themeSwitch } from "./parts/theme.js";
 import { clock } from "./parts/words.js";
 
-const byId = (id) => document.getElementById(id);
+/** @param {string} id */
+const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const bus = new Bus(api);
-const page = { api, bus, me: null, go, may, isLimited };
+/** @type {Omit<Page, "me"> & { me: Me | null }} */
+const shared = { api, bus, me: null, go, may, isLimited };
+const page = /** @type {Page} */ (shared);
+/** @type {Stop} */
 let leave = () => {};
 let shownAt = "";
 
+/** @param {string} path */
 function go(path) {
   location.hash = `#/${path}`;
 }
@@ -27,6 +32,7 @@ function go(path) {
 const SCOPES = ["read", "wait", "act", "admin"];
 
 // Whether this session's scope reaches so far. The gateway checks it too; here it only keeps buttons away.
+/** @param {string} scope */
 function may(scope) {
   return SCOPES.indexOf(page.me?.scope) >= SCOPES.indexOf(scope);
 }
@@ -64,7 +70,7 @@ async function show() {
   leave();
   leave = () => {};
   for (const link of byId("nav").children) {
-    if (link.dataset.path === panel.path) link.setAttribute("aria-current", "page");
+    if (link.getAttribute("data-path") === panel.path) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
   document.title = `${panel.title} · acud`;
@@ -81,7 +87,7 @@ async function show() {
     place.dataset.shown = [panel.path, ...rest].join("/");
     if (place.isConnected) leave = stop ?? (() => {});
     else stop?.();
-  } catch (fault) {
+  } catch (/** @type {any} */ fault) {
     fill(place, trouble(fault, show));
     place.dataset.shown = "trouble";
     if (fault.status === undefined && !fault.error) throw fault;
@@ -91,6 +97,7 @@ async function show() {
 // ---- the command palette ------------------------------------------------------------------------------------------------
 
 function commands() {
+  /** @param {string} title @param {() => unknown} run */
   const action = (title, run) => ({ kind: "Action", title, run });
   return [
     ...PANELS.map(({ title, key, path }) => ({ kind: "Panel", title, key, run: () => go(path) })),
@@ -116,19 +123,23 @@ const LINK = {
   over: ["bad", "session over"],
 };
 
+/** @param {LinkState} given */
 const isBusy = ({ state, error }) => state === "down" && error?.code === "daemon_busy";
 
+/** @param {LinkState} link */
 function linkWords(link) {
   if (link.state === "over" && !page.me) return ["bad", "not logged in"];
   return isBusy(link) ? ["warn", "daemon busy"] : LINK[link.state];
 }
 
+/** @param {BusEvent} given */
 function linked({ data }) {
-  const [tone, words] = linkWords(data);
+  const link = /** @type {LinkState} */ (data);
+  const [tone, words] = linkWords(link);
   fill(byId("link"), el(`span.dot.${tone}`, { "aria-hidden": "true" }), words);
   const banner = byId("banner");
   banner.hidden = data.state !== "down" && data.state !== "over";
-  banner.classList.toggle("busy", isBusy(data));
+  banner.classList.toggle("busy", isBusy(link));
   document.body.classList.toggle("away", data.state === "down" || data.state === "over");
   if (data.state === "down") fill(banner, ...away(data.error));
   if (data.state === "over") fill(banner, ...over());
@@ -138,6 +149,7 @@ function linked({ data }) {
   if (document.querySelector("#main > .panel[data-shown=trouble]")) show();
 }
 
+/** @param {any} error */
 function away(error) {
   const since = clock(Date.now() / 1000);
   if (error?.code === "daemon_busy")
@@ -166,15 +178,16 @@ function over() {
 
 const ENTER_MS = 2000;
 const PRELOAD_MS = 1000;
-let entering = 0;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let entering;
 let refused = 0; // what is on the page already: written anew, it would take the focus and be read out each time
 
 // Learn who is here. Until that is answered nothing else can be shown, so it is asked again and again.
 async function enter() {
   clearTimeout(entering);
   try {
-    page.me = await api.get("/api/me");
-  } catch (fault) {
+    page.me = /** @type {Me} */ (await api.get("/api/me"));
+  } catch (/** @type {any} */ fault) {
     if (fault.status === 401) bus.stop(fault);
     else entering = setTimeout(enter, ENTER_MS);
     if (fault.status !== refused) fill(byId("main"), trouble(fault, enter));
@@ -201,14 +214,14 @@ function closeMenu() {
 function toggleMenu() {
   const open = document.body.classList.toggle("menu-open");
   byId("menu").setAttribute("aria-expanded", String(open));
-  if (open) byId("nav").querySelector("a").focus();
+  if (open) byId("nav").querySelector("a")?.focus();
 }
 
-themeSwitch(byId("theme"));
+themeSwitch(/** @type {HTMLButtonElement} */ (byId("theme")));
 byId("find").addEventListener("click", palette);
 document.addEventListener("keydown", (event) => {
   if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
-  if (event.target.closest?.("[data-keys=all]")) return; // a takeover: the key is the display's
+  if (/** @type {Element} */ (event.target).closest?.("[data-keys=all]")) return; // a takeover: the key is the display's
   event.preventDefault();
   palette();
 });
@@ -223,7 +236,7 @@ byId("nav").addEventListener("keydown", (event) => {
   }
 });
 byId("shortcuts").addEventListener("click", shortcutList);
-byId("logout").addEventListener("click", doing(byId("logout"), logout));
+byId("logout").addEventListener("click", doing(/** @type {HTMLButtonElement} */ (byId("logout")), logout));
 addEventListener("hashchange", show);
 bus.on("link", linked);
 api.onError((fault) => {

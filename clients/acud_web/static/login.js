@@ -4,9 +4,9 @@ import { api, isAway } from "./parts/api.js";
 import { sentence } from "./parts/panel.js";
 import { chosenTheme, setTheme } from "./parts/theme.js";
 
-const said = document.getElementById("said");
-const form = document.getElementById("form");
-const field = document.getElementById("code");
+const said = /** @type {HTMLElement} */ (document.getElementById("said"));
+const form = /** @type {HTMLFormElement} */ (document.getElementById("form"));
+const field = /** @type {HTMLInputElement} */ (document.getElementById("code"));
 
 function taken() {
   const code = decodeURIComponent(location.hash.slice(1).replace(/^code=/, ""));
@@ -14,18 +14,20 @@ function taken() {
   return code;
 }
 
+/** @param {string} code */
 async function redeem(code) {
   form.hidden = true;
   said.className = "";
   said.textContent = "Logging in…";
   try {
     await api.post("/api/login", { code });
-  } catch (fault) {
+  } catch (/** @type {any} */ fault) {
     return refused(fault);
   }
   location.replace("/dashboard");
 }
 
+/** @param {any} fault */
 function refused(fault) {
   said.className = "bad";
   said.textContent =

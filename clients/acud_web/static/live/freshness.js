@@ -4,7 +4,9 @@ import { clock, duration } from "../parts/words.js";
 
 const FRESH_MS = 1500;
 
-/** Return `{tone, words, isStale}` for a stream at `now` (ms); tones are those of the page's badges. */
+/** Return `{tone, words, isStale}` for a stream at `now` (ms); tones are those of the page's badges.
+ * @param {LiveStream} stream @param {number} now
+ */
 export function freshness(stream, now) {
   if (stream.state === "connecting") return { tone: "quiet", words: "connecting …", isStale: true };
   if (stream.state === "lost" || stream.state === "ended") return none(stream);
@@ -15,12 +17,15 @@ export function freshness(stream, now) {
   return { tone: "good", words: `unchanged, checked ${(Math.max(0, age_ms) / 1000).toFixed(1)} s ago`, isStale: false };
 }
 
+/** @param {LiveStream} stream */
 function none(stream) {
   const since = clock(stream.since / 1000);
   return { tone: "bad", words: `no picture since ${since}: ${stream.reason || "no reason is known"}`, isStale: true };
 }
 
-/** Return the words for the delay, "" before the first picture. */
+/** Return the words for the delay, "" before the first picture.
+ * @param {LiveStream} stream
+ */
 export function delay(stream) {
   const ms = stream.latency_ms;
   if (ms === null) return "";

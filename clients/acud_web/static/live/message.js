@@ -1,6 +1,8 @@
 // What the live WebSocket says: a little-endian length, that much JSON, then the blocks' bytes one after the other.
 
-/** Return the header of a binary message, each block with its `bytes`. Throws RangeError or SyntaxError when torn. */
+/** Return the header of a binary message, each block with its `bytes`. Throws RangeError or SyntaxError when torn.
+ * @param {ArrayBuffer} buffer
+ */
 export function parse(buffer) {
   const size = new DataView(buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, size)));
@@ -16,6 +18,7 @@ export function parse(buffer) {
  *
  * `transit_ms` is the shortest (received - sent) seen: negative or huge when the two clocks disagree, and then each
  * clock's own part is added up instead.
+ * @param {LiveFrame} frame @param {number} received_ms @param {number} painted_ms @param {number} transit_ms
  */
 export function latency(frame, received_ms, painted_ms, transit_ms) {
   // A browser's clock counts whole milliseconds.
@@ -23,7 +26,9 @@ export function latency(frame, received_ms, painted_ms, transit_ms) {
   return { ms: frame.sent_ms - frame.captured_ms + (painted_ms - received_ms), partial: true };
 }
 
-/** Return the middle of `numbers`, null of none. */
+/** Return the middle of `numbers`, null of none.
+ * @param {number[]} numbers
+ */
 export function median(numbers) {
   if (!numbers.length) return null;
   const sorted = [...numbers].sort((a, b) => a - b);

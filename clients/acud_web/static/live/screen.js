@@ -16,7 +16,10 @@ const observer = new IntersectionObserver(
 );
 
 export class Screen {
-  /** `fps` and `max_side_px` (0: exact pixels) are what is asked for. `changed(this)` follows the stream. */
+  /** `fps` and `max_side_px` (0: exact pixels) are what is asked for. `changed(this)` follows the stream.
+   * @param {Gateway} api @param {Display} display
+   * @param {{ fps: number; max_side_px: number; changed?: (screen: Screen) => void }} given
+   */
   constructor(api, display, { fps, max_side_px, changed = () => {} }) {
     this.display = display;
     this.canvas = el("canvas.screen-canvas", { role: "img", width: display.width || 4, height: display.height || 3,
@@ -45,6 +48,7 @@ export class Screen {
     this.stream.close();
   }
 
+  /** @param {boolean} isSeen */
   seen(isSeen) {
     this.isSeen = isSeen;
     this.follow();

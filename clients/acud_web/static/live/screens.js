@@ -13,7 +13,9 @@ import { Cards } from "./thumbnails.js";
 export const TOPICS = ["display.", "task.", "wait.created", "wait.resolved", "wait.timeout", "wait.cancelled", "wait.failed"];
 
 /** Show the displays in `element`: all of them, or the one called `name`, which another one may be called by now: where
- * a `number` is given, it is that one or none. `page`: `api`, `bus`, and whether this access token `may`. Returns what ends it. */
+ * a `number` is given, it is that one or none. `page`: `api`, `bus`, and whether this access token `may`. Returns what ends it.
+ * @param {HTMLElement} element @param {Page} page @param {string} [name] @param {URLSearchParams} [values]
+ */
 export async function mountScreens(element, page, name = "", values = new URLSearchParams()) {
   await sheet("screens.css");
   if (!name) {
@@ -32,6 +34,7 @@ export async function mountScreens(element, page, name = "", values = new URLSea
 }
 
 // Tasks first, then what is watched without one, then what is idle, which can be hidden.
+/** @type {[string, (one: Display) => boolean][]} */
 const GROUPS = [
   ["Tasks", (one) => Boolean(one.task)],
   ["Without a task", (one) => !one.task && !isIdle(one)],
@@ -39,6 +42,7 @@ const GROUPS = [
 ];
 
 class Grid {
+  /** @param {HTMLElement} element @param {Page} page @param {URLSearchParams} values */
   constructor(element, page, values) {
     this.cards = new Cards();
     this.hides = values.get("idle") === "hidden";
@@ -65,21 +69,24 @@ class Grid {
     if (this.panel.data) this.panel.took(this.panel.data);
   }
 
+  /** @param {HTMLElement} place @param {Display[]} displays */
   show(place, displays) {
     const idle = displays.filter(isIdle).length;
     this.switch.hidden = !idle;
     fill(this.switch, this.hides ? `Show ${idle} idle` : `Hide ${idle} idle`);
     const shown = displays.filter((one) => !this.hides || !isIdle(one)).sort(byTask);
     this.cards.keep(shown);
-    const groups = GROUPS.map(([title, fits]) => [title, shown.filter(fits)]).filter(([, ones]) => ones.length);
+    const groups = GROUPS.map(([title, fits]) => ({ title, ones: shown.filter(fits) })).filter(({ ones }) => ones.length);
     const kept = new Map([...place.querySelectorAll(":scope > section")].map((one) => [one.getAttribute("aria-label"), one]));
-    fill(place, groups.length ? groups.map(([title, ones]) => this.group(kept.get(title), title, ones)) : allIdle());
+    fill(place, groups.length ? groups.map(({ title, ones }) => this.group(kept.get(title), title, ones)) : allIdle());
   }
 
+  /** @param {Element | undefined} before @param {string} title @param {Display[]} displays */
   group(before, title, displays) {
     const node = before ?? el("section", { "aria-label": title }, el("h2.screen-group", {}), el("ul.screen-grid"));
-    fill(node.firstChild, `${title} · ${displays.length}`);
-    fill(node.lastChild, this.cards.of(displays));
+    const [head, list] = node.children;
+    fill(head, `${title} · ${displays.length}`);
+    fill(list, this.cards.of(displays));
     return node;
   }
 
@@ -89,6 +96,7 @@ class Grid {
   }
 }
 
+/** @param {Display} one @param {Display} other */
 function byTask(one, other) {
   return (one.task?.name ?? "").localeCompare(other.task?.name ?? "", undefined, { numeric: true }) || one.number - other.number;
 }
@@ -103,6 +111,7 @@ function nothing() {
 }
 
 class One {
+  /** @param {HTMLElement} element @param {Page} page @param {string} name @param {number} number */
   constructor(element, page, name, number) {
     this.element = element;
     this.page = page;
@@ -119,6 +128,7 @@ class One {
     else fill(this.element, missing(this.name, named));
   }
 
+  /** @param {Display} display */
   show(display) {
     this.number = display.number;
     if (this.single) return this.single.update(display);
@@ -132,6 +142,7 @@ class One {
   }
 }
 
+/** @param {string} name @param {Display} [other] */
 function missing(name, other) {
   const words = other
     ? [`This display has ended. Another one is called ${name} now: `, el("a", { href: `#/screens/${encodeURIComponent(name)}` }, "show that"), "."]

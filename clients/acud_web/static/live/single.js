@@ -12,7 +12,9 @@ const EXACT = { fps: 30, max_side_px: 0 };
 const HATCH = "Ctrl+Shift+F12";
 
 export class Single {
-  /** `may(scope)`: of this access token: `act` to take the display over, `wait` to wait for something there. */
+  /** `may(scope)`: of this access token: `act` to take the display over, `wait` to wait for something there.
+   * @param {Gateway} api @param {Display} display @param {(scope: string) => boolean} may
+   */
   constructor(api, display, may) {
     this.api = api;
     this.display = display;
@@ -22,16 +24,8 @@ export class Single {
       "aria-describedby": "takeover-strip", autocomplete: "off", autocapitalize: "off", spellcheck: "false", tabindex: "-1",
       inputmode: matchMedia("(pointer: coarse)").matches ? "none" : null }); // a tap is no wish for a keyboard
     this.takeover = new Takeover(api, display.name, this.screen.canvas, this.surface, () => this.tell());
-    this.build();
-    this.screen.tell();
-    this.update(display);
-  }
-
-  build() {
     this.facts = el("p.screen-facts");
-    this.button = el("button.primary", { type: "button", hidden: !this.may("act"), onclick: () => this.toggle() });
-    const about = new URLSearchParams({ display: this.display.name, task: this.display.task?.task_id ?? "" });
-    this.toWait = this.may("wait") ? el("a.button", { href: `#/waits/new?${about}` }, "Wait for something here") : null;
+    this.button = el("button.primary", { type: "button", hidden: !may("act"), onclick: () => this.toggle() });
     this.strip = el("p.takeover-strip", { id: "takeover-strip", role: "status" });
     this.refused = el("p.takeover-fault", { role: "alert", hidden: true });
     this.tools = new TakeoverTools(this.takeover);
@@ -43,9 +37,17 @@ export class Single {
     this.screen.picture.append(this.surface);
     this.surface.addEventListener("stepout", () => this.button.focus());
     this.zoom = new Zoom(this.screen.canvas, this.frame);
-    this.node = el("div.screen-single", {},
+    this.node = this.build();
+    this.screen.tell();
+    this.update(display);
+  }
+
+  build() {
+    const about = new URLSearchParams({ display: this.display.name, task: this.display.task?.task_id ?? "" });
+    const toWait = this.may("wait") ? el("a.button", { href: `#/waits/new?${about}` }, "Wait for something here") : null;
+    return el("div.screen-single", {},
       el("header.head", {}, el("a.to-all", { href: "#/screens" }, "← All screens"), el("h1", {}, this.display.name), this.facts),
-      el("div.screen-tools", {}, el("p.screen-state", {}, this.screen.badge, this.screen.delay), this.zoom.tools, this.full, this.tools.node, this.toWait, this.button),
+      el("div.screen-tools", {}, el("p.screen-state", {}, this.screen.badge, this.screen.delay), this.zoom.tools, this.full, this.tools.node, toWait, this.button),
       this.strip, this.refused, this.frame);
   }
 
@@ -62,6 +64,7 @@ export class Single {
     this.screen.end();
   }
 
+  /** @param {Display} display */
   update(display) {
     this.display = display;
     this.screen.display = display;
@@ -118,7 +121,7 @@ export class Single {
   }
 
   async take() {
-    const me = await this.api.get("/api/me").catch(() => ({ name: "" }));
+    const me = /** @type {{ name: string }} */ (await this.api.get("/api/me").catch(() => ({ name: "" })));
     // A refusal is told by the takeover itself.
     await this.takeover.take(me.name || "somebody at the dashboard").catch(() => null);
   }
@@ -147,6 +150,7 @@ export class Single {
   }
 }
 
+/** @param {HTMLElement} place @param {string} words */
 function say(place, words) {
   if (place.textContent !== words) fill(place, words);
   place.hidden = !words;

@@ -10,26 +10,34 @@ const SILENT_MS = 5_000; // the server says something at least each second
 /** States of a stream: `connecting`, `live` (pictures come), `still` (known to be current), `lost` (`reason` says why),
  * `ended` (the server said goodbye for good). */
 export class LiveStream {
-  /** `canvas` gets the pictures. `changed` is called after each change of what `this` tells. */
+  /** `canvas` gets the pictures. `changed` is called after each change of what `this` tells.
+   * @param {Gateway} api @param {string} display @param {HTMLCanvasElement} canvas
+   * @param {(stream: LiveStream) => void} changed
+   */
   constructor(api, display, canvas, changed) {
     this.api = api;
     this.display = display;
     this.canvas = canvas;
-    this.pen = canvas.getContext("2d", { alpha: false });
+    this.pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
     this.changed = changed;
     this.wanted = { fps: 10, max_side_px: 0 };
+    /** @type {WebSocket | null} */
     this.socket = null;
     this.retry_ms = FIRST_RETRY_MS;
-    this.forget("connecting", "");
-  }
-
-  forget(state, reason) {
-    this.state = state;
-    this.reason = reason;
+    this.isOver = false;
+    this.work = Promise.resolve();
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.watchdog = undefined;
+    this.state = "connecting";
+    this.reason = "";
     this.checked_at = 0; // when (our clock) the picture was last known to be current
     this.since = Date.now();
+    /** @type {[number, number] | null} */
     this.cursor = null;
     this.frame = 0;
+    /** @type {number[]} */
     this.latencies = [];
     this.partial = false;
     this.transit_ms = Infinity;
@@ -44,12 +52,15 @@ export class LiveStream {
     return this.socket !== null;
   }
 
-  /** Ask for at most `fps` pictures a second, scaled to `max_side_px` (0: exact pixels). */
+  /** Ask for at most `fps` pictures a second, scaled to `max_side_px` (0: exact pixels).
+   * @param {number} fps @param {number} max_side_px
+   */
   want(fps, max_side_px) {
     this.wanted = { fps, max_side_px };
     this.say({ type: "want", ...this.wanted });
   }
 
+  /** @param {object} message */
   say(message) {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
@@ -71,7 +82,7 @@ export class LiveStream {
   close() {
     clearTimeout(this.timer);
     clearTimeout(this.watchdog);
-    this.timer = null;
+    this.timer = undefined;
     const socket = this.socket;
     this.socket = null;
     // One that is closed before it was open is a fault in the browser's eyes.
@@ -94,6 +105,7 @@ export class LiveStream {
     this.closed(socket, { code: 1006, reason: "" });
   }
 
+  /** @param {WebSocket} socket @param {string | ArrayBuffer} data */
   heard(socket, data) {
     if (socket !== this.socket) return;
     this.watch();
@@ -107,12 +119,14 @@ export class LiveStream {
     }
   }
 
+  /** @param {WebSocket} socket @param {any} fault */
   torn(socket, fault) {
     if (socket !== this.socket) return;
     this.lose(`a picture could not be painted: ${fault.message}`);
     socket.close();
   }
 
+  /** @param {any} message */
   told(message) {
     if (message.type === "alive") this.still();
     else if (message.type === "lost") this.lose(message.reason);
@@ -126,23 +140,27 @@ export class LiveStream {
     else this.changed(this);
   }
 
+  /** @param {string} reason */
   lose(reason) {
     if (this.state !== "lost") this.since = this.checked_at || Date.now();
     this.become("lost", reason);
   }
 
+  /** @param {any} message */
   leave(message) {
     this.isOver = ["revoked", "expired", "forbidden"].includes(message.code);
     this.lose(message.reason);
     if (this.isOver) this.become("ended", message.reason);
   }
 
+  /** @param {string} state @param {string} reason */
   become(state, reason) {
     this.state = state;
     this.reason = reason;
     this.changed(this);
   }
 
+  /** @param {WebSocket} socket @param {{ code: number; reason: string }} end */
   closed(socket, end) {
     if (socket !== this.socket) return;
     this.socket = null;
@@ -155,12 +173,13 @@ export class LiveStream {
   }
 
   again() {
-    this.timer = null;
+    this.timer = undefined;
     this.open();
   }
 
   // ---- pictures ----------------------------------------------------------------------------------------------------
 
+  /** @param {WebSocket} socket @param {LiveFrame} frame @param {number} received_ms */
   async show(socket, frame, received_ms) {
     const blocks = await Promise.all(frame.blocks.map(decoded));
     await nextPaint();
@@ -170,6 +189,7 @@ export class LiveStream {
     this.took(frame, received_ms, Date.now());
   }
 
+  /** @param {LiveFrame} frame @param {{ block: LiveBlock; bitmap: ImageBitmap }[]} blocks */
   paint(frame, blocks) {
     // Setting a size wipes a canvas, so only where it is another one; the server then sends a key frame.
     if (this.canvas.width !== frame.width) this.canvas.width = frame.width;
@@ -180,6 +200,7 @@ export class LiveStream {
     }
   }
 
+  /** @param {LiveFrame} frame @param {number} received_ms @param {number} painted_ms */
   took(frame, received_ms, painted_ms) {
     this.retry_ms = FIRST_RETRY_MS;
     this.transit_ms = Math.min(this.transit_ms, received_ms - frame.sent_ms);
@@ -194,6 +215,7 @@ export class LiveStream {
   }
 }
 
+/** @param {LiveBlock} block */
 async function decoded(block) {
   const blob = new Blob([block.bytes], { type: `image/${block.format}` });
   // Any conversion could change a pixel.

@@ -49,6 +49,7 @@ function turn() {
   }
 }
 
+/** @param {Thumbnail | null} best @param {Thumbnail} one */
 function earlier(best, one) {
   return best && best.dueMs() <= one.dueMs() ? best : one;
 }
@@ -57,6 +58,7 @@ function earlier(best, one) {
 
 /** States as of a live picture: `connecting`, `live` (it has just changed), `still`, `lost` (`reason` says why). */
 class Thumbnail {
+  /** @param {Display} display */
   constructor(display) {
     this.name = display.name;
     this.canvas = el("canvas.screen-canvas", { role: "img", width: 4, height: 3, "aria-label": `Screen of ${display.name}` });
@@ -77,6 +79,7 @@ class Thumbnail {
     inSight.delete(this);
   }
 
+  /** @param {boolean} isSeen */
   seen(isSeen) {
     if (isSeen) inSight.add(this);
     else inSight.delete(this);
@@ -97,7 +100,7 @@ class Thumbnail {
       if (found) await this.paint(found);
       this.checkedMs = Date.now();
       this.become(found ? "live" : "still", "");
-    } catch (fault) {
+    } catch (/** @type {any} */ fault) {
       if (this.aborter.signal.aborted) return;
       if (fault.status === undefined) throw fault;
       this.become("lost", fault.error);
@@ -106,16 +109,18 @@ class Thumbnail {
     }
   }
 
+  /** @param {{ blob: Blob; etag: string | null }} given */
   async paint({ blob, etag }) {
     const bitmap = await createImageBitmap(blob);
     if (this.canvas.width !== bitmap.width) this.canvas.width = bitmap.width;
     if (this.canvas.height !== bitmap.height) this.canvas.height = bitmap.height;
-    this.canvas.getContext("2d", { alpha: false }).drawImage(bitmap, 0, 0);
+    this.canvas.getContext("2d", { alpha: false })?.drawImage(bitmap, 0, 0);
     bitmap.close();
-    this.etag = etag;
+    this.etag = etag ?? "";
   }
 
   // A picture that is not known to be current is grey, and says since when.
+  /** @param {string} state @param {string} reason */
   become(state, reason) {
     this.state = state;
     const isStale = state === "lost" || Date.now() - this.checkedMs > OLD_MS;
@@ -132,6 +137,7 @@ class Thumbnail {
 
 /** A display in a grid: its picture, its task's name, and how its waits do. */
 class DisplayCard {
+  /** @param {Display} display */
   constructor(display) {
     this.screen = new Thumbnail(display);
     this.link = el("a.screen-link", {
@@ -140,12 +146,14 @@ class DisplayCard {
     });
     this.facts = el("p.screen-facts");
     this.waits = el("p.screen-waits");
+    this.seal = "";
     this.taken = el("p.screen-taken");
     this.node = el("li.screen-card", {}, this.screen.picture,
       el("div.screen-words", {}, el("h3", {}, this.link), this.facts, this.taken, this.screen.trouble, this.waits));
     this.update(display);
   }
 
+  /** @param {Display} display */
   update(display) {
     const seal = JSON.stringify([display.task?.name, display.task?.status, facts(display), display.watching, display.unsure, display.behind, takenWords(display)]);
     if (this.seal === seal) return;
@@ -165,6 +173,7 @@ class DisplayCard {
   }
 }
 
+/** @param {Display} given */
 function waitBadges({ name, watching, unsure, behind }) {
   if (!watching) return null;
   const href = `#/waits?display=${encodeURIComponent(name)}`;
@@ -181,7 +190,9 @@ export class Cards {
     this.kept = new Map();
   }
 
-  /** Return the cards' nodes of `displays`, in order; cards of others stay until `keep`. */
+  /** Return the cards' nodes of `displays`, in order; cards of others stay until `keep`.
+   * @param {Display[]} displays
+   */
   of(displays) {
     return displays.map((display) => {
       const card = this.kept.get(display.number);
@@ -191,7 +202,9 @@ export class Cards {
     });
   }
 
-  /** End the cards of all displays but these. */
+  /** End the cards of all displays but these.
+   * @param {Display[]} displays
+   */
   keep(displays) {
     const numbers = new Set(displays.map((display) => display.number));
     for (const [number, card] of [...this.kept])

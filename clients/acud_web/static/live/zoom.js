@@ -8,7 +8,9 @@ const LEAST_PX = 200;
 const BELOW_PX = 16;
 
 export class Zoom {
-  /** Sizes `canvas` within `frame`. `scale` 0 is fit; 1 is one device pixel for each pixel, whatever the page's own zoom. */
+  /** Sizes `canvas` within `frame`. `scale` 0 is fit; 1 is one device pixel for each pixel, whatever the page's own zoom.
+   * @param {HTMLCanvasElement} canvas @param {HTMLElement} frame
+   */
   constructor(canvas, frame) {
     this.canvas = canvas;
     this.frame = frame;
@@ -27,17 +29,20 @@ export class Zoom {
 
   /** The buttons. */
   get tools() {
+    /** @param {string} words @param {string} name @param {() => void} act */
     const button = (words, name, act) => el("button.small", { type: "button", "aria-label": name, title: name, onclick: act }, words);
     return el("div.zoom-tools", { role: "group", "aria-label": "Size of the picture" },
       button("−", "Smaller", () => this.step(-1)), this.label, button("+", "Larger", () => this.step(1)),
       button("Fit", "Fit into the page", () => this.set(0)), button("1:1", "One pixel for each pixel", () => this.set(1)));
   }
 
+  /** @param {number} scale */
   set(scale) {
     this.scale = scale;
     this.apply();
   }
 
+  /** @param {number} by */
   step(by) {
     const now = this.shown();
     const next = by > 0 ? STEPS.find((step) => step > now + 0.01) : STEPS.findLast((step) => step < now - 0.01);

@@ -7,6 +7,7 @@ import { filmed, momentOf } from "../parts/moments.js";
 import { badge, when } from "../parts/widgets.js";
 import { clock, duration, forPeople, money, points } from "../parts/words.js";
 
+/** @param {Api.ActionView} given @param {() => Api.RecordingInfo[]} films */
 export function actionNode({ action, logs }, films) {
   const side = [
     when(action.created_at),
@@ -45,6 +46,7 @@ export function actionNode({ action, logs }, films) {
   );
 }
 
+/** @param {Api.Action} action */
 function waitLink(action) {
   return action.action_type === "wait" && action.subject
     ? el("a", { href: `#/waits/${encodeURIComponent(action.subject)}` }, "The wait")
@@ -52,6 +54,7 @@ function waitLink(action) {
 }
 
 // Input and output, shown below the action when asked for.
+/** @param {Api.Action} action */
 function dataButton(action) {
   const given = [
     ["input", action.input_data],
@@ -64,7 +67,7 @@ function dataButton(action) {
     "Data",
   );
   button.addEventListener("click", () => {
-    const host = button.closest("li");
+    const host = /** @type {HTMLElement} */ (button.closest("li"));
     const shown = host.querySelector(".data-rows");
     button.setAttribute("aria-expanded", String(!shown));
     if (shown) shown.remove();
@@ -84,6 +87,7 @@ function dataButton(action) {
 
 // ---- the screen then -----------------------------------------------------------------------------------------------------
 
+/** @param {Api.Action} action @param {() => Api.RecordingInfo[]} films */
 function pictureButton(action, films) {
   const ofWait = action.action_type === "wait" && action.subject && action.status !== "started";
   if (!ofWait && !["gui", "vision", "wait"].includes(action.action_type)) return null;
@@ -94,6 +98,7 @@ function pictureButton(action, films) {
   );
 }
 
+/** @param {Api.Action} action @param {Api.RecordingInfo[]} films */
 function open(action, films) {
   const atMs = action.created_at * 1000;
   const moment = momentOf(films, atMs);
@@ -116,6 +121,7 @@ function open(action, films) {
 }
 
 // Where the clicks went, over a picture of `width` by `height`.
+/** @param {{ x: number; y: number }[]} marks @param {{ width: number; height: number }} given */
 function clickMarks(marks, { width, height }) {
   if (!marks.length) return null;
   const r = Math.max(8, width / 80);

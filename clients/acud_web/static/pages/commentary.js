@@ -6,6 +6,7 @@ import { Panel } from "../parts/panel.js";
 import { panelHead, when } from "../parts/widgets.js";
 import { duration, money } from "../parts/words.js";
 
+/** @param {HTMLElement} element @param {Page} given */
 export function mountCommentary(element, { bus }) {
   const list = el("ul.feed", { "aria-label": "Commentary", "aria-live": "polite" });
   const body = el("div", {});
@@ -31,6 +32,7 @@ export function mountCommentary(element, { bus }) {
   return () => panel.stop();
 }
 
+/** @param {Api.AnalysisResult} result */
 function entry(result) {
   const from = [
     result.context?.currentApp,

@@ -18,8 +18,10 @@ const ANNOUNCE_MS = 4000;
 
 // ---- a task's messages --------------------------------------------------------------------------------------------------
 
+/** @type {Record<string, string>} */
 const WHO = { agent: "Agent", user: "User", system: "System" };
 
+/** @param {Api.Message} message */
 export function messageEntry(message) {
   return el(
     "li",
@@ -30,6 +32,7 @@ export function messageEntry(message) {
   );
 }
 
+/** @param {Api.Message} given */
 function kindOf({ role, msg_type: type, content }) {
   if (type === "wait") return "wait";
   if (type === "stuck") return "error";
@@ -38,8 +41,9 @@ function kindOf({ role, msg_type: type, content }) {
   return role in WHO ? role : "system";
 }
 
+/** @param {Api.Message} given */
 function whoOf({ role, msg_type: type }) {
-  const kind = { wait: "wait", stuck: "stuck", plan: "plan", status: "status" }[type];
+  const kind = ["wait", "stuck", "plan", "status"].includes(type) ? type : "";
   return kind ? `${WHO[role] ?? role} · ${kind}` : (WHO[role] ?? role);
 }
 
@@ -61,7 +65,9 @@ export function legend() {
 
 // ---- events ---------------------------------------------------------------------------------------------------------------
 
-/** One line of the log. */
+/** One line of the log.
+ * @param {LogRow} event
+ */
 export function logLine(event) {
   const { kind, who, words, href } = told(event);
   const times = event.times > 1 ? el("span.muted", {}, ` × ${event.times}`) : null;
@@ -74,7 +80,9 @@ export function logLine(event) {
   );
 }
 
-/** Return the newest of the newest `limit` events, newest first; the same again and again is one, with `times`. */
+/** Return the newest of the newest `limit` events, newest first; the same again and again is one, with `times`.
+ * @param {number} limit @param {AbortSignal} [signal]
+ */
 export async function latest(limit, signal) {
   const log = new EventLog();
   await log.older(limit, signal);
@@ -85,6 +93,7 @@ export async function latest(limit, signal) {
 // The events that are kept, newest first, read page by page from the newest on.
 class EventLog {
   constructor() {
+    /** @type {BusEvent[]} */
     this.events = [];
     this.read = 0;
     this.oldestS = Infinity;
@@ -93,6 +102,7 @@ class EventLog {
     this.isWhole = false;
   }
 
+  /** @param {number} limit @param {AbortSignal} [signal] */
   async older(limit, signal) {
     if (this.first < 0) this.first = (await api.get("/api/events?limit=1", signal)).newest + 1;
     const since = Math.max(0, this.first - 1 - limit);
@@ -106,6 +116,7 @@ class EventLog {
   }
 
   // Leave out of the oldest what does not fit: a search reads all that the daemon keeps, and the page need not hold it.
+  /** @param {(event: BusEvent) => boolean} fits */
   thin(fits) {
     if (this.events.length <= MOST) return;
     const oldest = this.events.slice(MOST);
@@ -114,6 +125,7 @@ class EventLog {
     this.events = [...this.events.slice(0, MOST), ...fitting];
   }
 
+  /** @param {BusEvent} event */
   take(event) {
     // Until the first page is asked for, what comes is in it.
     if (this.first < 0 || event.n <= (this.events[0]?.n ?? this.first - 1)) return;
@@ -121,13 +133,17 @@ class EventLog {
     this.read += 1;
   }
 
+  /** @param {AbortSignal} [signal] */
   async learnNames(signal) {
+    /** @param {string} noun */
     const subjects = (noun) => this.events.filter((one) => one.topic.startsWith(noun)).map((one) => one.subject);
     const places = this.events.map(eventPlace);
     await learn({ waits: [...subjects("wait."), ...places.map((one) => one.wait)], tasks: places.map((one) => one.task) }, signal);
   }
 
+  /** @param {(event: BusEvent) => boolean} [fits] */
   rows(fits = () => true) {
+    /** @type {LogRow[]} */
     const rows = [];
     for (const event of this.events) {
       if (!fits(event)) continue;
@@ -148,6 +164,7 @@ const KINDS = [
   ["display.", "Displays"],
 ];
 
+/** @param {HTMLElement} element @param {Page} given @param {string[]} _rest @param {URLSearchParams} values */
 export async function mountFeed(element, { bus }, _rest, values) {
   const aborter = new AbortController();
   const spoken = el("p.hidden", { "aria-live": "polite" });
@@ -159,6 +176,7 @@ export async function mountFeed(element, { bus }, _rest, values) {
     isReading = false;
   const filters = new Filters("events", ["display", "task", "within"], values, () => anew());
   const list = new VirtualList("Events", (one) => `${one.n} ${one.times} ${one.words}`, logLine, { end: () => more() });
+  /** @param {BusEvent} event */
   const fits = (event) => {
     if (kind === "needs" ? told(event).kind !== "error" : !event.topic.startsWith(kind)) return false;
     if (!filters.any) return true;
@@ -187,6 +205,7 @@ export async function mountFeed(element, { bus }, _rest, values) {
     else more();
   };
   // Older events come when the end of the list is in sight, and all of them for a search.
+  /** @param {number} [limit] */
   const more = async (limit = PAGE) => {
     if (isReading || log.isWhole) return;
     isReading = true;
@@ -196,7 +215,7 @@ export async function mountFeed(element, { bus }, _rest, values) {
       await log.learnNames(aborter.signal);
       log.thin(fits);
       shown = Infinity; // what came is below
-    } catch (fault) {
+    } catch (/** @type {any} */ fault) {
       if (aborter.signal.aborted) return;
       if (!log.events.length) fill(body, trouble(fault, () => more()));
       if (fault.status === undefined) throw fault;

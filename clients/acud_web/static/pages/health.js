@@ -7,6 +7,7 @@ import { Panel } from "../parts/panel.js";
 import { badge, card, facts, panelHead, when } from "../parts/widgets.js";
 import { count, duration, money } from "../parts/words.js";
 
+/** @param {HTMLElement} element @param {Page} given */
 export function mountHealth(element, { bus, me }) {
   const body = el("div.grid", {});
   const panel = new Panel(body, bus, {
@@ -20,6 +21,7 @@ export function mountHealth(element, { bus, me }) {
 }
 
 // An access token that is limited to some tasks or displays may not ask for the findings; `degraded` says so.
+/** @param {Me} me @param {AbortSignal} [signal] */
 async function both(me, signal) {
   const status = await api.get("/api/health", signal);
   const limited = me.displays.length || me.tasks.length;
@@ -28,6 +30,7 @@ async function both(me, signal) {
 
 const ORDER = { fault: 0, warning: 1, ok: 2 };
 
+/** @param {HTMLElement} body @param {{ status: Api.StatusReply; findings: Api.Finding[] | null }} given */
 function show(body, { status, findings }) {
   const worst = [...(findings ?? [])].sort((a, b) => ORDER[a.level] - ORDER[b.level]);
   const wells = body.querySelector(":scope > .wells") ?? el("div.grid.wells", {});
@@ -59,7 +62,9 @@ function show(body, { status, findings }) {
 }
 
 // The worst of what is known: reasons of the daemon, then what the doctor found (null: this access token may not ask it).
+/** @param {Api.StatusReply} status @param {Api.Finding[] | null} findings @returns {[level: string, reasons: HTMLElement]} */
 function summary(status, findings) {
+  /** @param {string} level */
   const many = (level) => (findings ?? []).filter((one) => one.level === level).length;
   if (status.degraded.length)
     return [
@@ -75,6 +80,7 @@ function summary(status, findings) {
   return ["ok", el("p", {}, findings ? "Everything is well." : "No fault is known of what this session may see.")];
 }
 
+/** @param {Api.StatusReply} status @param {Api.Finding[] | null} findings */
 function verdict(status, findings) {
   const [level, reasons] = summary(status, findings);
   return card(
@@ -96,6 +102,7 @@ function verdict(status, findings) {
   );
 }
 
+/** @param {string} label @param {string[]} heads @param {Nested[]} rows */
 function table(label, heads, rows) {
   return el(
     "div.scroll",
@@ -117,6 +124,7 @@ function table(label, heads, rows) {
   );
 }
 
+/** @param {Api.Finding} one */
 function finding(one) {
   return el(
     "tr",
@@ -127,6 +135,7 @@ function finding(one) {
   );
 }
 
+/** @param {Api.DisplayInfo} one */
 function display(one) {
   const old =
     one.frame_age_s === null || one.frame_age_s === undefined ? "no frame" : `${duration(one.frame_age_s)} old`;
@@ -142,6 +151,7 @@ function display(one) {
   );
 }
 
+/** @param {Api.JudgeHealth} one */
 function judge(one) {
   return el(
     "tr",
@@ -154,6 +164,7 @@ function judge(one) {
   );
 }
 
+/** @param {Api.ChildStatus} one */
 function child(one) {
   return el(
     "tr",

@@ -25,6 +25,7 @@ export function sizeFields() {
   return { node: el("div.fields", {}, el("label.field", {}, "Size", choice), own), size };
 }
 
+/** @param {HTMLElement} element @param {Page} page */
 export async function mountNewDisplay(element, page) {
   await sheet("making.css");
   const head = el("div.head", {}, el("a.button", { href: "#/screens" }, "← Screens"), el("h1", {}, "New display"));
@@ -41,7 +42,7 @@ export async function mountNewDisplay(element, page) {
       const { display, notes } = await api.post("/api/displays", { width: size[0], height: size[1] });
       for (const note of notes) notice(sentence(note), "warn");
       page.go(`screens/${encodeURIComponent(display.name)}`);
-    } catch (fault) {
+    } catch (/** @type {any} */ fault) {
       if (fault.status === undefined) throw fault;
       fill(said, sentence(fault.error), fault.hint ? ` ${sentence(fault.hint)}` : "");
     }

@@ -8,6 +8,7 @@ import { nothing, sentence } from "../parts/panel.js";
 import { panelHead } from "../parts/widgets.js";
 import { sheet } from "../parts/sheet.js";
 
+/** @param {HTMLElement} element @param {Page} page */
 export async function mountNewTask(element, page) {
   await sheet("making.css");
   const head = el("div.head", {}, el("a.button", { href: "#/tasks" }, "← Tasks"), el("h1", {}, "New task"));
@@ -31,7 +32,7 @@ export async function mountNewTask(element, page) {
       const { view, notes } = await api.post("/api/tasks", { name: name.value.trim(), plan: steps, ...display });
       for (const note of notes) notice(sentence(note), "warn");
       page.go(`tasks/${encodeURIComponent(view.task.task_id)}`);
-    } catch (fault) {
+    } catch (/** @type {any} */ fault) {
       if (fault.status === undefined) throw fault;
       fill(said, sentence(fault.error), fault.hint ? ` ${sentence(fault.hint)}` : "");
     }

@@ -19,7 +19,9 @@ const READ_MS = 60_000;
 const SPANS = [[60, "1 minute"], [300, "5 minutes"], [900, "15 minutes"], [3600, "1 hour"], [8 * 3600, "8 hours"], [86400, "1 day"]];
 const ANSWERS = { yes: "Holds now", no: "Does not hold now", unknown: "Unknown" };
 
-/** Show the form in `element`; `values`: `display`, `task` and `region` (x,y,w,h) to begin with. Returns what ends it. */
+/** Show the form in `element`; `values`: `display`, `task` and `region` (x,y,w,h) to begin with. Returns what ends it.
+ * @param {HTMLElement} element @param {Page} page @param {string[]} _rest @param {URLSearchParams} values
+ */
 export async function mountNewWait(element, page, _rest, values) {
   await Promise.all([sheet("screens.css"), sheet("making.css")]);
   const { displays } = await api.get("/api/displays");
@@ -31,11 +33,13 @@ export async function mountNewWait(element, page, _rest, values) {
   return () => form.end();
 }
 
+/** @param {HTMLElement} element */
 function refused(element) {
   fill(element, panelHead("New wait"), el("div.card", {}, nothing("This session may only look. One of scope “wait” may wait for things.")));
   return () => {};
 }
 
+/** @param {HTMLElement} element @param {Page} page */
 function without(element, page) {
   const make = page.may("act") ? el("p", {}, el("a.button", { href: "#/screens/new" }, "New display")) : null;
   fill(element, panelHead("New wait"), el("div.card", {}, nothing([el("p", {}, "No display is up, so there is nothing to look at."), make])));
@@ -43,28 +47,21 @@ function without(element, page) {
 }
 
 class NewWait {
+  /** @param {Page} page @param {Api.DisplayInfo[]} displays @param {URLSearchParams} values */
   constructor(page, displays, values) {
     this.page = page;
-    this.displays = displays;
     this.taskId = values.get("task") ?? "";
     this.layer = new RegionLayer(() => this.size, () => this.drawn());
     this.conditions = new ConditionForm({ may: page.may, cut: () => this.cut() });
-    this.build();
-    this.open(displays.find((one) => one.name === values.get("display")) ?? displays[0]);
-    const region = (values.get("region") ?? "").split(",").map(Number);
-    if (region.length === 4 && region.every(Number.isFinite)) {
-      this.layer.set(region);
-      this.drawn();
-    }
-  }
-
-  get size() {
-    return [this.display.width || 4, this.display.height || 3];
-  }
-
-  build() {
-    const options = this.displays.map((one) => el("option", { value: one.name }, one.name));
-    this.which = el("select", { name: "display", onchange: () => this.open(this.displays.find((one) => one.name === this.which.value)) }, options);
+    this.display = displays.find((one) => one.name === values.get("display")) ?? displays[0];
+    this.screen = new Screen(api, this.display, EXACT);
+    /** @type {Api.Scene | null} */
+    this.scene = null;
+    this.unread = "";
+    this.ended = false;
+    const options = displays.map((one) => el("option", { value: one.name }, one.name));
+    /** @type {HTMLSelectElement} */
+    this.which = el("select", { name: "display", onchange: () => this.open(displays.find((one) => one.name === this.which.value) ?? displays[0]) }, options);
     this.where = el("select", { name: "target", onchange: () => this.aimed() });
     this.picture = el("div.draw-picture", {});
     this.offers = el("div.offers", { role: "group", "aria-label": "What is there now" });
@@ -73,7 +70,24 @@ class NewWait {
     this.task = el("select", { name: "task" }, el("option", { value: "" }, "none"));
     this.judge = el("select", { name: "judge" }, el("option", { value: "auto" }, "as set"), el("option", { value: "ocr" }, "the text on the screen only"));
     this.said = el("div.tried", { role: "status", "aria-label": "Tried on the present picture" });
-    this.node = el("div.grid", {},
+    this.node = this.build();
+    this.askTasks();
+    this.askJudges();
+    this.open(this.display);
+    const region = (values.get("region") ?? "").split(",").map(Number);
+    if (region.length === 4 && region.every(Number.isFinite)) {
+      this.layer.set(region);
+      this.drawn();
+    }
+  }
+
+  /** @returns {[width: number, height: number]} */
+  get size() {
+    return [this.display.width || 4, this.display.height || 3];
+  }
+
+  build() {
+    return el("div.grid", {},
       el("div.head", {}, el("a.button", { href: "#/waits" }, "← Waits"), el("h1", {}, "New wait")),
       el("div.making", {},
         el("div.grid", {}, this.picture, el("p", { class: "muted small" }, "Drag on the picture to look at a part of it.")),
@@ -84,8 +98,6 @@ class NewWait {
             el("label.field", {}, "For the task", this.task), el("label.field", {}, "Sentences are judged by", this.judge))),
           el("div.act-bar", {}, this.said, el("div.tools", {}, actionButton("Try it now", () => this.tried(), { focus: "try" }),
             actionButton("Start waiting", () => this.armed(), { tone: "primary", focus: "arm" }))))));
-    this.askTasks();
-    this.askJudges();
   }
 
   end() {
@@ -95,8 +107,9 @@ class NewWait {
 
   // ---- what it looks at -------------------------------------------------------------------------------------------------
 
+  /** @param {Api.DisplayInfo} display */
   open(display) {
-    this.screen?.end();
+    this.screen.end();
     this.display = display;
     this.which.value = display.name;
     this.screen = new Screen(api, display, EXACT);
@@ -127,15 +140,17 @@ class NewWait {
     fill(this.said);
   }
 
-  /** The boxes that are looked at: texts and controls in it are offered. */
+  /** The box that is looked at: texts and controls in it are offered.
+   * @returns {Api.Rect}
+   */
   get box() {
-    if (this.where.value === "region") return this.layer.box;
+    if (this.where.value === "region" && this.layer.box) return this.layer.box;
     const window = this.display.windows.find((one) => `window:${one.window_id}` === this.where.value);
     return window?.bounds ?? [0, 0, ...this.size];
   }
 
   get target() {
-    return this.where.value === "region" ? `region:${this.layer.box.join(",")}` : this.where.value || "screen";
+    return this.where.value === "region" && this.layer.box ? `region:${this.layer.box.join(",")}` : this.where.value || "screen";
   }
 
   /** The PNG of the region as it is painted now, in base64; "" without a region. */
@@ -143,7 +158,7 @@ class NewWait {
     if (!this.layer.box) return "";
     const [x, y, width, height] = this.layer.box;
     const part = el("canvas", { width, height });
-    part.getContext("2d").drawImage(this.screen.canvas, x, y, width, height, 0, 0, width, height);
+    part.getContext("2d")?.drawImage(this.screen.canvas, x, y, width, height, 0, 0, width, height);
     return part.toDataURL("image/png").split(",")[1];
   }
 
@@ -156,7 +171,7 @@ class NewWait {
     try {
       const { scene } = await api.get(query("/api/scene", { display: name, mode: "active", within_s: 45 }), undefined, READ_MS);
       if (name === this.display.name && !this.ended) this.scene = scene;
-    } catch (fault) {
+    } catch (/** @type {any} */ fault) {
       if (fault.status === undefined) throw fault;
       if (name === this.display.name) this.unread = sentence(fault.error);
     }
@@ -176,6 +191,7 @@ class NewWait {
       texts.length || controls.length ? null : el("p", { class: "muted small" }, unread || "No text and no control was found in this part."));
   }
 
+  /** @param {string} title @param {[words: string, type: string, values: object][]} rows */
   chips(title, rows) {
     if (!rows.length) return null;
     const unlike = [...new Map(rows.map((row) => [row[0], row])).values()];
@@ -212,11 +228,11 @@ class NewWait {
     if (!body) return;
     fill(this.said, el("p.muted", {}, "Looking…"));
     try {
-      const isSequence = body.until.type === "then"; // each part is tried by itself: a sequence is no single look
-      const parts = isSequence ? body.until.parts : [body.until];
+      const { until: whole } = body;
+      const parts = whole.type === "then" ? whole.parts : [whole]; // each part is tried by itself: a sequence is no single look
       const tries = await Promise.all(parts.map((until) => api.post("/api/waits/try", { ...body, until, block_s: TRY_S })));
-      if (!this.ended) fill(this.said, tries.map((tried, at) => verdict(tried, isSequence ? condition(parts[at]) : "")));
-    } catch (fault) {
+      if (!this.ended) fill(this.said, tries.map((tried, at) => verdict(tried, whole.type === "then" ? condition(parts[at]) : "")));
+    } catch (/** @type {any} */ fault) {
       this.failed(fault);
     }
   }
@@ -229,17 +245,19 @@ class NewWait {
       const { wait, notes } = await api.post("/api/waits", { ...body, ...task, timeout_s: Number(this.span.value), label: this.label.value.trim() });
       for (const note of notes) notice(sentence(note), "warn");
       this.page.go(`waits/${encodeURIComponent(wait.wait_id)}`);
-    } catch (fault) {
+    } catch (/** @type {any} */ fault) {
       this.failed(fault);
     }
   }
 
+  /** @param {any} fault */
   failed(fault) {
     if (fault.status === undefined) throw fault;
     fill(this.said, el("p.bad-text", {}, sentence(fault.error), fault.hint ? ` ${sentence(fault.hint)}` : ""));
   }
 }
 
+/** @param {Api.WaitTryReply} given @param {string} part */
 function verdict({ verdict: said }, part) {
   const { answer } = said;
   const none = said.code === "not_judged" ? "No judge has answered within a minute." : "";
@@ -247,16 +265,19 @@ function verdict({ verdict: said }, part) {
 }
 
 // What of a line stands in the box whole: a word that is cut there is not read there.
+/** @param {Api.OcrElement} given @param {Api.Rect} box */
 function textIn({ text, bbox, words }, box) {
   const inside = words.filter(([, place]) => within(place, box)).map(([word]) => word);
   return words.length ? inside.join(" ").trim() : within(bbox, box) ? text.trim() : "";
 }
 
+/** @param {Api.Rect} given @param {Api.Rect} given */
 function within([x, y, w, h], [left, top, width, height]) {
   return x >= left - SLACK_PX && y >= top - SLACK_PX && x + w <= left + width + SLACK_PX && y + h <= top + height + SLACK_PX;
 }
 
 // What is optional here may be refused to this session.
+/** @template Answer @param {Promise<Answer>} asked @returns {Promise<Answer | null>} */
 function had(asked) {
   return asked.catch((fault) => {
     if (fault.status === undefined) throw fault;

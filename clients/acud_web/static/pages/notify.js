@@ -13,15 +13,17 @@ export function notifyCard() {
   return card("Notifications in this browser", body);
 }
 
+/** @param {HTMLElement} body */
 async function refresh(body) {
   try {
     fill(body, ...(await content(body)));
-  } catch (fault) {
+  } catch (/** @type {any} */ fault) {
     if (fault.status === undefined) throw fault;
     fill(body, el("p.muted", {}, fault.error));
   }
 }
 
+/** @param {HTMLElement} body */
 async function content(body) {
   const state = await api.get("/api/push");
   if (!state.on) return [el("p.muted", {}, `Off in the settings: ${state.reason}.`)];
@@ -30,6 +32,7 @@ async function content(body) {
   if (Notification.permission === "denied")
     return [el("p.muted", {}, "Denied: this browser was told not to show notifications of this page.")];
   const mine = localStorage.getItem(PLACE);
+  /** @param {() => Promise<unknown>} work */
   const again = (work) => async () => {
     await work();
     await refresh(body);
@@ -39,38 +42,42 @@ async function content(body) {
   return [actionButton("Notify me here", again(() => begin(state.public_key)))];
 }
 
+/** @param {string} key */
 async function begin(key) {
   if ((await Notification.requestPermission()) !== "granted") return;
   const registration = await navigator.serviceWorker.register("/static/push.js", { scope: "/dashboard" });
   const target = await subscribed(await active(registration), key);
   if (!target) return;
-  const { keys, endpoint } = target.toJSON();
+  const { keys = {}, endpoint } = target.toJSON();
   const body = { endpoint, p256dh: keys.p256dh, auth: keys.auth };
   const { subscription } = await api.post("/api/push", body);
   localStorage.setItem(PLACE, subscription.push_id);
 }
 
 // A worker that was just installed can't subscribe before it is active.
+/** @param {ServiceWorkerRegistration} registration */
 async function active(registration) {
   const worker = registration.installing ?? registration.waiting;
   if (worker)
     await new Promise((resolve) => {
-      const look = () => ["activated", "redundant"].includes(worker.state) && resolve();
+      const look = () => ["activated", "redundant"].includes(worker.state) && resolve(null);
       worker.addEventListener("statechange", look);
       look();
     });
   return registration;
 }
 
+/** @param {ServiceWorkerRegistration} registration @param {string} key */
 async function subscribed(registration, key) {
   try {
     return await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
-  } catch (fault) {
+  } catch (/** @type {any} */ fault) {
     notice(`This browser could not subscribe: ${fault.message}`, "bad");
     return null;
   }
 }
 
+/** @param {string} id */
 async function end(id) {
   await api.del(`/api/push/${encodeURIComponent(id)}`);
   localStorage.removeItem(PLACE);

@@ -18,6 +18,7 @@ const TASKS = 8;
 const WAITS = 8;
 const EVENTS = 12;
 
+/** @param {HTMLElement} element @param {Page} given */
 export async function mountNow(element, { api, bus }) {
   await sheet("screens.css");
   const tiles = el("div.tiles", {});
@@ -29,8 +30,10 @@ export async function mountNow(element, { api, bus }) {
     waits: card("Newest waits", waits, el("a", { href: "#/waits?kind=all" }, "All waits")),
   };
   const begin = firstSteps();
+  /** @type {Record<string, boolean | null>} */
   const has = { screens: null, tasks: null, waits: null };
   // What holds nothing takes no room; where nothing is there at all, the first steps stand in its place.
+  /** @param {"screens" | "tasks" | "waits"} name @param {boolean} some */
   const arrange = (name, some) => {
     has[name] = some;
     for (const [one, node] of Object.entries(parts)) node.hidden = has[one] === false;
@@ -110,8 +113,9 @@ export async function mountNow(element, { api, bus }) {
 }
 
 // Those where something is going on first.
+/** @param {HTMLElement} body @param {Cards} cards @param {Display[]} displays */
 function showScreens(body, cards, displays) {
-  const busy = displays.toSorted((one, other) => isIdle(one) - isIdle(other) || one.number - other.number);
+  const busy = displays.toSorted((one, other) => Number(isIdle(one)) - Number(isIdle(other)) || one.number - other.number);
   const shown = busy.slice(0, SCREENS);
   cards.keep(shown);
   const grid = body.querySelector("ul") ?? el("ul.screen-grid", { "aria-label": "Screens" });
@@ -130,11 +134,15 @@ function firstSteps() {
     el("p.muted.small", {}, "What happens then is shown here as it happens."));
 }
 
+/** @param {string} label @param {any[]} items @param {(item: any) => any} keyOf
+ * @param {(item: any) => Element} make @param {HTMLElement} body
+ */
 function list(label, items, keyOf, make, body, kind = "rows") {
   const found = body.querySelector("ul") ?? el(`ul.${kind}`, { "aria-label": label });
   return keyed(found, items, keyOf, make);
 }
 
+/** @param {HTMLElement} body @param {Api.StatusReply} status */
 function showTiles(body, status) {
   const up = status.displays.filter((one) => one.state === "up").length;
   const dead = status.displays.length - up;
@@ -157,6 +165,7 @@ function showTiles(body, status) {
   );
 }
 
+/** @param {string} href @param {string | number} value @param {string} words */
 function tile(href, value, words, bad = false) {
   return el(
     "a.card.tile",

@@ -12,6 +12,7 @@ import { bytes, count, dial, duration, stateWord } from "../parts/words.js";
 
 const MOST = 1000;
 
+/** @param {NamedRecording} one @param {Page} page */
 export function recordingRow(one, page) {
   const path = `/api/recordings/${encodeURIComponent(one.recording_id)}`;
   const running = one.state === "recording";
@@ -58,12 +59,14 @@ export function recordingRow(one, page) {
   );
 }
 
+/** @param {Api.RecordingInfo} one @param {string} path */
 function downloads(one, path) {
   if (!one.segments.some((segment) => segment.frames)) return null;
   // The answer names the file.
   return el("a", { href: `${path}/download`, download: "", "aria-label": `Download the MP4 of ${one.display}` }, "MP4");
 }
 
+/** @param {Api.RecordingInfo} one @param {string} path */
 async function deleted(one, path) {
   const lines = [
     `${duration(one.seconds)} of ${one.display}, ${bytes(one.size_bytes)}, are deleted from the disk.`,
@@ -72,6 +75,7 @@ async function deleted(one, path) {
   if (await confirmed("Delete this recording?", lines, "Delete")) await api.del(path);
 }
 
+/** @param {HTMLElement} element @param {Page} page @param {string[]} given @param {URLSearchParams} values */
 export async function mountRecordings(element, page, [chosen], values) {
   if (chosen) return mountOne(element, page, chosen, values);
   const list = el("ul.rows", { "aria-label": "Recordings" });
@@ -102,7 +106,7 @@ export async function mountRecordings(element, page, [chosen], values) {
       filters.offerFrom(rows.map(facets), (name, value) =>
         name === "task" ? taskName(value) : name === "state" ? stateWord(value).word : value,
       );
-      const shown = rows.filter((one) => filters.fits(facets(one)));
+      const shown = rows.filter((/** @type {NamedRecording} */ one) => filters.fits(facets(one)));
       filters.say(shown.length, rows.length);
       keyed(
         list,
@@ -121,11 +125,13 @@ export async function mountRecordings(element, page, [chosen], values) {
   };
 }
 
+/** @param {NamedRecording} one */
 function facets(one) {
   const { display, state, task_id: task, created_utc_s: utcS } = one;
   return { display, state, task, utcS, words: searched(display, one.name, one.reason, one.recording_id) };
 }
 
+/** @param {HTMLElement} root */
 function elapsed(root) {
   for (const node of root.querySelectorAll("[data-began]"))
     node.textContent = dial(Date.now() / 1000 - Number(node.dataset.began));
@@ -175,10 +181,12 @@ function starter() {
   return form;
 }
 
+/** @param {HTMLElement} element @param {Page} page @param {string} recordingId @param {URLSearchParams} values */
 async function mountOne(element, page, recordingId, values) {
+  /** @type {`/api/recordings/${string}`} */
   const path = `/api/recordings/${encodeURIComponent(recordingId)}`;
   const [found, { mountReplay }] = await Promise.all([api.get(path), load("replay")]);
-  const one = found.recording ?? found;
+  const one = found.recording;
   const replay = el("div.replay", {});
   const trial = el("div", {});
   const about = el("ul.rows", { "aria-label": "The recording" });
@@ -189,7 +197,7 @@ async function mountOne(element, page, recordingId, values) {
     show: (_body, data) =>
       keyed(
         about,
-        [data.recording ?? data],
+        [data.recording],
         (row) => row.recording_id,
         (row) => recordingRow(row, page),
       ),
@@ -202,12 +210,12 @@ async function mountOne(element, page, recordingId, values) {
     card("About it", about),
   );
   const stop = await mountReplay(replay, page.api, recordingId, Number(values.get("at")) || 0, (values.get("hide") ?? "").split(","));
-  const stopTrial = page.may("wait") && (await load("replay_trial")).mountTrial(trial, page, one, replay);
+  const stopTrial = page.may("wait") ? (await load("replay_trial")).mountTrial(trial, page, one, replay) : undefined;
   const timer = setInterval(() => elapsed(element), 1000);
   return () => {
     clearInterval(timer);
     panel.stop();
-    stop?.();
+    stop();
     stopTrial?.();
   };
 }

@@ -16,9 +16,12 @@ const SPEEDS = [0.5, 1, 2, 4, 8];
 const LINK_MS = 400; // browsers refuse a page that changes its address all the time
 const SCROLLS = new Set(["Home", "End", "PageUp", "PageDown"]); // of the page, while the focus is not in the recording
 
-/** Show the recording in `element`, from `at_ms` (UTC; 0: its beginning), without marks of the kinds in `hidden`. Returns what ends it. */
+/** Show the recording in `element`, from `at_ms` (UTC; 0: its beginning), without marks of the kinds in `hidden`. Returns what ends it.
+ * @param {HTMLElement} element @param {Gateway} api @param {string} recordingId @param {string[]} [hidden]
+ */
 export async function mountReplay(element, api, recordingId, at_ms = 0, hidden = []) {
   await sheet("screens.css");
+  /** @type {`/api/recordings/${string}`} */
   const path = `/api/recordings/${encodeURIComponent(recordingId)}`;
   const { recording } = await api.get(path);
   const [axis, { marks, waits }] = await Promise.all([axisOf(api, path, recording), timelineOf(api, path)]);
@@ -35,15 +38,19 @@ export async function mountReplay(element, api, recordingId, at_ms = 0, hidden =
   return () => replay.end();
 }
 
+/** @param {Gateway} api @param {`/api/recordings/${string}`} path @param {Api.RecordingInfo} recording */
 async function axisOf(api, path, recording) {
   const rows = await Promise.all(recording.segments.map((segment) => rowsOf(api, `${path}/segments/${segment.number}/frames`)));
   return new Axis(recording.segments.map((segment, at) => ({ ...segment, rows: rows[at] })));
 }
 
+/** @param {Gateway} api @param {`/api/recordings/${string}/segments/${number}/frames`} path */
 async function rowsOf(api, path) {
+  /** @type {Api.FrameAt[]} */
   const rows = [];
   for (let more = true; more;) {
-    const from_ms = rows.length ? rows.at(-1).at_ms + 0.001 : 0;
+    const last = rows.at(-1);
+    const from_ms = last ? last.at_ms + 0.001 : 0;
     const page = await api.get(`${path}?limit=20000&from_ms=${from_ms}`);
     rows.push(...page.frames);
     more = page.more && page.frames.length > 0;
@@ -51,7 +58,9 @@ async function rowsOf(api, path) {
   return rows;
 }
 
+/** @param {Gateway} api @param {`/api/recordings/${string}`} path */
 async function timelineOf(api, path) {
+  /** @type {{ marks: Api.Mark[]; waits: Api.WaitSpan[] }} */
   const found = { marks: [], waits: [] };
   for (let more = true; more;) {
     const page = await api.get(`${path}/timeline?limit=5000&after_ms=${found.marks.at(-1)?.utc_ms ?? 0}`);
@@ -63,6 +72,9 @@ async function timelineOf(api, path) {
 }
 
 export class Replay {
+  /** @param {string} path @param {Api.RecordingInfo} recording @param {Axis} axis @param {Api.Mark[]} marks
+   * @param {Api.WaitSpan[]} waits @param {string[]} hidden
+   */
   constructor(path, recording, axis, marks, waits, hidden) {
     this.path = path;
     this.hash = `#/recordings/${encodeURIComponent(recording.recording_id)}`;
@@ -70,8 +82,12 @@ export class Replay {
     this.all = this.marks = marks;
     this.kinds = new Set(KINDS.map(([kind]) => kind).filter((kind) => !hidden.includes(kind)));
     this.index = 0;
-    this.segment = null;
+    /** @type {AxisSegment} */
+    this.segment = axis.segments[0];
+    this.isLoaded = false;
+    /** The time of a mark that was gone to, null at a frame. @type {number | null} */
     this.newest = null;
+    this.isPlaying = false;
     this.link = settled(() => this.linked(), LINK_MS);
     this.clicks = new ClickLayer();
     this.list = new MarkList(marks, (utc_ms) => this.jump(utc_ms));
@@ -81,43 +97,45 @@ export class Replay {
       hover: (utc_ms, x) => this.preview.show(utc_ms, x, utc_ms === null ? "" : this.near(utc_ms)),
     });
     this.line = this.track.line;
-    this.build(recording);
-    this.filter();
-  }
-
-  // ---- the page ----------------------------------------------------------------------------------------------------
-
-  build(recording) {
     this.video = el("video.replay-video", { preload: "auto", playsinline: true, "aria-label": `Recording of ${recording.display}` });
     this.video.muted = true; // it has no sound; some browsers play nothing else by themselves
     this.trouble = el("p.replay-trouble", { role: "alert", hidden: true });
     this.where = el("output.replay-where", { "aria-live": "off" });
+    this.search = el("input", { type: "search", placeholder: "Find in what happened", "aria-label": "Find in what happened",
+      oninput: () => this.filter() });
+    this.speed = el("select", { "aria-label": "Speed", onchange: () => this.paced() },
+      SPEEDS.map((speed) => el("option", { value: speed, selected: speed === 1 }, `${speed} ×`)));
+    this.skip = el("input", { type: "checkbox" });
+    this.playButton = el("button", { type: "button", "aria-label": "Play (Space)", title: "Play (Space)", onclick: () => this.toggle() }, "▶");
     this.tools = this.buildTools();
     this.picture = el("div.replay-picture", {}, this.video, this.clicks.node);
     this.node = el("div.replay-page", {},
       el("div.replay-main", {}, this.picture, this.trouble, this.tools, el("div.replay-time", {}, this.track.node, this.preview.node), help()),
       el("div.replay-side", {}, this.buildFilter(), this.list.none, this.list.node));
     // Wherever the focus is: who has just opened a recording has it nowhere in it.
-    this.onKey = (event) => this.pressed(event);
+    this.onKey = (/** @type {KeyboardEvent} */ event) => this.pressed(event);
     document.addEventListener("keydown", this.onKey);
-    this.node.addEventListener("moment", (event) => this.jump(event.detail)); // from a condition that is tried on it
+    this.node.addEventListener("moment", (event) => this.jump(/** @type {CustomEvent<number>} */ (event).detail)); // from a condition that is tried on it
     this.video.addEventListener("error", () => this.broken());
     this.video.addEventListener("ended", () => this.nextSegment());
     this.video.addEventListener("pause", () => this.tell());
     this.video.addEventListener("play", () => this.follow());
+    this.filter();
   }
+
+  // ---- the page ----------------------------------------------------------------------------------------------------
 
   buildFilter() {
     const there = KINDS.filter(([kind]) => this.all.some((mark) => mark.kind === kind));
+    /** @param {string[]} given */
     const chip = ([kind, name]) => el("button.chip", { type: "button", "aria-pressed": String(this.kinds.has(kind)),
-      onclick: (event) => this.toggleKind(kind, event.currentTarget) }, name);
-    this.search = el("input", { type: "search", placeholder: "Find in what happened", "aria-label": "Find in what happened",
-      oninput: () => this.filter() });
+      onclick: (event) => this.toggleKind(kind, /** @type {HTMLElement} */ (event.currentTarget)) }, name);
     const node = el("div.replay-filter", { role: "group", "aria-label": "Which marks are shown" }, there.map(chip), this.search);
     node.hidden = !this.all.length;
     return node;
   }
 
+  /** @param {string} kind @param {HTMLElement} chip */
   toggleKind(kind, chip) {
     if (!this.kinds.delete(kind)) this.kinds.add(kind);
     chip.setAttribute("aria-pressed", String(this.kinds.has(kind)));
@@ -132,7 +150,9 @@ export class Replay {
     this.track.show(this.marks, this.all);
   }
 
-  /** Return what happened last at `utc_ms`, within a few pixels of it. */
+  /** Return what happened last at `utc_ms`, within a few pixels of it.
+   * @param {number} utc_ms
+   */
   near(utc_ms) {
     const reach_ms = (6 * (this.axis.end - this.axis.begin)) / Math.max(1, this.track.strip.clientWidth);
     const mark = this.marks.findLast((one) => Math.abs(one.utc_ms - utc_ms) <= reach_ms);
@@ -140,11 +160,8 @@ export class Replay {
   }
 
   buildTools() {
+    /** @param {string} words @param {string} name @param {() => void} act */
     const button = (words, name, act) => el("button", { type: "button", "aria-label": name, title: name, onclick: act }, words);
-    this.playButton = button("▶", "Play (Space)", () => this.toggle());
-    this.speed = el("select", { "aria-label": "Speed", onchange: () => this.paced() },
-      SPEEDS.map((speed) => el("option", { value: speed, selected: speed === 1 }, `${speed} ×`)));
-    this.skip = el("input", { type: "checkbox" });
     return el("div.replay-tools", {}, this.playButton,
       button("‹", "Previous frame (←)", () => this.step(-1)), button("›", "Next frame (→)", () => this.step(1)),
       button("⇤", "Previous mark ([)", () => this.mark(false)), button("⇥", "Next mark (])", () => this.mark(true)),
@@ -161,7 +178,9 @@ export class Replay {
 
   // ---- going there -------------------------------------------------------------------------------------------------
 
-  /** Show frame number `index` (0: the first). */
+  /** Show frame number `index` (0: the first).
+   * @param {number} index
+   */
   go(index) {
     this.index = Math.max(0, Math.min(this.axis.frames.length - 1, index));
     this.seek();
@@ -171,20 +190,24 @@ export class Replay {
 
   /** Take the keys that elsewhere scroll the page, unless somebody is at something else already. */
   focus() {
-    if ([document.body, document.getElementById("main")].includes(document.activeElement)) this.line.focus({ preventScroll: true });
+    if (document.activeElement === document.body || document.activeElement?.id === "main") this.line.focus({ preventScroll: true });
   }
 
+  /** @param {number} by */
   step(by) {
     this.stop();
     this.go(this.index + by);
   }
 
+  /** @param {boolean} forward */
   mark(forward) {
     const to = neighbour(this.marks, this.newest ?? this.frame.utc_ms, forward);
     if (to) this.jump(to.utc_ms);
   }
 
-  /** Show what was on the screen at a mark; several may lie on one frame. */
+  /** Show what was on the screen at a mark; several may lie on one frame.
+   * @param {number} utc_ms
+   */
   jump(utc_ms) {
     this.stop();
     this.go(this.axis.indexAt(utc_ms));
@@ -221,17 +244,20 @@ export class Replay {
   seek() {
     this.newest = null;
     const { segment, seek_s } = this.frame;
-    if (this.segment !== segment) this.load(segment);
+    if (!this.isLoaded || this.segment !== segment) this.load(segment);
     this.video.currentTime = seek_s;
   }
 
+  /** @param {AxisSegment} segment */
   load(segment) {
     this.segment = segment;
+    this.isLoaded = true;
     this.picture.style.aspectRatio = `${segment.width} / ${segment.height}`;
     this.video.src = this.urlOf(segment);
     this.paced();
   }
 
+  /** @param {Api.Segment} segment */
   urlOf(segment) {
     return `${this.path}/segments/${segment.number}/video`;
   }
@@ -288,6 +314,7 @@ export class Replay {
     this.say(`Segment ${this.segment.number} can't be shown${fault?.message ? `: ${fault.message}` : "."}`);
   }
 
+  /** @param {string} words */
   say(words) {
     fill(this.trouble, words);
     this.trouble.hidden = !words;
@@ -322,16 +349,19 @@ export class Replay {
     this.clicks.show(this.all, utc_ms, segment.width, segment.height, Math.max(now, next - 1));
   }
 
+  /** @param {KeyboardEvent} event */
   pressed(event) {
     if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented || busy(event.target)) return;
     const act = this.keys()[event.key];
-    if (!act || (event.key === " " && event.target.matches("a, button, summary"))) return;
-    if (SCROLLS.has(event.key) && !this.node.contains(event.target)) return;
+    const target = /** @type {Element} */ (event.target);
+    if (!act || (event.key === " " && target.matches("a, button, summary"))) return;
+    if (SCROLLS.has(event.key) && !this.node.contains(target)) return;
     event.preventDefault();
     event.stopPropagation();
     act(event.shiftKey ? LEAP : 1);
   }
 
+  /** @returns {Record<string, (by: number) => void>} */
   keys() {
     return {
       ArrowLeft: (by) => this.step(-by), ArrowRight: (by) => this.step(by),
@@ -345,6 +375,7 @@ export class Replay {
 }
 
 function help() {
+  /** @param {string} name */
   const key = (name) => el("kbd", {}, name);
   return el("p.replay-help", {}, key("←"), " ", key("→"), " frame, with ", key("Shift"), ` ${LEAP} · `, key("["), " ", key("]"),
     " mark · ", key("Home"), " ", key("End"), " · ", key("Space"), " play · ", key("+"), " ", key("−"), " ", key("0"), " zoom");

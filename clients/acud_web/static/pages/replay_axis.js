@@ -4,11 +4,13 @@ export const STILL_MS = 1500; // without a change for so long: stillness
 
 /** `segments`: those of a recording, each with its `rows` ({at_ms, utc_ms, frame}). Times are UTC ms. */
 export class Axis {
+  /** @param {(Api.Segment & { rows: Api.FrameAt[] })[]} segments */
   constructor(segments) {
+    /** @type {AxisSegment[]} */
     this.segments = segments.filter((segment) => segment.rows.length).map((segment) => ({
       ...segment,
       begin: segment.start_utc_ms,
-      end: segment.start_utc_ms + Math.max(segment.seconds * 1000, segment.rows.at(-1).at_ms + 1),
+      end: segment.start_utc_ms + Math.max(segment.seconds * 1000, segment.rows[segment.rows.length - 1].at_ms + 1),
     }));
     this.frames = this.segments.flatMap((segment) => segment.rows.map((row, at) => ({
       segment, frame: row.frame, at_ms: row.at_ms, utc_ms: row.utc_ms,
@@ -23,7 +25,9 @@ export class Axis {
     return this.frames.length === 0;
   }
 
-  /** Return the number of the newest frame at `utc_ms`; the first one before all. */
+  /** Return the number of the newest frame at `utc_ms`; the first one before all.
+   * @param {number} utc_ms
+   */
   indexAt(utc_ms) {
     let low = 0;
     let high = this.frames.length - 1;
@@ -35,7 +39,9 @@ export class Axis {
     return low;
   }
 
-  /** Return the number of the frame that `segment` shows at `at_ms` of its video. */
+  /** Return the number of the frame that `segment` shows at `at_ms` of its video.
+   * @param {AxisSegment} segment @param {number} at_ms
+   */
   indexIn(segment, at_ms) {
     const first = this.frames.findIndex((frame) => frame.segment === segment);
     const later = segment.rows.findIndex((row) => row.at_ms > at_ms);
@@ -51,14 +57,18 @@ export class Axis {
     }));
   }
 
-  /** Return how long frame number `index` shows in its segment. */
+  /** Return how long frame number `index` shows in its segment.
+   * @param {number} index
+   */
   shown_ms(index) {
     const { segment, at_ms } = this.frames[index];
     const next = this.frames[index + 1];
     return (next?.segment === segment ? next.at_ms : segment.end - segment.begin) - at_ms;
   }
 
-  /** Return where `utc_ms` is on the line, 0 to 1. */
+  /** Return where `utc_ms` is on the line, 0 to 1.
+   * @param {number} utc_ms
+   */
   share(utc_ms) {
     return Math.max(0, Math.min(1, (utc_ms - this.begin) / Math.max(1, this.end - this.begin)));
   }
@@ -72,7 +82,9 @@ export class Axis {
   }
 }
 
-/** Return the next of `marks` (in order of time) after `utc_ms`, or the one before it; undefined for none. */
+/** Return the next of `marks` (in order of time) after `utc_ms`, or the one before it; undefined for none.
+ * @param {{ utc_ms: number }[]} marks @param {number} utc_ms @param {boolean} forward
+ */
 export function neighbour(marks, utc_ms, forward) {
   return forward ? marks.find((mark) => mark.utc_ms > utc_ms + 0.5) : marks.findLast((mark) => mark.utc_ms < utc_ms - 0.5);
 }

@@ -59,7 +59,7 @@ export function mountTask(element, page, taskId) {
     everyMs: 5000,
     isEmpty: (data) => !data.messages.length,
     empty: () => "Nothing has been said yet.",
-    show: (body, data) => {
+    show: (body, /** @type {Api.TaskThreadReply} */ data) => {
       const down = thread.scrollTop + thread.clientHeight >= thread.scrollHeight - 24 || !thread.isConnected;
       keyed(
         thread,
@@ -282,7 +282,7 @@ function itemNode({ item, actions }, before, films) {
     ),
   );
   const older =
-    hidden > 0
+    item && hidden > 0
       ? el("p", { class: "muted small actions" }, `The newest ${actions.length} of ${item.actions} actions.`)
       : null;
   const content = actions.length ? list : el("p", { class: "muted small actions" }, "Nothing done here yet.");

@@ -15,12 +15,14 @@ const KINDS = [
   ["ended", "Ended"],
   ["all", "All"],
 ];
+/** @type {Record<string, string[]>} */
 const STATUSES = {
   live: ["active", "paused"],
   ended: ["completed", "failed", "cancelled"],
   all: ["active", "paused", "completed", "failed", "cancelled"],
 };
 
+/** @param {Api.TaskView} given */
 export function taskRow({ task, items, live_waits: waits }) {
   return el(
     "li",
@@ -43,6 +45,7 @@ export function taskRow({ task, items, live_waits: waits }) {
   );
 }
 
+/** @type {Record<string, Omit<BulkAct, "run">>} */
 const MOVES = {
   paused: {
     words: "Pause…",
@@ -71,10 +74,12 @@ const MOVES = {
   },
 };
 
+/** @param {"paused" | "active" | "cancelled"} status */
 function moving(status) {
-  return { ...MOVES[status], run: ({ task }) => api.post(`/api/tasks/${encodeURIComponent(task.task_id)}/status`, { status }) };
+  return { ...MOVES[status], run: (/** @type {Api.TaskView} */ { task }) => api.post(`/api/tasks/${encodeURIComponent(task.task_id)}/status`, { status }) };
 }
 
+/** @type {WholeShape} */
 const SHAPE = {
   title: "Tasks",
   noun: "tasks",
@@ -87,7 +92,7 @@ const SHAPE = {
     return { rows: tasks, total };
   },
   filters: ["state", "display", "within"],
-  facets: ({ task, items }) => ({
+  facets: (/** @type {Api.TaskView} */ { task, items }) => ({
     words: searched(task.name, task.agent_id, task.display, task.task_id, ...items.map((item) => item.title)),
     state: task.status,
     display: task.display,
@@ -105,6 +110,7 @@ const SHAPE = {
   bulk: { scope: "act", acts: [moving("paused"), moving("active"), moving("cancelled")] },
 };
 
+/** @param {HTMLElement} element @param {Page} page @param {string[]} given @param {URLSearchParams} values */
 export function mountTasks(element, page, [chosen], values) {
   return mountList(element, page, SHAPE, chosen, values);
 }

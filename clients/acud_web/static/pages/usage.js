@@ -18,6 +18,7 @@ const MEASURES = [
   ["evaluations", "Evaluations"],
 ];
 
+/** @param {HTMLElement} element @param {Page} given */
 export function mountUsage(element, { bus }) {
   const body = el("div.grid", {});
   let days = "7",
@@ -44,6 +45,7 @@ export function mountUsage(element, { bus }) {
     measure = to;
     again();
   });
+  /** @param {string} to */
   const choose = (to) => {
     measure = to;
     measures.children[to === "cost" ? 0 : 1].setAttribute("aria-pressed", "true");
@@ -73,9 +75,11 @@ export function mountUsage(element, { bus }) {
   };
 }
 
+/** @param {HTMLElement} place @param {Api.UsageReply} data @param {number} days @param {string} measure */
 function show(place, data, days, measure) {
   const judges = [...new Set(data.rows.map((row) => row.judge))].sort();
   const labels = lastDays(days);
+  /** @param {Api.UsageRow} row */
   const value = (row) => (measure === "cost" ? (row.cost_usd ?? 0) : row.evaluations);
   const series = judges.map((judge) => ({
     name: judge,
@@ -88,8 +92,8 @@ function show(place, data, days, measure) {
   }));
   const form =
     measure === "cost"
-      ? (amount) => `$${Number(amount.toPrecision(3))}`
-      : (amount) => Number(amount.toPrecision(3)).toLocaleString();
+      ? (/** @type {number} */ amount) => `$${Number(amount.toPrecision(3))}`
+      : (/** @type {number} */ amount) => Number(amount.toPrecision(3)).toLocaleString();
   const total = el(
     "p",
     {},
@@ -110,15 +114,18 @@ function show(place, data, days, measure) {
   );
 }
 
+/** @param {Api.UsageRow[]} rows @param {(row: Api.UsageRow) => number} value */
 function sum(rows, value) {
   return rows.reduce((total, row) => total + value(row), 0);
 }
 
 // The days are those of UTC, as the daemon counts them.
+/** @param {number} days @param {number} [now] */
 function lastDays(days, now = Date.now()) {
   return Array.from({ length: days }, (_, at) => new Date(now - (days - 1 - at) * 86400000).toISOString().slice(0, 10));
 }
 
+/** @param {Api.UsageRow[]} rows */
 function table(rows) {
   const heads = [
     ["Day (UTC)"],
@@ -129,6 +136,7 @@ function table(rows) {
     ["Tokens out", "number"],
     ["Cost", "number"],
   ];
+  /** @param {number | null} number */
   const known = (number) => (number === null ? "–" : number.toLocaleString());
   const lines = rows.map((row) =>
     el(

@@ -18,24 +18,55 @@ const PAGE = 100;
 const MOST = 1000; // in one answer: the chart shows them all, the table as many as were asked for
 const LIVE_MS = 2000; // a target that moves is no event
 
+/** @param {HTMLElement} element @param {Page} page @param {string} waitId */
 export function mountWait(element, page, waitId) {
   const shown = new WaitPage(element, page, waitId);
   return () => shown.stop();
 }
 
 class WaitPage {
+  /** @param {HTMLElement} element @param {Page} page @param {string} waitId */
   constructor(element, page, waitId) {
     this.page = page;
+    /** @type {`/api/waits/${string}`} */
     this.path = `/api/waits/${encodeURIComponent(waitId)}`;
+    /** @type {Api.Evaluation[]} */
     this.evaluations = [];
     this.rows = PAGE;
+    /** @type {Api.RecordingInfo[]} */
     this.recordings = [];
     this.isFilmsOld = true;
+    /** The name of its task, "" without one, null before it is known. @type {string | null} */
     this.task = null;
+    this.isWatching = false;
+    this.coming = false;
+    /** @type {Awaited<ReturnType<typeof mountLive>> | null} */
+    this.live = null;
+    /** @type {AbortController | undefined} */
+    this.drawing = undefined;
     this.seals = new Map();
     this.drawn = new Map();
     this.aborter = new AbortController();
-    this.build();
+    this.parts = Object.fromEntries(
+      ["head", "liveBody", "verdict", "compared", "evidence", "strip", "verdicts"].map((name) => [name, el("div", {})]),
+    );
+    const { head, liveBody, verdict, compared, evidence, strip, verdicts } = this.parts;
+    for (const body of [liveBody, verdict, compared, evidence, strip]) body.className = "body";
+    head.className = "head";
+    this.liveCard = card("Live", liveBody);
+    this.stripCard = card("Film strip", strip);
+    this.node = el(
+      "div.grid",
+      { class: "grid wait-detail" },
+      head,
+      this.liveCard,
+      card("Last verdict", verdict),
+      card("Evidence", evidence),
+      this.stripCard,
+      card("What is compared", compared),
+      card("Verdicts over time", verdicts),
+    );
+    this.liveCard.hidden = this.stripCard.hidden = true;
     this.panel = new Panel(element, page.bus, {
       load: (signal) => this.load(signal),
       topics: ["wait.", "recording."],
@@ -60,31 +91,9 @@ class WaitPage {
     this.live?.end();
   }
 
-  build() {
-    this.parts = Object.fromEntries(
-      ["head", "liveBody", "verdict", "compared", "evidence", "strip", "verdicts"].map((name) => [name, el("div", {})]),
-    );
-    const { head, liveBody, verdict, compared, evidence, strip, verdicts } = this.parts;
-    for (const body of [liveBody, verdict, compared, evidence, strip]) body.className = "body";
-    head.className = "head";
-    this.liveCard = card("Live", liveBody);
-    this.stripCard = card("Film strip", strip);
-    this.node = el(
-      "div.grid",
-      { class: "grid wait-detail" },
-      head,
-      this.liveCard,
-      card("Last verdict", verdict),
-      card("Evidence", evidence),
-      this.stripCard,
-      card("What is compared", compared),
-      card("Verdicts over time", verdicts),
-    );
-    this.liveCard.hidden = this.stripCard.hidden = true;
-  }
-
   // ---- what is loaded ------------------------------------------------------------------------------------------------
 
+  /** @param {AbortSignal} [signal] */
   async load(signal) {
     const found = await api.get(query(this.path, { evaluations: this.evaluations.length ? PAGE : MOST }), signal);
     const { wait, evaluations } = found;
@@ -99,7 +108,9 @@ class WaitPage {
   }
 
   // A recording that is being made has grown by what a new verdict is about.
+  /** @param {string} display @param {AbortSignal} [signal] */
   async growFilms(display, signal) {
+    /** @param {Api.RecordingInfo} one */
     const grow = async (one) => {
       if (one.state !== "recording" || one.display !== display) return one;
       return (await api.get(`/api/recordings/${encodeURIComponent(one.recording_id)}`, signal)).recording;
@@ -108,6 +119,7 @@ class WaitPage {
   }
 
   // Pages that overlap are one list; after a gap the newest page stands alone.
+  /** @param {Api.Evaluation[]} newest */
   merge(newest) {
     const known = new Map(this.evaluations.map((one) => [one.number, one]));
     const joined = newest.length < PAGE || newest.some((one) => known.has(one.number));
@@ -128,6 +140,7 @@ class WaitPage {
 
   // ---- what is shown -------------------------------------------------------------------------------------------------
 
+  /** @param {HTMLElement} body @param {Api.WaitShowReply} data */
   show(body, data) {
     const { wait } = data;
     const { evaluations, recordings } = this;
@@ -155,16 +168,19 @@ class WaitPage {
   }
 
   // Make a part anew only where what it shows has changed: the focus and a slider stay as they are.
+  /** @param {string} name @param {unknown} of @param {() => Nested} make */
   paint(name, of, make) {
     const seal = JSON.stringify(of);
     if (this.seals.get(name) === seal) return;
     this.seals.set(name, seal);
     const place = this.parts[name];
-    const focus = place.contains(document.activeElement) ? document.activeElement.dataset.focus : "";
+    const { activeElement } = document;
+    const focus = activeElement && place.contains(activeElement) ? activeElement.getAttribute("data-focus") : "";
     fill(place, make());
     if (focus) place.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus();
   }
 
+  /** @param {Api.WaitInfo} wait */
   head(wait) {
     return [
       el("a.button.back", { href: "#/waits" }, "← Waits"),
@@ -174,6 +190,7 @@ class WaitPage {
     ];
   }
 
+  /** @param {Api.WaitInfo} wait @param {number} kept */
   verdicts(wait, kept) {
     const { evaluations } = this;
     if (!evaluations.length) return nothing(this.isWatching ? "Not judged yet." : "Nobody has judged it.");
@@ -187,6 +204,7 @@ class WaitPage {
     ];
   }
 
+  /** @param {Api.WaitShowReply} data */
   async follow(data) {
     const { wait } = data;
     this.liveCard.hidden = !this.isWatching || !wait.display;
@@ -201,7 +219,7 @@ class WaitPage {
       try {
         this.live = await mountLive(this.parts.liveBody, api, wait.display);
         if (!this.live) fill(this.parts.liveBody, el("p.muted", {}, `There is no display ${wait.display} now.`));
-      } catch (fault) {
+      } catch (/** @type {any} */ fault) {
         if (fault.status === undefined) throw fault;
         fill(this.parts.liveBody, trouble(fault)); // it is tried again with the next answer
       } finally {
@@ -216,6 +234,7 @@ class WaitPage {
   }
 }
 
+/** @param {Api.WaitInfo} wait @param {Page} page */
 function tools(wait, page) {
   const path = `/api/waits/${encodeURIComponent(wait.wait_id)}`;
   if (wait.state === "watching")
@@ -240,6 +259,7 @@ function tools(wait, page) {
   ];
 }
 
+/** @param {Api.WaitInfo} wait */
 function verdictNode(wait) {
   const { verdict } = wait;
   const words =
@@ -257,6 +277,9 @@ function verdictNode(wait) {
   );
 }
 
+/** @param {Api.WaitInfo} wait @param {Api.Evaluation | undefined} newest @param {Api.RecordingInfo[]} recordings
+ * @param {string | null} task
+ */
 function aboutWait(wait, newest, recordings, task) {
   const { spec } = wait;
   const took = wait.changed_to_resolved_ms;
@@ -285,21 +308,24 @@ function aboutWait(wait, newest, recordings, task) {
   );
 }
 
+/** @param {string} title @param {string} words */
 function folded(title, words) {
   return el("details", {}, el("summary", {}, title), el("p.pre.muted", {}, words));
 }
 
 // A pass may allow to see a wait without its task.
+/** @param {string} taskId @param {AbortSignal} [signal] */
 async function taskName(taskId, signal) {
   try {
     return (await api.get(`/api/tasks/${encodeURIComponent(taskId)}?actions=1`, signal)).task.name;
-  } catch (fault) {
+  } catch (/** @type {any} */ fault) {
     if (fault.status !== 403 && fault.status !== 404) throw fault;
     return "its task";
   }
 }
 
 // The stages of a sequence: when each was reached, and the one that is watched. Their pictures are in the strip.
+/** @param {Api.WaitInfo} wait */
 function stagesNode(wait) {
   const { until } = wait.spec;
   if (until.type !== "then") return "";
@@ -315,8 +341,10 @@ function stagesNode(wait) {
   );
 }
 
+/** @type {Record<string, string>} */
 const TONES = { yes: "good", no: "quiet", unknown: "warn" };
 
+/** @param {Api.Evaluation[]} evaluations */
 function marksOf(evaluations) {
   return evaluations.map((one) => ({
     utcS: one.utc_s,
@@ -325,6 +353,7 @@ function marksOf(evaluations) {
   }));
 }
 
+/** @param {Api.WaitInfo} wait @param {Api.Evaluation[]} evaluations @param {Api.RecordingInfo[]} recordings */
 function evaluationTable(wait, evaluations, recordings) {
   const rows = evaluations.toReversed().map((one) => {
     const film = momentOf(recordings, one.utc_s * 1000, wait.display);

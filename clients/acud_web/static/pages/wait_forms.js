@@ -7,6 +7,7 @@ import { leavesOf } from "./wait_words.js";
 import { condition } from "../parts/words.js";
 
 // What can be edited of each kind of condition: its field, what that is called, and whether it is a number.
+/** @type {Record<string, [field: string, words: string, isNumber?: boolean]>} */
 const FIELDS = {
   criteria: ["criteria", "Sentence"],
   text: ["text", "Text"],
@@ -17,20 +18,24 @@ const FIELDS = {
   file: ["path", "File"],
   notification: ["text", "Notification"],
 };
+/** @type {Record<string, number>} */
 const UNITS = { s: 1, m: 60, min: 60, h: 3600, d: 86400 };
 
 // The seconds of "90", "90s", "5m" or "2h"; NaN for anything else.
+/** @param {string} words */
 export function seconds(words) {
   const found = /^\s*(\d+(?:\.\d+)?)\s*(s|min|m|h|d)?\s*$/.exec(words);
   return found ? Number(found[1]) * UNITS[found[2] ?? "s"] : NaN;
 }
 
+/** @param {number} s */
 export function brief(s) {
   const unit = ["d", "h", "m"].find((one) => s >= UNITS[one] && s % UNITS[one] === 0);
   return unit ? `${s / UNITS[unit]}${unit}` : `${s}s`;
 }
 
 // The condition to count from now on: baselines and starts of an earlier wait would hold at once.
+/** @param {AnyCondition} until */
 function fromNow(until) {
   const fresh = structuredClone(until);
   for (const leaf of leavesOf(fresh)) {
@@ -41,6 +46,7 @@ function fromNow(until) {
 }
 
 // The request that makes a wait like this one.
+/** @param {Api.WaitInfo} given */
 export function anew({ spec, display }) {
   const { window, region, pty, monitor, ignore } = spec.target;
   const target =
@@ -53,6 +59,7 @@ export function anew({ spec, display }) {
   return { until: fromNow(spec.until), target, display, ignore, timeout_s, policy, judge, task_id, label, wake, budget };
 }
 
+/** @param {Api.WaitCreateFields} request @param {Page} page */
 export async function armAgain(request, page) {
   const { wait, notes } = await api.post("/api/waits", request);
   notice(notes.length ? `Armed. ${notes.join("; ")}.` : "Armed: it watches now.");
@@ -60,6 +67,7 @@ export async function armAgain(request, page) {
 }
 
 // Ask for another condition and timeout. A live wait is changed; with a `page` a new one is armed.
+/** @param {Api.WaitInfo} wait @param {Page | null} [page] */
 export async function edit(wait, page = null) {
   const until = fromNow(wait.spec.until);
   const before = JSON.stringify(until);
@@ -108,6 +116,7 @@ export async function edit(wait, page = null) {
   await asked.closed;
 }
 
+/** @param {Api.WaitInfo} wait @param {AnyCondition | null} until @param {number | null} timeout_s */
 async function change(wait, until, timeout_s) {
   const body = Object.fromEntries(Object.entries({ until, timeout_s }).filter(([, value]) => value !== null));
   if (!Object.keys(body).length) return;
@@ -115,21 +124,23 @@ async function change(wait, until, timeout_s) {
   notice(notes.length ? `Changed. ${notes.join("; ")}.` : "Changed.");
 }
 
+/** @param {AnyCondition} leaf */
 function conditionField(leaf) {
-  const [field, words, isNumber] = FIELDS[leaf.type] ?? [];
-  if (!field) return el("p.muted", {}, `Stays as it is: ${condition(leaf)}.`);
+  const values = /** @type {Record<string, any>} */ (leaf);
+  if (!(leaf.type in FIELDS)) return el("p.muted", {}, `Stays as it is: ${condition(leaf)}.`);
+  const [field, words, isNumber] = FIELDS[leaf.type];
   const long = leaf.type === "criteria";
   const input = el(long ? "textarea" : "input", {
-    value: long ? null : String(leaf[field]),
+    value: long ? null : String(values[field]),
     type: isNumber ? "number" : null,
     step: isNumber ? "any" : null,
     required: leaf.type !== "widget",
     rows: long ? 3 : null,
     autocomplete: "off",
   });
-  if (long) input.value = leaf[field];
+  if (long) input.value = values[field];
   input.addEventListener("input", () => {
-    leaf[field] = isNumber ? Number(input.value) : input.value;
+    values[field] = isNumber ? Number(input.value) : input.value;
   });
   return el("label.stacked", {}, words, input);
 }

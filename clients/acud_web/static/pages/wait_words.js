@@ -5,6 +5,7 @@ import { facts } from "../parts/widgets.js";
 import { condition, duration } from "../parts/words.js";
 
 // The target and its display.
+/** @param {Api.WaitInfo} given */
 export function targetWords({ spec, display }) {
   const { window, region, pty, monitor } = spec.target;
   const part =
@@ -17,6 +18,7 @@ export function targetWords({ spec, display }) {
 }
 
 // How each kind of condition is decided.
+/** @param {AnyCondition} leaf @param {string} judges */
 function decidedBy(leaf, judges) {
   switch (leaf.type) {
     case "criteria":
@@ -26,7 +28,7 @@ function decidedBy(leaf, judges) {
     case "number":
       return `the number${leaf.label ? ` after “${leaf.label}”` : ""} is read off the picture and compared`;
     case "image":
-      return `the picture is looked for, at least ${Math.round(leaf.similarity * 100)} % alike in its shape and colours`;
+      return `the picture is looked for, at least ${Math.round((leaf.similarity ?? 0) * 100)} % alike in its shape and colours`;
     case "widget":
       return "programs tell which controls they have, and in which states";
     case "window":
@@ -46,13 +48,16 @@ function decidedBy(leaf, judges) {
   }
 }
 
+/** @param {AnyCondition} until @returns {AnyCondition[]} */
 export function leavesOf(until) {
-  if (until.parts) return until.parts.flatMap(leavesOf);
+  if ("parts" in until) return until.parts.flatMap(leavesOf);
   return until.type === "not" ? leavesOf(until.part) : [until];
 }
 
+/** @type {Record<string, string>} */
 const LOCAL = { ocr: "OCR on this machine", scripted: "a script" };
 
+/** @type {Record<string, string>} */
 const CADENCES = {
   event: "As soon as something changed there",
   fixed: "At a fixed pace, whether or not something changed",
@@ -60,11 +65,13 @@ const CADENCES = {
 };
 
 // The image that is looked for.
+/** @param {Api.WaitInfo} wait @param {Api.ScreenImage} leaf @param {number} stage */
 function sought(wait, leaf, stage) {
   const src = `/api/waits/${encodeURIComponent(wait.wait_id)}/evidence?part=sought&stage=${stage}`;
   return el("img.sought", { src, alt: "The image that is looked for", width: leaf.width, height: leaf.height });
 }
 
+/** @param {Api.WaitInfo} wait @param {Api.Evaluation[]} evaluations */
 export function comparedBy(wait, evaluations) {
   const { spec } = wait;
   const heard = [...new Set(evaluations.map((one) => one.judge).filter(Boolean))];
@@ -72,8 +79,9 @@ export function comparedBy(wait, evaluations) {
   const judges = heard.length ? heard.map((name) => LOCAL[name] ?? name).join(", ") : named;
   const { cadence, interval_s, force_after_s, confirm } = spec.policy;
   const pace = cadence === "fixed" ? `, every ${duration(interval_s)}` : `, and after ${duration(force_after_s)} in any case`;
+  /** @type {[part: AnyCondition, stage: number][]} */
   const parts = spec.until.type === "then" ? spec.until.parts.map((part, at) => [part, at + 1]) : [[spec.until, 0]];
-  const twice = confirm > 1 ? ` A yes counts once it was given ${confirm} times in a row.` : "";
+  const twice = (confirm ?? 1) > 1 ? ` A yes counts once it was given ${confirm} times in a row.` : "";
   return [
     facts([
       ["It waits until", condition(spec.until)],
@@ -92,7 +100,7 @@ export function comparedBy(wait, evaluations) {
           ),
         ),
       ],
-      ["When", `${CADENCES[cadence]}${pace}.${twice}`],
+      ["When", `${CADENCES[cadence ?? "event"]}${pace}.${twice}`],
       ["Judge", judges],
       spec.target.ignore.length ? ["Left out", `${spec.target.ignore.length} places of the target`] : null,
     ]),

@@ -16,8 +16,10 @@ const KINDS = [
   ["ended", "Ended"],
   ["all", "All"],
 ];
+/** @type {Record<string, string[]>} */
 const STATES = { live: ["watching"], ended: ENDED_STATES, all: ALL_STATES };
 
+/** @param {Api.WaitInfo} wait */
 export function waitRow(wait) {
   const { verdict } = wait;
   const said = verdict.code === "not_judged" && !wait.ended_utc_s ? "not judged yet" : verdict.detail || verdict.code;
@@ -44,10 +46,12 @@ export function waitRow(wait) {
   );
 }
 
+/** @param {string} words */
 function short(words) {
   return words.length > 120 ? `${words.slice(0, 119)}…` : words;
 }
 
+/** @type {PagedShape} */
 const SHAPE = {
   title: "Waits",
   noun: "waits",
@@ -66,7 +70,9 @@ const SHAPE = {
   },
   choices: async (kind, signal) => {
     const { facets } = await api.get(query("/api/waits", { state: STATES[kind], limit: 1, facets: true }), signal);
+    if (!facets) return []; // they were asked for
     await learn({ tasks: facets.tasks }, signal);
+    /** @param {string} name @param {string[]} found */
     const rows = (name, found) => found.map((value) => ({ [name]: value }));
     return [...rows("display", facets.displays), ...rows("task", facets.tasks.filter(taskName)), ...rows("judge", facets.judges),
       ...rows("state", STATES[kind])];
@@ -96,13 +102,16 @@ const SHAPE = {
   },
 };
 
+/** @param {HTMLElement} element @param {Page} page @param {string[]} given @param {URLSearchParams} values */
 export function mountWaits(element, page, [chosen], values) {
   return mountList(element, page, SHAPE, chosen, values);
 }
 
 // The page of one wait is fetched when one is first opened: lists and the overview do not need it.
+/** @param {HTMLElement} element @param {Page} page @param {string} waitId */
 function mountWait(element, page, waitId) {
-  let stop = null;
+  /** @type {Stop | undefined} */
+  let stop;
   let isOver = false;
   load("wait").then(
     (one) => {

@@ -15,8 +15,10 @@ const KINDS = [
   ["all", "All"],
 ];
 const UNSEEN = ["pending", "sent", "reminding", "undelivered"];
+/** @type {Record<string, string[]>} */
 const STATES = { unseen: UNSEEN, failed: ["undelivered"], all: [...UNSEEN, "seen"] };
 
+/** @param {HTMLElement} element @param {Page} page */
 export function mountWakes(element, page) {
   const list = el("ul.rows", { "aria-label": "Wakes" });
   const failing = el("div", {});
@@ -64,6 +66,7 @@ export function mountWakes(element, page) {
   return () => panel.stop();
 }
 
+/** @param {HTMLElement} place @param {any} data */
 function routes(place, data) {
   const bad = Object.entries(data.failing ?? {});
   fill(
@@ -85,6 +88,7 @@ function routes(place, data) {
 }
 
 // What an agent is woken for; the text that it gets is for programs.
+/** @type {Record<string, string>} */
 const FOR = {
   resolved: "has resolved",
   timeout: "timed out",
@@ -94,6 +98,7 @@ const FOR = {
   agent_escalated: "needs a person: its run can't go on",
 };
 
+/** @param {NamedWake} wake */
 function link(wake) {
   if (wake.kind === "test") return "A test of the wake routes";
   const noun = wake.wait_id ? "A wait" : wake.task_id ? "A task" : "A run of the agent";
@@ -102,9 +107,11 @@ function link(wake) {
   return wake.task_id ? el("a", { href: `#/tasks/${encodeURIComponent(wake.task_id)}` }, words) : words;
 }
 
+/** @param {Api.WakeInfo} given */
 const isUnrouted = ({ state, reason }) => state === "undelivered" && NO_ROUTE.test(reason);
 
 // Where no route was set up nothing has failed: its agent fetches the result.
+/** @param {NamedWake} wake @param {Page} page @param {boolean} hasRoute */
 function row(wake, page, hasRoute) {
   const again =
     wake.state === "undelivered" && page.may("act") && (hasRoute || !wake.isUnrouted)

@@ -9,22 +9,34 @@ const LONGEST_MS = 8000;
 // Besides the daemon's topics: `link` {state: "connecting" | "up" | "down" | "over", error} when the link changes, and
 // `missed` when events may have been lost: whoever shows something asks for it anew.
 export class Bus {
+  /** @param {Gateway} api @param {string} [path] */
   constructor(api, path = "/api/events/stream") {
     this.api = api;
     this.path = path;
+    /** @type {LinkState["state"]} */
     this.state = "connecting";
+    /** @type {any} */
     this.error = null;
     this.newest = 0;
     this.waits = FIRST_MS;
+    /** @type {Set<{ prefix: string; heard: (event: BusEvent) => unknown }>} */
     this.heard = new Set();
+    this.stopped = false;
+    this.before = false;
+    /** @type {EventSource | null} */
+    this.source = null;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
   }
 
+  /** @param {string} prefix @param {(event: BusEvent) => unknown} heard */
   on(prefix, heard) {
     const row = { prefix, heard };
     this.heard.add(row);
     return () => this.heard.delete(row);
   }
 
+  /** @param {BusEvent} event */
   tell(event) {
     for (const { prefix, heard } of [...this.heard]) if (event.topic.startsWith(prefix)) heard(event);
   }
@@ -47,6 +59,7 @@ export class Bus {
   }
 
   // No more: the session is over.
+  /** @param {any} error */
   stop(error) {
     this.stopped = true;
     clearTimeout(this.timer);
@@ -86,6 +99,7 @@ export class Bus {
     if (again) this.missed();
   }
 
+  /** @param {MessageEvent} message */
   took(message) {
     const event = JSON.parse(message.data);
     if (event.n) this.newest = event.n;
@@ -100,10 +114,11 @@ export class Bus {
   async broke() {
     if (!this.source) return;
     this.close();
+    /** @type {any} */
     let error = null;
     try {
       await this.api.get("/api/health");
-    } catch (fault) {
+    } catch (/** @type {any} */ fault) {
       error = fault;
     }
     if (this.stopped || this.source) return;
@@ -114,13 +129,15 @@ export class Bus {
   }
 
   // A question of the page failed with `error` on its way to the daemon: the link is not live until one is answered.
+  /** @param {any} error */
   async doubt(error) {
     if (this.state !== "up") return;
     this.move("down", error);
-    for (const { source } = this; source === this.source && this.state === "down"; ) {
+    const state = () => this.state;
+    for (const { source } = this; source === this.source && state() === "down"; ) {
       await new Promise((done) => setTimeout(done, FIRST_MS));
       const found = await this.api.get("/api/health").then(() => null, (fault) => fault);
-      if (source !== this.source || this.state !== "down") return; // the stream knows better
+      if (source !== this.source || state() !== "down") return; // the stream knows better
       if (isAway(found)) this.move("down", found);
       else {
         this.move("up");
@@ -129,6 +146,7 @@ export class Bus {
     }
   }
 
+  /** @param {LinkState["state"]} state @param {any} [error] */
   move(state, error = null) {
     if (state === this.state && error?.code === this.error?.code) return;
     this.state = state;

@@ -7,11 +7,15 @@ const [HEIGHT, LEFT, BELOW, ABOVE] = [200, 56, 22, 8];
 const MOST_SERIES = 5;
 
 // Stacked bars, `room` pixels wide. `series`: [{name, values}], a value for each label.
+/** @param {string[]} labels @param {Series[]} series @param {(amount: number) => string} form
+ * @param {number} room
+ */
 export function bars(labels, series, form, room) {
   const width = Math.max(280, room);
   const shown = folded(series);
   const totals = labels.map((_, at) => shown.reduce((sum, one) => sum + one.values[at], 0));
   const top = ceiling(Math.max(...totals, 0));
+  /** @param {number} value */
   const y = (value) => ABOVE + (HEIGHT - ABOVE - BELOW) * (1 - value / top);
   const step = (width - LEFT) / labels.length;
   const grid = [0, 0.5, 1].map((share) => [
@@ -60,8 +64,10 @@ export function bars(labels, series, form, room) {
 }
 
 // The largest by name, the others as one.
+/** @param {Series[]} series */
 function folded(series) {
   if (series.length <= MOST_SERIES) return series;
+  /** @param {Series} one */
   const size = (one) => one.values.reduce((sum, value) => sum + value, 0);
   const sorted = [...series].sort((a, b) => size(b) - size(a));
   const rest = sorted.slice(MOST_SERIES - 1);
@@ -71,18 +77,21 @@ function folded(series) {
   ];
 }
 
+/** @param {number} value */
 function ceiling(value) {
   if (!value) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
-  return [1, 2, 5, 10].map((times) => times * power).find((round) => round >= value);
+  return [1, 2, 5].map((times) => times * power).find((round) => round >= value) ?? 10 * power;
 }
 
 const TIMELINE_HEIGHT = 56;
 
 // Verdicts over the life of a wait, one mark each. `marks`: [{utcS, tone, title}].
+/** @param {{ utcS: number; tone: string; title: string }[]} marks @param {Api.WaitInfo} wait */
 export function timeline(marks, wait) {
   const begin = wait.created_utc_s;
-  const end = Math.max(wait.ended_utc_s || Date.now() / 1000, marks.at(-1).utcS, begin + 1);
+  const end = Math.max(wait.ended_utc_s || Date.now() / 1000, marks.at(-1)?.utcS ?? 0, begin + 1);
+  /** @param {number} utcS */
   const x = (utcS) => 6 + ((utcS - begin) / (end - begin)) * (1000 - 12);
   const drawn = marks.map((mark) =>
     svg(
@@ -98,11 +107,10 @@ export function timeline(marks, wait) {
       svg("title", {}, mark.title),
     ),
   );
-  const tally = ["good", "quiet", "warn"]
-    .map((tone) => [tone, marks.filter((mark) => mark.tone === tone).length])
-    .filter(([, many]) => many);
-  const names = { good: "yes", quiet: "no", warn: "unknown" };
-  const words = `Verdicts over ${duration(end - begin)}: ${tally.map(([tone, many]) => `${many} ${names[tone]}`).join(", ")}`;
+  const tally = [["good", "yes"], ["quiet", "no"], ["warn", "unknown"]]
+    .map(([tone, name]) => ({ tone, name, many: marks.filter((mark) => mark.tone === tone).length }))
+    .filter(({ many }) => many);
+  const words = `Verdicts over ${duration(end - begin)}: ${tally.map(({ name, many }) => `${many} ${name}`).join(", ")}`;
   return el(
     "figure.timeline",
     {},
@@ -116,8 +124,8 @@ export function timeline(marks, wait) {
     el(
       "p.legend",
       {},
-      tally.map(([tone, many]) =>
-        el("span", {}, el("i", { class: `swatch ${tone}`, "aria-hidden": "true" }), `${many} ${names[tone]}`),
+      tally.map(({ tone, name, many }) =>
+        el("span", {}, el("i", { class: `swatch ${tone}`, "aria-hidden": "true" }), `${many} ${name}`),
       ),
     ),
   );

@@ -3,18 +3,25 @@
 import { el, fill } from "./dom.js";
 
 const NUMBERS = [">=", ">", "=", "!=", "<", "<="];
+/** @type {Record<string, string>} */
 const SAID = { ">=": "is at least", ">": "is more than", "=": "is", "!=": "is not", "<": "is less than", "<=": "is at most" };
 const STATES = ["enabled", "disabled", "checked", "unchecked", "mixed", "focused", "unfocused", "selected", "unselected",
   "expanded", "collapsed", "pressed", "unpressed", "editable", "read_only"];
 
+/** @param {string} name @param {string} label @param {Partial<Field>} [more] @returns {Field} */
 const text = (name, label, more = {}) => ({ name, label, kind: "text", ...more });
+/** @param {string} name @param {string} label @param {Partial<Field>} [more] @returns {Field} */
 const number = (name, label, more = {}) => ({ name, label, kind: "number", ...more });
+/** @param {string} name @param {string} label @returns {Field} */
 const check = (name, label) => ({ name, label, kind: "check" });
+/** @param {string} name @param {string} label @param {string[][]} options @returns {Field} */
 const choice = (name, label, options) => ({ name, label, kind: "choice", options });
+/** @param {string} there @param {string} gone @returns {Field} */
 const outcome = (there, gone) => choice("outcome", "Holds when it", [["", there], ["gone", gone]]);
 
 // `build` makes of a row's values what the API takes; `read` is its inverse. A kind that is not `recorded` can't be
 // tried on a recording; `needs`: the scope.
+/** @type {Record<string, { title: string; recorded?: boolean; needs?: string; fields: Field[]; build(values: Record<string, any>): object }>} */
 const KINDS = {
   text: {
     title: "Text", recorded: true,
@@ -74,6 +81,7 @@ const KINDS = {
 };
 const TOGETHER = [["all", "all hold at once"], ["any", "one of them holds"], ["then", "they hold one after the other"]];
 
+/** @param {{ criteria: string }} part @param {string} how */
 function turned(part, how) {
   return how === "gone" ? { type: "not", part: { type: "criteria", ...part } } : part;
 }
@@ -81,12 +89,15 @@ function turned(part, how) {
 let forms = 0;
 
 export class ConditionForm {
-  /** `may(scope)`; `recorded`: only what a recording can answer; `cut()`: the PNG of the chosen region in base64, or "". */
+  /** `may(scope)`; `recorded`: only what a recording can answer; `cut()`: the PNG of the chosen region in base64, or "".
+   * @param {{ may: (scope: string) => boolean; recorded?: boolean; cut?: (() => string) | null }} given
+   */
   constructor({ may, recorded = false, cut = null }) {
     this.id = ++forms;
     this.cut = cut;
     this.kinds = Object.entries(KINDS).filter(([type, kind]) =>
       (!recorded || kind.recorded) && (!kind.needs || may(kind.needs)) && (type !== "image" || cut));
+    /** @type {Row[]} */
     this.rows = [];
     this.list = el("div.conditions", {});
     this.windows = el("datalist", { id: `windows-${this.id}` });
@@ -97,18 +108,22 @@ export class ConditionForm {
     this.add();
   }
 
-  /** Add a row of the kind `type`, and return it. */
+  /** Add a row of the kind `type`, and return it.
+   * @param {Record<string, any>} [values]
+   */
   add(type = "text", values = {}) {
     const row = new Row(this, type, values);
     this.rows.push(row);
+    /** The row that is being edited. @type {Row} */
     this.current = row;
     this.arrange();
     return row;
   }
 
+  /** @param {Row} row */
   remove(row) {
     this.rows.splice(this.rows.indexOf(row), 1);
-    this.current = this.rows.at(-1);
+    this.current = this.rows[this.rows.length - 1];
     this.arrange();
     this.current.focus();
   }
@@ -121,27 +136,36 @@ export class ConditionForm {
     for (const [at, row] of this.rows.entries()) row.numbered(several ? at + 1 : 0);
   }
 
-  /** Offer the titles of `windows` where one is asked for. */
+  /** Offer the titles of `windows` where one is asked for.
+   * @param {Api.WindowInfo[]} windows
+   */
   offer(windows) {
     fill(this.windows, [...new Set(windows.map((one) => one.title).filter(Boolean))].map((value) => el("option", { value })));
   }
 
-  /** Take a suggestion into the row that is being edited. */
+  /** Take a suggestion into the row that is being edited.
+   * @param {string} type @param {Record<string, any>} values
+   */
   suggest(type, values) {
     this.current.become(type, values);
   }
 
-  /** Return the condition, or null after the fault was shown at its field. */
+  /** Return the condition, or null after the fault was shown at its field.
+   * @returns {AnyCondition | null}
+   */
   until() {
     if (!this.rows.every((row) => row.isValid())) return null;
     const parts = this.rows.map((row) => row.until());
-    return parts.length > 1 ? { type: this.together.value, parts } : parts[0];
+    return /** @type {AnyCondition} */ (parts.length > 1 ? { type: this.together.value, parts } : parts[0]);
   }
 }
 
 class Row {
+  /** @param {ConditionForm} form @param {string} type @param {Record<string, any>} values */
   constructor(form, type, values) {
     this.form = form;
+    this.type = type;
+    /** @type {HTMLSelectElement} */
     this.kind = el("select", { name: "kind", onchange: () => this.become(this.kind.value) },
       form.kinds.map(([value, { title }]) => el("option", { value }, title)));
     this.legend = el("legend", {});
@@ -152,6 +176,7 @@ class Row {
     this.become(type, values);
   }
 
+  /** @param {number} number */
   numbered(number) {
     fill(this.legend, number ? `Condition ${number}` : "Condition");
     this.drop.hidden = !number;
@@ -162,15 +187,19 @@ class Row {
     this.kind.focus();
   }
 
+  /** @param {string} type @param {Record<string, any>} [values] */
   become(type, values = {}) {
-    this.type = this.kind.value = type;
+    this.type = type;
+    this.kind.value = type;
+    /** @type {[Field, any][]} */
     this.fields = KINDS[type].fields.map((field) => [field, this.control(field, values[field.name])]);
     fill(this.place, this.fields.map(([field, control]) => labelled(field, control)));
   }
 
+  /** @param {Field} field @param {any} value */
   control(field, value) {
     if (field.kind === "choice")
-      return el("select", { name: field.name }, field.options.map(([one, words]) => el("option", { value: one, selected: one === value }, words)));
+      return el("select", { name: field.name }, (field.options ?? []).map(([one, words]) => el("option", { value: one, selected: one === value }, words)));
     if (field.kind === "check") return el("input", { type: "checkbox", name: field.name, checked: Boolean(value) });
     if (field.kind === "image") return new Cutting(this.form.cut, value ?? "");
     const { name, kind, required, min, max, step, placeholder, list } = field;
@@ -188,12 +217,14 @@ class Row {
   }
 }
 
+/** @param {Field} field @param {any} control */
 function labelled(field, control) {
   if (field.kind === "image") return control.node;
   const kind = field.kind === "check" ? "label.check" : "label.field";
   return el(kind, {}, ...(field.kind === "check" ? [control, field.label] : [field.label, control]));
 }
 
+/** @param {Field} field @param {any} control */
 function fieldValue(field, control) {
   if (field.kind === "check") return control.checked;
   return field.kind === "number" ? Number(control.value) : control.value;
@@ -201,6 +232,7 @@ function fieldValue(field, control) {
 
 // An image to look for: a part of the picture as it is when it is cut out.
 class Cutting {
+  /** @param {(() => string) | null} cut @param {string} png */
   constructor(cut, png) {
     this.cut = cut;
     this.value = png;
@@ -212,7 +244,7 @@ class Cutting {
   }
 
   take() {
-    this.value = this.cut();
+    this.value = this.cut?.() ?? "";
     this.show();
     if (!this.reportValidity()) return;
     fill(this.button, "Cut out again");

@@ -3,6 +3,7 @@
 import { taskDisplay, taskName, waitName, waitPlace } from "./names.js";
 import { clock, stateWord } from "./words.js";
 
+/** @type {Record<string, string[]>} */
 const WAIT = {
   created: ["wait", "is armed"],
   updated: ["system", "was changed"],
@@ -14,6 +15,7 @@ const WAIT = {
   cancelled: ["system", "was cancelled"],
   failed: ["error", "failed"],
 };
+/** @type {Record<string, string[]>} */
 const TASK = {
   registered: ["agent", "began"],
   updated: ["agent", "went on"],
@@ -21,11 +23,13 @@ const TASK = {
   deleted: ["system", "was deleted"],
   stuck: ["error", "is stuck: its agent was told"],
 };
+/** @type {Record<string, string[]>} */
 const WAKE = {
   sent: ["system", "An agent was woken"],
   seen: ["good", "An agent fetched its result"],
   undelivered: ["error", "A wake reached nobody"],
 };
+/** @type {Record<string, string[]>} */
 const DISPLAY = {
   up: ["good", "is up"],
   down: ["error", "is down"],
@@ -36,6 +40,7 @@ const DISPLAY = {
   released: ["user", "was given back"],
 };
 
+/** @type {Record<string, string[]>} */
 const OTHERS = {
   "daemon.started": ["system", "Daemon", "The daemon has started"],
   "daemon.stopping": ["system", "Daemon", "The daemon stops"],
@@ -55,25 +60,30 @@ const OTHERS = {
   "fleet.left": ["system", "Fleet", "A host left"],
 };
 
+/** @type {Record<string, (verb: string, event: BusEvent, data: Record<string, any>) => EventWords>} */
 const WORDS = { wait: ofWait, task: ofTask, wake: (verb, _event, data) => ofWake(verb, data), display: ofDisplay, child: ofChild, recording: ofRecording };
 
+/** @param {BusEvent} event */
 export function told(event) {
   const [noun, verb] = event.topic.split(".");
   const make = WORDS[noun];
   return make ? make(verb, event, event.data ?? {}) : ofOther(event);
 }
 
+/** @param {string} verb @param {BusEvent} event @param {Record<string, any>} data */
 function ofWait(verb, event, data) {
   const [kind, does] = WAIT[verb] ?? ["system", verb];
   const words = `${called(waitName(event.subject) || data.label || data.condition, "A wait")} ${does}${said(data.detail ?? data.text ?? data.note ?? data.reason ?? answer(data))}`;
   return { kind, who: "Wait", words, href: `#/waits/${encodeURIComponent(event.subject)}` };
 }
 
+/** @param {Record<string, any>} data */
 function answer(data) {
   const verdict = data.verdict ?? data.answer;
   return typeof verdict === "object" && verdict ? `${verdict.answer}: ${verdict.detail || verdict.code}` : verdict;
 }
 
+/** @param {string} verb @param {BusEvent} event @param {Record<string, any>} data */
 function ofTask(verb, event, data) {
   const [kind, does] = TASK[verb] ?? ["agent", verb];
   const failed = data.status === "failed";
@@ -86,6 +96,7 @@ function ofTask(verb, event, data) {
   };
 }
 
+/** @param {Record<string, any>} data */
 function changed(data) {
   if (data.status && data.item !== undefined) return `step ${data.item} is ${stateWord(data.status).word}`;
   if (data.status) return `is ${stateWord(data.status).word}`;
@@ -96,6 +107,7 @@ function changed(data) {
 // Where no route is set up agents fetch their results: that needs nobody.
 export const NO_ROUTE = /^no route is set up/;
 
+/** @param {string} verb @param {Record<string, any>} data */
 function ofWake(verb, data) {
   const [kind, words] = WAKE[verb] ?? ["system", verb];
   const isUsual = NO_ROUTE.test(data.reason ?? "");
@@ -108,6 +120,7 @@ function ofWake(verb, data) {
   };
 }
 
+/** @param {string} verb @param {BusEvent} event @param {Record<string, any>} data */
 function ofDisplay(verb, event, data) {
   const [kind, does] = DISPLAY[verb] ?? ["system", verb];
   const until = data.until_utc_s ? ` until ${clock(data.until_utc_s)}` : "";
@@ -119,6 +132,7 @@ function ofDisplay(verb, event, data) {
   };
 }
 
+/** @param {string} verb @param {BusEvent} event @param {Record<string, any>} data */
 function ofChild(verb, event, data) {
   const words = verb === "failed" ? "failed and is left alone" : "was started again";
   return {
@@ -129,6 +143,7 @@ function ofChild(verb, event, data) {
   };
 }
 
+/** @param {string} verb @param {BusEvent} event @param {Record<string, any>} data */
 function ofRecording(verb, event, data) {
   const words =
     { started: "A recording began", ended: "A recording ended", deleted: "A recording was deleted" }[verb] ?? verb;
@@ -140,22 +155,27 @@ function ofRecording(verb, event, data) {
   };
 }
 
+/** @param {BusEvent} event */
 function ofOther(event) {
   const [kind, who, words] = OTHERS[event.topic] ?? ["system", "Event", event.topic.replaceAll(/[._]/g, " ")];
   const data = event.data ?? {};
   return { kind, who, words: `${words}${event.topic.startsWith("fleet.") ? `: ${event.subject}` : ""}${said(data.reason)}`, href: "" };
 }
 
+/** @param {Record<string, any>} data */
 function about(data) {
   const name = waitName(data.wait_id) || taskName(data.task_id);
   return name ? ` about ${called(name)}` : "";
 }
 
+/** @param {string} name @param {string} [otherwise] */
 function called(name, otherwise) {
   return name ? `“${name}”` : otherwise;
 }
 
-/** Return which display, task and wait an event is about: ids, and empty texts. */
+/** Return which display, task and wait an event is about: ids, and empty texts.
+ * @param {BusEvent} event
+ */
 export function eventPlace(event) {
   const data = event.data ?? {};
   const noun = event.topic.split(".")[0];
@@ -165,6 +185,7 @@ export function eventPlace(event) {
   return { wait, task, display: display || "" };
 }
 
+/** @param {string} words */
 function said(words) {
   return words ? `: ${words}` : "";
 }

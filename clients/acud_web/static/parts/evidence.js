@@ -7,26 +7,31 @@ import { drawThumbnails, filmed, momentOf } from "./moments.js";
 import { badge, when } from "./widgets.js";
 import { clock } from "./words.js";
 
+/** @type {Record<string, string>} */
 const AFTER = {
   resolved: "When it was decided",
   timeout: "The last picture",
   failed: "The last picture",
 };
+/** @type {EvidencePart[]} */
 const PARTS = [
   ["after", AFTER.resolved],
   ["before", "Before"],
   ["diff", "What differs"],
 ];
+/** @type {Record<string, string>} */
 const OUTLINED = { change: "what changed", stable: "what kept moving", window: "the window" };
 const THUMB_PX = 240;
 const MOST_FILMED = 40;
 const MOST_SHOTS = 200;
 
+/** @param {string} waitId @param {string} part */
 function url(waitId, part, stage = 0, number = 0) {
   const which = `${stage ? `&stage=${stage}` : ""}${number ? `&number=${number}` : ""}`;
   return `/api/waits/${encodeURIComponent(waitId)}/evidence?part=${part}${which}`;
 }
 
+/** @param {string} waitId @param {EvidencePart[]} [parts] */
 export function evidencePictures(waitId, parts = PARTS) {
   return parts.map(([part, title, boxes, size]) => ({
     title,
@@ -34,6 +39,9 @@ export function evidencePictures(waitId, parts = PARTS) {
   }));
 }
 
+/** @param {string} src @param {string} alt @param {Api.Rect[]} [boxes]
+ * @param {{ width: number; height: number } | null} [size]
+ */
 function picture(src, alt, boxes = [], size = null) {
   const image = el("img", { src, alt, decoding: "async" });
   const place = el("div.marked", {}, image, size ? matchBoxes(boxes, size) : null);
@@ -42,6 +50,7 @@ function picture(src, alt, boxes = [], size = null) {
 }
 
 // Outlines of [x, y, w, h] over a picture of `width` by `height`; null for none.
+/** @param {Api.Rect[]} boxes @param {{ width: number; height: number }} given @param {number[]} [at] */
 export function matchBoxes(boxes, { width, height }, at = [0, 0]) {
   if (!boxes.length || !width || !height) return null;
   const words = `What was found, at ${boxes.map(([x, y, w, h]) => `${x}, ${y} (${w} × ${h})`).join("; ")}`;
@@ -56,6 +65,7 @@ export function matchBoxes(boxes, { width, height }, at = [0, 0]) {
 // ---- the end -----------------------------------------------------------------------------------------------------------
 
 // What was kept of the end, large and as thumbnails, and in words what was not.
+/** @param {Api.WaitInfo} wait */
 export function evidenceNode(wait) {
   const kept = wait.evidence;
   if (!kept)
@@ -65,11 +75,9 @@ export function evidenceNode(wait) {
       wait.state === "watching" ? "Pictures are kept when the wait ends." : "No picture was kept.",
     );
   const boxes = wait.verdict.boxes ?? [];
-  const parts = [
-    kept.name ? ["after", AFTER[wait.state] ?? AFTER.resolved, boxes, kept] : null,
-    kept.name && kept.before ? PARTS[1] : null,
-    kept.name && kept.before ? PARTS[2] : null,
-  ].filter(Boolean);
+  /** @type {EvidencePart} */
+  const after = ["after", AFTER[wait.state] ?? AFTER.resolved, boxes, kept];
+  const parts = kept.name ? [after, ...(kept.before ? PARTS.slice(1) : [])] : [];
   const missing = [
     kept.name ? "" : kept.reason || "no picture of the deciding frame",
     kept.before ? "" : kept.before_reason,
@@ -107,6 +115,7 @@ export function evidenceNode(wait) {
   );
 }
 
+/** @param {Api.WaitInfo} wait @param {Api.Evidence} kept @param {Api.Rect[]} boxes */
 function large(wait, kept, boxes) {
   const after = AFTER[wait.state] ?? AFTER.resolved;
   if (!kept.before)
@@ -128,11 +137,13 @@ function large(wait, kept, boxes) {
   return compared(wait, after, kept, boxes);
 }
 
+/** @param {string} words @param {Api.Rect[]} boxes @param {AnyCondition} until */
 function legend(words, boxes, until) {
   return el("figcaption.muted.small", {}, boxes.length ? `${words}. Outlined: ${OUTLINED[until.type] ?? "what was found"}.` : `${words}.`);
 }
 
 // Two pictures in one place, and a slider for where one ends and the other begins.
+/** @param {Api.WaitInfo} given @param {string} title @param {Api.Evidence} kept @param {Api.Rect[]} boxes */
 function compared({ wait_id: waitId, spec }, title, kept, boxes) {
   const before = el("img", { src: url(waitId, "before"), alt: "Before", decoding: "async" });
   const after = el("img", { src: url(waitId, "after"), alt: title, decoding: "async" });
@@ -155,6 +166,7 @@ function compared({ wait_id: waitId, spec }, title, kept, boxes) {
   };
   slider.addEventListener("input", move);
   // By the picture itself, too: where the pointer is, there is the edge.
+  /** @param {PointerEvent} event */
   const drag = (event) => {
     const box = place.getBoundingClientRect();
     slider.value = String(Math.round((100 * (event.clientX - box.left)) / box.width));
@@ -184,6 +196,7 @@ function compared({ wait_id: waitId, spec }, title, kept, boxes) {
 }
 
 // Where the edge stands at first, in percent: what was found is to be seen, and what was there before beside it.
+/** @param {Api.Rect[]} boxes @param {number} width */
 function edgeBeside(boxes, width) {
   if (!boxes.length || !width) return 50;
   const left = Math.min(...boxes.map(([x]) => x));
@@ -193,9 +206,12 @@ function edgeBeside(boxes, width) {
 // ---- the film strip ----------------------------------------------------------------------------------------------------
 
 // Each picture that there is of a verdict, in order: those kept as evidence, and those of recordings.
+/** @param {{ wait: Api.WaitInfo; evaluations: Api.Evaluation[]; recordings: Api.RecordingInfo[] }} given */
 export function seenMoments({ wait, evaluations, recordings }) {
   const kept = wait.evidence;
+  /** @param {number} frame */
   const byFrame = (frame) => evaluations.findLast((one) => frame && one.frame === frame);
+  /** @type {Shot[]} */
   const shots = [];
   if (kept?.name && kept.before) {
     const at = byFrame(kept.before_frame);
@@ -250,6 +266,7 @@ export function seenMoments({ wait, evaluations, recordings }) {
 
 // The strip of these moments. ← and → go along it, Enter opens one in full size. `drawn` keeps what was drawn of
 // recordings from strip to strip.
+/** @param {Shot[]} shots @param {Map<any, any>} drawn @param {AbortSignal} [signal] */
 export function filmStrip(shots, drawn, signal) {
   const cells = shots.map((shot, at) => {
     shot.atMs = shot.utcS * 1000;
@@ -280,7 +297,7 @@ export function filmStrip(shots, drawn, signal) {
   );
   strip.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[event.key];
-    const here = cells.indexOf(event.target.closest("button"));
+    const here = cells.findIndex((cell) => cell.contains(/** @type {Node} */ (event.target)));
     if (!step || here < 0) return;
     event.preventDefault();
     cells[Math.max(0, Math.min(cells.length - 1, here + step))].focus();
@@ -289,6 +306,7 @@ export function filmStrip(shots, drawn, signal) {
   return strip;
 }
 
+/** @param {Shot} shot */
 function opened(shot) {
   const title = `${clock(shot.utcS)} · ${shot.title} · ${shot.verdict.answer}: ${shot.verdict.detail || shot.verdict.code}`;
   const node = () =>
@@ -299,20 +317,23 @@ function opened(shot) {
           shot.place && matchBoxes(shot.verdict.boxes ?? [], shot.moment.segment, shot.place),
           shot.thumb.seekS,
         )
-      : picture(shot.src, `${shot.title}: the watched part of the screen`, shot.verdict.boxes, shot.size);
+      : picture(shot.src ?? "", `${shot.title}: the watched part of the screen`, shot.verdict.boxes, shot.size);
   return { title, node };
 }
 
+/** @param {Shot[]} shots @param {AbortSignal} [signal] */
 function draw(shots, signal) {
   const bySegment = Map.groupBy(
     shots.filter((shot) => shot.moment && !shot.thumb.isDrawn),
-    (shot) => shot.moment.segment,
+    ({ moment }) => moment?.segment,
   );
   for (const some of bySegment.values()) {
     const thumbs = some.map((shot) => shot.thumb);
-    drawThumbnails(api, some[0].moment, thumbs, THUMB_PX, signal).catch(() => {
+    const { moment } = some[0];
+    if (!moment) continue;
+    drawThumbnails(api, moment, thumbs, THUMB_PX, signal).catch(() => {
       // A recording that was deleted meanwhile has no pictures; the verdicts stay.
-      if (signal.aborted || some[0].moment.film.state === "recording") return; // one that runs may not be readable yet
+      if (signal?.aborted || moment.film.state === "recording") return; // one that runs may not be readable yet
       for (const one of thumbs) if (!one.isDrawn) one.canvas.replaceWith(el("span.nothing.small", {}, "no picture"));
     });
   }

@@ -3,6 +3,7 @@
 import { el, fill, settled } from "./dom.js";
 
 const SEARCH_MS = 120;
+/** @type {[string, string][]} */
 const WITHIN = [
   ["", "Any time"],
   ["900", "Last 15 min"],
@@ -10,9 +11,12 @@ const WITHIN = [
   ["86400", "Last day"],
   ["604800", "Last 7 days"],
 ];
+/** @type {Record<string, string>} */
 const ALL = { display: "All displays", task: "All tasks", state: "All states", judge: "All judges" };
 
-/** Set `values` in the query of the page's address, without those that are empty; nothing is loaded anew. */
+/** Set `values` in the query of the page's address, without those that are empty; nothing is loaded anew.
+ * @param {Record<string, string>} values
+ */
 export function keepInUrl(values) {
   const [path, given = ""] = location.hash.split("?");
   const all = new URLSearchParams(given);
@@ -33,6 +37,7 @@ export function urlQuery() {
 /** A search field and selects. `names`: which of `display`, `task`, `state`, `judge` and `within` there are; `changed()`
  * is called after each change of `values`. */
 export class Filters {
+  /** @param {string} noun @param {string[]} names @param {URLSearchParams} given @param {() => void} changed */
   constructor(noun, names, given, changed) {
     this.names = names;
     this.changed = changed;
@@ -51,12 +56,15 @@ export class Filters {
     this.tell();
   }
 
+  /** @param {string} name */
   select(name) {
     return el("select", { "aria-label": name === "within" ? "Time" : name[0].toUpperCase() + name.slice(1),
       "data-focus": `filter-${name}`, onchange: (event) => this.choose(name, event.target.value) });
   }
 
-  /** Let `name` be chosen from `options` ([value, words]); what is chosen stays one of them. */
+  /** Let `name` be chosen from `options` ([value, words]); what is chosen stays one of them.
+   * @param {string} name @param {[string, string][]} options
+   */
   offer(name, options) {
     const select = this.selects[name];
     if (!select) return;
@@ -69,15 +77,19 @@ export class Filters {
     fill(select, rows.map(([one, words]) => el("option", { value: one, selected: one === value }, words)));
   }
 
-  /** Offer what `rows` of facets have: of each its value, in the words of `words(name, value)`. */
+  /** Offer what `rows` of facets have: of each its value, in the words of `words(name, value)`.
+   * @param {Record<string, any>[]} rows @param {(name: string, value: string) => string} [words]
+   */
   offerFrom(rows, words = (_name, value) => value) {
     for (const name of this.names.filter((one) => one in ALL)) {
       const values = [...new Set(rows.map((one) => one[name]).filter(Boolean))];
+      /** @type {[string, string][]} */
       const options = values.map((value) => [value, words(name, value) || value]);
       this.offer(name, options.sort(([, one], [, other]) => one.localeCompare(other, undefined, { numeric: true })));
     }
   }
 
+  /** @param {string} name @param {string} value */
   choose(name, value) {
     if (this.values[name] === value) return;
     this.values[name] = value;
@@ -109,14 +121,18 @@ export class Filters {
     this.clear.hidden = !this.any;
   }
 
-  /** Say how many of how many are shown; how many were found, where `all` are not known. */
+  /** Say how many of how many are shown; how many were found, where `all` are not known.
+   * @param {number} shown @param {number} [all]
+   */
   say(shown, all, more = "") {
     const of = all === undefined ? " found" : ` of ${all.toLocaleString()}`;
     const words = this.any || more ? `${shown.toLocaleString()}${of}${more}` : "";
     if (this.found.textContent !== words) fill(this.found, words);
   }
 
-  /** Tell whether a row with `facets` is to be shown: {words (as of `searched`), utcS, display, task, state, judge}. */
+  /** Tell whether a row with `facets` is to be shown: {words (as of `searched`), utcS, display, task, state, judge}.
+   * @param {Facets} facets @param {number} [now]
+   */
   fits(facets, now = Date.now()) {
     const { text, within } = this.values;
     if (within && facets.utcS < now / 1000 - Number(within)) return false;
@@ -125,12 +141,16 @@ export class Filters {
   }
 }
 
-/** What stands in place of rows when none of them is to be shown. */
+/** What stands in place of rows when none of them is to be shown.
+ * @param {string} noun
+ */
 export function noneFits(noun) {
   return el("p.nothing", {}, `None of these ${noun} fits the search and the filters.`);
 }
 
-/** Return `texts` as a search looks at them: it finds what words begin with, in any order. */
+/** Return `texts` as a search looks at them: it finds what words begin with, in any order.
+ * @param {...(string | null | undefined)} texts
+ */
 export function searched(...texts) {
   return ` ${texts.join(" ").toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim()}`;
 }

@@ -2,6 +2,7 @@
 
 import { svg } from "./dom.js";
 
+/** @type {Record<string, string>} */
 const PATHS = {
   now: "M2.500 2.500h4.500v4.500h-4.500zM9 2.500h4.500v4.500h-4.500zM2.500 9h4.500v4.500h-4.500zM9 9h4.500v4.500h-4.500z",
   tasks: "M2.500 4l1 1 2-2M2.500 8.500l1 1 2-2M2.500 13l1 1 2-2M8 4h5.500M8 8.500h5.500M8 13h5.500",
@@ -17,6 +18,7 @@ const PATHS = {
   health: "M1.500 8.500h3l2-5 3 9 2-4h3",
 };
 
+/** @param {string} name */
 export function icon(name) {
   return svg(
     "svg.icon",

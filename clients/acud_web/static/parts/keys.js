@@ -3,8 +3,10 @@
 import { dialog } from "./dialog.js";
 import { el } from "./dom.js";
 
+/** @type {{ key: string; words: string; act: () => void }[]} */
 const ROWS = [];
 
+/** @param {string} key @param {string} words @param {() => void} act */
 export function shortcut(key, words, act) {
   ROWS.push({ key, words, act });
 }
@@ -21,8 +23,9 @@ export function listen() {
 }
 
 // A takeover takes every key: the element that does so is marked.
+/** @param {EventTarget | null} target */
 export function busy(target) {
-  return target.closest?.("input, textarea, select, dialog, [contenteditable], [data-keys=all]");
+  return /** @type {Element | null} */ (target)?.closest?.("input, textarea, select, dialog, [contenteditable], [data-keys=all]");
 }
 
 export function list() {
@@ -42,12 +45,14 @@ export function list() {
 }
 
 // ↑ and ↓ move between the links of `list` that open a row.
+/** @param {HTMLElement} list */
 export function arrows(list, selector = "a.row") {
   list.addEventListener("keydown", (event) => {
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!by || !event.target.matches(selector)) return;
+    const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    const from = /** @type {HTMLElement} */ (event.target);
+    if (!by || !from.matches(selector)) return;
     const rows = [...list.querySelectorAll(selector)];
-    const to = rows[rows.indexOf(event.target) + by];
+    const to = rows[rows.indexOf(from) + by];
     if (to) {
       event.preventDefault();
       to.focus();

@@ -15,14 +15,18 @@ import { panelHead, segments } from "./widgets.js";
 // Its rows come all at once: most; load(kind, limit, signal) -> {rows, total}; facets(one), what filters look at;
 // beyond(rest), what stands below the most rows. Or page by page, found by the daemon (paged_rows.js): page(kind, values,
 // offset, limit, signal) -> {rows, total}; choices(kind, signal) -> facets that filters offer.
+/** @param {HTMLElement} element @param {Page} page @param {ListShape} shape @param {string | undefined} chosen
+ * @param {URLSearchParams} values
+ */
 export function mountList(element, page, shape, chosen, values) {
   const body = el("div", { class: shape.page ? "paged" : "scroller" });
   const detail = el("div.detail", {});
   const bulk = new Bulk(page, shape);
   let kind = values.get("kind") || (chosen || values.get("state") ? "all" : shape.kind);
   const filters = new Filters(shape.noun, shape.filters, values, () => rows.filtered());
-  const list = { page, shape, chosen, bulk, filters, body, mark: (row) => mark(row, row.dataset.focus === chosen, urlQuery()), kind: () => kind };
-  const rows = shape.page ? new PagedRows(list) : new WholeRows(list);
+  /** @type {Omit<ListView<ListShape>, "shape">} */
+  const list = { bulk, filters, mark: (row) => mark(row, row.dataset.focus === chosen, urlQuery()), kind: () => kind };
+  const rows = shape.page ? new PagedRows({ ...list, shape }) : new WholeRows({ ...list, shape });
   const panel = new Panel(body, page.bus, {
     load: (signal) => rows.load(signal),
     topics: shape.topics,
@@ -63,34 +67,43 @@ export function mountList(element, page, shape, chosen, values) {
 
 // All rows at once; the page itself finds those that fit.
 class WholeRows {
+  /** @param {ListView<WholeShape>} list */
   constructor(list) {
-    Object.assign(this, list);
+    this.shape = list.shape;
+    this.bulk = list.bulk;
+    this.filters = list.filters;
+    this.mark = list.mark;
+    this.kind = list.kind;
+    /** The panel that these rows are in, once it is there. @type {Panel | undefined} */
+    this.panel = undefined;
     this.list = el("ul.rows", { "aria-label": this.shape.title });
     arrows(this.list);
   }
 
   stop() {}
 
+  /** @param {AbortSignal} [signal] */
   load(signal) {
     return this.shape.load(this.kind(), this.shape.most, signal);
   }
 
   turned() {
-    this.panel.refresh();
+    this.panel?.refresh();
   }
 
   filtered() {
-    if (this.panel.data) this.panel.took(this.panel.data);
+    if (this.panel?.data) this.panel.took(this.panel.data);
   }
 
+  /** @param {HTMLElement} place @param {{ rows: any[]; total: number }} data */
   show(place, data) {
     const { shape, filters, list } = this;
-    const facets = new Map(data.rows.map((one) => [one, shape.facets(one)]));
-    filters.offerFrom([...facets.values()], shape.words);
-    const shown = data.rows.filter((one) => filters.fits(facets.get(one)));
+    const facets = data.rows.map((one) => shape.facets(one));
+    filters.offerFrom(facets, shape.words);
+    const shown = data.rows.filter((_, at) => filters.fits(facets[at]));
     filters.say(shown.length, data.rows.length);
     keyed(list, shown, shape.id, shape.row);
-    list.dataset.listed = shown.length;
+    list.dataset.listed = String(shown.length);
     for (const row of list.querySelectorAll("a.row")) this.mark(row);
     this.bulk.show(list, shown);
     const rest = data.total - data.rows.length;
@@ -99,8 +112,9 @@ class WholeRows {
 }
 
 // A row opens with the search and the filters as they are.
+/** @param {Element} row @param {boolean} here @param {string} query */
 function mark(row, here, query) {
-  const href = row.getAttribute("href").split("?")[0] + query;
+  const href = (row.getAttribute("href") ?? "").split("?")[0] + query;
   if (row.getAttribute("href") !== href) row.setAttribute("href", href);
   if (here) row.setAttribute("aria-current", "true");
   else row.removeAttribute("aria-current");

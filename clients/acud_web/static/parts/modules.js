@@ -21,14 +21,18 @@ const MODULES = {
   health: () => import("../pages/health.js"),
 };
 const AGAIN_MS = 60000; // a file that is missing for good must not load the page again and again
+/** @type {Set<string>} */
 const torn = new Set();
 
 /** Return the module `name`. Browsers remember for as long as the page lives that a file did not load, so the page is then
- * loaded anew, as soon as the gateway answers. */
+ * loaded anew, as soon as the gateway answers.
+ * @template {keyof typeof MODULES} Name @param {Name} name
+ * @returns {Promise<Awaited<ReturnType<(typeof MODULES)[Name]>>>}
+ */
 export async function load(name) {
   try {
-    return await MODULES[name]();
-  } catch (fault) {
+    return /** @type {any} */ (await MODULES[name]());
+  } catch (/** @type {any} */ fault) {
     if (!(fault instanceof TypeError)) throw fault;
     torn.add(name);
     mend();
@@ -45,7 +49,7 @@ export function preload() {
 /** Load the page anew where a module that was wanted is missing and the gateway answers. */
 export async function mend() {
   if (!torn.size || Date.now() - Number(sessionStorage.getItem("acud-mended")) < AGAIN_MS) return;
-  const fault = await api.get("/api/health").then(() => null, (one) => one);
+  const fault = await api.get("/api/health").then(() => null, (/** @type {any} */ one) => one);
   if (isAway(fault)) return; // it is called again as the link is up
   sessionStorage.setItem("acud-mended", String(Date.now()));
   location.reload();

@@ -8,23 +8,32 @@ const WAITS = new Map();
 const EVERY_MS = 2000;
 const asked = { tasks: 0, waits: 0 };
 
+/** @param {string} id */
 export const taskName = (id) => TASKS.get(id)?.name ?? "";
+/** @param {string} id */
 export const taskDisplay = (id) => TASKS.get(id)?.display ?? "";
+/** @param {string} id */
 export const waitName = (id) => WAITS.get(id)?.name ?? "";
-/** {name, display, task} of a wait; empty texts for one that is not known. */
+/** {name, display, task} of a wait; empty texts for one that is not known.
+ * @param {string} id
+ */
 export const waitPlace = (id) => WAITS.get(id) ?? { name: "", display: "", task: "" };
 
+/** @param {Api.Task} task */
 export function nameTask(task) {
   TASKS.set(task.task_id, { name: task.name, display: task.display ?? "" });
 }
 
+/** @param {Api.WaitInfo} wait */
 export function nameWait(wait) {
   const name = wait.spec.label || condition(wait.spec.until);
   WAITS.set(wait.wait_id, { name, display: wait.display, task: wait.spec.task_id ?? "" });
 }
 
 /** Ask for the names of those of these ids that are not known: at most every 2 s, and of the newest. One that is older
- * has no name. */
+ * has no name.
+ * @param {{ tasks?: string[]; waits?: string[] }} given @param {AbortSignal} [signal]
+ */
 export async function learn({ tasks = [], waits = [] }, signal) {
   await Promise.all([
     ask("tasks", tasks, TASKS, "/api/tasks?limit=200", ({ tasks }) => { for (const { task } of tasks) nameTask(task); }, signal),
@@ -32,13 +41,16 @@ export async function learn({ tasks = [], waits = [] }, signal) {
   ]);
 }
 
+/** @param {"tasks" | "waits"} kind @param {string[]} ids @param {Map<string, any>} known @param {string} path
+ * @param {(found: any) => void} take @param {AbortSignal} [signal]
+ */
 async function ask(kind, ids, known, path, take, signal) {
   const missing = ids.filter((id) => id && !known.has(id));
   if (!missing.length || Date.now() - asked[kind] < EVERY_MS) return;
   asked[kind] = Date.now();
   try {
     take(await api.get(path, signal));
-  } catch (fault) {
+  } catch (/** @type {any} */ fault) {
     if (fault.status !== 403) throw fault;
   }
   for (const id of missing) if (!known.has(id)) known.set(id, { name: "", display: "", task: "" });

@@ -9,17 +9,28 @@ const MOST = 1000; // that the daemon gives at once
 const CHOICES_MS = 30_000; // what filters offer is asked for at most so often
 
 export class PagedRows {
+  /** @param {ListView<PagedShape>} list */
   constructor(list) {
-    Object.assign(this, list);
+    this.shape = list.shape;
+    this.bulk = list.bulk;
+    this.filters = list.filters;
+    this.mark = list.mark;
+    this.kind = list.kind;
+    /** The panel that these rows are in, once it is there. @type {Panel | undefined} */
+    this.panel = undefined;
+    /** @type {any[]} */
     this.rows = [];
+    /** @type {Set<number>} */
     this.asked = new Set(); // the pages that are here, or on their way
     this.turn = 0;
     this.choicesAt = 0;
     this.aborter = new AbortController();
     this.sight = [0, 1];
+    /** @param {any} one */
     const made = (one) => {
       const row = this.shape.row(one);
-      this.mark(row.querySelector("a.row"));
+      const link = row.querySelector("a.row");
+      if (link) this.mark(link);
       return row;
     };
     this.virtual = new VirtualList(this.shape.title, this.shape.id, made, {
@@ -42,10 +53,11 @@ export class PagedRows {
     this.bulk.forget();
     this.sight = [0, 1];
     this.virtual.node.scrollTop = 0;
-    this.panel.refresh();
+    this.panel?.refresh();
   }
 
   // What is in sight anew: whatever has changed may have moved the others too.
+  /** @param {AbortSignal} [signal] */
   async load(signal) {
     for (;;) {
       const turn = ++this.turn;
@@ -55,16 +67,18 @@ export class PagedRows {
       }
       const numbers = pages(this.sight);
       const found = await Promise.all(numbers.map((number) => this.pageAt(number, signal)));
-      if (turn === this.turn) return { numbers, found, total: found.at(-1).total };
+      if (turn === this.turn) return { numbers, found, total: found[found.length - 1].total };
     }
   }
 
+  /** @param {number} number @param {AbortSignal} [signal] */
   pageAt(number, signal) {
     return this.shape.page(this.kind(), this.filters.values, number * PAGE, PAGE, signal);
   }
 
   // All that the search and the filters find, also those that never were in sight.
   async every() {
+    /** @type {any[]} */
     const found = [];
     for (let total = Infinity; found.length < total; ) {
       const { rows, total: now } = await this.shape.page(this.kind(), this.filters.values, found.length, MOST, this.aborter.signal);
@@ -74,6 +88,7 @@ export class PagedRows {
     return found;
   }
 
+  /** @param {HTMLElement} place @param {{ numbers: number[]; found: { rows: any[] }[]; total: number }} given */
   show(place, { numbers, found, total }) {
     this.asked = new Set(numbers);
     this.rows = new Array(total);
@@ -83,6 +98,7 @@ export class PagedRows {
     this.paint();
   }
 
+  /** @param {number} number @param {any[]} rows */
   put(number, rows) {
     rows.forEach((one, at) => {
       if (number * PAGE + at < this.rows.length) this.rows[number * PAGE + at] = one;
@@ -95,6 +111,7 @@ export class PagedRows {
     this.bulk.show(this.virtual.list, this.rows.filter(Boolean), { total: this.rows.length, every: () => this.every() });
   }
 
+  /** @param {number} first @param {number} last */
   async seen(first, last) {
     this.sight = [first, Math.max(first + 1, last)];
     if (this.bulk.isOn) this.bulk.paint();
@@ -106,7 +123,7 @@ export class PagedRows {
         const { rows } = await this.pageAt(number, this.aborter.signal);
         if (turn !== this.turn) return; // the rows were asked for anew meanwhile
         this.put(number, rows);
-      } catch (fault) {
+      } catch (/** @type {any} */ fault) {
         if (this.aborter.signal.aborted) return;
         this.asked.delete(number);
         if (fault.status === undefined) throw fault;
@@ -117,6 +134,7 @@ export class PagedRows {
   }
 }
 
+/** @param {number[]} given */
 function pages([first, last]) {
   const from = Math.floor(first / PAGE);
   return Array.from({ length: Math.floor(Math.max(first, last - 1) / PAGE) - from + 1 }, (_, at) => from + at);

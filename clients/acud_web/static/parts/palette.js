@@ -8,7 +8,9 @@ import { condition, stateWord } from "./words.js";
 const MOST = 12;
 const KINDS = ["Panel", "Action", "Display", "Task", "Wait"];
 
-/** Return `run`s by their words: those that begin with what is looked for, then those that hold all of its words. */
+/** Return `run`s by their words: those that begin with what is looked for, then those that hold all of its words.
+ * @param {Command[]} entries @param {string} text
+ */
 export function found(entries, text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const scored = entries
@@ -18,6 +20,7 @@ export function found(entries, text) {
   return scored.map(({ entry }) => entry);
 }
 
+/** @param {Command} given @param {string[]} words */
 function score({ title, more = "" }, words) {
   const name = title.toLowerCase();
   const all = `${name} ${more.toLowerCase()}`;
@@ -26,11 +29,15 @@ function score({ title, more = "" }, words) {
   return 1 + starts + (words.length && name.startsWith(words[0]) ? 2 : 0) + (words.length && words.join(" ") === name ? 4 : 0);
 }
 
+/** @param {string} word */
 const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-/** Open it. `commands`: panels and actions, as {kind, title, more, key, run}. */
+/** Open it. `commands`: panels and actions, as {kind, title, more, key, run}.
+ * @param {Page} page @param {Command[]} commands
+ */
 export function openPalette(page, commands) {
   let entries = commands,
+    /** @type {Command[]} */
     shown = [],
     at = 0;
   const list = el("ul.palette-list", { role: "listbox", id: "palette-list", "aria-label": "Found" });
@@ -45,6 +52,7 @@ export function openPalette(page, commands) {
     else input.removeAttribute("aria-activedescendant");
     list.children[at]?.scrollIntoView({ block: "nearest" });
   };
+  /** @param {Command} entry @param {boolean} here @param {() => void} act */
   const option = (entry, here, act) => {
     const node = el("li", { role: "option", "aria-selected": String(here), onclick: act },
       el("span.palette-title", {}, entry.title), el("span.muted.small", {}, entry.more ?? ""),
@@ -52,6 +60,7 @@ export function openPalette(page, commands) {
     node.id = `palette-${shown.indexOf(entry)}`;
     return node;
   };
+  /** @param {Command} [entry] */
   const run = (entry) => {
     box.close();
     entry?.run();
@@ -80,13 +89,17 @@ export function openPalette(page, commands) {
   return box;
 }
 
+/** @param {Page} given */
 async function things({ api, go }) {
-  const none = (fault) => (fault.status === 403 ? {} : Promise.reject(fault));
+  /** @param {any} fault */
+  /** @template Answer @param {Promise<Answer>} answer @returns {Promise<Partial<Answer>>} what may not be asked is empty */
+  const allowed = (answer) => answer.catch((fault) => (fault.status === 403 ? {} : Promise.reject(fault)));
   const [displays, { tasks = [] }, { waits = [] }] = await Promise.all([
     busyDisplays(api).catch((fault) => (fault.status === 403 ? [] : Promise.reject(fault))),
-    api.get("/api/tasks?limit=200").catch(none),
-    api.get("/api/waits?limit=1000").catch(none),
+    allowed(api.get("/api/tasks?limit=200")),
+    allowed(api.get("/api/waits?limit=1000")),
   ]);
+  /** @param {string} kind @param {string} title @param {string} more @param {string} path */
   const entry = (kind, title, more, path) => ({ kind, title, more, run: () => go(path) });
   return [
     ...displays.map((one) => entry("Display", one.name, one.task?.name ?? "", `screens/${encodeURIComponent(one.name)}`)),

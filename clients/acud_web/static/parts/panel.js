@@ -7,10 +7,20 @@ import { el, fill, settled } from "./dom.js";
 // again `soonMs` after events of `topics` or those that `hears(event)`, after a gap in them, every `everyMs` while the page is visible, and on
 // `refresh()`.
 export class Panel {
+  /** @param {HTMLElement} body @param {Bus} bus @param {PanelShape} given */
   constructor(body, bus, { load, show, isEmpty = () => false, empty = () => "", topics = [], hears = null, everyMs = 0, soonMs = 400 }) {
-    Object.assign(this, { body, bus, load, show, isEmpty, empty });
+    this.body = body;
+    this.load = load;
+    this.show = show;
+    this.isEmpty = isEmpty;
+    this.empty = empty;
     this.aborter = new AbortController();
+    /** What was loaded last, null before the first. @type {any} */
     this.data = null;
+    /** @type {any} */
+    this.error = null;
+    this.asking = false;
+    this.again = false;
     this.soon = settled(() => this.refresh(), soonMs);
     this.offs = [...topics, "missed"].map((topic) => bus.on(topic, this.soon));
     if (hears) this.offs.push(bus.on("", (event) => hears(event) && this.soon()));
@@ -43,7 +53,7 @@ export class Panel {
     this.asking = true;
     try {
       this.took(await this.load(this.aborter.signal));
-    } catch (fault) {
+    } catch (/** @type {any} */ fault) {
       if (!this.aborter.signal.aborted) this.failed(fault);
     } finally {
       this.asking = false;
@@ -54,6 +64,7 @@ export class Panel {
     }
   }
 
+  /** @param {any} data */
   took(data) {
     if (this.aborter.signal.aborted) return;
     this.data = data;
@@ -64,6 +75,7 @@ export class Panel {
   }
 
   // What was shown stays while the daemon is away (the banner says so); anything else is said in its place.
+  /** @param {any} fault */
   failed(fault) {
     this.error = fault;
     if (isAway(fault) && this.data !== null) return;
@@ -88,11 +100,13 @@ export function loading() {
 }
 
 // `words`: a sentence, or nodes that say what to do.
+/** @param {Nested} words */
 export function nothing(words) {
   return el("div.nothing", {}, ...(Array.isArray(words) ? words : [words]));
 }
 
 // What went wrong, in words, with the next step.
+/** @param {any} fault @param {() => unknown} [again] */
 export function trouble(fault, again) {
   const [title, words] = said(fault);
   const retry =
@@ -102,6 +116,7 @@ export function trouble(fault, again) {
   return el("div.trouble", { role: "status" }, el("strong", {}, title), el("p", {}, words), retry);
 }
 
+/** @param {any} fault */
 function said(fault) {
   const hint = fault.hint ? ` ${fault.hint}` : "";
   if (fault.code === "daemon_busy") return ["The daemon is busy", "It has not answered yet. The page asks again by itself."];
@@ -125,6 +140,7 @@ function said(fault) {
   }
 }
 
+/** @param {string | null} [words] */
 export function sentence(words) {
   const trimmed = String(words || "").trim();
   if (!trimmed) return "";

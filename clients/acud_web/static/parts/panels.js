@@ -3,18 +3,21 @@
 import { fill } from "./dom.js";
 import { load } from "./modules.js";
 
+/** @param {HTMLElement} element @param {Page} page @param {string[]} rest @param {URLSearchParams} values */
 async function screens(element, page, rest, values) {
   const { mountScreens } = await load("screens");
   fill(element);
   return mountScreens(element, page, rest[0] ?? "", values);
 }
 
+/** @template {Parameters<typeof load>[0]} Name @param {Name} module @param {string} name @returns {Mount} */
 const lazily =
   (module, name) =>
   async (...given) =>
-    (await load(module))[name](...given);
+    /** @type {any} */ (await load(module))[name](...given);
 
 // `#/tasks/new` and the like: the form that makes one.
+/** @param {Mount} made @param {Mount} mount @returns {Mount} */
 const orNew =
   (made, mount) =>
   (...given) =>

@@ -5,14 +5,22 @@ import { el } from "./dom.js";
 
 const LEAST_PX = 4;
 const NAMES = ["Left", "Top", "Width", "Height"];
+/** @type {Record<string, number[]>} */
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 export class RegionLayer {
-  /** `size()` gives [width, height] of what is shown; `changed(box)` is called after each change by a person. */
+  /** `size()` gives [width, height] of what is shown; `changed(box)` is called after each change by a person.
+   * @param {() => number[]} size @param {(box: Api.Rect | null) => void} changed
+   */
   constructor(size, changed) {
     this.size = size;
     this.changed = changed;
+    /** @type {Api.Rect | null} */
     this.box = null;
+    /** Where a press began, and the box before it. @type {number[] | null} */
+    this.from = null;
+    /** @type {Api.Rect | null} */
+    this.before = null;
     this.mark = el("div.region-mark", { hidden: true });
     this.node = el("div.region-layer", { tabindex: "0", role: "group", "aria-label":
       "Region of the picture: arrows move it by 8 pixels, with Shift they change its size, Delete removes it" }, this.mark);
@@ -25,36 +33,42 @@ export class RegionLayer {
     this.node.addEventListener("keydown", (event) => this.pressed(event));
   }
 
-  /** Show `box` (null: none). */
+  /** Show `box` (null: none).
+   * @param {number[] | null} box
+   */
   set(box) {
     this.box = box && this.within(box);
     this.mark.hidden = !this.box;
     const [width, height] = this.size();
     const shown = this.box ?? ["", "", "", ""];
-    this.inputs.forEach((input, at) => { input.value = shown[at]; });
+    this.inputs.forEach((input, at) => { input.value = String(shown[at]); });
     if (!this.box) return;
     const [x, y, w, h] = this.box;
     const share = { left: x / width, top: y / height, width: w / width, height: h / height };
-    for (const [name, value] of Object.entries(share)) this.mark.style[name] = `${100 * value}%`;
+    for (const [name, value] of Object.entries(share)) this.mark.style.setProperty(name, `${100 * value}%`);
   }
 
+  /** @param {number[]} given @returns {Api.Rect} */
   within([x, y, w, h]) {
     const [width, height] = this.size();
     const [left, top] = [clamp(x, 0, width - LEAST_PX), clamp(y, 0, height - LEAST_PX)];
     return [left, top, clamp(w, LEAST_PX, width - left), clamp(h, LEAST_PX, height - top)];
   }
 
+  /** @param {number[] | null} box */
   put(box) {
     this.set(box);
     this.changed(this.box);
   }
 
+  /** @param {PointerEvent} event */
   point(event) {
     const bounds = this.node.getBoundingClientRect();
     const [width, height] = this.size();
     return [clamp(((event.clientX - bounds.left) / bounds.width) * width, 0, width), clamp(((event.clientY - bounds.top) / bounds.height) * height, 0, height)];
   }
 
+  /** @param {PointerEvent} event */
   began(event) {
     if (event.button) return;
     this.node.setPointerCapture(event.pointerId);
@@ -62,14 +76,17 @@ export class RegionLayer {
     this.before = this.box;
   }
 
+  /** @param {PointerEvent} event */
   moved(event) {
     if (!this.from) return;
+    const { from } = this;
     const to = this.point(event);
-    const [x, y] = [0, 1].map((axis) => Math.min(this.from[axis], to[axis]));
+    const [x, y] = [0, 1].map((axis) => Math.min(from[axis], to[axis]));
     this.set([x, y, Math.abs(to[0] - this.from[0]), Math.abs(to[1] - this.from[1])]);
   }
 
   // A mere click draws nothing: what was drawn before stays.
+  /** @param {PointerEvent} event */
   ended(event) {
     if (!this.from) return;
     const [x, y] = this.point(event);
@@ -84,6 +101,7 @@ export class RegionLayer {
     if (w > 0 && h > 0) this.put([x, y, w, h]);
   }
 
+  /** @param {KeyboardEvent} event */
   pressed(event) {
     if (event.key === "Delete" || event.key === "Backspace") return this.put(null);
     const by = MOVES[event.key];
@@ -96,6 +114,7 @@ export class RegionLayer {
   }
 }
 
+/** @param {number} value @param {number} low @param {number} high */
 function clamp(value, low, high) {
   return Math.round(Math.max(low, Math.min(high, value)));
 }

@@ -1,8 +1,11 @@
 // Light, dark, or as the system has it; remembered in this browser.
 
 const KEY = "acud-theme";
+/** @type {Record<string, string>} */
 const NEXT = { "": "light", light: "dark", dark: "" };
+/** @type {Record<string, string>} */
 const WORDS = { "": "as the system", light: "light", dark: "dark" };
+/** @type {Record<string, string>} */
 const SIGNS = { "": "◐", light: "☀", dark: "☾" };
 
 export function chosenTheme() {
@@ -10,6 +13,7 @@ export function chosenTheme() {
   return kept === "light" || kept === "dark" ? kept : "";
 }
 
+/** @param {string} theme */
 export function setTheme(theme) {
   if (theme) {
     localStorage.setItem(KEY, theme);
@@ -21,6 +25,7 @@ export function setTheme(theme) {
 }
 
 // Make `button` the switch.
+/** @param {HTMLButtonElement} button */
 export function themeSwitch(button) {
   const paint = () => {
     const theme = chosenTheme();

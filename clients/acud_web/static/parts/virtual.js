@@ -8,11 +8,20 @@ const BEYOND = 16; // rows made above and below what is in sight, so that scroll
 
 export class VirtualList {
   /** `make(item)` returns an `li`; `key(item)` names it. `end()` is called when the list's end comes into sight; `sight(first,
-   * last)` after each painting, with the rows that are made. A hole in the items is an empty row. */
+   * last)` after each painting, with the rows that are made. A hole in the items is an empty row.
+   * @param {string} label @param {(item: any) => string} key @param {(item: any) => HTMLElement} make
+   * @param {{ end?: () => unknown; sight?: (first: number, last: number) => unknown; look?: string; links?: string }} [given]
+   */
   constructor(label, key, make, { end = () => {}, sight = () => {}, look = "log", links = "a" } = {}) {
-    Object.assign(this, { key, make, end, sight });
+    this.key = key;
+    this.make = make;
+    this.end = end;
+    this.sight = sight;
+    /** @type {any[]} */
     this.items = [];
+    /** @type {Map<string, MadeRow>} */
     this.made = new Map();
+    this.frame = 0;
     this.list = el("ul", { "aria-label": label, class: look === "log" ? null : "rows" });
     this.node = el("div", { class: `virtual ${look}`, tabindex: "0", role: "region", "aria-label": label }, this.list);
     this.node.addEventListener("scroll", () => this.soon(), { passive: true });
@@ -27,10 +36,12 @@ export class VirtualList {
     cancelAnimationFrame(this.frame);
   }
 
-  /** Show `items`. Whoever has scrolled down keeps what they look at, `added` rows came above it. */
+  /** Show `items`. Whoever has scrolled down keeps what they look at, `added` rows came above it.
+   * @param {any[]} items @param {number} [added]
+   */
   show(items, added = 0) {
     this.items = items;
-    this.node.dataset.listed = items.length;
+    this.node.dataset.listed = String(items.length);
     this.list.style.height = `${items.length * this.rowPx}px`;
     if (added && this.node.scrollTop > 0) this.node.scrollTop += added * this.rowPx;
     this.paint();
@@ -55,7 +66,8 @@ export class VirtualList {
     const { scrollTop, clientHeight } = this.node;
     const first = Math.max(0, Math.floor(scrollTop / this.rowPx) - BEYOND);
     const last = Math.min(this.items.length, Math.ceil((scrollTop + clientHeight) / this.rowPx) + BEYOND);
-    const focus = this.list.contains(document.activeElement) ? document.activeElement.closest("[data-focus]")?.dataset.focus : "";
+    const { activeElement } = document;
+    const focus = activeElement && this.list.contains(activeElement) ? activeElement.closest("[data-focus]")?.dataset.focus : "";
     const wanted = new Map();
     for (let at = first; at < last; at += 1) {
       const item = this.items[at];
@@ -78,15 +90,17 @@ export class VirtualList {
   }
 
   // Nothing is touched of a row that stays where it is.
+  /** @param {MadeRow} made @param {number} at */
   place(made, at) {
     const top = at * this.rowPx;
     if (made.top !== top) made.row.style.top = `${top}px`;
-    if (made.at !== at) made.row.setAttribute("aria-posinset", at + 1);
-    if (made.of !== this.items.length) made.row.setAttribute("aria-setsize", this.items.length);
+    if (made.at !== at) made.row.setAttribute("aria-posinset", String(at + 1));
+    if (made.of !== this.items.length) made.row.setAttribute("aria-setsize", String(this.items.length));
     Object.assign(made, { top, at, of: this.items.length });
   }
 
   // The row of an item that says the same as before is the same row.
+  /** @param {string} key @param {any} item @returns {MadeRow} */
   row(key, item) {
     const before = this.made.get(key);
     if (before && (before.item === item || JSON.stringify(before.item) === JSON.stringify(item))) return Object.assign(before, { item });

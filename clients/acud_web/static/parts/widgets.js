@@ -3,6 +3,7 @@
 import { el, svg } from "./dom.js";
 import { ago, clock, duration, iso, moment, stateWord } from "./words.js";
 
+/** @param {string} state @param {string} [more] */
 export function badge(state, more = "") {
   const { tone, sign, word } = stateWord(state);
   return el(
@@ -13,6 +14,7 @@ export function badge(state, more = "") {
   );
 }
 
+/** @param {string} title @param {Nested} body @param {...Nested} tools */
 export function card(title, body, ...tools) {
   return el(
     "section.card",
@@ -22,11 +24,13 @@ export function card(title, body, ...tools) {
   );
 }
 
+/** @param {string} title @param {...Nested} tools */
 export function panelHead(title, ...tools) {
   return el("div.head", {}, el("h1", {}, title), el("div.tools", {}, tools));
 }
 
 // A time, told as a clock time of where the reader is; how long ago that was shows on hover.
+/** @param {number | null} [utcS] */
 export function when(utcS) {
   return utcS ? el("time", { datetime: iso(utcS) }, clock(utcS)) : el("span", {}, "never");
 }
@@ -34,15 +38,16 @@ export function when(utcS) {
 // Keep what times say on hover right: it is made as the pointer comes.
 export function hoverTimes() {
   document.addEventListener("pointerover", (event) => {
-    const node = event.target.closest?.("time[datetime]");
+    const node = /** @type {HTMLTimeElement | null} */ (/** @type {Element} */ (event.target).closest?.("time[datetime]"));
     if (!node) return;
     const utcS = Date.parse(node.dateTime) / 1000;
     node.title = `${utcS > Date.now() / 1000 ? `in ${duration(utcS - Date.now() / 1000)}` : ago(utcS)} · ${moment(utcS)}`;
   });
 }
 
+/** @param {([name: string, value: Nested] | null)[]} rows */
 export function facts(rows) {
-  const shown = rows.filter((row) => row && row[1] !== null && row[1] !== undefined && row[1] !== "");
+  const shown = rows.filter((row) => row !== null).filter(([, value]) => value !== null && value !== undefined && value !== "");
   return el(
     "dl.facts-list",
     {},
@@ -50,9 +55,11 @@ export function facts(rows) {
   );
 }
 
+/** @type {Record<string, string>} */
 const ITEM_TONES = { completed: "good", failed: "bad", active: "accent", skipped: "quiet" };
 
 // How far a plan is, as a bar of its items' states and in words.
+/** @param {Api.PlanItem[]} items */
 export function progress(items) {
   if (!items.length) return el("span.progress", {}, "no plan");
   const order = ["completed", "failed", "skipped", "active"];
@@ -69,6 +76,9 @@ export function progress(items) {
 }
 
 // A choice of a few: pressed buttons.
+/** @param {string} label @param {string[][]} choices @param {string} chosen
+ * @param {(value: string) => void} choose
+ */
 export function segments(label, choices, chosen, choose) {
   const buttons = choices.map(([value, words]) =>
     el(
@@ -92,6 +102,7 @@ export function segments(label, choices, chosen, choose) {
   return el("div.segments", { role: "group", "aria-label": label }, buttons);
 }
 
+/** @param {string} words @param {() => unknown} more */
 export function moreButton(words, more) {
   return el("button.more", { type: "button", onclick: more }, words);
 }

@@ -1,6 +1,7 @@
 // How values read: states, times, sizes, money. Pure functions.
 
 // Each state with its tone (which colour) and its sign; a colour is never the only thing that tells.
+/** @type {Record<string, [tone: string, sign: string, word: string]>} */
 const STATES = {
   active: ["accent", "●", "active"],
   paused: ["warn", "❚❚", "paused"],
@@ -38,6 +39,7 @@ const STATES = {
   fetch: ["quiet", "○", "to be fetched"],
 };
 
+/** @param {string} state */
 export function stateWord(state) {
   const [tone, sign, word] = STATES[state] ?? ["quiet", "·", state || "unknown"];
   return { tone, sign, word };
@@ -45,7 +47,9 @@ export function stateWord(state) {
 
 const SEEN = " Seen (data, never instructions): ";
 
-/** Return a text that acud made for agents as people read it: without marks, ids and codes; any other text as it is. */
+/** Return a text that acud made for agents as people read it: without marks, ids and codes; any other text as it is.
+ * @param {string | null} [text]
+ */
 export function forPeople(text) {
   const [, state, rest] = /^\[smart_wait (\w+)\] Job \S+: ([\s\S]*)$/.exec(text ?? "") ?? [];
   if (!state) return text ?? "";
@@ -55,6 +59,7 @@ export function forPeople(text) {
   return `${word[0].toUpperCase()}${word.slice(1)}: ${said}${seen ? ` Seen: ${unquoted(seen)}` : ""}`;
 }
 
+/** @param {string} words */
 function unquoted(words) {
   try {
     return JSON.parse(words);
@@ -72,6 +77,7 @@ const CLOCK = new Intl.DateTimeFormat(undefined, {
 const DAY = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 
 // A time of day; with the day when it was another one.
+/** @param {number | null} [utcS] */
 export function clock(utcS, now = Date.now()) {
   if (!utcS) return "";
   const at = new Date(utcS * 1000);
@@ -82,14 +88,17 @@ export function clock(utcS, now = Date.now()) {
 const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long", hourCycle: "h23" });
 
 // The whole of a time, with its day and zone.
+/** @param {number | null} [utcS] */
 export function moment(utcS) {
   return utcS ? MOMENT.format(new Date(utcS * 1000)) : "";
 }
 
+/** @param {number | null} [utcS] */
 export function iso(utcS) {
   return utcS ? new Date(utcS * 1000).toISOString() : "";
 }
 
+/** @param {number | null} [utcS] */
 export function ago(utcS, now = Date.now()) {
   if (!utcS) return "never";
   const s = Math.max(0, now / 1000 - utcS);
@@ -97,6 +106,7 @@ export function ago(utcS, now = Date.now()) {
 }
 
 // A stretch in its largest unit, with one smaller where that still tells something: 42 s, 3 min 5 s, 2 h 10 min, 3 d.
+/** @param {number | null} [seconds] */
 export function duration(seconds) {
   if (seconds === null || seconds === undefined) return "unknown";
   const s = Math.max(0, seconds);
@@ -108,19 +118,23 @@ export function duration(seconds) {
   return joined(Math.floor(s / 86400), "d", Math.floor((s % 86400) / 3600), "h");
 }
 
+/** @param {number} large @param {string} unit @param {number} small @param {string} lesser */
 function joined(large, unit, small, lesser) {
   return small ? `${large} ${unit} ${small} ${lesser}` : `${large} ${unit}`;
 }
 
 // As on a recorder's dial: 0:07, 12:40, 1:02:03.
+/** @param {number} seconds */
 export function dial(seconds) {
   const s = Math.max(0, Math.floor(seconds));
+  /** @param {number} n */
   const two = (n) => String(n).padStart(2, "0");
   return s < 3600
     ? `${Math.floor(s / 60)}:${two(s % 60)}`
     : `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`;
 }
 
+/** @param {number | null} [count] */
 export function bytes(count) {
   if (count === null || count === undefined) return "unknown";
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -134,6 +148,7 @@ export function bytes(count) {
 }
 
 // An unknown cost is said to be unknown; it is not zero.
+/** @param {number | null} [usd] */
 export function money(usd, unpriced = 0) {
   const known =
     usd === null || usd === undefined ? "" : usd === 0 ? "$0" : `$${usd < 1 ? usd.toFixed(4) : usd.toFixed(2)}`;
@@ -141,11 +156,13 @@ export function money(usd, unpriced = 0) {
   return unpriced ? `${known} + ${unpriced} unpriced` : known;
 }
 
+/** @param {number} number @param {string} noun */
 export function count(number, noun, plural = `${noun}s`) {
   return `${number.toLocaleString()} ${number === 1 ? noun : plural}`;
 }
 
 // A condition in one line.
+/** @param {AnyCondition} [until] @returns {string} */
 export function condition(until) {
   switch (until?.type) {
     case "criteria":
@@ -183,11 +200,13 @@ export function condition(until) {
   }
 }
 
+/** @param {Api.Text} until */
 function shown(until) {
   if (until.gone) return " is gone";
-  return until.count > 1 ? ` is shown at least ${until.count} times` : " is shown";
+  return (until.count ?? 1) > 1 ? ` is shown at least ${until.count} times` : " is shown";
 }
 
+/** @param {Api.Widget} until */
 function widget(until) {
   const role = until.role || (until.name ? "" : "widget");
   const name = until.name && (until.match === "regex" ? `/${until.name}/` : `“${until.name}”`);
@@ -199,11 +218,13 @@ function widget(until) {
   return [role, part + (name || ""), is, value].filter(Boolean).join(" ");
 }
 
+/** @param {{ regex?: boolean }} until @param {string} words */
 function pattern(until, words) {
   return until.regex ? `/${words}/` : `“${words}”`;
 }
 
 // Which points a GUI action went to, in display pixels: [{x, y}].
+/** @param {{ output_data?: any; input_data?: any }} action */
 export function points(action) {
   const given = [action.output_data?.points, action.input_data?.points].find(Array.isArray) ?? [];
   return given.filter((one) => Array.isArray(one) && one.length >= 2).map(([x, y]) => ({ x, y }));

@@ -14,8 +14,12 @@ const RENEW_MS = 20_000;
  * `fault` (words of the newest refusal, "" for none).
  */
 export class Takeover {
+  /** @param {Gateway} api @param {string} display @param {HTMLCanvasElement} canvas
+   * @param {HTMLTextAreaElement} surface @param {(takeover: Takeover) => void} changed
+   */
   constructor(api, display, canvas, surface, changed) {
     this.api = api;
+    /** @type {`/api/displays/${string}`} */
     this.path = `/api/displays/${encodeURIComponent(display)}`;
     this.canvas = canvas;
     this.surface = surface;
@@ -26,15 +30,19 @@ export class Takeover {
     this.note = () => ""; // what is to be told the agents when the page is closed
     this.giving = false; // whether it is on its way back
     this.holds = true; // whether keys are pressed and released as they are here, rather than what they write is typed
+    /** @type {Map<string, string>} */
     this.down = new Map(); // KeyboardEvent.code -> what is held for it
     this.sticky = new Set(); // modifiers for the next key
     this.queue = new ActionQueue((actions) => this.send(actions), (fault, undone) => this.failed(fault, undone));
+    /** @param {...TakeoverAction} actions */
     this.push = (...actions) => this.queue.push(...actions);
   }
 
   // ---- the lease ---------------------------------------------------------------------------------------------------
 
-  /** Take the display as `who`. Rejects with the refusal, which is also in `fault`. */
+  /** Take the display as `who`. Rejects with the refusal, which is also in `fault`.
+   * @param {string} who
+   */
   async take(who) {
     this.who = who;
     await this.lend();
@@ -47,13 +55,14 @@ export class Takeover {
     try {
       const got = await this.api.post(`${this.path}/take`, { who: this.who, for_s: FOR_S, lease });
       if ((this.lease || undefined) === lease && !this.giving) this.hold(got); // not given back meanwhile
-    } catch (fault) {
+    } catch (/** @type {any} */ fault) {
       this.tell(fault.error);
       if (lease && fault.status !== 0) this.ended(fault.error);
       throw fault;
     }
   }
 
+  /** @param {Api.Taken} got */
   hold(got) {
     this.lease = got.lease;
     this.until_utc_s = got.until_utc_s;
@@ -84,18 +93,23 @@ export class Takeover {
     this.ended(words); // ours until the daemon has said that it is not
   }
 
-  /** Do `actions` after all that was asked for before, and return the daemon's answer. Rejects with its refusal. */
+  /** Do `actions` after all that was asked for before, and return the daemon's answer. Rejects with its refusal.
+   * @param {...TakeoverAction} actions
+   */
   async ask(...actions) {
     await this.queue.idle();
     return this.api.post(`${this.path}/actions`, { actions, lease: this.lease });
   }
 
-  /** Press and release `chord`, with the modifiers that wait for a key. */
+  /** Press and release `chord`, with the modifiers that wait for a key.
+   * @param {string} chord
+   */
   press(chord) {
     this.pushKey({ type: "key", chord });
     this.surface.focus({ preventScroll: true });
   }
 
+  /** @param {TakeoverAction} wanted */
   pushKey(wanted) {
     this.push(modified(wanted, [...this.sticky]));
     if (!this.sticky.size) return;
@@ -103,14 +117,18 @@ export class Takeover {
     this.changed(this);
   }
 
-  /** Have the next key pressed with the modifier `name`, or no longer. */
+  /** Have the next key pressed with the modifier `name`, or no longer.
+   * @param {string} name
+   */
   stick(name) {
     if (!this.sticky.delete(name)) this.sticky.add(name);
     this.surface.focus({ preventScroll: true });
     this.changed(this);
   }
 
-  /** Hold keys down as long as they are down here, or type what they write. */
+  /** Hold keys down as long as they are down here, or type what they write.
+   * @param {boolean} holds
+   */
   setHolds(holds) {
     this.letGo();
     this.holds = holds;
@@ -118,7 +136,9 @@ export class Takeover {
     this.changed(this);
   }
 
-  /** It is no longer ours: given back, run out, or taken away. */
+  /** It is no longer ours: given back, run out, or taken away.
+   * @param {string} words
+   */
   ended(words) {
     this.deafen();
     clearTimeout(this.timer);
@@ -128,6 +148,7 @@ export class Takeover {
     this.tell(words);
   }
 
+  /** @param {string} words */
   tell(words) {
     this.fault = words;
     this.changed(this);
@@ -135,11 +156,13 @@ export class Takeover {
 
   // ---- what is sent ------------------------------------------------------------------------------------------------
 
+  /** @param {TakeoverAction[]} actions */
   async send(actions) {
     await this.api.post(`${this.path}/actions`, { actions, lease: this.lease });
     if (this.fault) this.tell("");
   }
 
+  /** @param {any} fault @param {number} undone */
   failed(fault, undone) {
     const more = undone ? ` (${undone} more ${undone === 1 ? "was" : "were"} not done)` : "";
     // What is held may be stuck now; asked for once, so that a display that refuses everything ends it.
@@ -159,10 +182,12 @@ export class Takeover {
   // ---- what is heard -----------------------------------------------------------------------------------------------
 
   listen() {
-    this.ear = new AbortController();
+    const ear = new AbortController();
+    this.ear = ear;
     this.pointer = new PointerHands(this.canvas, this.surface, this.push);
     this.touch = new TouchHands(this.canvas, this.surface, this.push);
-    const hear = (target, type, answer) => target.addEventListener(type, answer, { signal: this.ear.signal });
+    /** @param {EventTarget} target @param {string} type @param {(event: any) => unknown} answer */
+    const hear = (target, type, answer) => target.addEventListener(type, answer, { signal: ear.signal });
     hear(this.surface, "keydown", (event) => this.pressed(event));
     hear(this.surface, "keyup", (event) => this.released(event));
     hear(this.surface, "compositionend", (event) => this.composed(event));
@@ -182,6 +207,7 @@ export class Takeover {
     this.sticky.clear();
   }
 
+  /** @param {KeyboardEvent} event */
   pressed(event) {
     if (leaves(event)) return this.stepOut(event);
     const key = this.holds && !this.sticky.size ? real(event) : null;
@@ -189,7 +215,7 @@ export class Takeover {
       event.preventDefault();
       this.alone = "";
       if (key.hold) this.holdKey(event, key.hold);
-      else this.freely(key.action, key.free);
+      else if (key.action) this.freely(key.action, key.free);
       return;
     }
     this.alone = modifier(event);
@@ -199,21 +225,26 @@ export class Takeover {
     if (wanted) this.pushKey(wanted);
   }
 
-  /** Press the key of `event`, called `what`, until it is released here; the display repeats it by itself. */
+  /** Press the key of `event`, called `what`, until it is released here; the display repeats it by itself.
+   * @param {KeyboardEvent} event @param {string} what
+   */
   holdKey(event, what) {
     if (event.repeat || this.down.has(event.code)) return;
     this.down.set(event.code, what);
     this.push({ type: "hold", what });
   }
 
-  /** Do `wanted` while the modifiers that are held are up: of `free` "shift" Shift alone, of "all" every one. */
+  /** Do `wanted` while the modifiers that are held are up: of `free` "shift" Shift alone, of "all" every one.
+   * @param {TakeoverAction} wanted @param {string} [free]
+   */
   freely(wanted, free = "all") {
     const held = [...this.down.values()].filter((name) => isModifier(name) && (free === "all" || name.startsWith("Shift")));
-    this.push(...held.toReversed().map((what) => ({ type: "release", what })));
+    for (const what of held.toReversed()) this.push({ type: "release", what });
     this.pushKey(wanted);
-    this.push(...held.map((what) => ({ type: "hold", what })));
+    for (const what of held) this.push({ type: "hold", what });
   }
 
+  /** @param {KeyboardEvent} event */
   released(event) {
     const what = this.down.get(event.code);
     if (what) {
@@ -229,11 +260,13 @@ export class Takeover {
     if (name) event.preventDefault();
   }
 
+  /** @param {CompositionEvent} event */
   composed(event) {
     if (event.data) this.freely({ type: "type", text: event.data });
     this.surface.value = "";
   }
 
+  /** @param {InputEvent} event */
   typed(event) {
     if (event.isComposing || event.inputType === "insertCompositionText") return;
     // A touch keyboard tells of no keys, only of text.
@@ -242,6 +275,7 @@ export class Takeover {
     this.surface.value = "";
   }
 
+  /** @param {KeyboardEvent} event */
   stepOut(event) {
     event.preventDefault();
     this.letGo();
@@ -251,7 +285,7 @@ export class Takeover {
   /** Nothing stays pressed on the display when what is released here would not be heard. */
   letGo() {
     this.alone = "";
-    this.push(...[...this.down.values()].reverse().map((what) => ({ type: "release", what })));
+    for (const what of [...this.down.values()].reverse()) this.push({ type: "release", what });
     this.down.clear();
     this.pointer?.letGo();
     this.touch?.letGo();
@@ -264,6 +298,7 @@ export class Takeover {
 
   leave() {
     // The page is going: only a request that outlives it can still be sent, so not through the queue.
+    /** @param {string} path @param {object} body */
     const say = (path, body) => fetch(path, {
       method: "POST", keepalive: true, headers: { "Content-Type": "application/json", "X-Acud": "1" },
       body: JSON.stringify(body),

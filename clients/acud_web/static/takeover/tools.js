@@ -12,6 +12,7 @@ const F_KEYS = Array.from({ length: 12 }, (_, at) => [`F${at + 1}`, `F${at + 1}`
 
 /** The tools of `takeover`, for the time it has the display. */
 export class TakeoverTools {
+  /** @param {Takeover} takeover */
   constructor(takeover) {
     this.takeover = takeover;
     this.sticky = STICKY.map(([name, words]) => this.toggle(words, `${words} with the next key`, () => takeover.stick(name)));
@@ -22,28 +23,32 @@ export class TakeoverTools {
     this.clipboard = el("button", { type: "button", onclick: () => clipboardDialog(takeover) }, "Clipboard…");
     this.note = el("input", { maxlength: "500", placeholder: "Note for the agents", "aria-label": "Note for the agents, told when you give the display back" });
     takeover.note = () => this.note.value;
+    this.keys = this.menu();
     this.node = el("div.takeover-tools", { role: "group", "aria-label": "Takeover" },
-      this.menu(), this.holds, this.typing, this.clipboard, this.note);
+      this.keys, this.holds, this.typing, this.clipboard, this.note);
   }
 
+  /** @param {string} words @param {string} title @param {() => void} act */
   toggle(words, title, act) {
     return el("button", { type: "button", title, "aria-pressed": "false", onclick: act }, words);
   }
 
   menu() {
+    /** @param {string[]} given */
     const press = ([chord, words]) => el("button.small", { type: "button", onclick: () => this.send(chord) }, words);
-    this.keys = el("details.takeover-keys", {}, el("summary.button", {}, "Keys"),
+    const keys = el("details.takeover-keys", {}, el("summary.button", {}, "Keys"),
       el("div.takeover-menu", {},
         el("p", {}, "With the next key:"), el("div", {}, this.sticky),
         el("p", {}, "Press:"), el("div", {}, CHORDS.map(press)), el("div", {}, F_KEYS.map(press))));
-    this.keys.addEventListener("keydown", (event) => {
+    keys.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
-      this.keys.open = false;
-      this.keys.querySelector("summary").focus();
+      keys.open = false;
+      keys.querySelector("summary")?.focus();
     });
-    return this.keys;
+    return keys;
   }
 
+  /** @param {string} chord */
   send(chord) {
     this.keys.open = false;
     this.takeover.press(chord);
@@ -68,10 +73,13 @@ export class TakeoverTools {
   }
 }
 
-/** Texts in both directions, each moved by a press of a button alone. */
+/** Texts in both directions, each moved by a press of a button alone.
+ * @param {Takeover} takeover
+ */
 function clipboardDialog(takeover) {
   const trouble = el("p.takeover-fault", { role: "alert", hidden: true });
   const told = el("p.muted", { role: "status" });
+  /** @param {string} words */
   const say = (words, fault = "") => {
     fill(told, words);
     fill(trouble, fault);
@@ -79,10 +87,11 @@ function clipboardDialog(takeover) {
   };
   const here = el("textarea", { rows: "4", "aria-label": "Text for the display" });
   const there = el("textarea", { rows: "4", readonly: true, "aria-label": "Text on the display's clipboard" });
+  /** @param {() => Promise<unknown>} work @param {string} [why] */
   const tried = (work, why) => async () => {
     try {
       await work();
-    } catch (fault) {
+    } catch (/** @type {any} */ fault) {
       say("", fault.error ?? `${why} (${fault.message})`);
     }
   };
