@@ -69,9 +69,9 @@ def _without_comments(script: bytes) -> Iterator[bytes]:
     is_open = False
     for line in script.split(b"\n"):
         words = line.strip()
-        is_open = is_open or words.startswith(b"/**")
-        yield b"" if is_open or words.startswith(b"//") else line
-        is_open = is_open and not words.endswith(b"*/")
+        is_begin = words.startswith(b"/**") and words.find(b"*/") in (-1, len(words) - 2)  # no code behind it
+        yield b"" if is_open or is_begin or words.startswith(b"//") else line
+        is_open = (is_open or is_begin) and not words.endswith(b"*/")
 
 
 _PAGES = read_all()
