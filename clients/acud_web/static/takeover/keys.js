@@ -101,6 +101,20 @@ export function modified(action, more) {
   return { type: "key", chord: [...more.filter((key) => !keys.includes(key)), ...keys].join("+") };
 }
 
+/** Return what holds each of `keys`.
+ * @param {string[]} keys @returns {TakeoverAction[]}
+ */
+export function hold(keys) {
+  return keys.map((what) => ({ type: "hold", what }));
+}
+
+/** Return what releases each of `keys`.
+ * @param {string[]} keys @returns {TakeoverAction[]}
+ */
+export function release(keys) {
+  return keys.map((what) => ({ type: "release", what }));
+}
+
 /** Tell whether `event` is the way out for a keyboard: Ctrl+Shift+F12.
  * @param {KeyboardEvent} event
  */

@@ -1,6 +1,6 @@
 // The pointer over a picture as actions on its display: places, buttons, wheel.
 
-import { modifiers } from "./keys.js";
+import { hold, modifiers, release } from "./keys.js";
 
 const BUTTONS = ["left", "middle", "right"]; // MouseEvent.button
 const NOTCH_PX = 100; // what Chromium and Firefox tell for one notch of a wheel
@@ -129,7 +129,7 @@ export class PointerHands {
   press(name, keys) {
     const free = keys.filter((key) => ![...this.down.values()].flat().includes(key));
     this.down.set(name, free);
-    for (const what of [...free, `mouse:${name}`]) this.push({ type: "hold", what });
+    this.push(...hold([...free, `mouse:${name}`]));
   }
 
   /** @param {string} name */
@@ -137,7 +137,7 @@ export class PointerHands {
     const keys = this.down.get(name);
     if (!keys) return;
     this.down.delete(name);
-    for (const what of [`mouse:${name}`, ...keys.toReversed()]) this.push({ type: "release", what });
+    this.push(...release([`mouse:${name}`, ...keys.toReversed()]));
   }
 
   /** @param {WheelEvent} event */

@@ -1,6 +1,6 @@
 // A display in a person's hands: taken, kept while the page is open and seen, given back; pointer and keys sent to it.
 
-import { action, isModifier, leaves, modified, modifier, real } from "./keys.js";
+import { action, hold, isModifier, leaves, modified, modifier, real, release } from "./keys.js";
 import { PointerHands } from "./pointer.js";
 import { ActionQueue } from "./queue.js";
 import { TouchHands } from "./touch.js";
@@ -239,9 +239,9 @@ export class Takeover {
    */
   freely(wanted, free = "all") {
     const held = [...this.down.values()].filter((name) => isModifier(name) && (free === "all" || name.startsWith("Shift")));
-    for (const what of held.toReversed()) this.push({ type: "release", what });
+    this.push(...release(held.toReversed()));
     this.pushKey(wanted);
-    for (const what of held) this.push({ type: "hold", what });
+    this.push(...hold(held));
   }
 
   /** @param {KeyboardEvent} event */
@@ -285,7 +285,7 @@ export class Takeover {
   /** Nothing stays pressed on the display when what is released here would not be heard. */
   letGo() {
     this.alone = "";
-    for (const what of [...this.down.values()].reverse()) this.push({ type: "release", what });
+    this.push(...release([...this.down.values()].reverse()));
     this.down.clear();
     this.pointer?.letGo();
     this.touch?.letGo();
