@@ -23,7 +23,7 @@ FIGURES = {
     "lines of the fleet": 9_900,
     "changelog items": 120,
     "changelog words an item": 20,
-    "hand-written words in docs": 87_200,
+    "hand-written words in docs": 85_700,
 }
 """Limits of the table; its goals stand in `scripts/house.py`."""
 
