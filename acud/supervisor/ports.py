@@ -150,6 +150,9 @@ class LocatedElement(Struct, frozen=True):
     point: Point
 
 
+SceneObservers = Observers[Callable[[Scene], None]]
+
+
 class ElementPlaces(Protocol):
     """Locates the elements that ids of scenes name."""
 
@@ -168,8 +171,9 @@ class ElementPlaces(Protocol):
         """
         ...
 
-    def on_scene(self, shown: Callable[[Scene], None]) -> None:
-        """Call `shown` with each scene that differs from the one before, in the turn that made it."""
+    @property
+    def shown(self) -> SceneObservers:
+        """Called with each scene that differs from the one before, in the turn that made it."""
         ...
 
 
@@ -184,8 +188,10 @@ class NoElements:
         """Raises: NotEnabled."""
         raise not_enabled("scene")
 
-    def on_scene(self, shown: Callable[[Scene], None]) -> None:
-        """Do nothing: no scene is made."""
+    @property
+    def shown(self) -> SceneObservers:
+        """Return observers that are never called: no scene is made."""
+        return Observers()
 
 
 # ---- grounding -------------------------------------------------------------------------------------------------------

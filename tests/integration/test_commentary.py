@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
@@ -16,7 +18,9 @@ from acud.process.event_loop import EventLoop
 from acud.protocol.evaluation import Thought
 from acud.protocol.events import Event
 from acud.store.store import Store
+from acud.supervisor.coroutines import Callback, Resume
 from acud.supervisor.journal import Journal
+from acud.supervisor.observers import Order
 from acud.supervisor.usage_log import UsageLog
 from acud.types.commentary import FEED_KEPT, SENSE_KEPT, AnalysisConfig, ContextWindow, SenseEvent, SenseMeta
 from tests.integration.store_support import open_store
@@ -30,11 +34,14 @@ class _Mind:
 
     def __init__(self) -> None:
         self.asked: list[ContextWindow] = []
-        self._done: Callable[[Thought], None] | None = None
+        self._done: Resume[Thought] | None = None
 
-    def ask(self, config: AnalysisConfig, window: ContextWindow, done: Callable[[Thought], None]) -> None:
+    def ask(self, config: AnalysisConfig, window: ContextWindow) -> Callback[Thought]:
         assert self._done is None, "one question at a time"
         self.asked.append(window)
+        return Callback(self._begin)
+
+    def _begin(self, done: Resume[Thought]) -> None:
         self._done = done
 
     def say(self, thought: Thought) -> None:
@@ -54,8 +61,10 @@ class _Rig:
         self.journal = Journal(self.store, self.loop, self.clock, self.told.append)
         self.mind = _Mind()
         usage_log = UsageLog(self.journal, self.clock)
-        config = replace(AnalysisSettings(), **settings)
-        self.commentary = Commentary(self.journal, self.loop, self.clock, config, self.mind.ask, redact, usage_log)
+        config, redaction = replace(AnalysisSettings(), **settings), cast(Any, SimpleNamespace(redact=redact))
+        self.commentary = Commentary(
+            self.journal, self.loop, self.clock, config, cast(Any, self.mind), redaction, usage_log
+        )
         self.commentary.start()
 
     def _after_turn(self) -> None:
@@ -269,7 +278,7 @@ def test_hostile_words_change_nothing(asking: _Rig) -> None:
 def test_it_senses_only_while_it_is_on_and_somebody_listens(rig: _Rig) -> None:
     assert not rig.commentary.sensing
     began: list[bool] = []
-    rig.commentary.on_attended(lambda: began.append(True))
+    rig.commentary.attended.add(lambda: began.append(True), Order.FEATURES)
     rig.commentary.attend()
     rig.commentary.attend()
     assert (rig.commentary.sensing, began) == (True, [True])

@@ -14,7 +14,7 @@ from acud.base.value_errors import value_fault
 from acud.features.commentary.prompt import user_prompt
 from acud.features.commentary.settings import AnalysisSettings
 from acud.features.commentary.supervisor.senses import SceneEvents, SenseOutput, WindowEvents
-from acud.features.commentary.supervisor.service import Commentary, make_asker
+from acud.features.commentary.supervisor.service import Commentary, ModelAsker
 from acud.protocol.requests.commentary import (
     AnalysisConfigReply,
     AnalysisConfigure,
@@ -50,15 +50,14 @@ class CommentaryFeature(RunningFeature):
         self.keys = core.keys
         self.journal = core.journal
         self._redaction = core.redaction
-        written = core.redaction.redact
-        ask_model = make_asker(core.pool, self._leaves_machine, written)
+        asker, settings = ModelAsker(core.pool, core.settings, core.redaction), core.settings.of(AnalysisSettings)
         self.commentary = Commentary(
-            core.journal, core.loop, core.clock, core.settings.of(AnalysisSettings), ask_model, written, core.usage_log
+            core.journal, core.loop, core.clock, settings, asker, core.redaction, core.usage_log
         )
         senses = SenseOutput(core.loop, core.clock, self._is_sensing, self._redact_title, self.commentary.keep_sensed)
-        self.commentary.on_attended(WindowEvents(core.watched_displays, senses).look)
-        scenes = SceneEvents(core.watched_displays.find_by_number, senses)
-        core.ports.elements.on_scene(scenes.on_scene)
+        self.commentary.attended.add(WindowEvents(core.watched_displays, senses).look, Order.FEATURES)
+        scenes = SceneEvents(core.watched_displays, senses)
+        core.ports.elements.shown.add(scenes.on_scene, Order.FEATURES)
         core.watched_displays.removed.add(scenes.forget, Order.FEATURES)
 
     def _leaves_machine(self, backend: str) -> bool:

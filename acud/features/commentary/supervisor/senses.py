@@ -134,8 +134,8 @@ class _Display:
 class SceneEvents:
     """Makes events of scenes while senses are wanted."""
 
-    def __init__(self, numbered: Callable[[int], WatchedDisplay | None], out: SenseOutput) -> None:
-        self._numbered = numbered
+    def __init__(self, watched_displays: WatchedDisplays, out: SenseOutput) -> None:
+        self._watched_displays = watched_displays
         self._out = out
         self._displays: dict[int, _Display] = {}
 
@@ -165,7 +165,7 @@ class SceneEvents:
             self._out.loop.call_later(wait_s, lambda: self._flush(number))
 
     def _flush(self, number: int) -> None:
-        display, watched = self._displays.get(number), self._numbered(number)
+        display, watched = self._displays.get(number), self._watched_displays.find_by_number(number)
         if display is None or watched is None:
             return
         due, display.due = display.due, None

@@ -7,13 +7,15 @@ restart are analysed after it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from acud.base import log
 from acud.base.clock import Clock
-from acud.base.errors import StoreUnavailable
+from acud.base.errors import AcudError
+from acud.config import Settings
 from acud.features.commentary import prompt
 from acud.features.commentary.prompt import AGENT, AUDIO_CHARACTERS, SYSTEM, clean_analysis, make_window, user_prompt
 from acud.features.commentary.schedule import Analyse, AnalysisSchedule, FeedText
@@ -24,9 +26,12 @@ from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.protocol.questions import ThinkAsk, View
 from acud.protocol.requests.commentary import AnalysisStatusReply
 from acud.protocol.requests.daemon import Purpose
+from acud.supervisor.coroutines import Callback, Resume, StepTask, directly
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
 from acud.supervisor.journal import Journal
+from acud.supervisor.observers import Observers
+from acud.supervisor.redaction import Redaction
 from acud.supervisor.usage_log import UsageLog
 from acud.types import JudgeName
 from acud.types.chat import ChatMessage
@@ -61,8 +66,6 @@ OPENROUTER_MODEL = "google/gemini-2.5-flash-lite"
 """The model of OpenRouter if none is named; other backends use their own."""
 ATTENDED_S = 600.0
 """Time after a client's last request for feed, senses or results during which acud's own displays are sensed."""
-AskModel = Callable[[AnalysisConfig, ContextWindow, Callable[[Thought], None]], None]
-"""Asks the backend of the settings once; the callback is called in a later turn, whatever happens."""
 
 
 class Commentary:
@@ -74,8 +77,8 @@ class Commentary:
         loop: EventLoop,
         clock: Clock,
         settings: AnalysisSettings,
-        ask_model: AskModel,
-        hide: Callable[[str], str],
+        asker: ModelAsker,
+        redaction: Redaction,
         usage_log: UsageLog,
     ) -> None:
         self._journal = journal
@@ -84,19 +87,16 @@ class Commentary:
         self._usage_log = usage_log
         self._loop = loop
         self._clock = clock
-        self._ask_model = ask_model
-        self._hide = hide
+        self._asker = asker
+        self._hide = redaction.redact
         self._rules = AnalysisSchedule(AnalysisConfig(**asdict(settings)), clock.monotonic_s())
         self._before: ContextWindow | None = None
         self._timer: Timer | None = None
         self._spent = AnalysisUsage()
         self._fault = ""
         self._attended_s = float("-inf")
-        self._on_attended: list[Callable[[], None]] = []
-
-    def on_attended(self, attended: Callable[[], None]) -> None:
-        """Call `attended` whenever a client begins to listen, so that it gets the window in front."""
-        self._on_attended.append(attended)
+        self.attended = Observers[Callable[[], None]]()
+        """Called whenever a client begins to listen, so that it gets the window in front."""
 
     @property
     def config(self) -> AnalysisConfig:
@@ -123,8 +123,8 @@ class Commentary:
         before = self.sensing
         self._attended_s = self._clock.monotonic_s()
         if self.sensing and not before:
-            for attended in self._on_attended:
-                attended()
+            for observer in self.attended:
+                observer()
 
     def add_message(self, text: str, priority: str, source: str) -> int:
         """Add a message to the feed, in this turn; return its number."""
@@ -141,12 +141,10 @@ class Commentary:
 
     def keep_sensed(self, event: SenseEvent) -> None:
         """Keep an event of one of acud's own displays, in this turn or when the disk accepts it again."""
-        stamped = self._stamp(event)
+        self._journal.keep(partial(self._add_sensed, self._stamp(event)), self._news, droppable=True)
 
-        def keep() -> None:
-            self.sense.add(stamped)
-
-        self._journal.keep(keep, self._news, droppable=True)
+    def _add_sensed(self, event: SenseEvent) -> None:
+        self.sense.add(event)
 
     def configure(self, config: AnalysisConfig) -> None:
         """Run with `config` from now on."""
@@ -167,36 +165,34 @@ class Commentary:
 
     def _tick(self) -> None:
         due = self._rules.tick(self._clock.monotonic_s())
-        try:
-            if due is not None:
-                self._analyse(due)
-        except StoreUnavailable as fault:
-            self._take_failure(Thought(reason=fault.message))
+        if due is not None:
+            StepTask(self._analyse(due), directly, self._on_analysed).begin()
         self._arm()
 
-    def _analyse(self, due: Analyse) -> None:
+    def _on_analysed(self, outcome: AcudError | None) -> None:
+        if outcome is not None:
+            self._take_failure(Thought(reason=outcome.message))
+        self._arm()
+
+    async def _analyse(self, due: Analyse) -> None:
         window, inputs = self.window(), self._inputs()
         if window.is_empty:
             self._rules.skip(due.version)
             return
         began_s = self._clock.monotonic_s()
+        thought = await self._think(window)
+        latency_ms = round((self._clock.monotonic_s() - began_s) * 1000)
+        self._take_answer(thought, window, inputs, due.version, latency_ms)
 
-        def on_answer(thought: Thought) -> None:
-            self._take_answer(thought, window, inputs, due.version, round((self._clock.monotonic_s() - began_s) * 1000))
-
-        if self.config.backend:
-            backend, named = self.config.backend, choose_model(self.config)
-
-            def on_thought(thought: Thought) -> None:
-                tokens = (thought.tokens_in, thought.tokens_out)
-                model = thought.model or named
-                self._usage_log.enter(Purpose.COMMENTARY, backend, thought.cost_usd, tokens, model=model)
-                on_answer(thought)
-
-            self._ask_model(self.config, window, on_thought)
-        else:
+    async def _think(self, window: ContextWindow) -> Thought:
+        backend, named = self.config.backend, choose_model(self.config)
+        if not backend:
             text = prompt.comment(window, self._before)
-            on_answer(Thought(text, model=prompt.MODEL, tokens_in=0, tokens_out=0, cost_usd=0.0))
+            return Thought(text, model=prompt.MODEL, tokens_in=0, tokens_out=0, cost_usd=0.0)
+        thought = await self._asker.ask(self.config, window)
+        tokens, model = (thought.tokens_in, thought.tokens_out), thought.model or named
+        self._usage_log.enter(Purpose.COMMENTARY, backend, thought.cost_usd, tokens, model=model)
+        return thought
 
     def _take_answer(
         self, thought: Thought, window: ContextWindow, inputs: AnalysisInputs, version: int, latency_ms: int
@@ -210,7 +206,6 @@ class Commentary:
             text, self._fault, self._before = clean_analysis(thought.text), "", window
             push = self._rules.take_analysis(text, version, self._clock.monotonic_s())
             self._keep(thought, text, window, inputs, push, latency_ms)
-        self._arm()
 
     def _take_failure(self, thought: Thought) -> None:
         limited = thought.code == "rate_limited"
@@ -308,15 +303,22 @@ _LOOKED_AT = 4 * AUDIO_CHARACTERS
 for the supervisor."""
 
 
-def make_asker(pool: EvaluatorPool, leaves: Callable[[str], bool], hide: Callable[[str], str]) -> AskModel:
-    """Return a function that asks through the pool. For a backend that `leaves` this machine, speech is redacted by
-    `hide`; screen text was redacted on arrival.
-    """
+class ModelAsker:
+    """Asks the backend of the settings through the pool."""
 
-    def ask(config: AnalysisConfig, window: ContextWindow, done: Callable[[Thought], None]) -> None:
-        if leaves(config.backend):
-            audio = (replace(chunk, text=hide(chunk.text[:_LOOKED_AT])) for chunk in window.audio)
-            window = replace(window, audio=tuple(audio))
+    def __init__(self, pool: EvaluatorPool, settings: Settings, redaction: Redaction) -> None:
+        self._pool = pool
+        self._settings = settings
+        self._redaction = redaction
+
+    def ask(self, config: AnalysisConfig, window: ContextWindow) -> Callback[Thought]:
+        """Await the model's thought, in a later turn, whatever happens. Speech is redacted if it leaves this machine;
+        screen text was redacted on arrival.
+        """
+        if not self._settings.backends[config.backend].is_local:
+            redact = self._redaction.redact
+            audio = tuple(replace(chunk, text=redact(chunk.text[:_LOOKED_AT])) for chunk in window.audio)
+            window = replace(window, audio=audio)
         question = ThinkAsk(
             config.backend,
             SYSTEM,
@@ -327,9 +329,7 @@ def make_asker(pool: EvaluatorPool, leaves: Callable[[str], bool], hide: Callabl
             temperature=config.temperature,
             recurring=True,
         )
-        pool.submit(_Question(question, done))
-
-    return ask
+        return Callback(lambda resume: self._pool.submit(_Question(question, resume)))
 
 
 class _Question:
@@ -339,7 +339,7 @@ class _Question:
     display = ""
     priority = NORMAL_PRIORITY
 
-    def __init__(self, ask: ThinkAsk, done: Callable[[Thought], None]) -> None:
+    def __init__(self, ask: ThinkAsk, done: Resume[Thought]) -> None:
         self._ask = ask
         self._done = done
         self._sent = False

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from acud.base.clock import Clock
 from acud.features.scene.annotations import DisplayAnnotation, join_annotations, select_sentences
 from acud.features.scene.supervisor.display_reader import DisplayElements
 from acud.supervisor.displays import processes
@@ -38,8 +39,8 @@ class DisplayPrograms:
     A search of /proc takes tens of µs a process.
     """
 
-    def __init__(self, now_s: Callable[[], float], own: Callable[[], set[int]], every_s: float = 2.0) -> None:
-        self._now = now_s
+    def __init__(self, clock: Clock, own: Callable[[], set[int]], every_s: float = 2.0) -> None:
+        self._now = clock.monotonic_s
         self._own = own
         self._every_s = every_s
         self._at_s = float("-inf")

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from acud.base.errors import DisplayDown, InvalidRequest, NotFound, Unavailable
 from acud.features.scene.elements import NamedElement, find_element, find_middle, make_gone_error, visible_part
 from acud.features.scene.supervisor.service import Scenes
-from acud.supervisor.observers import Order
 from acud.supervisor.ports import LocatedElement
-from acud.supervisor.watched_displays import WatchedDisplay
+from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types.actions import Point
 from acud.types.scene import ElementHandle, ProviderState, Scene, SceneMode, handle_of
 
-Follow = Callable[[WatchedDisplay], None]
-
 
 class ElementLocator:
-    """Finds elements by id. `numbered` returns a watched display by its number; after `follow` the list of windows, by
-    which widgets are placed, arrives before each frame that shows them.
-    """
+    """Finds elements by id."""
 
-    def __init__(self, scenes: Scenes, numbered: Callable[[int], WatchedDisplay | None], follow: Follow) -> None:
+    def __init__(self, scenes: Scenes, watched_displays: WatchedDisplays) -> None:
         self._scenes = scenes
-        self._numbered = numbered
-        self._follow = follow
+        self._watched_displays = watched_displays
+        self.shown = scenes.shown
 
     def display_of(self, *places: str) -> str:
         """Return the name of the display of the ids among `places`; "" when none of them is an id.
@@ -37,12 +30,8 @@ class ElementLocator:
             raise InvalidRequest(f"these ids are of several displays: {ids}", hint="one request acts on one display")
         return "".join(self._get_display(handle).name for handle in found.values())
 
-    def on_scene(self, shown: Callable[[Scene], None]) -> None:
-        """Call `shown` with each scene that differs from the one before, in the turn that made it."""
-        self._scenes.shown.add(shown, Order.FEATURES)
-
     def _get_display(self, handle: ElementHandle) -> WatchedDisplay:
-        watched = self._numbered(handle.display_id)
+        watched = self._watched_displays.find_by_number(handle.display_id)
         if watched is None:
             raise NotFound(
                 f"{handle.id} is of display number {handle.display_id}, which is not watched",
@@ -62,7 +51,8 @@ class ElementLocator:
                 hint="leave the display out: the id says which",
             )
         was = self._find_former(handle)
-        self._follow(watched)
+        # Follow no window's own pixels, but the list of windows, by which widgets are placed, before each frame.
+        self._watched_displays.follow(watched, "handles", (0,))
         await self._scenes.look((watched,), SceneMode.ACTIVE)
         return _locate_element(handle, was, self._scenes.newest((watched,)), watched)
 

@@ -80,17 +80,9 @@ class SceneFeature(RunningFeature):
             core.notifications,
             core.loop,
             core.settings.of(SceneSettings),
-            core.clock.monotonic_s,
         )
         core.watched_displays.removed.add(self.annotations.forget, Order.FEATURES)
-        core.ports.provide(
-            elements=ElementLocator(self.scenes, core.watched_displays.find_by_number, self._follow_windows)
-        )
-
-    def _follow_windows(self, watched: WatchedDisplay) -> None:
-        self.watched_displays.follow(
-            watched, "handles", (0,)
-        )  # no window's own pixels, but its place before each frame
+        core.ports.provide(elements=ElementLocator(self.scenes, core.watched_displays))
 
 
 def start(core: Core) -> SceneFeature:

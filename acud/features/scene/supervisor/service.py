@@ -35,7 +35,8 @@ from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.fresh_frames import FrameRequests
 from acud.supervisor.journal import Journal
-from acud.supervisor.observers import Observers, Order
+from acud.supervisor.observers import Order
+from acud.supervisor.ports import SceneObservers
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
@@ -75,12 +76,12 @@ class Scenes:
         self._numbers = numbers
         self._standing = standing
         self._annotations = annotations
-        self.shown = Observers[Callable[[Scene], None]]()
+        self.shown = SceneObservers()
         """Called with each scene that differs from the one before, in the turn that made it."""
-        self._programs = DisplayPrograms(clock.monotonic_s, display_pids)
+        self._programs = DisplayPrograms(clock, display_pids)
         self._readers: dict[int, DisplayReader] = {}
         self._ports = ReaderPorts(
-            UnpaintedWindows(watched_displays, sources, targets, clock.monotonic_s),
+            UnpaintedWindows(watched_displays, sources, targets, clock),
             sources,
             frame_requests,
             settings,
@@ -268,14 +269,13 @@ class SceneSubscriptions:
         notifications: DisplayNotifications,
         loop: EventLoop,
         settings: SceneSettings,
-        now_s: Callable[[], float],
     ) -> None:
         self._scenes = scenes
         self._watched_displays = watched_displays
         self._sources = sources
         self._loop = loop
         self._settings = settings
-        self._now = now_s
+        self._now = loop.now_s
         self._live: dict[str, _Subscription] = {}
         self._paces: dict[str, _Pace] = {}
         sources.watchers.add(self, Order.FEATURES)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from acud.base.clock import Clock
 from acud.protocol.scene_parts import TextPart
 from acud.supervisor.frame_sources import Sources
 from acud.supervisor.observers import Order
@@ -22,9 +21,9 @@ class UnpaintedWindows:
     """
 
     def __init__(
-        self, watched_displays: WatchedDisplays, sources: Sources, targets: TargetTracker, now_s: Callable[[], float]
+        self, watched_displays: WatchedDisplays, sources: Sources, targets: TargetTracker, clock: Clock
     ) -> None:
-        self._now_s = now_s
+        self._clock = clock
         self._sources = sources
         self._targets = targets
         self._new: dict[int, dict[int, tuple[str, float]]] = {}
@@ -41,7 +40,7 @@ class UnpaintedWindows:
         came = listed - self._listed.get(watched.number, listed)
         new = {one: since for one, since in self._new.get(watched.number, {}).items() if one in listed}
         if came and source is not None and source.up:
-            new |= dict.fromkeys(came, (self._targets.make_token(source, source.frame), self._now_s()))
+            new |= dict.fromkeys(came, (self._targets.make_token(source, source.frame), self._clock.monotonic_s()))
         self._new[watched.number], self._listed[watched.number] = new, listed
 
     def _forget(self, watched: WatchedDisplay) -> None:
@@ -57,7 +56,7 @@ class UnpaintedWindows:
         for window in [one for one in watched.windows if one.window_id in new]:
             baseline, came_s = new[window.window_id]
             changed = self._targets.changed_since(source, baseline)
-            is_late = self._now_s() - came_s > _YET_S
+            is_late = self._clock.monotonic_s() - came_s > _YET_S
             if is_late or changed is None or changed & grid.find_touching(window.bounds):
                 del new[window.window_id]
         return frozenset(new)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from acud.features.commentary.supervisor.service import make_asker
+from acud.features.commentary.supervisor.service import ModelAsker
 from acud.features.redaction.text_rules import redact
 from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.supervisor.job_queues import Work
@@ -27,7 +28,9 @@ class _Pool:
 
 def asked(*, leaves: bool, config: AnalysisConfig = CONFIG) -> tuple[Work, Job, list[Thought]]:
     pool, thoughts = _Pool(), list[Thought]()
-    make_asker(cast("Any", pool), lambda name: leaves, redact)(config, HEARD, thoughts.append)
+    settings = SimpleNamespace(backends={config.backend: SimpleNamespace(is_local=not leaves)})
+    asker = ModelAsker(cast("Any", pool), cast("Any", settings), cast("Any", SimpleNamespace(redact=redact)))
+    asker.ask(config, HEARD).begin(cast("Any", thoughts.append))
     job = pool.works[0].build("job-1")
     assert job is not None
     return pool.works[0], job, thoughts

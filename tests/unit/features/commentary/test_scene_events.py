@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any, cast
+
 from msgspec.structs import replace
 
 from acud.features.commentary.supervisor.senses import SCENE_PAUSE_S, SceneEvents, SenseOutput
@@ -25,7 +28,7 @@ class _Rig:
         self.screen: WatchedDisplay | None = WatchedDisplay(":7", 3, managed=False, auth_file="")
         self.screen.windows, self.screen.focused = (WindowInfo(5, "notes.txt", BOX, wm_class="Editor"),), 5
         self.reading = SceneEvents(
-            lambda number: self.screen,
+            cast("Any", SimpleNamespace(find_by_number=lambda number: self.screen)),
             SenseOutput(
                 self.loop, self.clock, lambda: self.wanted, lambda screen, window: window.title, self.told.append
             ),

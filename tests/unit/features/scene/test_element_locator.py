@@ -9,8 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from acud.base.errors import AcudError, Conflict, DisplayDown, InvalidRequest, NotFound, Unavailable
-from acud.features.scene.supervisor.element_locator import ElementLocator, LocatedElement
+from acud.features.scene.supervisor.element_locator import ElementLocator
 from acud.supervisor.coroutines import StepTask, directly
+from acud.supervisor.ports import LocatedElement, SceneObservers
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect, WindowInfo
 from acud.types.actions import Point
@@ -47,6 +48,7 @@ class FakeScenes:
         self.kept = list(kept)
         self.now = kept[-1]
         self.screenshots: list[SceneMode] = []
+        self.shown = SceneObservers()
 
     async def look(self, screens: Sequence[WatchedDisplay], mode: SceneMode) -> None:
         self.screenshots.append(mode)
@@ -66,7 +68,13 @@ class Rig:
         self.scenes = FakeScenes(FIRST)
         self.screens = {3: FakeScreen(":100", 3, windows), 4: FakeScreen(":101", 4)}
         self.followed: list[WatchedDisplay] = []
-        self.elements = ElementLocator(self.scenes, cast(Any, self.screens.get), self.followed.append)
+        self.elements = ElementLocator(cast(Any, self.scenes), cast(Any, self))
+
+    def find_by_number(self, number: int) -> FakeScreen | None:
+        return self.screens.get(number)
+
+    def follow(self, screen: WatchedDisplay, key: str, windows: tuple[int, ...]) -> None:
+        self.followed.append(screen)
 
     def spot(self, element_id: str, number: int = 3) -> LocatedElement | AcudError:
         """Return what comes of a search on the display `number`."""

@@ -27,7 +27,7 @@ class World:
         targets.make_token.side_effect = lambda source, frame: f"{frame}"
         targets.changed_since.side_effect = lambda source, token: self.history.since(int(token))
         sources: Any = MagicMock(by_name={":1": self.source})
-        self.unpainted = UnpaintedWindows(MagicMock(), sources, targets, lambda: self.now_s)
+        self.unpainted = UnpaintedWindows(MagicMock(), sources, targets, MagicMock(monotonic_s=lambda: self.now_s))
         self.watched = WatchedDisplay(":1", 1, managed=True, auth_file="")
 
     def list_windows(self, *windows: WindowInfo) -> None:
