@@ -1,4 +1,6 @@
-"""The diff of docs/contributing.md, applied to a copy of the tree: every surface answers the request that it adds."""
+"""The diffs of docs/contributing.md, applied to a copy of the tree: every surface answers the request that one adds,
+and takes the field of a condition that the other adds.
+"""
 
 from __future__ import annotations
 
@@ -64,10 +66,25 @@ print(json.dumps(asyncio.run(ask()).passed_s))
 """What the endpoint does with it, with one host and without NATS."""
 
 
-def example() -> str:
-    """Return the diff that the page shows."""
-    (found,) = re.findall(r"^```diff\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    return str(found)
+ARM = """
+import os, sys
+from acud.base.paths import resolve
+from acud_client import Client, WindowTitle
+
+with Client(resolve(os.environ)) as client:
+    client.wait_create(WindowTitle("Save", exact=True), display=sys.argv[1])
+    print([one.spec.until.exact for one in client.wait_list().waits])
+"""
+
+
+def examples() -> list[str]:
+    """Return the diffs that the page shows: a request, and a field of a condition."""
+    return re.findall(r"^```diff\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def list_touched(diff: str) -> list[str]:
+    """Return the files that a diff changes."""
+    return re.findall(r"^\+\+\+ (.*)$", diff, re.MULTILINE)
 
 
 class Copy:
@@ -95,9 +112,11 @@ class Copy:
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
-    """The copy with the diff, after what the page says to run."""
+    """The copy with the diffs, after what the page says to run."""
     copy = Copy(tmp_path_factory.mktemp("copy"))
-    copy.run("git", "apply", "-p0", "-", given=example(), env={"GIT_CEILING_DIRECTORIES": str(copy.root.parent)})
+    copy.run(
+        "git", "apply", "-p0", "-", given="".join(examples()), env={"GIT_CEILING_DIRECTORIES": str(copy.root.parent)}
+    )
     copy.python("-m", "scripts.client_methods")
     copy.python("-m", "scripts.reference")
     copy.python("-m", "scripts.reference", "--site", "docs")
@@ -111,8 +130,7 @@ def daemon(copy: Copy) -> Iterator[Daemon]:
 
 
 def test_it_takes_three_files() -> None:
-    touched = re.findall(r"^\+\+\+ (.*)$", example(), re.MULTILINE)
-    assert touched == [
+    assert list_touched(examples()[0]) == [
         "acud/protocol/requests/daemon.py",
         "acud/supervisor/handlers/daemon.py",
         "clients/acud_cli/daemon.py",
@@ -171,6 +189,26 @@ def test_a_fleet_passes_it_to_a_host(copy: Copy, daemon: Daemon) -> None:
 )
 def test_the_pages_tell_of_it(copy: Copy, page: str, words: str) -> None:
     assert words in (copy.root / "docs" / page).read_text(encoding="utf-8")
+
+
+def test_a_field_of_a_condition_takes_two_files() -> None:
+    assert list_touched(examples()[1]) == ["acud/types/conditions/window.py", "acud/waits/local_answers.py"]
+
+
+@pytest.mark.asyncio
+async def test_every_surface_takes_a_field_of_a_condition(copy: Copy, daemon: Daemon) -> None:
+    display = daemon.client.display_create(64, 64).display.name
+    words = "--window", "Save", "--exact", "--display", display, "--detach"
+    copy.python("-m", "acud_cli", "wait", *words, env=daemon.env)
+    async with stdio(daemon.home, env=copy.env) as client:
+        value(await client.call_tool("smart_wait", {"window": "Save", "exact": True, "display": display}))
+        told = await client.call_tool("help", {"topic": "conditions"})
+        assert "- exact: the window's title is no longer than that" in told.content[0].text
+    secret, _ = token(daemon.client, Scope.WAIT)
+    until = {"type": "window", "title": "Save", "exact": True}
+    with Browser(served(daemon), secret) as browser:
+        assert browser.ask("POST", "/api/waits", json={"until": until, "display": display})[0] == 200
+    assert copy.python("-c", ARM, display, env=daemon.env).strip() == str([True] * 4)
 
 
 def test_every_section_of_the_settings_stands_beside_the_file_that_declares_it() -> None:
