@@ -49,6 +49,7 @@ class Grammar:
         self.noun, self.role, self.any_state, self.compared_number, self.span = map(
             self.compile, ("{a_text}", r"\b{role}\b", r"\b{state}\b", r"(?<!\S){compared}", "{span}")
         )
+        self.hints = {name: self.compile(pattern) for name, pattern in table["hints"].items()}
         self.opening = self.compile(
             "(?:{polite},? )*(?:(?:{modal} )?(?:{polite} )*{ask}(?: for me)? )?(?P<when>{when}|for) "
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 
 from acud.types import Criteria
@@ -10,15 +9,6 @@ from acud.waits.absence import asks_absence
 from acud.waits.sentence_clauses import read_amount, read_span
 from acud.waits.sentence_grammar import grammar
 from acud.waits.sentence_phrase import Phrase
-
-_NAMED = re.compile(r"<\d+>|(?<![.] )(?<!^)\b[A-Z][\w-]*(?: [A-Z0-9][\w-]*)*")
-"""Quoted words, or words with a capital that do not begin the sentence."""
-_PATH, _PID = (
-    re.compile(r"(?<!\S)(?:~?/[\w./*~-]*[\w*]|\*\.\w+)"),
-    re.compile(r"\b(?:pid|process)\b\D{0,12}(\d+)", re.IGNORECASE),
-)
-_UNCHANGED = re.compile(r"\b(?:no change|nothing|still|unchanged|stable|settles?|quiet|not changed?)\b", re.IGNORECASE)
-_CHANGED, _WINDOW = re.compile(r"\bchang(?:es?|ed|ing)\b", re.IGNORECASE), re.compile(r"\bwindow\b", re.IGNORECASE)
 
 
 def suggest_call(sentence: str) -> str:
@@ -38,11 +28,11 @@ _PLAIN = ("stable", "process")
 def _suggest(sentence: str) -> tuple[str, str]:
     phrase = Phrase.from_sentence(sentence) or Phrase(sentence, ())
     text, words = phrase.text, grammar()
-    named = [phrase.quote(one) or one for one in _NAMED.findall(text)]
+    named = [phrase.quote(one) or one for one in words.hints["named"].findall(text)]
     name, is_gone = named[0] if named else "", asks_absence(Criteria(text))
-    if (path := _PATH.search(text)) is not None:
+    if (path := words.hints["path"].search(text)) is not None:
         return "file-gone" if is_gone else "file", path[0]
-    if (pid := _PID.search(text)) is not None:
+    if (pid := words.hints["pid"].search(text)) is not None:
         return "process", pid[1]
     amount = _find_amount(text)
     if (role := words.role.search(text)) is not None:
@@ -51,12 +41,12 @@ def _suggest(sentence: str) -> tuple[str, str]:
         return "widget", f"{control} {amount[1] if amount else _find_state(text[role.end() :], is_gone)}".strip()
     if amount is not None:
         return "number", f"{name or amount[0] or 'LABEL'} {amount[1]}"
-    if _WINDOW.search(text) is not None:
+    if words.hints["window"].search(text) is not None:
         return "window-gone" if is_gone else "window", name or "TITLE"
-    if not name and _UNCHANGED.search(text) is not None:
+    if not name and words.hints["unchanged"].search(text) is not None:
         span = words.span.search(text)
         return "stable", f"{read_span(span.groupdict()):g}" if span is not None else "5"
-    if not name and _CHANGED.search(text) is not None:
+    if not name and words.hints["changed"].search(text) is not None:
         return "change", ""
     return "gone" if is_gone else "text", name or "WORDS THAT THE SCREEN SHOWS THEN"
 

@@ -52,13 +52,16 @@ _LOG_IN = re.compile(r"\b(log|sign)[ -](in|on|out|off)\b", re.IGNORECASE)
 _HELD = "\x02"
 
 DISABLED = frozenset({"disabled", "greyed", "grayed", "inactive", "greyed-out", "grayed-out", "deactivated"})
-_STRUCTURES = (
-    (re.compile(r"\b(?:side ?bar|side pane|(?:left|right)(?:-hand)? (?:rail|column|pane|panel|side))\b"), "edge"),
-    (re.compile(r"\b(?:tool ?bar|top bar|header bar|title bar|top menu|menu ?bar)\b"), "top"),
-    (re.compile(r"\b(?:in|on|at|from) (?:the |its )?(?:(?:page|site|app|window) )?header\b(?! row)"), "top"),
-    (re.compile(r"\b(?:status ?bar|footer|bottom (?:bar|line|row))\b"), "bottom"),
-)
+_STRUCTURES = {
+    "edge": re.compile(r"\b(?:side ?bar|side pane|(?:left|right)(?:-hand)? (?:rail|column|pane|panel|side))\b"),
+    "top": re.compile(
+        r"\b(?:(?:tool ?bar|top bar|header bar|title bar|top menu|menu ?bar)\b"
+        r"|(?:in|on|at|from) (?:the |its )?(?:(?:page|site|app|window) )?header\b(?! row))"
+    ),
+    "bottom": re.compile(r"\b(?:status ?bar|footer|bottom (?:bar|line|row))\b"),
+}
 """Parts of windows that no widget stands for, and the side that they lie on (`edge`: left or right)."""
+_BEHIND = re.compile(r"\bbehind (?:the|a) (?:dialog|dialogue|window|question)\b")
 _IN_MENU = re.compile(r"\b(?:in|of|from|under) the (?:\w+ ){1,2}menu\b|\b\w+ menu's(?!\w)")
 _IN_PAGE = re.compile(
     r"\b(?:(?:in|on|of|at) (?:the|this) (?:web ?)?(?:page|site|website)|page's(?: own)?|website's)(?!\w)"
@@ -184,9 +187,9 @@ class _PartsReader:
         if lowered.startswith("not "):
             self._unlike += [kind for kind in (last_kind(self._split_words(lowered[4:])),) if kind]
             return
-        if re.search(r"\bbehind (?:the|a) (?:dialog|dialogue|window|question)\b", lowered):
+        if _BEHIND.search(lowered):
             self._behind = True
-            lowered = re.sub(r"\bbehind (?:the|a) \w+\b", "", lowered)
+            lowered = _BEHIND.sub("", lowered)
         if found := _ROW.search(lowered):
             self._row = int(found["digits"]) if found["digits"] else ORDINALS[found["number"]]
             lowered = lowered[: found.start()] + lowered[found.end() :]
@@ -200,7 +203,7 @@ class _PartsReader:
             self._structures.add("page")
         elif _OF_BROWSER.search(lowered):
             self._structures.add("browser")
-        self._structures |= {side for pattern, side in _STRUCTURES if pattern.search(lowered)}
+        self._structures |= {side for side, pattern in _STRUCTURES.items() if pattern.search(lowered)}
         related = list(_RELATION.finditer(lowered))
         self._read_thing(lowered[: related[0].start()] if related else lowered, is_first=is_first)
         for index, one in enumerate(related):

@@ -10,23 +10,17 @@ from msgspec import Struct
 from acud.language.quotation_marks import CLOSING, MARKS, QUOTED, quoted_words
 
 _NUMBER = r"[+-]?\d{1,6}(?:\.\d{1,3})?"
-_FORMS = (
-    re.compile(rf"(?:at\s+)?[\[(]?\s*(?P<x>{_NUMBER})\s*[,;\s]\s*(?P<y>{_NUMBER})\s*[\])]?"),
-    re.compile(rf"(?:at\s+)?\(?\s*x\s*[=:]?\s*(?P<x>{_NUMBER})\s*[,;\s]\s*y\s*[=:]?\s*(?P<y>{_NUMBER})\s*\)?"),
-    re.compile(
-        rf"(?:the\s+)?(?:point|position|pixel|coordinates?)\s+(?:at\s+)?\(?\s*(?P<x>{_NUMBER})\s*[,\s]\s*(?P<y>{_NUMBER})\s*\)?"
-    ),
+_COORDINATES = re.compile(
+    r"(?:the\s+)?(?:(?:point|position|pixel|coordinates?)\s+)?(?:at\s+)?[\[(]?\s*"
+    rf"(?P<named>x\s*[=:]?\s*)?(?P<x>{_NUMBER})\s*[,;\s]\s*(?(named)y\s*[=:]?\s*)(?P<y>{_NUMBER})\s*[\])]?"
 )
 
 
 def coordinates(description: str) -> tuple[float, float] | None:
     """Return the coordinates if `description` is nothing else, or None."""
     text = description.strip().lower().removesuffix(".")
-    for form in _FORMS:
-        found = form.fullmatch(text)
-        if found is not None:
-            return float(found["x"]), float(found["y"])
-    return None
+    found = _COORDINATES.fullmatch(text)
+    return (float(found["x"]), float(found["y"])) if found is not None else None
 
 
 class Sort(StrEnum):

@@ -76,20 +76,21 @@ _ALGORITHM = re.compile(
     r"x[.]?509|ed25519|rsa-?[0-9]{4}|ipv[46]|tls1?[.0-9]*|uuid[0-9]?|u?int(?:8|16|32|64)|float(?:32|64)|hmac-?sha-?[0-9]+)"
 )
 """Names that mix letters and digits and are not keys."""
-_FORMS = {
-    "rfc": re.compile(r"[A-ZÑ&]{3,4}-?[0-9]{6}-?[A-Z0-9]{3}(?![A-Za-z0-9])"),  # of Mexico, or of the IETF
-    "pan": re.compile(r"[A-Z]{5}[0-9]{4}[A-Z](?![A-Za-z0-9])"),
-    "sin": re.compile(r"[0-9]{3}[ -]?[0-9]{3}[ -]?[0-9]{3}(?![A-Za-z0-9-])"),
-    "nie": re.compile(r"[XYZxyz][ -]?[0-9]{7}[ -]?[A-Za-z](?![A-Za-z0-9])"),
-    "cpr": re.compile(r"[0-9]{6}[ -]?[0-9]{4}(?![A-Za-z0-9-])"),
-    "nik": re.compile(r"[0-9]{16}(?![A-Za-z0-9-])"),
-    "rg": re.compile(r"[0-9]{1,2}[.]?[0-9]{3}[.]?[0-9]{3}-?[0-9Xx](?![A-Za-z0-9-])"),
-    "my number": re.compile(r"[0-9]{4}[ -]?[0-9]{4}[ -]?[0-9]{4}(?![\w-]|[ ][0-9])"),  # of Japan, or somebody's phone
-    "host key": re.compile(r"[0-9]{6}(?![\w-])"),  # of a meeting, or of a host
-    "verification": re.compile(r"[0-9]{3}[ -]?[0-9]{3}(?![\w-])"),
-    "meeting key": re.compile(r"[0-9]{6,8}(?![\w-])"),
+_FORMS_OF_TERMS = {
+    "rfc": r"[A-ZÑ&]{3,4}-?[0-9]{6}-?[A-Z0-9]{3}(?![A-Za-z0-9])",  # of Mexico, or of the IETF
+    "pan": r"[A-Z]{5}[0-9]{4}[A-Z](?![A-Za-z0-9])",
+    "sin": r"[0-9]{3}[ -]?[0-9]{3}[ -]?[0-9]{3}(?![A-Za-z0-9-])",
+    "nie": r"[XYZxyz][ -]?[0-9]{7}[ -]?[A-Za-z](?![A-Za-z0-9])",
+    "cpr": r"[0-9]{6}[ -]?[0-9]{4}(?![A-Za-z0-9-])",
+    "nik": r"[0-9]{16}(?![A-Za-z0-9-])",
+    "rg": r"[0-9]{1,2}[.]?[0-9]{3}[.]?[0-9]{3}-?[0-9Xx](?![A-Za-z0-9-])",
+    "my number": r"[0-9]{4}[ -]?[0-9]{4}[ -]?[0-9]{4}(?![\w-]|[ ][0-9])",  # of Japan, or somebody's phone
+    "host key": r"[0-9]{6}(?![\w-])",  # of a meeting, or of a host
+    "verification": r"[0-9]{3}[ -]?[0-9]{3}(?![\w-])",
+    "meeting key": r"[0-9]{6,8}(?![\w-])",
 }
 """Terms that have other meanings, and the values that fit this one."""
+_FORMS = {term: re.compile(form) for term, form in _FORMS_OF_TERMS.items()}
 
 
 def is_example(value: str) -> bool:
