@@ -41,7 +41,7 @@ from acud.x11.events import (
 from acud.x11.fake_input import InputTrace, InputTraceProperty, XTest
 from acud.x11.input_guard import InputGuard
 from acud.x11.input_steps import ActOutcome, Rest, Steps
-from acud.x11.keyboard import Echo, Keyboard, Typist
+from acud.x11.keyboard import Keyboard, PaintWatch, Typist
 from acud.x11.keymap import keysym_of_name
 from acud.x11.pointer import Pointer
 from acud.x11.window_verbs import Ping, WindowVerbs
@@ -78,8 +78,8 @@ class InputActions:
         self.keyboard = Keyboard(connection, self._xtest, self._trace)
         self.pointer = Pointer(connection, self._xtest, self._trace)
         self._ping = Ping(connection)
-        self._echo = Echo(connection)
-        self._typist = Typist(self.keyboard, self._ping, guard, self._echo)
+        self._paint = PaintWatch(connection)
+        self._typist = Typist(self.keyboard, self._ping, guard, self._paint)
         self._clipboard = Clipboard(connection, translator)
         self._verbs = WindowVerbs(connection, windows)
         self._grips: dict[str, _HeldInput] = {}
@@ -111,7 +111,7 @@ class InputActions:
 
     def on_painted(self, damage: int) -> None:
         """Note that the window watched by `damage` was painted."""
-        self._echo.on_painted(damage)
+        self._paint.on_painted(damage)
 
     def on_event(self, event: FocusMoved | WindowMade | KeymapChanged | Ponged | SelectionEvent) -> None:
         """Handle an event of the X server that concerns the devices."""

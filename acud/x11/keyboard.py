@@ -299,7 +299,7 @@ class Keyboard:
             self._xkb.lock_caps(on=True)
 
 
-class Echo:
+class PaintWatch:
     """The paint of what a program has read. An answer to a ping does not prove that it read the letters, and those that
     it holds go to the window that it opens before it reads them.
     """
@@ -354,11 +354,11 @@ class Echo:
 class Typist:
     """Types on one keyboard, for the window that `guard` lets input through to."""
 
-    def __init__(self, keyboard: Keyboard, ping: Ping, guard: InputGuard, echo: Echo) -> None:
+    def __init__(self, keyboard: Keyboard, ping: Ping, guard: InputGuard, paint: PaintWatch) -> None:
         self._keyboard = keyboard
         self._ping = ping
         self._guard = guard
-        self._echo = echo
+        self._paint = paint
 
     def type(self, text: str) -> Iterator[Rest]:
         """Type `text`; the caller calls `Keyboard.begin` and `end`.
@@ -371,7 +371,7 @@ class Typist:
         sizes = self._sizes()
         unread = iter(_ECHO_LETTERS)
         due = next(unread)
-        yield from self._echo.begin(self._guard.target)
+        yield from self._paint.begin(self._guard.target)
         try:
             while rest := keysyms[self._guard.done :]:
                 strokes = self._find_strokes(rest[: next(sizes)])
@@ -387,10 +387,10 @@ class Typist:
                 yield from self.read([Rest(time.monotonic() + _CHUNK_S)])
                 is_last = self._guard.done == len(keysyms)
                 if text[-1] not in _LEADS_ON if is_last else self._guard.done >= due:
-                    yield from self._echo.wait(self._guard)
+                    yield from self._paint.wait(self._guard)
                     due = self._guard.done + next(unread, _ECHO_LETTERS[-1])
         finally:
-            self._echo.end()
+            self._paint.end()
 
     def _sizes(self) -> Iterator[int]:
         """Yield how many characters may be sent at once."""
