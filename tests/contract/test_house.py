@@ -23,7 +23,7 @@ FIGURES = {
     "lines of the fleet": 9_900,
     "changelog items": 120,
     "changelog words an item": 20,
-    "hand-written words in docs": 85_700,
+    "hand-written words in docs": 86_000,
 }
 """Limits of the table; its goals stand in `scripts/house.py`."""
 
