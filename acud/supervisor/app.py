@@ -16,8 +16,9 @@ from acud.config import Settings
 from acud.protocol.requests import REQUESTS
 from acud.supervisor.control import Control
 from acud.supervisor.core import Core, RedactionMaker
+from acud.supervisor.coroutines import Callback, run_steps
 from acud.supervisor.feature import Feature, Handler, RunningFeature, handlers_of
-from acud.supervisor.maintenance import Drain, RollingRestart, SettingsReload, trim_store
+from acud.supervisor.maintenance import Drain, RollingRestart, SettingsReload, StoreTrim
 from acud.supervisor.orphaned_rings import KEEP_S
 from acud.supervisor.replies import RequestDigest
 from acud.waits.sentence_grammar import grammar
@@ -108,7 +109,7 @@ class App(Core):
         self.listeners.start()
         self._home = self.paths.home.stat()
         self.loop.call_each(_HOME_S, self._check_home)
-        trim_store(self)
+        StoreTrim(self).begin()
         self.loop.call_later(KEEP_S, self.sources.orphaned_rings.clear)
         # In a thread, and only after the other parts have begun: it would slow down every start.
         self.loop.call_later(_GRAMMAR_S, Thread(target=grammar, name="grammar", daemon=True).start)
@@ -163,7 +164,12 @@ class App(Core):
             self.waits.is_stopping = True
             for name in self.displays.managed_names():
                 self.waits.display_gone(name, _STOPPED)
-        self.waits.when_broken(lambda: self.delivery.settle(lambda: self._end_children(keep_displays)))
+        run_steps(self._end_in_order(keep_displays))
+
+    async def _end_in_order(self, keep_displays: bool) -> None:
+        await Callback(self.waits.when_broken)
+        await Callback(self.delivery.settle)
+        self._end_children(keep_displays)
 
     def _end_children(self, keep_displays: bool) -> None:
         if self._is_ending_children:
@@ -175,7 +181,7 @@ class App(Core):
         if keep_displays:
             self.loop.call_later(0.0, self._release)
         else:
-            self.displays.managed.end_all(self._finish)
+            run_steps(self.displays.managed.end_all(), lambda _: self._finish())
             self.loop.call_later(_END_DEADLINE_S - _SETTLE_S, self._kill_displays)
 
     def _kill_displays(self) -> None:

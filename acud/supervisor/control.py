@@ -147,14 +147,6 @@ class Call:
         """Return `step` as a callback; what it raises answers this call, and does not reach its caller."""
         return lambda outcome: self._control.go_on(self, lambda: step(outcome))
 
-    def then(
-        self, step: Callable[[Thing], None], fail: Callable[[AcudError], None] | None = None
-    ) -> Callable[[Thing | AcudError], None]:
-        """Do the same for an outcome that may be a fault, which then answers the call (or goes to `fail`)."""
-        return self.later(
-            lambda outcome: (fail or self.fail)(outcome) if isinstance(outcome, AcudError) else step(outcome)
-        )
-
 
 class Control:
     """Owns the control socket at `path`.

@@ -43,8 +43,9 @@ from acud.supervisor.screenshots import Screenshots
 from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.terminal_sessions import OwnTerminals, Sessions
 from acud.supervisor.usage_log import UsageLog
+from acud.supervisor.waits.judge_selection import JudgeSelection
 from acud.supervisor.waits.last_pictures import LastPictures
-from acud.supervisor.waits.service import EndPolls, Waits
+from acud.supervisor.waits.service import Waits
 from acud.supervisor.waits.wait_runtime import WaitRuntime
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplays
@@ -140,7 +141,7 @@ class Core:
             paths,
             settings,
             env,
-            takeover_of=self.takeovers.find,
+            takeovers=self.takeovers,
             wanted_names=lambda: self.waits.name_displays(),
         )
         self.judge_metrics = JudgeMetrics()
@@ -153,15 +154,15 @@ class Core:
             self.keys,
             on_judges_changed=self._on_judges_changed,
             on_worker_ended=self.daemon_events.child_ended,
-            on_result=self.judge_metrics.count_result,
-            can_have_frame=self.sources.can_have_frame,
-            end_damaged=self.watched_displays.end_damaged,
+            judge_metrics=self.judge_metrics,
+            sources=self.sources,
+            watched_displays=self.watched_displays,
         )
 
     def _wire_deliveries(self) -> None:
         settings, loop = self.settings, self.loop
         self.delivery = DeliveryProcess(self.keeper, loop, settings, self.daemon_events.child_ended)
-        self.wakes = Wakes(self.journal, loop, self.clock, settings, self.delivery, self.redaction.redact_for_wake)
+        self.wakes = Wakes(self.journal, loop, self.clock, settings, self.delivery, self.redaction)
         self.access_tokens = AccessTokens(self.journal, self.clock, settings.web.session_days)
         self.web = Web(
             self.keeper,
@@ -176,20 +177,17 @@ class Core:
     def _wire_views(self) -> None:
         managed, log_path = self.displays.managed, self.paths.programs_log
         inherited = inherited_environment(self._env, self.settings.display.environment)
-        self.program_launcher = ProgramLauncher(
-            self.loop, inherited, managed.living_by_name, log_path, managed.resources.check_room
-        )
+        self.program_launcher = ProgramLauncher(self.loop, inherited, managed, log_path)
         self.terminals = OwnTerminals(self.loop, self.paths.terminals_socket, self.settings.pty, inherited)
         self.host_conditions = HostConditions(
             self.loop,
             self.clock,
             self._env.get("HOME", "/nonexistent"),
             lambda: self.settings.host_conditions.paths,
-            ProgramEnds(self.program_launcher.ended_program, self.terminals),
+            ProgramEnds(self.program_launcher, self.terminals),
             self.notifications,
         )
         self.sessions = Sessions(self.loop, self.settings.pty, self._env, self.paths.terminals_socket)
-        polls = EndPolls(self.loop, self.clock, self.wakes)
         self.wait_runtime = WaitRuntime(
             self.journal,
             self.loop,
@@ -203,13 +201,12 @@ class Core:
             self.host_conditions,
             self.redaction,
             self.usage_log,
-            self.keys,
-            polls.on_ended,
+            JudgeSelection(self.settings, self.pool, self.keys),
         )
         last_pictures = LastPictures(self.pool, self.sources, self.redaction, self.loop)
         self.waits = Waits(
             self.wait_runtime,
-            polls,
+            self.wakes,
             last_pictures,
             self.journal,
             self.loop,
@@ -218,9 +215,8 @@ class Core:
             self.host_conditions,
         )
         self.frame_requests = FrameRequests(self.sources, self.loop)
-        token = self.waits.targets.make_token
         self.screenshots = Screenshots(
-            self.pool, self.paths.spool, token, self.sources.age_s, self.redaction, self.loop
+            self.pool, self.paths.spool, self.waits.targets, self.sources, self.redaction, self.loop
         )
         self.window_list_ready = WindowListReady(self.watched_displays, self.loop)
         self.fresh_frames = FreshFrameResolver(
@@ -233,7 +229,7 @@ class Core:
             self.window_list_ready,
         )
         self.live_watches = LiveWatches(
-            self.watched_displays, self.sources, self.redaction, self.loop, self.clock, self.publisher.publish
+            self.watched_displays, self.sources, self.redaction, self.loop, self.clock, self.publisher
         )
         self.watched_displays.gone.add(self.waits.display_gone, Order.WAITS)
         self.watched_displays.removed.add(self.waits.display_removed, Order.WAITS)
@@ -276,7 +272,7 @@ class Core:
             self.wait_runtime.judges_changed()
 
     def _end_sessions(self) -> None:
-        def revoke() -> None:
-            self.access_tokens.revoke("", "session")
+        self.journal.keep(self._revoke_sessions)
 
-        self.journal.keep(revoke)
+    def _revoke_sessions(self) -> None:
+        self.access_tokens.revoke("", "session")

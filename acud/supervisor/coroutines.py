@@ -130,6 +130,40 @@ class StepTask(Generic[Thing]):
             self._done(outcome)
 
 
+def raise_fault(outcome: object) -> None:
+    """Raise the outcome of steps that no caller waits for, if it is a fault."""
+    if isinstance(outcome, AcudError):
+        raise outcome
+
+
+def run_steps(steps: Steps[Thing], done: Callable[[Thing | AcudError], None] = raise_fault) -> None:
+    """Drive `steps` for no call: any fault but an AcudError goes to the code that resumes them."""
+    StepTask(steps, directly, done).begin()
+
+
+class Within(Callback[Thing | None]):
+    """Awaits one callback for at most `limit_s`: the outcome is None then, and one that comes later is dropped."""
+
+    def __init__(self, loop: EventLoop, limit_s: float, begin: Callable[[Resume[Thing]], object]) -> None:
+        super().__init__(self._begin)
+        self._loop = loop
+        self._limit_s = limit_s
+        self._begin_awaited = begin
+        self.is_over = False
+
+    def _begin(self, resume: Resume[Thing | None]) -> Callable[[], None]:
+        self._resume = resume
+        self._timer = self._loop.call_later(self._limit_s, lambda: self._end(None))
+        self._begin_awaited(self._end)
+        return self._timer.cancel
+
+    def _end(self, outcome: Thing | AcudError | None) -> None:
+        if not self.is_over:
+            self.is_over = True
+            self._timer.cancel()
+            self._resume(outcome)
+
+
 def sleep(loop: EventLoop, delay_s: float) -> Callback[None]:
     """Return a callback that resumes the coroutine after `delay_s`."""
 

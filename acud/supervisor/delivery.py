@@ -23,6 +23,7 @@ from acud.protocol.bootstrap import DeliveryOptions
 from acud.protocol.delivery import Deliver, Delivered, DeliveryHello, Notified, Notify, Push, Pushed
 from acud.protocol.requests.wakes import RouteHealth
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
+from acud.supervisor.coroutines import Resume
 from acud.types import RouteName
 
 _LOG = log.logger("relay")
@@ -146,7 +147,7 @@ class DeliveryProcess:
         self._ready = False
         self._started = False
         self._checking = False
-        self._on_settled: Callable[[], None] | None = None
+        self._on_settled: Resume[None] | None = None
         self._routes = {name: _Route(wake.places(name), wake.limit_s(name)) for name in RouteName}
         self._on_ended = on_ended
         self._on_reopened: list[Callable[[RouteName], None]] = []
@@ -246,7 +247,7 @@ class DeliveryProcess:
         """Send a push to the process; return False when it cannot be reached now."""
         return self._ready and self._on_settled is None and self._keeper.send(self.child, push)
 
-    def settle(self, done: Callable[[], None]) -> None:
+    def settle(self, done: Resume[None]) -> None:
         """Finish the deliveries under way and those queued for carriers, as this host may never start again. Then call
         `done`, at once if there are none; it may be called repeatedly.
         """
@@ -259,7 +260,7 @@ class DeliveryProcess:
     def _check_settled(self) -> None:
         carried = [self._routes[name] for name in self._carriers]
         if self._on_settled is not None and self.child.process is None and not any(one.is_busy for one in carried):
-            self._on_settled()
+            self._on_settled(None)
 
     def find_failing(self) -> dict[RouteName, str]:
         """Return the failing routes, those with a failed newest delivery, each with the reason."""

@@ -14,6 +14,7 @@ from acud.base.patterns import compile_pattern
 from acud.base.rate_limits import TokenBucket
 from acud.base.untrusted_text import quote
 from acud.process.event_loop import EventLoop
+from acud.supervisor.coroutines import Resume
 from acud.supervisor.displays.notification_server import CloseReason, NotificationServer
 from acud.supervisor.journal import Journal
 from acud.supervisor.observers import Observers
@@ -38,7 +39,7 @@ class _NotifiedDisplay:
         self.server: NotificationServer | None = None
         self.events = events
         self.unrecorded = 0
-        self.on_settled: list[Callable[[], None]] = []
+        self.on_settled: list[Resume[None]] = []
 
 
 class DisplayNotifications:
@@ -75,11 +76,11 @@ class DisplayNotifications:
             )
         self._on_changed(display)
 
-    def when_settled(self, watched: WatchedDisplay, done: Callable[[], None]) -> None:
+    def when_settled(self, watched: WatchedDisplay, done: Resume[None]) -> None:
         """Call `done` once it is known which program is the server there, or that there is none."""
         display = self._displays.get(watched.name)
         if display is None or display.server is None or display.server.is_settled:
-            done()
+            done(None)
         else:
             display.on_settled.append(done)
 
@@ -204,7 +205,7 @@ class DisplayNotifications:
         if server is None or server.is_settled:
             waiting, display.on_settled = display.on_settled, []
             for done in waiting:
-                done()
+                done(None)
 
     def _redact_once(self, one: DisplayNotification, before: DisplayNotification | None) -> DisplayNotification:
         """Return it redacted; apply the rules only if it was not redacted before."""

@@ -16,11 +16,13 @@ from acud.config import Settings
 from acud.process.event_loop import EventLoop
 from acud.protocol.requests.fleet import DisplayRecipe
 from acud.store.displays import LaunchedCommand, StoredDisplay, Takeover
+from acud.supervisor.coroutines import Callback, run_steps
 from acud.supervisor.display_notifications import DisplayNotifications
 from acud.supervisor.displays import ManagedDisplay, ManagedDisplays
 from acud.supervisor.displays.managed_displays import NO_WINDOW_MANAGER
-from acud.supervisor.journal import Journal
-from acud.supervisor.program_launcher import inherited_environment
+from acud.supervisor.journal import Effect, Journal
+from acud.supervisor.program_launcher import ProgramLauncher, inherited_environment
+from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.watched_displays import Outcome, WatchedDisplay, WatchedDisplays, server_listens
 from acud.types import NO_LABELS, DisplayInfo, DisplayState, Labels, display_name
 from acud.types.actions import Launch
@@ -51,13 +53,13 @@ class DisplayRegistry:
         settings: Settings,
         env: Mapping[str, str],
         *,
-        takeover_of: Callable[[int], Takeover | None],
+        takeovers: Takeovers,
         wanted_names: Callable[[], set[str]],
     ) -> None:
-        """`takeover_of` returns the takeover of a display's number. `wanted_names`: names that no new display gets."""
+        """`wanted_names`: names that no new display gets."""
         inherited = inherited_environment(env, settings.display.environment)
         self.managed = ManagedDisplays(loop, clock, paths, settings, inherited, self, wanted_names)
-        self._takeover_of = takeover_of
+        self._takeovers = takeovers
         self._watched_displays = watched_displays
         self._notifications = notifications
         self._journal = journal
@@ -83,7 +85,7 @@ class DisplayRegistry:
 
     def info(self, watched: WatchedDisplay) -> DisplayInfo:
         """Return one display as clients see it."""
-        return self.info_with_takeover(watched, self._takeover_of(watched.number))
+        return self.info_with_takeover(watched, self._takeovers.find(watched.number))
 
     def info_with_takeover(self, watched: WatchedDisplay, takeover: Takeover | None) -> DisplayInfo:
         """Return the display with this takeover, which may not be stored yet."""
@@ -127,7 +129,7 @@ class DisplayRegistry:
             else:  # stored by a version that took each spelling as another display
                 self._end_row(row, f"it is display {display_name(row.name)}: add it by that name")
         self._remember_default()
-        self.managed.sweep(lambda names: _LOG.info("displays.swept", names=list(names)) if names else None)
+        run_steps(self.managed.sweep())
 
     def _remember_default(self) -> None:
         """Keep the default of before, even while it still starts, unless the settings name another."""
@@ -144,9 +146,9 @@ class DisplayRegistry:
 
     # ---- adopted displays ------------------------------------------------------------------------------------------
 
-    def add(self, name: str, auth_file: str, done: Outcome, owner: int = NOBODY_ELSE) -> None:
-        """Watch the existing display `name`; `done` gets it, or the fault. `owner`: the uid that may run its X server
-        besides this user and root.
+    async def add(self, name: str, auth_file: str, owner: int = NOBODY_ELSE) -> WatchedDisplay:
+        """Watch the existing display `name`, and return it. `owner`: the uid that may run its X server besides this
+        user and root. Raises: Conflict, DisplayDown.
         """
         name = display_name(name)
         if (
@@ -163,7 +165,15 @@ class DisplayRegistry:
             owner=owner,
         )
         self._drop_ended(name)
-        self._watch(row, lambda outcome: self._on_added(row, outcome, done))
+        try:
+            watched = await Callback[WatchedDisplay](partial(self._watch, row))
+        except AcudError:
+            self._unwatch(name)
+            raise
+        info = self.info(watched)
+        row = replace(row, width=info.width, height=info.height)
+        await Callback[None](lambda resume: self._keep_row(row, watched, lambda: resume(None)))
+        return watched
 
     def _usual_auth_file(self) -> str:
         named = self._env.get("XAUTHORITY", "")
@@ -172,37 +182,24 @@ class DisplayRegistry:
         usual = Path(self._env.get("HOME", "/nonexistent")) / ".Xauthority"
         return str(usual) if usual.exists() else ""
 
-    def _on_added(self, row: StoredDisplay, outcome: WatchedDisplay | AcudError, done: Outcome) -> None:
-        if isinstance(outcome, AcudError):
-            self._unwatch(row.name)
-            done(outcome)
-            return
-        info = self.info(outcome)
-        self._keep_row(replace(row, width=info.width, height=info.height), outcome, lambda: done(outcome))
+    def _keep_row(self, row: StoredDisplay, watched: WatchedDisplay, done: Effect | None = None) -> None:
+        self._journal.keep(partial(self._write_row, row, watched), done)
 
-    def _keep_row(self, row: StoredDisplay, watched: WatchedDisplay, then: Callable[[], None]) -> None:
-        def write() -> None:
-            stored = self._journal.store.displays.add(row)
-            self._rows[row.name] = stored
-            watched.number = stored.number
-
-        self._journal.keep(write, then)
+    def _write_row(self, row: StoredDisplay, watched: WatchedDisplay) -> None:
+        stored = self._journal.store.displays.add(row)
+        self._rows[row.name] = stored
+        watched.number = stored.number
 
     # ---- managed displays ------------------------------------------------------------------------------------------
 
-    def create(
-        self, width: int, height: int, window_manager: str, done: Outcome, task_id: str = "", labels: Labels = NO_LABELS
-    ) -> None:
-        """Start a managed display (of the task `task_id`); `done` gets it once it is watched, or the fault. `labels`:
-        required of its host.
+    async def create(
+        self, width: int, height: int, window_manager: str, task_id: str = "", labels: Labels = NO_LABELS
+    ) -> WatchedDisplay:
+        """Start a managed display (of the task `task_id`), and return it once it is watched. `labels`: required of its
+        host. Raises: InvalidRequest, DisplayDown, Unavailable, Refused.
         """
-
-        def on_ready(display: ManagedDisplay) -> None:
-            self._on_ready(display, task_id, labels, done)
-
-        self.managed.create(width, height, window_manager, on_ready, done)
-
-    def _on_ready(self, display: ManagedDisplay, task_id: str, labels: Labels, done: Outcome) -> None:
+        begin = partial(self.managed.create, width, height, window_manager)
+        display = await Callback[ManagedDisplay](begin)
         row = StoredDisplay(
             name=display.name,
             managed=True,
@@ -219,15 +216,19 @@ class DisplayRegistry:
             labels=labels,
         )
         self._drop_ended(row.name)
-        self._watch(row, lambda outcome: self._on_created(row, outcome, done))
-        # Store its row before its first frame, so that a restarted supervisor finds the X server again.
-        self._keep_row(row, self._watched_displays.by_name[row.name], lambda: None)
+        try:
+            watched = await Callback[WatchedDisplay](partial(self._watch_new, row))
+        except AcudError as fault:
+            reason = str(fault)
+            await Callback[None](lambda resume: self._finish(row.name, reason, lambda: resume(None)))
+            raise
+        await Callback[None](partial(self._notifications.when_settled, watched))
+        return watched
 
-    def _on_created(self, row: StoredDisplay, outcome: WatchedDisplay | AcudError, done: Outcome) -> None:
-        if isinstance(outcome, AcudError):
-            self._finish(row.name, str(outcome), lambda: done(outcome))
-        else:
-            self._notifications.when_settled(outcome, lambda: done(outcome))
+    def _watch_new(self, row: StoredDisplay, outcome: Outcome) -> None:
+        self._watch(row, outcome)
+        # Store its row before its first frame, so that a restarted supervisor finds the X server again.
+        self._keep_row(row, self._watched_displays.by_name[row.name])
 
     def display_died(self, display: ManagedDisplay, reason: str) -> None:
         """Record the end of a managed X server that nobody stopped; its waits become unknown."""
@@ -259,23 +260,22 @@ class DisplayRegistry:
         if row is None or not row.managed or not row.number:
             return
         changed = self._rows[row.name] = replace(row, launched=(*row.launched, LaunchedCommand(launch, pid)))
+        self._journal.keep(partial(self._write_launch, changed, launch, pid))
 
-        def write() -> None:
-            self._journal.store.displays.update(changed)
-            program = Path(launch.command[0]).name[:_SHOWN_NAME]
-            self._journal.event("display.launched", changed.name, program=program, pid=pid)
+    def _write_launch(self, row: StoredDisplay, launch: Launch, pid: int) -> None:
+        self._journal.store.displays.update(row)
+        program = Path(launch.command[0]).name[:_SHOWN_NAME]
+        self._journal.event("display.launched", row.name, program=program, pid=pid)
 
-        self._journal.keep(write)
-
-    def build_recipe(self, name: str, failed: Callable[[int], bool]) -> DisplayRecipe:
-        """Return a recipe that makes the managed display `name` again, without programs that `failed` names by pid.
+    def build_recipe(self, name: str, launcher: ProgramLauncher) -> DisplayRecipe:
+        """Return a recipe that makes the managed display `name` again, without programs that ended with a fault.
 
         Raises: NotFound for another display; Refused if too much was launched on it.
         """
         row = self._rows.get(name)
         if row is None or not row.managed:
             raise NotFound(f"no managed display {name}", hint="acud display create makes one")
-        programs = tuple(one.launch for one in row.launched if not failed(one.pid))
+        programs = tuple(one.launch for one in row.launched if not launcher.has_failed(one.pid))
         size = sum(len(word) for one in programs for word in (*one.command, one.cwd))
         if len(programs) > MOST_PROGRAMS or size > MOST_WORDS:
             raise Refused(
@@ -287,11 +287,11 @@ class DisplayRegistry:
 
     # ---- removal ---------------------------------------------------------------------------------------------------
 
-    def remove(self, watched: WatchedDisplay, done: Callable[[], None]) -> None:
+    def remove(self, watched: WatchedDisplay, done: Effect) -> None:
         """End a managed display, or stop watching an adopted one; then call `done`."""
         self._finish(watched.name, "removed", done)
 
-    def _finish(self, name: str, reason: str, done: Callable[[], None]) -> None:
+    def _finish(self, name: str, reason: str, done: Effect) -> None:
         row = self._rows.get(name)
         self._unwatch(name)
         self._end_row(row, reason)
@@ -316,14 +316,13 @@ class DisplayRegistry:
             return
         ended = replace(row, state=DisplayState.ENDED, reason=reason, ended_utc_s=self._clock.instant().utc_s)
         self._rows.pop(row.name, None)
+        self._journal.keep(partial(self._write_end, ended))
 
-        def write() -> None:
-            if ended.number:
-                self._journal.store.displays.update(ended)
-                self._journal.store.takeovers.drop(ended.number)
-            self._journal.event("display.ended", ended.name, reason=reason)
-
-        self._journal.keep(write)
+    def _write_end(self, row: StoredDisplay) -> None:
+        if row.number:
+            self._journal.store.displays.update(row)
+            self._journal.store.takeovers.drop(row.number)
+        self._journal.event("display.ended", row.name, reason=row.reason)
 
     def managed_names(self) -> list[str]:
         """Return the names of the managed displays that have not ended."""
@@ -345,22 +344,43 @@ class DisplayRegistry:
 
     # ---- the default -----------------------------------------------------------------------------------------------
 
-    def with_display(self, name: str, done: Outcome) -> None:
-        """Call `done` with the display `name`; "" means the default, which is found or started when first needed.
+    async def find_display(self, name: str) -> WatchedDisplay:
+        """Return the display `name`; "" means the default, which is found or started when first needed.
 
         Raises: NotFound for a name that is not watched.
         """
         if name:
-            done(self._watched_displays.get(name))
-        elif self.default and self._watched_displays.by_name[self._default].state is not DisplayState.ENDED:
-            done(self._watched_displays.by_name[self._default])
-        else:
-            self._want_default(done)
+            return self._watched_displays.get(name)
+        if self.default and self._watched_displays.by_name[self._default].state is not DisplayState.ENDED:
+            return self._watched_displays.by_name[self._default]
+        return await Callback[WatchedDisplay](self._want_default)
 
     def _want_default(self, done: Outcome) -> None:
         self._wanting_default.append(done)
         if len(self._wanting_default) == 1:
-            self._try_default(self._find_candidates())
+            run_steps(self._find_default(), self._settle_default)
+
+    async def _find_default(self) -> WatchedDisplay:
+        by_name = self._watched_displays.by_name
+        for name in self._find_candidates():
+            watched = by_name.get(name)
+            if watched is not None and watched.state is not DisplayState.ENDED:
+                return watched
+            try:
+                return await self.add(name, "")
+            except AcudError as fault:
+                if self._settings.display.default:
+                    words = f"[display] default does not answer: {fault.message}"
+                    raise DisplayDown(words, hint=fault.hint) from fault
+                _LOG.info("default.refused", reason=fault.message)
+        owned = {watched.name for watched, _ in self.find_owned()}
+        managed = [watched for watched in by_name.values() if watched.managed and watched.name not in owned]
+        for state in (DisplayState.UP, DisplayState.STARTING):  # one that is starting again after a restart is fine
+            found = next((watched for watched in managed if watched.state is state), None)
+            if found is not None:
+                return found
+        size = self._settings.display
+        return await self.create(size.width, size.height, size.window_manager)
 
     def _find_candidates(self) -> list[str]:
         if self._settings.display.default:
@@ -368,39 +388,6 @@ class DisplayRegistry:
         shown = display_name(self._env.get("DISPLAY", ""))
         named = [shown] if shown.startswith(":") and shown[1:].replace(".", "", 1).isdigit() else []
         return [name for name in (*named, _SHARED_DISPLAY) if server_listens(name)]
-
-    def _try_default(self, candidates: list[str]) -> None:
-        if not candidates:
-            self._default_from_managed()
-            return
-        name, rest = candidates[0], candidates[1:]
-        watched = self._watched_displays.by_name.get(name)
-        if watched is not None and watched.state is not DisplayState.ENDED:
-            self._settle_default(watched)
-            return
-        self.add(name, "", lambda outcome: self._on_tried(outcome, rest))
-
-    def _on_tried(self, outcome: WatchedDisplay | AcudError, rest: list[str]) -> None:
-        if not isinstance(outcome, AcudError):
-            self._settle_default(outcome)
-        elif self._settings.display.default:
-            self._settle_default(
-                DisplayDown(f"[display] default does not answer: {outcome.message}", hint=outcome.hint)
-            )
-        else:
-            _LOG.info("default.refused", reason=outcome.message)
-            self._try_default(rest)
-
-    def _default_from_managed(self) -> None:
-        owned = {watched.name for watched, _ in self.find_owned()}
-        managed = [s for s in self._watched_displays.by_name.values() if s.managed and s.name not in owned]
-        for state in (DisplayState.UP, DisplayState.STARTING):  # one that is starting again after a restart is fine
-            found = next((watched for watched in managed if watched.state is state), None)
-            if found is not None:
-                self._settle_default(found)
-                return
-        size = self._settings.display
-        self.create(size.width, size.height, size.window_manager, self._settle_default)
 
     def _settle_default(self, outcome: WatchedDisplay | AcudError) -> None:
         if not isinstance(outcome, AcudError):

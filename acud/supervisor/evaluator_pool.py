@@ -28,9 +28,11 @@ from acud.protocol.questions import View
 from acud.protocol.widgets import WidgetAnswer, WidgetMessage
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.coroutines import Callback
-from acud.supervisor.frame_sources import Source
+from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.job_queues import FairQueue, FillJob, FrameWork, JobEntry, Lane, Work, Worker, most_jobs
+from acud.supervisor.judge_metrics import JudgeMetrics
 from acud.supervisor.observers import Observers
+from acud.supervisor.watched_displays import WatchedDisplays
 
 _LOG = log.logger("pool")
 _TRIES = 2
@@ -57,12 +59,7 @@ class WidgetAsker(Protocol):
 
 
 class EvaluatorPool:
-    """Owns the evaluators.
-
-    `on_result` gets each result, and each part of one, before its receivers. `can_have_frame` returns whether a source
-    can have that frame already: evaluators read the number from memory that captures write. `end_damaged` ends the
-    capture process of a source with a damaged ring; returns False when the ring is not damaged.
-    """
+    """Owns the evaluators. `judge_metrics` counts each result, and each part of one, before its receivers get it."""
 
     def __init__(
         self,
@@ -75,9 +72,9 @@ class EvaluatorPool:
         *,
         on_judges_changed: Callable[[], None],
         on_worker_ended: Callable[[Child], None],
-        on_result: Callable[[JobResult], None],
-        can_have_frame: Callable[[str, int], bool],
-        end_damaged: Callable[[str], bool],
+        judge_metrics: JudgeMetrics,
+        sources: Sources,
+        watched_displays: WatchedDisplays,
     ) -> None:
         self._keeper = keeper
         self._loop = loop
@@ -97,9 +94,9 @@ class EvaluatorPool:
         self._result_s: dict[Lane, float] = {}
         self._on_judges_changed = on_judges_changed
         self._on_worker_ended = on_worker_ended
-        self._on_result = on_result
-        self._can_have_frame = can_have_frame
-        self._end_damaged = end_damaged
+        self._judge_metrics = judge_metrics
+        self._sources = sources
+        self._watched_displays = watched_displays
         count = settings.evaluator.workers or cores
         self.widget_askers = Observers[WidgetAsker]()
         self.workers = [self._make_worker(number, number < settings.ocr.workers) for number in range(count)]
@@ -365,7 +362,7 @@ class EvaluatorPool:
         self.results.add(result.status)
         ms = round((self._now() - running.sent_s) * 1000, 1)
         _LOG.debug("job.result", job=result.job_id, status=result.status, frame=result.frame, ms=ms)
-        self._on_result(result)
+        self._judge_metrics.count_result(result)
         self._charge(running)
         self._measure_pace(running)
         running.work.on_result(result)
@@ -384,17 +381,17 @@ class EvaluatorPool:
         Raises: ProtocolError when the ring is fine, so that the evaluator made that frame up.
         """
         running = worker.running.get(result.job_id)
-        if running is None or self._can_have_frame(running.source, result.frame):
+        if running is None or self._sources.can_have_frame(running.source, result.frame):
             return result
         reason = f"{running.source} cannot have come to frame {result.frame} already"
-        if not self._end_damaged(running.source):
+        if not self._watched_displays.end_damaged(running.source):
             raise ProtocolError(reason)
         return JobResult(result.job_id, "failed", f"{reason}: its ring is damaged")
 
     def _handle_part(self, worker: Worker, result: JobResult) -> None:
         running = worker.running.get(result.job_id)
         if running is not None:
-            self._on_result(result)
+            self._judge_metrics.count_result(result)
             running.work.on_part(result)
 
     def _renew(self, worker: Worker, jobs: tuple[str, ...]) -> None:

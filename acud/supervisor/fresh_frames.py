@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -13,15 +12,16 @@ from acud.base.errors import AcudError, DisplayDown, NotFound, Unavailable
 from acud.base.ids import new_id
 from acud.process.event_loop import EventLoop
 from acud.protocol.capture import Notice
+from acud.supervisor.coroutines import Callback, Resume
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.observers import Order, ParkedCalls
 from acud.supervisor.screenshots import ScreenshotTarget
 from acud.supervisor.terminal_sessions import Sessions
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
-from acud.types import DisplayState, Rect, Target, Verdict
-from acud.waits.targets import TargetLocation, locate, parse_target
-from acud.waits.terminals import SessionSurvey, find_window, parse_session_name, unknown_session
+from acud.types import DisplayState, Target, Verdict
+from acud.waits.targets import TargetLocation, locate
+from acud.waits.terminals import SessionName, SessionSurvey, find_window, parse_session_name, unknown_session
 
 _GRAB_DEADLINE_S = 5.0
 _HANGS = "acud doctor; the X server may hang"
@@ -43,24 +43,10 @@ class FreshTarget(Struct, frozen=True):
     picture: ScreenshotTarget
 
 
-Done = Callable[[FreshTarget | AcudError], None]
-OnGrab = Callable[[Source | Unavailable], None]
-
-
 class _Awaited(NamedTuple):
     target: Target
     watched: WatchedDisplay
     source: str
-
-
-class _Ask:
-    """One call that is being resolved."""
-
-    def __init__(self, target: Target, done: Done) -> None:
-        self.key = new_id("aim")
-        self.target = target
-        self.done = done
-        self.again = False
 
 
 class FrameRequests:
@@ -68,10 +54,10 @@ class FrameRequests:
 
     def __init__(self, sources: Sources, loop: EventLoop) -> None:
         self._sources = sources
-        self._pending = ParkedCalls[tuple[Source, int], Source | Unavailable](loop)
+        self._pending = ParkedCalls[tuple[Source, int], Source | AcudError](loop)
         sources.watchers.add(self, Order.CORE)
 
-    def grab(self, source: Source, done: OnGrab) -> None:
+    def grab(self, source: Source, done: Resume[Source]) -> None:
         """Grab `source` now; `done` gets the source once its newest frame was made after this call, or the fault."""
         if source.up:
             late = partial(Unavailable, f"no grab of {source.name} in {_GRAB_DEADLINE_S:.0f} s", hint=_HANGS)
@@ -102,7 +88,7 @@ class WindowListReady:
         self._awaited = ParkedCalls[WatchedDisplay, AcudError | None](loop)
         watched_displays.watchers.add(self, Order.CORE)
 
-    def when_known(self, watched: WatchedDisplay, step: Callable[[AcudError | None], None]) -> None:
+    def when_known(self, watched: WatchedDisplay, step: Resume[None]) -> None:
         """Call `step` once the windows of `watched` are known (at once if they are), or with the fault."""
         if watched.windows_known:
             step(None)
@@ -146,37 +132,58 @@ class FreshFrameResolver:
         sources.watchers.add(self, Order.CORE)
         watched_displays.watchers.add(self, Order.CORE)
 
-    def resolve(self, target: str, display: str, ignore: tuple[Rect, ...], done: Done) -> None:
-        """Call `done` with the target and a frame grabbed from now on, or the fault.
+    async def find(self, target: Target) -> FreshTarget:
+        """Return `target` with a frame grabbed from now on. Raises: NotFound, DisplayDown, Unavailable."""
+        watched = await self._displays.find_display(target.display)
+        key, is_again = new_id("aim"), False
+        while True:
+            target, found = await self._locate_on(watched, target)
+            source = self._sources.by_name.get(found.source)
+            if source is None or not source.up:
+                self._follow(key, watched, found.window_id)
+                await self._await_source(target, watched, found.source, _SOURCE_DEADLINE_S)
+                continue
+            if source.window_id:
+                self._follow(key, watched, found.window_id)
+            try:
+                grabbed = await Callback[Source](partial(self._frame_requests.grab, source))
+            except Unavailable:
+                if not source.window_id or is_again:
+                    raise
+                is_again = True  # the window was mapped again, uncovered or closed at this moment
+            else:
+                return FreshTarget(watched, self._build_picture(watched, found, grabbed))
 
-        Raises: InvalidRequest for a malformed target; NotFound for an unknown display.
-        """
-        self.resolve_target(parse_target(target, display, ignore), done)
-
-    def resolve_target(self, target: Target, done: Done) -> None:
-        """Do the same for a parsed target."""
-        ask = _Ask(target, done)
-        self._displays.with_display(ask.target.display, lambda outcome: self._on_display(ask, outcome))
-
-    def _on_display(self, ask: _Ask, outcome: WatchedDisplay | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            ask.done(outcome)
-            return
-        if outcome.state is DisplayState.STARTING:
-            # Wait for the first frame, so that what the caller paints after the reply counts as a change.
-            self._await(ask, outcome, outcome.name, _START_S)
-            return
-        display = self._sources.by_name.get(outcome.name)
-        if display is None or outcome.state is not DisplayState.UP:
-            ask.done(_not_up(outcome))
-            return
-        if ask.target.in_windows and not outcome.windows_known:
+    async def _locate_on(self, watched: WatchedDisplay, target: Target) -> tuple[Target, TargetLocation]:
+        """Return where `target` is once that can be known, with the window that shows it in place of its session."""
+        while True:
+            if watched.state is DisplayState.STARTING:
+                # Wait for the first frame, so that what the caller paints after the reply counts as a change.
+                await self._await_source(target, watched, watched.name, _START_S)
+                continue
+            display = self._sources.by_name.get(watched.name)
+            if display is None or watched.state is not DisplayState.UP:
+                raise _not_up(watched)
+            if watched.windows_known or not target.in_windows:
+                break
             # An adopted display's first list comes after its first frame: until then no window can be called missing.
-            self._window_list_ready.when_known(outcome, lambda fault: self._on_display(ask, fault or outcome))
-        elif ask.target.pty:
-            self._find_terminal(ask, outcome)
-        else:
-            self._on_location(ask, outcome, self._locate(ask.target, outcome, display))
+            await Callback[None](partial(self._window_list_ready.when_known, watched))
+        terminal: Verdict | int | None = None
+        if target.pty:
+            name, survey = await self._survey(target.pty)
+            terminal = find_window(name, survey, watched.windows)
+            if isinstance(terminal, Verdict) and terminal.code == "session_missing":
+                raise unknown_session(name, survey, watched.windows)
+            display = self._sources.by_name.get(watched.name)
+            if display is None or not display.up:
+                raise DisplayDown(f"display {watched.name} went away", hint="acud display list")
+            if isinstance(terminal, int):
+                target, terminal = replace(target, pty="", window=str(terminal)), None
+        found = self._locate(target, watched, display, terminal)
+        if found.missing is not None:
+            named = [repr(window.title) for window in watched.windows if window.kind != "popup"]
+            raise NotFound(found.missing.detail, hint=f"windows there: {', '.join(named[:8]) or 'none'}")
+        return target, found
 
     def _locate(
         self, target: Target, watched: WatchedDisplay, display: Source, terminal: Verdict | int | None = None
@@ -184,83 +191,30 @@ class FreshFrameResolver:
         size = display.width, display.height
         return locate(target, watched.name, *size, watched.windows, monitors=watched.monitors, shown_in=terminal)
 
-    def _find_terminal(self, ask: _Ask, watched: WatchedDisplay) -> None:
-        name = parse_session_name(ask.target.pty)
-
-        def on_survey(survey: SessionSurvey) -> None:
-            where = find_window(name, survey, watched.windows)
-            display = self._sources.by_name.get(watched.name)
-            if isinstance(where, Verdict) and where.code == "session_missing":
-                ask.done(unknown_session(name, survey, watched.windows))
-            elif display is None or not display.up:
-                ask.done(DisplayDown(f"display {watched.name} went away", hint="acud display list"))
-            elif isinstance(where, int):
-                ask.target = replace(ask.target, pty="", window=str(where))
-                self._on_location(ask, watched, self._locate(ask.target, watched, display))
-            else:
-                self._on_location(ask, watched, self._locate(ask.target, watched, display, where))
-
-        self._sessions.survey(name, on_survey)
-
-    def check_detached(self, pty: str, done: Callable[[bool], None]) -> None:
-        """Call `done` with whether `pty` is an existing tmux session without an attached client."""
+    async def _survey(self, pty: str) -> tuple[SessionName, SessionSurvey]:
         name = parse_session_name(pty)
+        return name, await Callback[SessionSurvey](partial(self._sessions.survey, name))
 
-        def on_survey(survey: SessionSurvey) -> None:
-            found = survey.session(name.name) if name.kind == "tmux" else None
-            done(found is not None and not found.chains)
+    async def is_detached(self, pty: str) -> bool:
+        """Return whether `pty` is an existing tmux session without an attached client."""
+        name, survey = await self._survey(pty)
+        found = survey.session(name.name) if name.kind == "tmux" else None
+        return found is not None and not found.chains
 
-        self._sessions.survey(name, on_survey)
-
-    def check_session(self, target: Target, watched: WatchedDisplay, done: Callable[[AcudError | None], None]) -> None:
-        """Call `done` with the fault if `target` is a terminal session that does not exist, listing the others."""
+    async def check_session(self, target: Target, watched: WatchedDisplay) -> None:
+        """Raise NotFound if `target` is a terminal session that does not exist, listing the others."""
         if not target.pty:
-            done(None)
             return
-        name = parse_session_name(target.pty)
+        name, survey = await self._survey(target.pty)
+        where = find_window(name, survey, watched.windows)
+        if isinstance(where, Verdict) and where.code == "session_missing":
+            raise unknown_session(name, survey, watched.windows)
 
-        def on_survey(survey: SessionSurvey) -> None:
-            where = find_window(name, survey, watched.windows)
-            gone = isinstance(where, Verdict) and where.code == "session_missing"
-            done(unknown_session(name, survey, watched.windows) if gone else None)
-
-        self._sessions.survey(name, on_survey)
-
-    def _on_location(self, ask: _Ask, watched: WatchedDisplay, found: TargetLocation) -> None:
-        if found.missing is not None:
-            named = [repr(window.title) for window in watched.windows if window.kind != "popup"]
-            titles = ", ".join(named[:8]) or "none"
-            ask.done(NotFound(found.missing.detail, hint=f"windows there: {titles}"))
-            return
-        source = self._sources.by_name.get(found.source)
-        if source is not None and source.up:
-            self._grab(ask, watched, found, source)
-        else:
-            self._await(ask, watched, found.source, _SOURCE_DEADLINE_S)
-            self._follow(ask, watched, found.window_id)
-
-    def _await(self, ask: _Ask, watched: WatchedDisplay, source: str, for_s: float) -> None:
-        def late() -> AcudError:
-            if watched.state is not DisplayState.UP:
-                return _not_up(watched)
-            return Unavailable(f"no pixels of {source} in {for_s:.0f} s", hint=_SLOW)
-
-        awaited = _Awaited(ask.target, watched, source)
-        self._awaited.park(awaited, lambda fault: self._on_display(ask, fault or watched), for_s, late)
-
-    def _grab(self, ask: _Ask, watched: WatchedDisplay, found: TargetLocation, source: Source) -> None:
-        def on_grab(outcome: Source | Unavailable) -> None:
-            if isinstance(outcome, Unavailable) and source.window_id and not ask.again:
-                ask.again = True  # the window was mapped again, uncovered or closed at this moment
-                self._on_display(ask, watched)
-            elif isinstance(outcome, Unavailable):
-                ask.done(outcome)
-            else:
-                ask.done(FreshTarget(watched, self._build_picture(watched, found, outcome)))
-
-        if source.window_id:
-            self._follow(ask, watched, found.window_id)
-        self._frame_requests.grab(source, on_grab)
+    async def _await_source(self, target: Target, watched: WatchedDisplay, source: str, for_s: float) -> None:
+        """Wait until the source comes, or the target is elsewhere."""
+        late = partial(_explain_late, watched, source, for_s)
+        awaited = _Awaited(target, watched, source)
+        await Callback[None](lambda resume: self._awaited.park(awaited, resume, for_s, late))
 
     def _build_picture(self, watched: WatchedDisplay, found: TargetLocation, source: Source) -> ScreenshotTarget:
         display = self._sources.by_name.get(watched.name)
@@ -269,10 +223,10 @@ class FreshFrameResolver:
         place = next((w.bounds for w in watched.windows if covered and w.window_id == covered), None)
         return ScreenshotTarget(source, found.crop, found.ignore, size, place)
 
-    def _follow(self, ask: _Ask, watched: WatchedDisplay, window: int) -> None:
-        if ask.key not in watched.followed:
-            self._watched_displays.follow(watched, ask.key, (window,))
-            self._loop.call_later(_FOLLOW_S, lambda: self._watched_displays.follow(watched, ask.key, ()))
+    def _follow(self, key: str, watched: WatchedDisplay, window: int) -> None:
+        if key not in watched.followed:
+            self._watched_displays.follow(watched, key, (window,))
+            self._loop.call_later(_FOLLOW_S, lambda: self._watched_displays.follow(watched, key, ()))
 
     # ---- events of sources and displays ----------------------------------------------------------------------------
 
@@ -282,14 +236,13 @@ class FreshFrameResolver:
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
         """Locate again the covered windows that were uncovered or closed: their own source will never come."""
+        self._awaited.end(partial(self._is_elsewhere, watched), None)
 
-        def is_elsewhere(awaited: _Awaited) -> bool:
-            if awaited.watched is not watched or awaited.source == watched.name:
-                return False
-            display = self._sources.by_name.get(watched.name)
-            return display is None or self._locate(awaited.target, watched, display).source != awaited.source
-
-        self._awaited.end(is_elsewhere, None)
+    def _is_elsewhere(self, watched: WatchedDisplay, awaited: _Awaited) -> bool:
+        if awaited.watched is not watched or awaited.source == watched.name:
+            return False
+        display = self._sources.by_name.get(watched.name)
+        return display is None or self._locate(awaited.target, watched, display).source != awaited.source
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
         """Do nothing: `FrameRequests` handles frames."""
@@ -301,3 +254,9 @@ class FreshFrameResolver:
 def _not_up(watched: WatchedDisplay) -> DisplayDown:
     reason = watched.reason or "its first frame is still to come"
     return DisplayDown(f"display {watched.name} is {watched.state.value}: {reason}", hint="acud display list")
+
+
+def _explain_late(watched: WatchedDisplay, source: str, for_s: float) -> AcudError:
+    if watched.state is not DisplayState.UP:
+        return _not_up(watched)
+    return Unavailable(f"no pixels of {source} in {for_s:.0f} s", hint=_SLOW)

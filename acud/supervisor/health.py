@@ -207,7 +207,7 @@ def _check_judges(app: App) -> Iterator[Finding]:
     if vision.backend != "auto" and vision.backends:
         text = f'backend = "{vision.backend}" stands alone: backends is not looked at'
         yield Finding("vision", "warning", text, 'set backend = "auto" for the chain, or remove backends')
-    chosen = app.wait_runtime.effective_judge()
+    chosen = app.wait_runtime.judges.effective_judge()
     for judge in app.pool.list_judges():
         used = " (answers criteria now)" if judge.name == chosen else ""
         text = " ".join(f"{judge.state}{used} {judge.version} {judge.reason}".split())

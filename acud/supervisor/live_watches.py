@@ -5,7 +5,6 @@ Without a watch nothing runs here: no timer, no demand on a source, no event.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from acud.base.clock import Clock
@@ -16,6 +15,7 @@ from acud.protocol.events import Event
 from acud.protocol.requests.looks import LiveWatched
 from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.observers import Order
+from acud.supervisor.publisher import Publisher
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import DisplayState
@@ -53,7 +53,7 @@ class LiveWatches:
         redaction: Redaction,
         loop: EventLoop,
         clock: Clock,
-        publish: Callable[[Event], None],
+        publisher: Publisher,
     ) -> None:
         self._watched_displays = watched_displays
         self._sources = sources
@@ -61,7 +61,7 @@ class LiveWatches:
         self._loop = loop
         self._now = loop.now_s
         self._clock = clock
-        self._publish = publish
+        self._publisher = publisher
         self._watches: dict[str, _Watch] = {}
         self._shown: dict[str, _ShownFrame] = {}
         self._timer: Timer | None = None
@@ -187,4 +187,4 @@ class LiveWatches:
 
     def _publish_change(self, topic: str, subject: str, **data: Any) -> None:
         # Never stored: the next one, a second later at most, says the same.
-        self._publish(Event(0, 0, topic, self._clock.instant().utc_s, subject, data))
+        self._publisher.publish(Event(0, 0, topic, self._clock.instant().utc_s, subject, data))

@@ -20,6 +20,7 @@ from acud.protocol.requests.command import Command
 from acud.protocol.requests.daemon import DaemonDrain, DaemonDrainReply, DaemonReloadReply, EvaluatorRestarted
 from acud.store.retention import STEP_ROWS, TrimResult, trim
 from acud.supervisor.children import ChildKeeper, ChildState
+from acud.supervisor.coroutines import sleep
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Worker
 
@@ -36,8 +37,6 @@ _FINISH_S = 10.0
 """The time for jobs under way: an OCR takes seconds; another evaluator repeats a slow model's call."""
 _READY_S = 60.0
 """A new evaluator is ready within a second, on a loaded machine within this."""
-
-Done = Callable[[tuple[EvaluatorRestarted, ...] | AcudError], None]
 
 LIVE = frozenset(
     {
@@ -138,18 +137,26 @@ def _utc_text(utc_s: float) -> str:
     return datetime.fromtimestamp(utc_s, UTC).strftime("%H:%M:%S UTC")
 
 
-def trim_store(app: App) -> None:
-    """Delete some rows that are older than the settings keep; go on soon while there are more, else later."""
-    done: list[TrimResult] = []
+class StoreTrim:
+    """Deletes some rows that are older than the settings keep; goes on soon while there are more, else later."""
 
-    def step() -> None:
-        done[:] = [trim(app.store, app.settings.store, app.clock.instant().utc_s, STEP_ROWS)]
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._result: TrimResult | None = None
 
-    def after() -> None:
-        app.loop.call_later(_TRIM_MORE_S if done and done[0].more else _TRIM_S, lambda: trim_store(app))
-        app.store.evidence.remove_files(done[0].files if done else ())
+    def begin(self) -> None:
+        """Delete some rows in this turn."""
+        self._app.journal.keep(self._trim, self._finish)
 
-    app.journal.keep(step, after)
+    def _trim(self) -> None:
+        app = self._app
+        self._result = trim(app.store, app.settings.store, app.clock.instant().utc_s, STEP_ROWS)
+
+    def _finish(self) -> None:
+        result, self._result = self._result, None
+        has_more = result is not None and result.more
+        self._app.loop.call_later(_TRIM_MORE_S if has_more else _TRIM_S, self.begin)
+        self._app.store.evidence.remove_files(result.files if result is not None else ())
 
 
 class RollingRestart:
@@ -161,58 +168,39 @@ class RollingRestart:
         self._loop = loop
         self._going = False
 
-    def begin(self, done: Done) -> None:
-        """Restart every evaluator; `done` gets all of them, or the fault of one that did not get ready again.
-
-        Raises: Conflict during such a restart.
+    async def run(self) -> tuple[EvaluatorRestarted, ...]:
+        """Restart every evaluator. Raises: Conflict during such a restart; Unavailable for one that did not get ready
+        again, which leaves the others alone.
         """
         if self._going:
             raise Conflict("the evaluators are being restarted already", hint="wait for that restart")
         self._going = True
-        self._restart_next(list(self._pool.workers), [], done)
-
-    def _restart_next(self, left: list[Worker], made: list[EvaluatorRestarted], done: Done) -> None:
-        if not left:
+        try:
+            return tuple([await self._restart(worker) for worker in list(self._pool.workers)])
+        finally:
             self._going = False
-            done(tuple(made))
-            return
-        worker = left.pop(0)
-        old_pid = worker.child.pid
+
+    async def _restart(self, worker: Worker) -> EvaluatorRestarted:
+        child = worker.child
+        old_pid = child.pid
         self._pool.retire(worker)
+        await self._wait_until(lambda: not worker.running, _FINISH_S)
+        handed = self._pool.hand_over(worker)
+        _LOG.info("evaluator.retired", evaluator=child.name, handed_over=handed)
+        self._keeper.stop(child)
+        await self._wait_until(lambda: child.process is None, _READY_S)
+        self._pool.renew(worker)
+        await self._wait_until(lambda: _is_settled(worker), _READY_S)
+        if not worker.ready:
+            fault = f"evaluator {child.name} did not get ready again: {child.reason or 'it said nothing'}"
+            raise Unavailable(fault, hint="acud logs --level error; the others were left alone")
+        return EvaluatorRestarted(child.name, old_pid, child.pid, handed)
 
-        def on_idle() -> None:
-            handed = self._pool.hand_over(worker)
-            _LOG.info("evaluator.retired", evaluator=worker.child.name, handed_over=handed)
-            self._keeper.stop(worker.child)
-            self._wait_until(lambda: worker.child.process is None, _READY_S, lambda: on_stopped(handed))
-
-        def on_stopped(handed: int) -> None:
-            self._pool.renew(worker)
-            self._wait_until(lambda: _is_settled(worker), _READY_S, lambda: on_ready(handed))
-
-        def on_ready(handed: int) -> None:
-            if not worker.ready:
-                self._going = False
-                reason = worker.child.reason or "it said nothing"
-                fault = f"evaluator {worker.child.name} did not get ready again: {reason}"
-                done(Unavailable(fault, hint="acud logs --level error; the others were left alone"))
-                return
-            made.append(EvaluatorRestarted(worker.child.name, old_pid, worker.child.pid, handed))
-            self._restart_next(left, made, done)
-
-        self._wait_until(lambda: not worker.running, _FINISH_S, on_idle)
-
-    def _wait_until(self, holds: Callable[[], bool], within_s: float, then: Callable[[], None]) -> None:
-        """Call `then` as soon as `holds` returns True, or after `within_s`."""
+    async def _wait_until(self, holds: Callable[[], bool], within_s: float) -> None:
+        """Return as soon as `holds` returns True, or after `within_s`."""
         end_s = self._loop.now_s() + within_s
-
-        def look() -> None:
-            if holds() or self._loop.now_s() >= end_s:
-                then()
-            else:
-                self._loop.call_later(_RENEWAL_LOOK_S, look)
-
-        look()
+        while not holds() and self._loop.now_s() < end_s:
+            await sleep(self._loop, _RENEWAL_LOOK_S)
 
 
 def _is_settled(worker: Worker) -> bool:
@@ -254,14 +242,13 @@ class SettingsReload:
 
     def on_signal(self) -> None:
         """Reload on SIGHUP; a fault is only logged."""
+        self._app.journal.keep(self._reload_if_valid, droppable=True)
 
-        def reload() -> None:
-            try:
-                self.reload()
-            except AcudError as fault:
-                _LOG.error("settings.refused", fault=str(fault))
-
-        self._app.journal.keep(reload, droppable=True)
+    def _reload_if_valid(self) -> None:
+        try:
+            self.reload()
+        except AcudError as fault:
+            _LOG.error("settings.refused", fault=str(fault))
 
 
 def _find_differences(old: Settings, new: Settings) -> Iterator[str]:

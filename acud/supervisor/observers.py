@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from enum import IntEnum
 from typing import Generic, TypeVar
 
-from acud.process.event_loop import EventLoop
+from acud.process.event_loop import EventLoop, Timer
 
 Observer = TypeVar("Observer")
 Key = TypeVar("Key")
@@ -47,25 +47,22 @@ class ParkedCalls(Generic[Key, Outcome]):
 
     def __init__(self, loop: EventLoop) -> None:
         self._loop = loop
-        self._parked: dict[int, tuple[Key, Callable[[Outcome], None]]] = {}
+        self._parked: dict[int, tuple[Key, Timer, Callable[[Outcome], None]]] = {}
         self._numbers = itertools.count()
 
     def park(self, key: Key, done: Callable[[Outcome], None], within_s: float, late: Callable[[], Outcome]) -> None:
         """Call `done` with the outcome that `end` passes for `key`, or with that of `late` after `within_s`."""
         number = next(self._numbers)
         timer = self._loop.call_later(within_s, lambda: self._answer(number, late()))
-
-        def answer(outcome: Outcome) -> None:
-            timer.cancel()
-            done(outcome)
-
-        self._parked[number] = key, answer
+        self._parked[number] = key, timer, done
 
     def end(self, fits: Callable[[Key], bool], outcome: Outcome) -> None:
         """Answer the callers with a key that `fits`, in their order, without those that park meanwhile."""
-        for number, (key, _) in list(self._parked.items()):
+        for number, (key, *_) in list(self._parked.items()):
             if number in self._parked and fits(key):
                 self._answer(number, outcome)
 
     def _answer(self, number: int, outcome: Outcome) -> None:
-        self._parked.pop(number)[1](outcome)
+        _, timer, done = self._parked.pop(number)
+        timer.cancel()
+        done(outcome)

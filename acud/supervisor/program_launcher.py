@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from acud.base import log, private_files
 from acud.base.errors import AcudError, InvalidRequest, NotFound, Unavailable
 from acud.base.untrusted_text import quote
 from acud.process.event_loop import EventLoop
-from acud.supervisor.displays import ManagedDisplay, processes
+from acud.supervisor.coroutines import Resume
+from acud.supervisor.displays import ManagedDisplays, processes
 from acud.supervisor.displays.watched_process import WELL, WatchedProcess, spawn
 from acud.supervisor.watched_displays import WatchedDisplay, check_server
 from acud.types.actions import Launch
@@ -79,13 +80,7 @@ class LaunchedProgram:
     """
 
     def __init__(
-        self,
-        process: WatchedProcess,
-        name: str,
-        display: str,
-        log_file: Path,
-        written: int,
-        on_settled: Callable[[AcudError | None], None],
+        self, process: WatchedProcess, name: str, display: str, log_file: Path, written: int, on_settled: Resume[None]
     ) -> None:
         self.pid = process.pid
         self.start_ticks = process.start_ticks
@@ -95,7 +90,7 @@ class LaunchedProgram:
         self.exit_code: int | None = None
         self._log_file = log_file
         self._written = written
-        self._on_settled: Callable[[AcudError | None], None] | None = on_settled
+        self._on_settled: Resume[None] | None = on_settled
 
     def settle(self, fault: AcudError | None) -> None:
         """Call `on_settled`, once, with None if the program runs or ended well, else with the fault."""
@@ -127,25 +122,16 @@ class LaunchedProgram:
 
 
 class ProgramLauncher:
-    """Starts programs. `env`: what programs inherit. `managed` returns the managed display of that name, if any;
-    `check_room` raises when another program would be too many there.
+    """Starts programs. `env`: what programs inherit.
 
     Programs on managed displays carry the display's marker, so its end, or a sweep after a crash, finds them.
     """
 
-    def __init__(
-        self,
-        loop: EventLoop,
-        env: Mapping[str, str],
-        managed: Callable[[str], ManagedDisplay | None],
-        programs_log: Path,
-        check_room: Callable[[ManagedDisplay], None],
-    ) -> None:
+    def __init__(self, loop: EventLoop, env: Mapping[str, str], managed: ManagedDisplays, programs_log: Path) -> None:
         self._loop = loop
         self._env = env
         self._managed = managed
         self._programs_log = programs_log
-        self._check_room = check_room
         self._running: dict[int, WatchedProcess] = {}
         self._programs: dict[int, LaunchedProgram] = {}
 
@@ -175,7 +161,7 @@ class ProgramLauncher:
         program = self.ended_program(pid)
         return program is not None and program.reason != WELL
 
-    def launch(self, watched: WatchedDisplay, launch: Launch, on_settled: Callable[[AcudError | None], None]) -> int:
+    def launch(self, watched: WatchedDisplay, launch: Launch, on_settled: Resume[None]) -> int:
         """Start the program on `watched` and return its pid. `on_settled` is called once, a moment later: with None, or
         with the fault of a program that has failed by then, which quotes its last output.
 
@@ -223,13 +209,13 @@ class ProgramLauncher:
 
     def check_room(self, watched: WatchedDisplay) -> None:
         """Raise Refused on a display that is at its limit."""
-        display = self._managed(watched.name)
+        display = self._managed.living_by_name(watched.name)
         if display is not None:
-            self._check_room(display)
+            self._managed.resources.check_room(display)
 
     def environment(self, watched: WatchedDisplay) -> dict[str, str]:
         """Return the environment of a program on `watched`."""
-        display = self._managed(watched.name)
+        display = self._managed.living_by_name(watched.name)
         if display is not None:
             given = display.environment(self._env) | _ACCESSIBLE
             return {name: value for name, value in given.items() if name != _HIDES}
@@ -237,7 +223,7 @@ class ProgramLauncher:
         return kept | {"DISPLAY": watched.name} | ({"XAUTHORITY": watched.auth_file} if watched.auth_file else {})
 
     def _log_of(self, watched: WatchedDisplay, program: str) -> Path:
-        display = self._managed(watched.name)
+        display = self._managed.living_by_name(watched.name)
         name = _UNSAFE.sub("_", Path(program).name)[:64]
         return display.places.log(processes.LAUNCHED + name) if display is not None else self._programs_log
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,10 +19,12 @@ from acud.protocol.codec import MAX_REPLY_BYTES
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.questions import DiffAsk, PictureAsk, View
 from acud.protocol.requests.looks import Picture
+from acud.supervisor.coroutines import Callback, Resume, Within
 from acud.supervisor.evaluator_pool import EvaluatorPool
-from acud.supervisor.frame_sources import Source
+from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.job_queues import FrameWork, Lane
 from acud.supervisor.redaction import Redaction
+from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.types import Evidence, Rect, ScreenImage, Until, picture_views
 from acud.waits.conditions import leaves
 from acud.waits.images import OTHER_IMAGE
@@ -30,25 +34,8 @@ _DEADLINE_S = 20.0
 
 _REPLY_ROOM = 4096
 
-PictureDone = Callable[[Picture | AcudError], None]
-
-Outcome = TypeVar("Outcome")
-
-
-class _Due(Generic[Outcome]):
-    """Passes the first outcome on: that of the work or, after the deadline, that of `late`."""
-
-    def __init__(self, done: Callable[[Outcome], None], late: Callable[[], Outcome], loop: EventLoop) -> None:
-        self._done = done
-        self._timer = loop.call_later(_DEADLINE_S, lambda: self(late()))
-        self.over = False
-
-    def __call__(self, outcome: Outcome) -> None:
-        """Pass an outcome on, if it is the first."""
-        if not self.over:
-            self.over = True
-            self._timer.cancel()
-            self._done(outcome)
+Read = TypeVar("Read")
+Looked = JobResult | Unavailable
 
 
 class ScreenshotTarget(Struct, frozen=True):
@@ -65,105 +52,93 @@ class ScreenshotTarget(Struct, frozen=True):
 
 
 class Screenshots:
-    """Takes pictures. `token` makes the baseline of a source's frame, `age_s` returns the age of its newest one."""
+    """Takes pictures."""
 
     def __init__(
         self,
         pool: EvaluatorPool,
         spool: Path,
-        token: Callable[[Source, int, str], str],
-        age_s: Callable[[Source], float | None],
+        targets: TargetTracker,
+        sources: Sources,
         redaction: Redaction,
         loop: EventLoop,
     ) -> None:
         self._pool = pool
         self._loop = loop
         self._spool = spool
-        self._token = token
-        self._age_s = age_s
+        self._targets = targets
+        self._sources = sources
         self._redaction = redaction
 
-    def take(self, target: ScreenshotTarget, ask: PictureAsk, done: PictureDone) -> None:
-        """Encode the newest frame of `target`; `done` gets the picture or the fault, within 20 s."""
-        source = target.source
-        due = _Due[Picture | AcudError](done, lambda: self._explain_late(target), self._loop)
-
-        def fill(job: Job) -> Job | None:
-            if due.over:
-                return None
-            hide = self._redaction.find_hidden(source, leaves=True) if ask.redacted else None
-            return replace(job, picture=ask, hide=hide)
-
-        def on_look(outcome: JobResult | Unavailable) -> None:
-            if not isinstance(outcome, Unavailable):
-                due(self._to_outcome(outcome, target, ask))
-            elif source.live:
-                due(Unavailable(f"no picture: {outcome.message}", hint="acud status"))
-            else:
-                lost = f"{source.name} was lost while its picture was taken: {source.lost_reason}"
-                due(Unavailable(lost, lost=source.name))
-
+    async def take(self, target: ScreenshotTarget, ask: PictureAsk) -> Picture:
+        """Encode the newest frame of `target`, within 20 s. Raises: Unavailable, Refused."""
         reads = ask.redacted and self._redaction.needs_reader(local=False, keeps_evidence=False)
-        self._look(target, Lane.REDACT if reads else Lane.JUDGE, fill, on_look)
+        lane = Lane.REDACT if reads else Lane.JUDGE
+        fill = partial(self._fill_picture, target.source, ask)
+        picture = await self._look(target, lane, fill, partial(self._read_picture, target, ask))
+        if picture is None:
+            raise self._explain_late(target)
+        return picture
 
-    def take_baseline(self, target: ScreenshotTarget, done: Callable[[str], None]) -> None:
-        """Call `done` with the present baseline token of `target`, with the look of a part of a display.
+    def _fill_picture(self, source: Source, ask: PictureAsk, job: Job) -> Job:
+        hide = self._redaction.find_hidden(source, leaves=True) if ask.redacted else None
+        return replace(job, picture=ask, hide=hide)
+
+    async def take_baseline(self, target: ScreenshotTarget) -> str:
+        """Return the present baseline token of `target`, with the look of a part of a display.
 
         Without that look, the token is of the frame grabbed for it; then another source counts as a change.
         """
-        plain = self._token(target.source, target.source.frame, "")
+        plain = self._targets.make_token(target.source, target.source.frame, "")
         if target.crop is None and not target.source.window_id:
-            done(plain)
-            return
-        due = _Due(done, lambda: plain, self._loop)
+            return plain
+        return await self._look(target, Lane.JUDGE, lambda job: job, partial(self._read_token, target)) or plain
 
-        def on_look(outcome: JobResult | Unavailable) -> None:
-            if isinstance(outcome, JobResult) and outcome.status == "done":
-                due(self._token_of(target, outcome))
-            else:
-                due(plain)
+    async def take_difference(self, evidence: Evidence) -> bytes:
+        """Return a PNG of the differences between the view before and after. Raises: Unavailable."""
+        job = Job("", View(evidence.display), "", 0, 0, diff=DiffAsk(evidence.before, evidence.name))
+        try:
+            compared = await Callback[JobResult](partial(self._submit_frameless, job))
+        except Unavailable as fault:
+            raise Unavailable(f"no difference: {fault.message}", hint=fault.hint) from fault
+        if compared.status != "done":
+            raise Unavailable(f"no difference: {compared.reason}")
+        return _take_file(self._spool, compared.picture)
 
-        self._look(target, Lane.JUDGE, lambda job: None if due.over else job, on_look)
-
-    def take_difference(self, evidence: Evidence, done: Callable[[bytes | AcudError], None]) -> None:
-        """Call `done` with a PNG of the differences between the view before and after, or with the fault."""
-
-        def on_compared(outcome: JobResult | Unavailable) -> None:
-            if isinstance(outcome, Unavailable):
-                done(Unavailable(f"no difference: {outcome.message}", hint=outcome.hint))
-            elif outcome.status != "done":
-                done(Unavailable(f"no difference: {outcome.reason}"))
-            else:
-                done(_take_file(self._spool, outcome.picture))
-
-        ask = DiffAsk(evidence.before, evidence.name)
-        self._pool.submit(_FramelessWork(Job("", View(evidence.display), "", 0, 0, diff=ask), on_compared))
-
-    def check_images(self, until: Until, display: str, done: Callable[[InvalidRequest | None], None]) -> None:
-        """Call `done` with why a picture in `until` cannot be searched for, None if all can. If no evaluator answers in
-        time, the verdicts report it later.
+    async def check_images(self, until: Until, display: str) -> None:
+        """Raise InvalidRequest for a picture in `until` that cannot be searched for. If no evaluator answers in time,
+        the verdicts report it later.
         """
         images = tuple(leaf.png for leaf in leaves(until) if isinstance(leaf, ScreenImage) and leaf.png)
         if not images:
-            done(None)
             return
-        due = _Due[InvalidRequest | None](done, lambda: None, self._loop)
+        job = Job("", View(display), "", 0, 0, check_images=images)
+        with suppress(Unavailable):
+            checked = await Within(self._loop, _DEADLINE_S, partial(self._submit_frameless, job))
+            if checked is not None and checked.status == "failed" and checked.reason:
+                raise InvalidRequest(checked.reason, hint=OTHER_IMAGE)
 
-        def on_checked(outcome: JobResult | Unavailable) -> None:
-            why = outcome.reason if isinstance(outcome, JobResult) and outcome.status == "failed" else ""
-            due(InvalidRequest(why, hint=OTHER_IMAGE) if why else None)
-
-        self._pool.submit(_FramelessWork(Job("", View(display), "", 0, 0, check_images=images), on_checked))
+    def _submit_frameless(self, job: Job, done: Resume[JobResult]) -> None:
+        self._pool.submit(_FramelessWork(job, done))
 
     def _look(
         self,
         target: ScreenshotTarget,
         lane: Lane,
-        fill: Callable[[Job], Job | None],
-        on_look: Callable[[JobResult | Unavailable], None],
-    ) -> None:
-        view = View(target.source.name, target.crop, target.ignore)
-        self._pool.submit(FrameWork(self._pool.submit, lane, target.source, fill, on_look, view=view))
+        fill: Callable[[Job], Job],
+        read: Callable[[Looked], Read | AcudError],
+    ) -> Within[Read]:
+        """Return a look that is awaited for 20 s; `read` gets its outcome, also a late one."""
+        view, submit = View(target.source.name, target.crop, target.ignore), self._pool.submit
+
+        def begin(resume: Resume[Read]) -> None:
+            fill_wanted = partial(_fill_wanted, look, fill)
+            submit(
+                FrameWork(submit, lane, target.source, fill_wanted, lambda outcome: resume(read(outcome)), view=view)
+            )
+
+        look = Within(self._loop, _DEADLINE_S, begin)
+        return look
 
     def _explain_late(self, target: ScreenshotTarget) -> Unavailable:
         return Unavailable(
@@ -171,20 +146,30 @@ class Screenshots:
             hint="acud status; acud logs --level warning",
         )
 
+    def _read_token(self, target: ScreenshotTarget, outcome: Looked) -> str:
+        return self._token_of(target, outcome) if isinstance(outcome, JobResult) and outcome.status == "done" else ""
+
     def _token_of(self, target: ScreenshotTarget, result: JobResult) -> str:
         """Return the baseline token of the frame in `result`, with the look of a part, which may change its source."""
         part = target.crop is not None or target.source.window_id
-        return self._token(target.source, result.frame, result.identity if part else "")
+        return self._targets.make_token(target.source, result.frame, result.identity if part else "")
 
-    def _to_outcome(self, result: JobResult, target: ScreenshotTarget, ask: PictureAsk) -> Picture | AcudError:
-        if result.status != "done":
-            return Unavailable(f"no picture of {target.source.name}: {result.reason or 'frame gone'}")
-        image = _take_file(self._spool, result.picture)
-        if isinstance(image, Unavailable):
-            return image
+    def _read_picture(self, target: ScreenshotTarget, ask: PictureAsk, outcome: Looked) -> Picture | AcudError:
+        source = target.source
+        if isinstance(outcome, Unavailable):
+            if source.live:
+                return Unavailable(f"no picture: {outcome.message}", hint="acud status")
+            lost = f"{source.name} was lost while its picture was taken: {source.lost_reason}"
+            return Unavailable(lost, lost=source.name)
+        if outcome.status != "done":
+            return Unavailable(f"no picture of {source.name}: {outcome.reason or 'frame gone'}")
+        try:
+            image = _take_file(self._spool, outcome.picture)
+        except Unavailable as fault:
+            return fault
         if len(image) > MAX_REPLY_BYTES - _REPLY_ROOM:
             return Refused(f"a picture of {len(image)} bytes is too large", hint="ask for jpeg, or a smaller side")
-        return self._build_picture(result, target, ask, image)
+        return self._build_picture(outcome, target, ask, image)
 
     def _build_picture(self, result: JobResult, target: ScreenshotTarget, ask: PictureAsk, image: bytes) -> Picture:
         source = target.source
@@ -198,10 +183,14 @@ class Screenshots:
             format=ask.format,
             image=image,
             baseline=self._token_of(target, result),
-            frame_age_s=self._age_s(source) or 0.0,
+            frame_age_s=self._sources.age_s(source) or 0.0,
             hidden=result.hidden,
             view=view_of(target, result.width, result.height),
         )
+
+
+def _fill_wanted(look: Within[Read], fill: Callable[[Job], Job], job: Job) -> Job | None:
+    return None if look.is_over else fill(job)
 
 
 def view_of(target: ScreenshotTarget, across: int, down: int) -> str:
@@ -219,7 +208,7 @@ class _FramelessWork:
     lane = Lane.JUDGE
     priority = 0
 
-    def __init__(self, job: Job, done: Callable[[JobResult | Unavailable], None]) -> None:
+    def __init__(self, job: Job, done: Resume[JobResult]) -> None:
         self._job = job
         self._done = done
         self.display = job.view.source
@@ -240,14 +229,14 @@ class _FramelessWork:
         self._done(Unavailable(reason, hint="acud status"))
 
 
-def _take_file(spool: Path, name: str) -> bytes | Unavailable:
-    """Return the spooled picture `name`, and remove its file."""
+def _take_file(spool: Path, name: str) -> bytes:
+    """Return the spooled picture `name`, and remove its file. Raises: Unavailable."""
     if not is_id(name.partition(".")[0], "job") or "/" in name:
-        return Unavailable(f"an evaluator named a picture {name!r}")
+        raise Unavailable(f"an evaluator named a picture {name!r}")
     path = spool / name
     try:
         return private_files.read_regular(path)
     except OSError as fault:
-        return Unavailable(f"the picture could not be read: {fault.strerror}", hint="is the disk full?")
+        raise Unavailable(f"the picture could not be read: {fault.strerror}", hint="is the disk full?") from fault
     finally:
         path.unlink(missing_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -19,8 +20,10 @@ from acud.metrics.counters import Histograms
 from acud.process.event_loop import EventLoop, Timer
 from acud.protocol.delivery import Deliver, Delivered
 from acud.store.waits import StoredWait
+from acud.supervisor.coroutines import Resume
 from acud.supervisor.delivery import DeliveryProcess, Undone
 from acud.supervisor.journal import Journal
+from acud.supervisor.redaction import Redaction
 from acud.types import RouteName, WakeAddress, WakeInfo, WakeKind, WakeState
 from acud.types.agent_runs import RunInfo
 from acud.waits import wake_text
@@ -36,10 +39,7 @@ _JITTER = random.SystemRandom()
 
 
 class Wakes:
-    """Every open wake of this supervisor; the others are rows only.
-
-    `quoted` returns screen text as a wake may carry it.
-    """
+    """Every open wake of this supervisor; the others are rows only."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Wakes:
         clock: Clock,
         settings: Settings,
         delivery: DeliveryProcess,
-        quoted: Callable[[str], str],
+        redaction: Redaction,
     ) -> None:
         wake = settings.wake
         self._journal = journal
@@ -60,7 +60,7 @@ class Wakes:
             wake.retry_first_s, wake.retry_max_s, wake.retry_for_s, wake.remind_after_s, wake.max_reminders
         )
         self._delivery = delivery
-        self._quoted = quoted
+        self._redaction = redaction
         delivery.on_reopened(self._on_reopened)
         self._open: dict[str, WakeInfo] = {}
         self._reminders: dict[str, None] = {}
@@ -98,7 +98,7 @@ class Wakes:
             return None
         said = own_words(stored.message)
         # The condition is the user's own text; what was seen on the screen is redacted.
-        seen = self._quoted(stored.verdict.detail) if said != stored.message else ""
+        seen = self._redaction.redact_for_wake(stored.verdict.detail) if said != stored.message else ""
         text = wake_text.wait_text(said, stored.wait_id, seen)
         wake = self._make_wake(kind, text, stored.spec.wake, wait_id=stored.wait_id, task_id=stored.spec.task_id)
         return wake if end is None else self._apply_fleet_end(wake, end)
@@ -225,13 +225,12 @@ class Wakes:
 
     def _keep(self, after: WakeInfo, effects: tuple[rules.WakeEffect, ...]) -> None:
         reports = [effect for effect in effects if isinstance(effect, rules.WakeReport)]
+        self._journal.keep(partial(self._write, after, reports), lambda: self._forget(after.wake_id))
 
-        def write() -> None:
-            self._journal.store.outbox.update(self.find_newest(after))
-            for effect in reports:
-                self._journal.event(f"wake.{effect.topic}", after.wake_id, **_collect_facts(after))
-
-        self._journal.keep(write, lambda: self._forget(after.wake_id))
+    def _write(self, after: WakeInfo, reports: list[rules.WakeReport]) -> None:
+        self._journal.store.outbox.update(self.find_newest(after))
+        for report in reports:
+            self._journal.event(f"wake.{report.topic}", after.wake_id, **_collect_facts(after))
 
     def _forget(self, wake_id: str) -> None:
         if wake_id in self._open and rules.is_idle(self._open[wake_id]):
@@ -305,7 +304,7 @@ class Wakes:
         for wake_id in list(self._open):
             self._step(wake_id, rules.RouteReopened(self._now(), route))
 
-    def send_test(self, route: RouteName, address: WakeAddress, done: Callable[[Delivered | Undone], None]) -> None:
+    def send_test(self, route: RouteName, address: WakeAddress, done: Resume[Delivered | Undone]) -> None:
         """Send a test over one route, once; it is not stored."""
         words = f"[acud test] This is a test of acud's route {route.value}; there is nothing to do."
         wake_id = new_id("wake")

@@ -18,6 +18,7 @@ from acud.base.errors import AcudError
 from acud.config import DaemonSettings, DisplaySettings, Settings
 from acud.process.event_loop import EventLoop
 from acud.store.displays import StoredDisplay
+from acud.supervisor.coroutines import run_steps
 from acud.supervisor.displays import ManagedDisplay, ManagedDisplays, processes
 from acud.types import DisplayState
 from tests.numbers import own_number
@@ -55,7 +56,7 @@ class Host:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         idle: list[bool] = []
-        self.displays.end_all(lambda: idle.append(True))
+        run_steps(self.displays.end_all(), lambda _: idle.append(True))
         self.until(lambda: bool(idle))
 
     def display_died(self, display: ManagedDisplay, reason: str) -> None:
@@ -80,7 +81,7 @@ class Host:
     def ask(self, window_manager: str = "") -> list[ManagedDisplay | AcudError]:
         """Ask for a display; the list gets its one answer."""
         answers: list[ManagedDisplay | AcudError] = []
-        self.displays.create(640, 480, window_manager, answers.append, answers.append)
+        self.displays.create(640, 480, window_manager, answers.append)
         assert answers == []
         return answers
 
@@ -115,7 +116,7 @@ class Host:
     def sweep(self) -> tuple[str, ...]:
         """Sweep; return the names of what was swept."""
         told: list[tuple[str, ...]] = []
-        self.displays.sweep(told.append)
+        run_steps(self.displays.sweep(), told.append)
         self.until(lambda: bool(told))
         return told[0]
 

@@ -17,6 +17,7 @@ from acud.protocol.delivery import Deliver, Delivered, DeliveryHello
 from acud.store.store import Store
 from acud.supervisor.delivery import DeliveryProcess
 from acud.supervisor.journal import Journal
+from acud.supervisor.redaction import NoRedaction
 from acud.supervisor.wakes import Wakes
 from acud.types import RouteName, WakeAddress, WakeInfo, WakeKind, WakeState
 from acud.waits import wakes as rules
@@ -56,7 +57,7 @@ class Host:
         self.keeper = Keeper()
         settings = Settings(wake=WAKE)
         self.delivery = DeliveryProcess(self.keeper, self.loop, settings, lambda child: None)  # type: ignore[arg-type]
-        self.wakes = Wakes(self.journal, self.loop, clock, settings, self.delivery, str)
+        self.wakes = Wakes(self.journal, self.loop, clock, settings, self.delivery, NoRedaction())
 
     def close(self) -> None:
         """Let go of everything; the store stays."""

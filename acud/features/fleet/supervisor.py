@@ -193,7 +193,7 @@ def fleet_lost_waits(feature: FleetFeature, request: FleetLostWaits, call: Call)
     """End the waits as the fleet did, and let those go on that were held for its list."""
     otherwise = tuple(one.wait_id for one in request.waits if not _ended_as_told(feature, one))
     if not request.more:
-        feature.core.wait_runtime.release_held()
+        feature.core.wait_runtime.deadlines.release_all()
     return FleetLostWaitsReply(otherwise)
 
 
@@ -214,7 +214,7 @@ def fleet_recipe(feature: FleetFeature, request: FleetRecipe, call: Call) -> Fle
     if lost is None:
         return FleetRecipeReply(None)
     try:
-        recipe = core.displays.build_recipe(request.display, core.program_launcher.has_failed)
+        recipe = core.displays.build_recipe(request.display, core.program_launcher)
     except (NotFound, Refused) as fault:
         _LOG.warning("fleet.no_recipe", display=request.display, fault=fault.message)
         return FleetRecipeReply(None)

@@ -20,7 +20,6 @@ from acud.protocol.requests.daemon import Purpose
 from acud.protocol.requests.gui import FindReply, GuiFind
 from acud.supervisor.control import Call, handles
 from acud.supervisor.core import Core
-from acud.supervisor.coroutines import Callback
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.frame_sources import Source
@@ -245,7 +244,7 @@ async def gui_find(feature: GroundingFeature, request: GuiFind, call: Call) -> F
         request.description, request.backend, max_candidates=request.max_candidates, task_id=place.task_id
     )
     try:
-        fresh = await Callback[FreshTarget](partial(feature.fresh_frames.resolve_target, target))
+        fresh = await feature.fresh_frames.find(target)
         outcome = await feature.search.find(fresh, wanted)
     except AcudError as fault:
         log(fault, None)

@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Protocol
 
 from msgspec import Struct
@@ -17,13 +18,14 @@ from acud.base.paths import Paths
 from acud.config import Settings
 from acud.process.event_loop import EventLoop
 from acud.store.displays import StoredDisplay
+from acud.supervisor.coroutines import Callback, Resume, StepTask, directly, run_steps
 from acud.supervisor.displays import adoption, folders, numbers
 from acud.supervisor.displays import processes as proc
 from acud.supervisor.displays.folders import DisplayFolders
 from acud.supervisor.displays.managed_display import ManagedDisplay
 from acud.supervisor.displays.resources import Resources
 from acud.supervisor.displays.start import DisplayStart, StartTools, StartWishes, last_words
-from acud.supervisor.displays.stop import DisplayEnd, OnEnded, SharedLooks
+from acud.supervisor.displays.stop import DisplayEnd, SharedLooks
 from acud.supervisor.displays.watched_process import WatchedProcess
 from acud.supervisor.displays.window_manager import RestartBudget, WindowManager, check_name
 from acud.x11 import auth
@@ -33,8 +35,7 @@ _LOG = log.logger("displays")
 _STARTS_PER_CORE = 4
 """An X server starts in 0.1 s of a core and the session bus as fast; some of each is waiting for the other."""
 
-OnReady = Callable[[ManagedDisplay], None]
-OnFailed = Callable[[AcudError], None]
+OnEnded = Callable[[tuple[str, ...]], None]
 
 
 class DisplayWatcher(Protocol):
@@ -84,13 +85,13 @@ class ManagedDisplays:
         self._env, self._watcher, self._x_server = env, watcher, x_server
         self._boot_id = clock.instant().boot_id
         self._living: dict[str, ManagedDisplay] = {}
-        self._starting: dict[DisplayStart, OnFailed] = {}
-        self._begun: set[DisplayStart] = set()
+        self._starting: dict[DisplayStart, Resume[ManagedDisplay]] = {}
+        self._begun: dict[DisplayStart, StepTask[ManagedDisplay]] = {}
         """The starts with a running X server; the others are queued."""
         self._at_once = settings.display.starts_at_once or _STARTS_PER_CORE * len(os.sched_getaffinity(0))
         self._ending: set[int] = set()
         self._looks = SharedLooks(loop)
-        self._on_idle: list[Callable[[], None]] = []
+        self._on_idle: list[Resume[None]] = []
         self._wanted_names = wanted_names
         self.resources = Resources(loop, settings.display, lambda: self.living, watcher.display_limited)
 
@@ -111,25 +112,19 @@ class ManagedDisplays:
 
     # ---- up --------------------------------------------------------------------------------------------------------
 
-    def create(self, width: int, height: int, window_manager: str, on_ready: OnReady, on_failed: OnFailed) -> None:
-        """Start a display of `width` x `height` px on the next free number; then call one of the two, once.
+    def create(self, width: int, height: int, window_manager: str, done: Resume[ManagedDisplay]) -> None:
+        """Start a display of `width` x `height` px on the next free number; then call `done` with it, or the fault.
 
         `window_manager`: a program's bare name, "" for the settings' one, `none` for none; one that is not installed
-        leaves a note. `on_failed` gets DisplayDown (with the server's last words), Unavailable or Refused.
+        leaves a note. The fault is DisplayDown (with the server's last words), Unavailable or Refused.
         Raises: InvalidRequest for a malformed `window_manager`; nothing was started then.
         """
         wishes = self._build_wishes(width, height, window_manager)
         full = self._refuse_size(wishes) or self._refuse_count()
         if full is not None:
-            self._loop.call_later(0, lambda: on_failed(full))
+            self._loop.call_later(0, lambda: done(full))
             return
-        starting = DisplayStart(
-            self._build_tools(),
-            wishes,
-            lambda display: self._on_up(starting, display, on_ready),
-            lambda error: self._fail_start(starting, error),
-        )
-        self._starting[starting] = on_failed
+        self._starting[DisplayStart(self._build_tools(), wishes)] = done
         self._loop.call_later(0, self._begin_next)
 
     def _refuse_size(self, wishes: StartWishes) -> Refused | None:
@@ -156,29 +151,23 @@ class ManagedDisplays:
             self._begin(starting)
 
     def _begin(self, starting: DisplayStart) -> None:
-        self._begun.add(starting)
-        try:
-            starting.begin()
-        except AcudError as error:
-            self._fail_start(starting, error)
+        task = StepTask(starting.run(), directly, partial(self._finish_start, starting))
+        self._begun[starting] = task
+        task.begin()
 
-    def _on_up(self, starting: DisplayStart, display: ManagedDisplay, on_ready: OnReady) -> None:
-        del self._starting[starting]
-        self._finish_start(starting)
-        self._watch(display)
-        on_ready(display)
-
-    def _fail_start(self, starting: DisplayStart, error: AcudError) -> None:
-        on_failed = self._starting.pop(starting)
-        self._finish_start(starting)
-        processes, where = starting.cancel(), starting.places
-        if where is not None:
-            self._end_processes(where, processes, None, self._log_left)
-        on_failed(error)
-
-    def _finish_start(self, starting: DisplayStart) -> None:
-        self._begun.discard(starting)
+    def _finish_start(self, starting: DisplayStart, outcome: ManagedDisplay | AcudError) -> None:
+        done = self._starting.pop(starting)
+        task = self._begun.pop(starting, None)
+        if task is not None:
+            task.cancel()
         self._loop.call_later(0, self._begin_next)
+        if isinstance(outcome, ManagedDisplay):
+            self._watch(outcome)
+        else:
+            processes, where = starting.cancel(), starting.places
+            if where is not None:
+                self._end_processes(where, processes, None, self._log_left)
+        done(outcome)
 
     def _build_wishes(self, width: int, height: int, window_manager: str) -> StartWishes:
         chosen = self._settings.display
@@ -287,13 +276,16 @@ class ManagedDisplays:
         """
         self._end(self.find(name), on_ended)
 
-    def end_all(self, on_idle: Callable[[], None]) -> None:
-        """End every display and fail those that are starting (Unavailable); call `on_idle` when all are gone."""
-        self._on_idle.append(on_idle)
+    async def end_all(self) -> None:
+        """End every display and fail those that are starting (Unavailable); return when all are gone."""
         for starting in tuple(self._starting):
-            self._fail_start(starting, Unavailable("the daemon is stopping"))
+            self._finish_start(starting, Unavailable("the daemon is stopping"))
         for display in self.living:
             self._end(display, self._log_left)
+        await Callback(self._when_idle)
+
+    def _when_idle(self, done: Resume[None]) -> None:
+        self._on_idle.append(done)
         self._loop.call_later(0, self._report_idle)
 
     def kill_all(self) -> None:
@@ -306,16 +298,17 @@ class ManagedDisplays:
         for number in self._ending:
             folders.for_number(self._paths, number).remove()
 
-    def sweep(self, on_swept: Callable[[tuple[str, ...]], None]) -> None:
-        """End and remove what a dead supervisor left and `adopt` did not take; then call `on_swept(names)`."""
+    async def sweep(self) -> tuple[str, ...]:
+        """End and remove what a dead supervisor left and `adopt` did not take; return the names."""
         rising = {starting.places.number for starting in self._starting if starting.places is not None}
         busy = {display.places.number for display in self.living} | self._ending | rising
         dead = [where for where in self._find_leftovers() if where.number not in busy]
-        names = tuple(where.name for where in dead)
-        self._on_idle.append(lambda: on_swept(names))
         for where in dead:
             self._end_processes(where, [], None, self._log_left)
-        self._loop.call_later(0, self._report_idle)
+        await Callback(self._when_idle)
+        if dead:
+            _LOG.info("displays.swept", names=[where.name for where in dead])
+        return tuple(where.name for where in dead)
 
     def release(self) -> None:
         """Stop watching all displays, which keep running for a successor to adopt. None may be starting."""
@@ -348,11 +341,12 @@ class ManagedDisplays:
         self, where: DisplayFolders, known: list[WatchedProcess], x_server: WatchedProcess | None, on_ended: OnEnded
     ) -> None:
         self._ending.add(where.number)
-        DisplayEnd(
-            self._loop, self._looks, where, known, x_server, lambda left: self._finish_end(where, left, on_ended)
-        )
+        run_steps(self._await_end(where, known, x_server, on_ended))
 
-    def _finish_end(self, where: DisplayFolders, left: tuple[str, ...], on_ended: OnEnded) -> None:
+    async def _await_end(
+        self, where: DisplayFolders, known: list[WatchedProcess], x_server: WatchedProcess | None, on_ended: OnEnded
+    ) -> None:
+        left = await DisplayEnd(self._loop, self._looks, where, x_server).run(known)
         self._ending.discard(where.number)
         on_ended(left)
         self._report_idle()
@@ -362,7 +356,7 @@ class ManagedDisplays:
             return
         waiting, self._on_idle = self._on_idle, []
         for callback in waiting:
-            callback()
+            callback(None)
 
     def _log_left(self, left: tuple[str, ...]) -> None:
         for text in left:

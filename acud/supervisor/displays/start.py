@@ -6,13 +6,16 @@ import os
 import shutil
 import signal
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from acud.base import private_files
 from acud.base.errors import AcudError, DisplayDown, Unavailable
 from acud.process.event_loop import EventLoop
+from acud.supervisor.coroutines import Callback, Resume
 from acud.supervisor.displays import numbers
 from acud.supervisor.displays.folders import DisplayFolders
 from acud.supervisor.displays.managed_display import DEPTH, ManagedDisplay
@@ -20,29 +23,37 @@ from acud.supervisor.displays.watched_process import WatchedProcess, ignore_exit
 from acud.supervisor.displays.window_manager import WindowManager
 from acud.x11 import auth
 
+Command = Callable[[int], list[str]]
+"""Returns the command for the number of a pipe's write end."""
 _MAX_LINE_BYTES = 4096
 _LOG_TAIL_BYTES = 2000
 
 
-class Startup:
-    """One attempt. Ends with exactly one of `on_up(process, line)` and `on_failed(reason)`, or with `detach`.
+class Started(NamedTuple):
+    """A program that serves, and the first line that it wrote."""
 
-    `command` is given the number of the pipe's write end. A program that writes nothing for `deadline_s` is killed;
-    `on_failed` follows its end. Owns both ends of the pipe, and the process until `on_up`.
+    process: WatchedProcess
+    line: str
+
+
+class Startup:
+    """One attempt: `done` gets the process and its first line, or DisplayDown with the reason; nothing after `detach`.
+
+    `command` is given the number of the pipe's write end. A program that writes nothing for `deadline_s` is killed, and
+    has failed when it has ended. Owns both ends of the pipe, and the process until `done`.
     """
 
     def __init__(
         self,
         loop: EventLoop,
-        command: Callable[[int], list[str]],
+        command: Command,
         env: Mapping[str, str],
         log: Path,
         deadline_s: float,
-        on_up: Callable[[WatchedProcess, str], None],
-        on_failed: Callable[[str], None],
+        done: Resume[Started],
     ) -> None:
         """Start it. Raises: Unavailable when the program cannot be started."""
-        self._loop, self._log, self._on_up, self._on_failed = loop, log, on_up, on_failed
+        self._loop, self._log, self._done = loop, log, done
         self._deadline_s = deadline_s
         self._late = False
         self._output = b""
@@ -59,7 +70,7 @@ class Startup:
         self._timer = loop.call_later(deadline_s, self._on_deadline)
 
     def detach(self) -> WatchedProcess:
-        """Call neither callback any more; return the process, which is now the caller's."""
+        """Call `done` no more; return the process, which is now the caller's."""
         self._finish()
         self.process.on_exit = ignore_exit
         return self.process
@@ -72,7 +83,8 @@ class Startup:
         self._output += data
         if b"\n" in self._output and not self._late:
             self._finish()
-            self._on_up(self.process, self._output.split(b"\n", 1)[0].decode("utf-8", "replace"))
+            line = self._output.split(b"\n", 1)[0].decode("utf-8", "replace")
+            self._done(Started(self.process, line))
         elif not data:
             self._loop.unwatch(self._read_fd)  # closed without a word: its exit or the deadline follows
 
@@ -83,7 +95,7 @@ class Startup:
     def _on_exit(self, process: WatchedProcess, reason: str) -> None:
         self._finish()
         reason_text = f"no answer within {self._deadline_s:.2g} s" if self._late else reason
-        self._on_failed(f"{reason_text}{last_words(self._log)}")
+        self._done(DisplayDown(f"{reason_text}{last_words(self._log)}"))
 
     def _finish(self) -> None:
         self._timer.cancel()
@@ -133,45 +145,29 @@ class StartTools(Struct, frozen=True):
 
 
 class DisplayStart:
-    """Ends with exactly one of `on_up(display)` and `on_failed(error)`, or with `cancel`, never inside `begin`."""
+    """One start of a display. After a fault of `run`, or to give it up, call `cancel`."""
 
-    def __init__(
-        self,
-        tools: StartTools,
-        wishes: StartWishes,
-        on_up: Callable[[ManagedDisplay], None],
-        on_failed: Callable[[AcudError], None],
-    ) -> None:
+    def __init__(self, tools: StartTools, wishes: StartWishes) -> None:
         self._tools, self._wishes = tools, wishes
-        self._on_up, self._on_failed = on_up, on_failed
         self._until_s = 0.0
-        self._collisions = 0
-        self._first = 0
         self._places: DisplayFolders | None = None
         self._startup: Startup | None = None
         self._display: ManagedDisplay | None = None
 
-    def begin(self) -> None:
-        """Start the X server on the next free number; the deadline runs from the first try.
+    async def run(self) -> ManagedDisplay:
+        """Start the X server on a free number, then the session bus and the window manager; the deadline runs from now.
 
-        Raises: AcudError when that cannot even be tried.
+        Raises: AcudError.
         """
-        self._until_s = self._until_s or self._tools.loop.now_s() + self._wishes.deadline_s
-        self._places = places = self._claim_places()
-        try:
-            self._startup = Startup(
-                self._tools.loop,
-                lambda fd: self._x_command(places, fd),
-                places.environment(self._tools.env, ""),
-                places.log("x_server"),
-                self._left_s(),
-                self._on_x_up,
-                self._on_x_failed,
-            )
-        except Unavailable:
-            self._places = None
-            self._tools.give_back(places)
-            raise
+        self._until_s = self._tools.loop.now_s() + self._wishes.deadline_s
+        self._display = display = await self._start_x_server()
+        if self._wishes.session_bus:
+            await self._start_bus(display)
+        self._startup = None
+        if self._wishes.window_manager:
+            display.window_manager = self._tools.manager_for(display, self._wishes.window_manager)
+            display.window_manager.start()
+        return display
 
     def cancel(self) -> list[WatchedProcess]:
         """Give up; the caller ends the returned processes, which still run, and removes the folder."""
@@ -185,12 +181,53 @@ class DisplayStart:
         """The folder in use now."""
         return self._places
 
-    def _claim_places(self) -> DisplayFolders:
+    async def _start_x_server(self) -> ManagedDisplay:
+        tools, first, collisions = self._tools, 0, 0
+        while True:
+            self._places = places = self._claim_places(first)
+            command, env = partial(self._x_command, places), places.environment(tools.env, "")
+            try:
+                process, line = await self._start(command, env, places.log("x_server"))
+            except DisplayDown as fault:
+                collisions += 1
+                if not any(text in fault.message for text in _COLLISIONS) or collisions > _MAX_COLLISIONS:
+                    raise _build_failure(tools.x_server, fault.message) from fault
+                self._give_back(places)
+                first = places.number + 1
+            except Unavailable:
+                self._give_back(places)
+                raise
+            else:
+                return self._check_server(places, process, line)
+
+    def _claim_places(self, first: int) -> DisplayFolders:
         try:
-            return self._tools.claim(self._first)
+            return self._tools.claim(first)
         except OSError as fault:
             words = f"cannot make a display's folder or lock: {fault}"
             raise Unavailable(words, hint="check ACU_HOME and /tmp") from fault
+
+    def _give_back(self, places: DisplayFolders) -> None:
+        self._places = self._startup = None
+        self._tools.give_back(places)
+
+    def _check_server(self, places: DisplayFolders, process: WatchedProcess, line: str) -> ManagedDisplay:
+        if line.strip() != str(places.number):
+            raise _build_failure(self._tools.x_server, f"it reports display number {line[:20]!r}")
+        auth.check_owner(places.number)
+        try:
+            numbers.hand_lock(places.number, process.pid)
+        except OSError as fault:
+            raise _build_failure(self._tools.x_server, f"its lock cannot be written: {fault}") from fault
+        return ManagedDisplay(places, self._wishes.width, self._wishes.height, process, self._tools.boot_id)
+
+    def _start(self, command: Command, env: Mapping[str, str], log: Path) -> Callback[Started]:
+        return Callback(partial(self._begin, command, env, log))
+
+    def _begin(self, command: Command, env: Mapping[str, str], log: Path, done: Resume[Started]) -> None:
+        self._startup = Startup(self._tools.loop, command, env, log, self._left_s(), done)
+        if self._display is not None:
+            self._display.x_server.on_exit = lambda _, reason: done(_build_failure(self._tools.x_server, reason))
 
     def _left_s(self) -> float:
         return max(0.1, self._until_s - self._tools.loop.now_s())
@@ -203,80 +240,23 @@ class DisplayStart:
             *("+extension", "Composite", "+extension", "DAMAGE"),
         ]
 
-    def _on_x_failed(self, reason: str) -> None:
-        self._collisions += 1
-        if not any(text in reason for text in _COLLISIONS) or self._collisions > _MAX_COLLISIONS:
-            self._on_failed(_build_failure(self._tools.x_server, reason))
-            return
+    async def _start_bus(self, display: ManagedDisplay) -> None:
+        """Start the session bus; one that does not start leaves a note."""
+        env, log = display.environment(self._tools.env), display.places.log("session_bus")
         try:
-            self._skip_number()
-            self.begin()
-        except AcudError as error:
-            self._on_failed(error)
-
-    def _skip_number(self) -> None:
-        places, self._places = self._places, None
-        if places is not None:
-            self._tools.give_back(places)
-            self._first = places.number + 1
-
-    def _on_x_up(self, process: WatchedProcess, line: str) -> None:
-        if self._places is None or line.strip() != str(self._places.number):
-            self._on_x_gone(process, f"it reports display number {line[:20]!r}")
-            return
-        wishes = self._wishes
-        self._display = ManagedDisplay(self._places, wishes.width, wishes.height, process, self._tools.boot_id)
-        process.on_exit = self._on_x_gone
-        try:
-            auth.check_owner(self._places.number)
-        except DisplayDown as fault:
-            self._on_failed(fault)
-            return
-        try:
-            numbers.hand_lock(self._places.number, process.pid)
-        except OSError as fault:
-            self._on_x_gone(process, f"its lock cannot be written: {fault}")
-            return
-        self._start_bus(self._display)
-
-    def _on_x_gone(self, process: WatchedProcess, reason: str) -> None:
-        self._on_failed(_build_failure(self._tools.x_server, reason))
-
-    def _start_bus(self, display: ManagedDisplay) -> None:
-        if not self._wishes.session_bus:
-            self._finish(display)
-            return
-        address = f"unix:path={display.places.bus_socket}"
-        try:
-            self._startup = Startup(
-                self._tools.loop,
-                lambda fd: ["dbus-daemon", "--session", "--nofork", f"--address={address}", f"--print-address={fd}"],
-                display.environment(self._tools.env),
-                display.places.log("session_bus"),
-                self._left_s(),
-                self._on_bus_up,
-                self._on_bus_failed,
-            )
+            started = await self._start(partial(_bus_command, display), env, log)
         except Unavailable as fault:
-            self._on_bus_failed(fault.message)
+            if not display.x_server.alive:
+                raise
+            display.bus_note = f"no session bus: {fault.message}"
+        else:
+            display.session_bus = started.process
+            display.bus_address = started.line.strip()
 
-    def _on_bus_up(self, process: WatchedProcess, line: str) -> None:
-        if self._display is not None:
-            self._display.session_bus = process
-            self._display.bus_address = line.strip()
-            self._finish(self._display)
 
-    def _on_bus_failed(self, reason: str) -> None:
-        if self._display is not None:
-            self._display.bus_note = f"no session bus: {reason}"
-            self._finish(self._display)
-
-    def _finish(self, display: ManagedDisplay) -> None:
-        self._startup = None
-        if self._wishes.window_manager:
-            display.window_manager = self._tools.manager_for(display, self._wishes.window_manager)
-            display.window_manager.start()
-        self._on_up(display)
+def _bus_command(display: ManagedDisplay, fd: int) -> list[str]:
+    address = f"unix:path={display.places.bus_socket}"
+    return ["dbus-daemon", "--session", "--nofork", f"--address={address}", f"--print-address={fd}"]
 
 
 def _build_failure(program: str, reason: str) -> AcudError:

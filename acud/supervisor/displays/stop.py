@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from acud.process.event_loop import EventLoop
+from acud.supervisor.coroutines import Callback, Resume, sleep
 from acud.supervisor.displays import processes as proc
 from acud.supervisor.displays.folders import DisplayFolders
 from acud.supervisor.displays.watched_process import WatchedProcess, ignore_exit
@@ -16,8 +17,6 @@ _LOOK_S = 0.05
 _ROUNDS = 20
 """How often programs that start during the end are ended too: a fork bomb must not hold it up for ever."""
 
-OnEnded = Callable[[tuple[str, ...]], None]
-
 
 class SharedLooks:
     """Looks at all processes once for all displays that ask in the same turn.
@@ -27,10 +26,13 @@ class SharedLooks:
 
     def __init__(self, loop: EventLoop) -> None:
         self._loop = loop
-        self._asking: list[Callable[[proc.MarkedProcesses], None]] = []
+        self._asking: list[Resume[proc.MarkedProcesses]] = []
 
-    def ask(self, done: Callable[[proc.MarkedProcesses], None]) -> None:
-        """Call `done` in a later turn, or later in this one, with a look that begins after this call."""
+    def take(self) -> Callback[proc.MarkedProcesses]:
+        """Await a look that begins after this call: in a later turn, or later in this one."""
+        return Callback(self._ask)
+
+    def _ask(self, done: Resume[proc.MarkedProcesses]) -> None:
         self._asking.append(done)
         if len(self._asking) == 1:
             self._loop.call_later(0.0, self._look)
@@ -45,69 +47,60 @@ class SharedLooks:
 class DisplayEnd:
     """Ends everything that carries the display's marker, the X server last, and removes what they leave.
 
-    Calls `on_ended(left)` once; `left` names what could not be ended or removed. Programs get SIGTERM while their
-    display still answers, so that they can save and close their windows.
+    Programs get SIGTERM while their display still answers, so that they can save and close their windows.
     """
 
     def __init__(
-        self,
-        loop: EventLoop,
-        looks: SharedLooks,
-        places: DisplayFolders,
-        known: list[WatchedProcess],
-        x_server: WatchedProcess | None,
-        on_ended: OnEnded,
+        self, loop: EventLoop, looks: SharedLooks, places: DisplayFolders, x_server: WatchedProcess | None
     ) -> None:
-        """`known`: the watched processes without `x_server`, which is None when it is dead or among `known`."""
+        """`x_server`: None when it is dead or among the `known`."""
         self._loop, self._looks, self._places = loop, looks, places
-        self._x_server, self._on_ended = x_server, on_ended
-        for process in known if x_server is None else [*known, x_server]:
+        self._x_server = x_server
+
+    async def run(self, known: list[WatchedProcess]) -> tuple[str, ...]:
+        """Return what could not be ended or removed. `known`: the watched processes without the X server."""
+        for process in known if self._x_server is None else [*known, self._x_server]:
             process.on_exit = ignore_exit
-        looks.ask(lambda look: self._end_programs(known, look))
-
-    def _end_programs(self, known: list[WatchedProcess], look: proc.MarkedProcesses) -> None:
-        programs, _ = self._attach_marked(look, known)
-        ProcessEnd(self._loop, known + programs, lambda _: self._looks.ask(self._end_server))
-
-    def _end_server(self, look: proc.MarkedProcesses) -> None:
+        programs, _ = self._attach_marked(await self._looks.take(), known)
+        await self._end(known + programs)
+        look = await self._looks.take()
         server = [self._x_server] if self._x_server is not None and self._x_server.alive else []
         # Again, for programs started while the others ended.
         programs, _ = self._attach_marked(look, server)
-        ProcessEnd(self._loop, server + programs, lambda left: self._look_again(left, _ROUNDS))
-
-    def _look_again(self, remaining: tuple[int, ...], rounds: int) -> None:
-        self._looks.ask(lambda look: self._end_late_ones(look, remaining, rounds))
-
-    def _end_late_ones(self, look: proc.MarkedProcesses, remaining: tuple[int, ...], rounds: int) -> None:
-        """End programs started meanwhile, until a look shows for certain that only `remaining` are left."""
-        found, sure = self._attach_marked(look, ())
-        late = {process.pid: process for process in found if process.pid not in remaining}
-        for process in found:
-            if process.pid in remaining or not rounds:
-                process.close()
-        if not rounds:
-            self._all_ended(remaining + tuple(late))
-        elif late:
-            rest = rounds - 1
-            ProcessEnd(self._loop, [*late.values()], lambda left: self._look_again(remaining + left, rest), ask_s=0)
-        elif not sure:
-            self._loop.call_later(_LOOK_S, lambda: self._look_again(remaining, rounds - 1))
-        else:
-            self._all_ended(remaining)
-
-    def _all_ended(self, remaining: tuple[int, ...]) -> None:
+        remaining = await self._end_late_ones(await self._end(server + programs))
         left = tuple(f"process {pid} cannot be ended" for pid in remaining)
-        left += self._places.remove()
-        self._fall_silent(left, round(_SILENT_S / _LOOK_S))
+        return await self._fall_silent(left + self._places.remove())
 
-    def _fall_silent(self, left: tuple[str, ...], looks: int) -> None:
-        """Call `on_ended` once no server of ours listens on the X server's socket, or after so many looks."""
-        if self._x_server is None or left or self._places.is_silent():
-            self._on_ended(left)
-        elif looks:
-            self._loop.call_later(_LOOK_S, lambda: self._fall_silent(left, looks - 1))
-        else:
-            self._on_ended((f"the socket of X server {self._places.name} is still there",))
+    def _end(self, processes: list[WatchedProcess], **limits: float) -> Callback[tuple[int, ...]]:
+        return Callback(lambda done: ProcessEnd(self._loop, processes, done, **limits))
+
+    async def _end_late_ones(self, remaining: tuple[int, ...]) -> tuple[int, ...]:
+        """End programs started meanwhile, until a look shows for certain that only `remaining` are left."""
+        rounds = _ROUNDS
+        while True:
+            found, is_sure = self._attach_marked(await self._looks.take(), ())
+            late = {process.pid: process for process in found if process.pid not in remaining}
+            for process in found:
+                if process.pid in remaining or not rounds:
+                    process.close()
+            if not rounds:
+                return remaining + tuple(late)
+            if late:
+                remaining += await self._end([*late.values()], ask_s=0)
+            elif is_sure:
+                return remaining
+            else:
+                await sleep(self._loop, _LOOK_S)
+            rounds -= 1
+
+    async def _fall_silent(self, left: tuple[str, ...]) -> tuple[str, ...]:
+        """Return once no server of ours listens on the X server's socket, or after some looks, with what is left."""
+        for _ in range(round(_SILENT_S / _LOOK_S)):
+            if self._x_server is None or left or self._places.is_silent():
+                return left
+            await sleep(self._loop, _LOOK_S)
+        is_silent = self._x_server is None or left or self._places.is_silent()
+        return left if is_silent else (f"the socket of X server {self._places.name} is still there",)
 
     def _attach_marked(
         self, look: proc.MarkedProcesses, known: Iterable[WatchedProcess]
@@ -150,7 +143,7 @@ class ProcessEnd:
         self,
         loop: EventLoop,
         processes: list[WatchedProcess],
-        on_done: Callable[[tuple[int, ...]], None],
+        on_done: Resume[tuple[int, ...]],
         *,
         ask_s: float = ASK_S,
         kill_s: float = KILL_S,

@@ -15,7 +15,6 @@ from acud.protocol.requests.daemon import (
     DaemonReloadReply,
     Doctor,
     DoctorReply,
-    EvaluatorRestarted,
     EvaluatorsRestart,
     EvaluatorsRestartReply,
     EventsSince,
@@ -137,13 +136,9 @@ def daemon_drain(app: App, request: DaemonDrain, call: Call) -> DaemonDrainReply
 
 
 @handles(EvaluatorsRestart)
-def evaluators_restart(app: App, request: EvaluatorsRestart, call: Call) -> None:
+async def evaluators_restart(app: App, request: EvaluatorsRestart, call: Call) -> EvaluatorsRestartReply:
     """Restart the evaluators; the reply waits for the last one."""
-
-    def on_restarted(restarted: tuple[EvaluatorRestarted, ...]) -> None:
-        call.reply(EvaluatorsRestartReply(restarted))
-
-    app.rolling_restart.begin(call.then(on_restarted))
+    return EvaluatorsRestartReply(await app.rolling_restart.run())
 
 
 @handles(Shutdown)

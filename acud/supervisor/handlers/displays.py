@@ -19,7 +19,7 @@ from acud.protocol.requests.displays import (
 )
 from acud.supervisor.app import App
 from acud.supervisor.control import Call, handles
-from acud.supervisor.watched_displays import WatchedDisplay
+from acud.supervisor.coroutines import Callback
 
 
 @handles(DisplayList)
@@ -31,29 +31,22 @@ def display_list(app: App, request: DisplayList, call: Call) -> DisplayListReply
 
 
 @handles(DisplayAdd)
-def display_add(app: App, request: DisplayAdd, call: Call) -> None:
+async def display_add(app: App, request: DisplayAdd, call: Call) -> DisplayReply:
     """Adopt the display; the reply waits for its first ring, or fails with the reason."""
     if "/" in request.name:
         raise not_the_endpoint()
-
-    def on_added(watched: WatchedDisplay) -> None:
-        call.reply(DisplayReply(app.displays.info(watched)))
-
-    app.displays.add(request.name, request.auth_file, call.then(on_added), request.owner)
+    return DisplayReply(app.displays.info(await app.displays.add(request.name, request.auth_file, request.owner)))
 
 
 @handles(DisplayCreate)
-def display_create(app: App, request: DisplayCreate, call: Call) -> None:
+async def display_create(app: App, request: DisplayCreate, call: Call) -> DisplayReply:
     """Start a managed display; the reply waits until it is watched."""
     check_host_labels(app.settings.fleet, request.labels)
     width = request.width or app.settings.display.width
     height = request.height or app.settings.display.height
-
-    def on_created(watched: WatchedDisplay) -> None:
-        call.reply(DisplayReply(app.displays.info(watched), app.displays.list_notes(watched)))
-
     manager = request.window_manager or app.settings.display.window_manager
-    app.displays.create(width, height, manager, call.then(on_created), labels=request.labels)
+    watched = await app.displays.create(width, height, manager, labels=request.labels)
+    return DisplayReply(app.displays.info(watched), app.displays.list_notes(watched))
 
 
 _FAIL = "they fail; those armed with on_display_lost = wait go on"
@@ -61,7 +54,7 @@ _GO_ON = "they go on, and are unknown until a display of that name is back"
 
 
 @handles(DisplayRemove)
-def display_remove(app: App, request: DisplayRemove, call: Call) -> None:
+async def display_remove(app: App, request: DisplayRemove, call: Call) -> DisplayReply:
     """End or forget a display; the reply waits until a managed one is gone."""
     watched = app.watched_displays.get(request.name)
     looking = app.waits.list_on_display(watched.name)
@@ -70,19 +63,16 @@ def display_remove(app: App, request: DisplayRemove, call: Call) -> None:
             f"{len(looking)} live waits look at {watched.name}: {', '.join(looking[:3])}",
             hint=f"cancel them, or use --force ({_FAIL if watched.managed else _GO_ON})",
         )
-    app.displays.remove(watched, lambda: call.reply(DisplayReply(app.displays.info(watched))))
+    await Callback[None](lambda resume: app.displays.remove(watched, lambda: resume(None)))
+    return DisplayReply(app.displays.info(watched))
 
 
 @handles(DisplayTake)
-def display_take(app: App, request: DisplayTake, call: Call) -> None:
+async def display_take(app: App, request: DisplayTake, call: Call) -> TakeReply:
     """Take the display over; the reply leaves when that is stored."""
-
-    def on_display(watched: WatchedDisplay) -> None:
-        taken = app.takeovers.take(watched, request.who, request.for_s, request.note, request.lease)
-        info = app.displays.info_with_takeover(watched, taken)
-        call.reply(TakeReply(taken.lease, taken.until.utc_s, info))
-
-    app.displays.with_display(request.display, call.then(on_display))
+    watched = await app.displays.find_display(request.display)
+    taken = app.takeovers.take(watched, request.who, request.for_s, request.note, request.lease)
+    return TakeReply(taken.lease, taken.until.utc_s, app.displays.info_with_takeover(watched, taken))
 
 
 @handles(DisplayRelease)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -10,7 +11,6 @@ from msgspec.structs import replace
 from acud.base import private_files
 from acud.base.errors import AcudError, InvalidRequest, NotFound, Unavailable
 from acud.protocol.questions import PictureAsk
-from acud.protocol.requests.looks import Picture
 from acud.protocol.requests.waits import (
     ChangeReply,
     EvidenceGet,
@@ -31,14 +31,14 @@ from acud.protocol.requests.waits import (
 )
 from acud.supervisor.app import App
 from acud.supervisor.control import Call, handles
-from acud.supervisor.fresh_frames import FreshTarget
+from acud.supervisor.coroutines import Callback
 from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
-from acud.supervisor.waits.creation import WaitCreation, check_host_lost
+from acud.supervisor.waits.creation import WaitCreation, check_host_lost, measure_from_now
+from acud.supervisor.waits.service import Polled
 from acud.supervisor.wakes import FETCH_S
-from acud.types import Change, Evidence, ScreenImage, ScreenNumber, Then, Until, Verdict, WaitInfo, WaitSpec
+from acud.types import Change, Evidence, ScreenImage, ScreenNumber, Then, WaitInfo, WaitSpec
 from acud.types.tasks import ActionType
-from acud.waits import baselines
 from acud.waits.conditions import NOT_JUDGED, is_from_now, leaves
 from acud.waits.sentences import meaning_notes, with_meanings
 from acud.waits.targets import parse_target
@@ -49,22 +49,16 @@ _FIRST_READING_S = 8.0
 
 
 @handles(WaitCreate)
-def wait_create(app: App, request: WaitCreate, call: Call) -> None:
+async def wait_create(app: App, request: WaitCreate, call: Call) -> WaitReply:
     """Arm a wait. The reply is deferred while the default display starts, and for the grab that a change is measured
     from, so that all that the caller does afterwards counts. For a number it holds the present reading.
     """
-
-    def on_created(reply: WaitReply) -> None:
-        if any(isinstance(leaf, ScreenNumber) for leaf in leaves(reply.wait.spec.until)):
-
-            def on_reading(info: WaitInfo) -> None:
-                call.reply(replace(reply, notes=(*reply.notes, *_reading_notes(info))))
-
-            app.waits.when_judged(reply.wait.wait_id, _FIRST_READING_S, call.later(on_reading), fetched_s=FETCH_S)
-        else:
-            call.reply(reply)
-
-    WaitCreation(app, request, call).begin(call.then(on_created))
+    reply = await WaitCreation(app, request).create()
+    if not any(isinstance(leaf, ScreenNumber) for leaf in leaves(reply.wait.spec.until)):
+        return reply
+    judged = partial(app.waits.when_judged, reply.wait.wait_id, _FIRST_READING_S, fetched_s=FETCH_S)
+    polled = await Callback[Polled](judged)
+    return replace(reply, notes=(*reply.notes, *_reading_notes(polled.info)))
 
 
 def _reading_notes(info: WaitInfo) -> Iterator[str]:
@@ -98,42 +92,23 @@ def wait_show(app: App, request: WaitShow, call: Call) -> WaitShowReply:
 
 
 @handles(WaitUpdate)
-def wait_update(app: App, request: WaitUpdate, call: Call) -> WaitReply | None:
+async def wait_update(app: App, request: WaitUpdate, call: Call) -> WaitReply:
     """Change a live wait. The reply waits for the grab that a new change is measured from, as in `wait_create`."""
-    judge = app.waits.find(request.wait_id).spec.judge
-    asked = None if request.until is None else with_meanings(request.until, judge)
-
-    def apply_update(until: Until | None) -> WaitReply:
-        before = app.waits.find(request.wait_id)
-        wanted = (request.policy or before.spec.policy, until or before.spec.until)
-        watched = app.watched_displays.by_name.get(before.display)
-        check_host_lost(app, *wanted, before.spec.target, watched)
-        info, notes = app.waits.update(replace(request, until=until))
-        read_as = () if request.until is None else meaning_notes(request.until, judge)
-        return WaitReply(info, (*read_as, *notes), app.wakes.routes_of(info.spec.wake))
-
-    def on_target(outcome: FreshTarget | AcudError) -> None:
-        until = asked
-        if until is not None and not isinstance(outcome, AcudError):
-            source = outcome.picture.source
-            until = baselines.with_token(
-                until, app.waits.targets.make_token(source, source.frame, box=outcome.picture.crop)
-            )
-        call.reply(apply_update(until))
-
-    def on_images_checked(fault: InvalidRequest | None) -> None:
-        if fault is not None:
-            call.fail(fault)
-        elif asked is not None and is_from_now(asked):
-            app.fresh_frames.resolve_target(app.waits.find_target(request.wait_id), call.later(on_target))
-        else:
-            call.reply(apply_update(asked))
-
-    if asked is None:
-        return apply_update(None)
-    display = app.waits.find(request.wait_id).display
-    app.screenshots.check_images(asked, display, call.later(on_images_checked))
-    return None
+    before = app.waits.find(request.wait_id)
+    judge = before.spec.judge
+    until = None if request.until is None else with_meanings(request.until, judge)
+    if until is not None:
+        await app.screenshots.check_images(until, before.display)
+        if is_from_now(until):
+            measured = await measure_from_now(app, until, app.waits.find_target(request.wait_id))
+            until = measured[0] if measured is not None else until
+    before = app.waits.find(request.wait_id)
+    watched = app.watched_displays.by_name.get(before.display)
+    wanted = (request.policy or before.spec.policy, until or before.spec.until)
+    check_host_lost(app, *wanted, before.spec.target, watched)
+    info, notes = app.waits.update(replace(request, until=until))
+    read_as = () if request.until is None else meaning_notes(request.until, judge)
+    return WaitReply(info, (*read_as, *notes), app.wakes.routes_of(info.spec.wake))
 
 
 @handles(WaitCancel)
@@ -143,93 +118,69 @@ def wait_cancel(app: App, request: WaitCancel, call: Call) -> WaitReply:
 
 
 @handles(WaitResult)
-def wait_result(app: App, request: WaitResult, call: Call) -> None:
+async def wait_result(app: App, request: WaitResult, call: Call) -> None:
     """Answer when the wait has ended, or after `block_s` with its state so far; a returned end counts as seen."""
-
-    def on_ended(info: WaitInfo, ended: bool) -> None:
-        reply = WaitResultReply(info, ended, app.evidence_path(info.evidence), app.stage_paths(info))
-        call.reply(reply, (lambda: app.wakes.mark_wait_seen(info.wait_id)) if ended and not request.peek else None)
-
-    app.waits.when_ended(request.wait_id, request.block_s, on_ended, fetched_s=0.0 if request.peek else FETCH_S)
     if request.again_s:
         app.waits.hold_wake(request.wait_id, request.again_s + request.block_s)
-
-
-class _BlockedCall:
-    """One blocking call: finds its target for the baseline, waits, then takes one picture."""
-
-    def __init__(self, app: App, request: WaitForChange, call: Call) -> None:
-        self.app = app
-        self.request = request
-        self.call = call
-        self.began_s = app.clock.monotonic_s()
-        self.changed = ChangedShare(False, 0.0, None)
-        self.detail = ""
-        self.place = app.ports.tasks.place(request.task_id, request.target, request.display)
-        self.log = app.ports.tasks.begin_action(
-            self.place.task_id, ActionType.WAIT, f"wait for a change of {request.target}"
-        )
-
-    def fail(self, fault: AcudError) -> None:
-        """Answer with the fault."""
-        self.log(fault, None)
-        self.call.fail(fault)
-
-    def on_target(self, fresh: FreshTarget) -> None:
-        """Arm the wait on the target, from its fresh frame."""
-        source = fresh.picture.source
-        token = self.request.baseline or self.app.waits.targets.make_token(source, source.frame, box=fresh.picture.crop)
-        until = check_until(Change(self.request.share, self.request.settle_s, token))
-        target = parse_target(self.request.target, fresh.watched.name, self.request.ignore)
-        spec = WaitSpec(until, target, self.request.timeout_s, task_id=self.place.task_id)
-        self.app.waits.run_transient(spec, fresh.watched, self.call.later(self.on_end))
-
-    def on_end(self, live: ActiveWait) -> None:
-        """Take a picture, whether the target changed or the time is over."""
-        self.changed = active_waits.measure_change(live)
-        self.detail = live.machine.verdict.detail
-        self.app.fresh_frames.resolve(self.request.target, live.display, (), self.call.then(self.on_fresh, self.fail))
-
-    def on_fresh(self, fresh: FreshTarget) -> None:
-        """Take the picture from the fresh frame."""
-        ask = PictureAsk(self.request.format, self.request.max_side_px, self.request.quality)
-        self.app.screenshots.take(fresh.picture, ask, self.call.then(self.on_picture, self.fail))
-
-    def on_picture(self, picture: Picture) -> None:
-        """Reply with the picture."""
-        self.log(None, {"changed": self.changed.changed, "share": round(self.changed.share, 6)})
-        waited_s = self.app.clock.monotonic_s() - self.began_s
-        self.call.reply(
-            ChangeReply(
-                changed=self.changed.changed,
-                share=round(self.changed.share, 6),
-                box=self.changed.box,
-                message=self._build_message(),
-                picture=picture,
-                waited_s=round(waited_s, 3),
-            )
-        )
-
-    def _build_message(self) -> str:
-        if self.changed.changed:
-            return f"Changed: {self.changed.share:.1%} of the target is in changed tiles."
-        if not self.changed.share:
-            time = f"in {self.request.timeout_s:g} s" if self.request.timeout_s else "so far"
-            return f"No change {time}; this is the target as it is now."
-        return f"Timeout after {self.request.timeout_s:g} s: {self.detail}; this is the target as it is now."
+    fetched_s = 0.0 if request.peek else FETCH_S
+    ended = partial(app.waits.when_ended, request.wait_id, request.block_s, fetched_s=fetched_s)
+    info, has_ended = await Callback[Polled](ended)
+    reply = WaitResultReply(info, has_ended, app.evidence_path(info.evidence), app.stage_paths(info))
+    counts = has_ended and not request.peek
+    call.reply(reply, (lambda: app.wakes.mark_wait_seen(info.wait_id)) if counts else None)
 
 
 @handles(WaitForChange)
-def wait_for_change(app: App, request: WaitForChange, call: Call) -> None:
-    """Block until the target changed, or the time is over."""
+async def wait_for_change(app: App, request: WaitForChange, call: Call) -> ChangeReply | None:
+    """Block until the target changed, or the time is over; then take one picture."""
     check_until(Change(request.share, request.settle_s, request.baseline))
-    blocked = _BlockedCall(app, request, call)
-    on_target = call.then(blocked.on_target, blocked.fail)
-    app.fresh_frames.resolve(request.target, blocked.place.display, request.ignore, on_target)
+    place = app.ports.tasks.place(request.task_id, request.target, request.display)
+    log = app.ports.tasks.begin_action(place.task_id, ActionType.WAIT, f"wait for a change of {request.target}")
+    try:
+        reply = await _await_change(app, request, place.display, place.task_id)
+    except AcudError as fault:
+        log(fault, None)
+        call.fail(fault)
+        return None
+    log(None, {"changed": reply.changed, "share": reply.share})
+    return reply
+
+
+async def _await_change(app: App, request: WaitForChange, display: str, task_id: str) -> ChangeReply:
+    target = parse_target(request.target, display, request.ignore)
+    began_s = app.clock.monotonic_s()
+    fresh = await app.fresh_frames.find(target)
+    source = fresh.picture.source
+    token = request.baseline or app.waits.targets.make_token(source, source.frame, box=fresh.picture.crop)
+    until = check_until(Change(request.share, request.settle_s, token))
+    spec = WaitSpec(until, replace(target, display=fresh.watched.name), request.timeout_s, task_id=task_id)
+    live = await Callback[ActiveWait](partial(app.waits.run_transient, spec, fresh.watched))
+    changed = active_waits.measure_change(live)
+    fresh = await app.fresh_frames.find(parse_target(request.target, live.display, ()))
+    picture = await app.screenshots.take(
+        fresh.picture, PictureAsk(request.format, request.max_side_px, request.quality)
+    )
+    return ChangeReply(
+        changed=changed.changed,
+        share=round(changed.share, 6),
+        box=changed.box,
+        message=_describe_change(request, changed, live.machine.verdict.detail),
+        picture=picture,
+        waited_s=round(app.clock.monotonic_s() - began_s, 3),
+    )
+
+
+def _describe_change(request: WaitForChange, found: ChangedShare, detail: str) -> str:
+    if found.changed:
+        return f"Changed: {found.share:.1%} of the target is in changed tiles."
+    if not found.share:
+        time = f"in {request.timeout_s:g} s" if request.timeout_s else "so far"
+        return f"No change {time}; this is the target as it is now."
+    return f"Timeout after {request.timeout_s:g} s: {detail}; this is the target as it is now."
 
 
 @handles(WaitTry)
-def wait_try(app: App, request: WaitTry, call: Call) -> None:
+async def wait_try(app: App, request: WaitTry, call: Call) -> WaitTryReply:
     """Answer with the first verdict on the target as it is now."""
     if isinstance(request.until, Then):
         raise InvalidRequest("a sequence can't be tried at once", hint="try its stages one by one")
@@ -243,18 +194,13 @@ def wait_try(app: App, request: WaitTry, call: Call) -> None:
         task_id=request.task_id,
         force=request.force,
     )
-    made = WaitCreation(app, asked, call)
-
-    def on_verdict(verdict: Verdict) -> None:
-        call.reply(WaitTryReply(verdict, made.read_as))
-
-    made.find(
-        lambda spec, watched: app.waits.look_once(spec, watched, request.block_s, call.later(on_verdict)), call.fail
-    )
+    creation = WaitCreation(app, asked)
+    verdict = await app.waits.look_once(*await creation.find(), request.block_s)
+    return WaitTryReply(verdict, creation.read_as)
 
 
 @handles(EvidenceGet)
-def answer_evidence(app: App, request: EvidenceGet, call: Call) -> EvidenceReply | None:
+async def answer_evidence(app: App, request: EvidenceGet, call: Call) -> EvidenceReply:
     """Return a kept picture of a wait as bytes; compute the picture of differences on request."""
     info = app.waits.find(request.wait_id)
     if request.part == "sought":
@@ -273,9 +219,7 @@ def answer_evidence(app: App, request: EvidenceGet, call: Call) -> EvidenceReply
     before = app.store.evidence.path(kept.before)
     if request.part == "before":
         return EvidenceReply(kept, _read_picture(before))
-
-    app.screenshots.take_difference(kept, call.then(lambda png: call.reply(EvidenceReply(kept, png))))
-    return None
+    return EvidenceReply(kept, await app.screenshots.take_difference(kept))
 
 
 def _find_sought_image(app: App, info: WaitInfo, stage: int) -> EvidenceReply:

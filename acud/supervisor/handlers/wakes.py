@@ -25,6 +25,7 @@ from acud.protocol.requests.wakes import (
 from acud.protocol.wakes import SharedWake
 from acud.supervisor.app import App
 from acud.supervisor.control import Call, handles
+from acud.supervisor.coroutines import Callback
 from acud.supervisor.delivery import Undone
 from acud.types import RouteName, WakeState
 
@@ -98,39 +99,20 @@ def _mark_seen(app: App, wake_id: str) -> bool:
 
 
 @handles(WakeCarry)
-def wake_carry(app: App, request: WakeCarry, call: Call) -> None:
+async def wake_carry(app: App, request: WakeCarry, call: Call) -> WakeCarryReply:
     """Try one route after the other; answer with the first that took it, or when none did."""
     routes = app.settings.wake.own_routes
     if not routes:
         raise InvalidRequest("no route but fleet is set up here", hint="set routes in [wake], or leave carry empty")
-    _Carriage(app, request.wake, call).try_routes(list(routes), refused=True)
-
-
-class _Carriage:
-    """One wake on its way over the routes."""
-
-    def __init__(self, app: App, wake: SharedWake, call: Call) -> None:
-        self._app = app
-        self._wake = wake
-        self._call = call
-        self._attempt = 0
-
-    def try_routes(self, left: list[RouteName], *, refused: bool, reason: str = "") -> None:
-        """Try the first of the routes `left`. `refused`: all earlier ones refused for good; `reason`: of the last."""
-        if not left:
-            self._call.reply(WakeCarryReply("refused" if refused else "retry", None, reason))
-            return
-        self._attempt += 1
-        route = left[0]
-
-        def on_outcome(outcome: Delivered | Undone) -> None:
-            if isinstance(outcome, Delivered) and outcome.result == "sent":
-                self._call.reply(WakeCarryReply("sent", route))
-                return
-            final = isinstance(outcome, Delivered) and outcome.result == "refused"
-            self.try_routes(left[1:], refused=refused and final, reason=f"{route.value}: {outcome.reason}")
-
-        self._app.delivery.submit(delivery_of(self._wake, route, self._attempt), self._call.later(on_outcome))
+    is_refused, reason = True, ""
+    for attempt, route in enumerate(routes, 1):
+        delivery = delivery_of(request.wake, route, attempt)
+        outcome = await Callback[Delivered | Undone](partial(app.delivery.submit, delivery))
+        if isinstance(outcome, Delivered) and outcome.result == "sent":
+            return WakeCarryReply("sent", route)
+        is_refused = is_refused and isinstance(outcome, Delivered) and outcome.result == "refused"
+        reason = f"{route.value}: {outcome.reason}"
+    return WakeCarryReply("refused" if is_refused else "retry", None, reason)
 
 
 def delivery_of(wake: SharedWake, route: RouteName, attempt: int) -> Deliver:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import select
 from collections.abc import Callable, Hashable
+from functools import partial
 
 from acud.process.event_loop import EventLoop
+from acud.supervisor.coroutines import Resume
 from acud.supervisor.displays.processes import start_ticks
-from acud.supervisor.program_launcher import LaunchedProgram
+from acud.supervisor.program_launcher import LaunchedProgram, ProgramLauncher
 from acud.supervisor.terminal_sessions import OwnTerminals
 from acud.supervisor.terminal_sessions.own_terminals import EndedProgram
 from acud.types import ProcessExit, Verdict, no, unknown, yes
@@ -22,20 +24,20 @@ GONE = -1
 class ProgramEnds:
     """How the programs ended that acud started, by `launch` or in terminal sessions."""
 
-    def __init__(self, launched: Callable[[int], LaunchedProgram | None], terminals: OwnTerminals) -> None:
-        self._launched = launched
+    def __init__(self, launcher: ProgramLauncher, terminals: OwnTerminals) -> None:
+        self._launcher = launcher
         self._terminals = terminals
 
     def find_ended(self, pid: int) -> tuple[LaunchedProgram | EndedProgram, ...]:
         """Return the newest ended program of each kind that had this pid."""
-        found = self._launched(pid), self._terminals.ended_program(pid)
+        found = self._launcher.ended_program(pid), self._terminals.ended_program(pid)
         return tuple(one for one in found if one is not None)
 
     def is_known(self, pid: int) -> bool:
         """Return whether nothing more will be learned of the end of `pid`."""
         return self._terminals.is_known(pid)
 
-    def when_known(self, pid: int, step: Callable[[], None]) -> None:
+    def when_known(self, pid: int, step: Resume[None]) -> None:
         """Call `step` in a later turn, once `is_known` holds."""
         self._terminals.when_known(pid, step)
 
@@ -60,15 +62,14 @@ class ProcessConditions:
             os.close(descriptor)
             return self._judge_ended(leaf, on_verdict)
         self._descriptors[key] = descriptor
-
-        def on_readable() -> None:
-            if self._descriptors.get(key) == descriptor and _has_ended(descriptor):
-                self.unwatch(key)
-                # The launcher learns the exit code in this turn as well; tmux reports it a moment later.
-                self._ends.when_known(leaf.pid, lambda: on_verdict(self._judge_end(leaf)))
-
-        self._loop.watch(descriptor, on_readable)
+        self._loop.watch(descriptor, partial(self._on_readable, key, descriptor, leaf, on_verdict))
         return no(f"the process {leaf.pid} is running")
+
+    def _on_readable(self, key: Hashable, descriptor: int, leaf: ProcessExit, on_verdict: OnVerdict) -> None:
+        if self._descriptors.get(key) == descriptor and _has_ended(descriptor):
+            self.unwatch(key)
+            # The launcher learns the exit code in this turn as well; tmux reports it a moment later.
+            self._ends.when_known(leaf.pid, lambda _: on_verdict(self._judge_end(leaf)))
 
     def unwatch(self, key: Hashable) -> None:
         """Watch it no more; harmless for one that is not watched."""
@@ -85,7 +86,7 @@ class ProcessConditions:
     def _judge_ended(self, leaf: ProcessExit, on_verdict: OnVerdict) -> Verdict:
         if self._ends.is_known(leaf.pid):
             return self._judge_end(leaf)
-        self._ends.when_known(leaf.pid, lambda: on_verdict(self._judge_end(leaf)))
+        self._ends.when_known(leaf.pid, lambda _: on_verdict(self._judge_end(leaf)))
         return unknown("not_judged", f"the process {leaf.pid} has ended, and how is being asked")
 
     def _judge_end(self, leaf: ProcessExit) -> Verdict:

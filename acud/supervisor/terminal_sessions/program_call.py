@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from acud.base.errors import Unavailable
 from acud.process.event_loop import EventLoop
+from acud.supervisor.coroutines import Callback, sleep
 from acud.supervisor.displays.watched_process import WatchedProcess
 
 _MAX_BYTES = 4 << 20
@@ -78,6 +79,17 @@ class ProgramCall:
         failed = self._child.returncode != 0
         problem = self._late or (complaint or reason if failed else "")
         self._done(CallResult(self._output.decode("utf-8", "replace"), problem))
+
+
+async def run_program(
+    loop: EventLoop, command: list[str], env: Mapping[str, str], timeout_s: float, given: bytes = b""
+) -> CallResult:
+    """Return what `command` printed; a failure to start it is a complaint too, in a later turn."""
+    try:
+        return await Callback[CallResult](lambda done: ProgramCall(loop, command, env, timeout_s, done, given))
+    except Unavailable as fault:
+        await sleep(loop, 0.0)
+        return CallResult("", fault.message)
 
 
 def _start_program(command: list[str], env: Mapping[str, str], given: bytes) -> subprocess.Popen[bytes]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat as stats
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -17,18 +18,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.base import log
-from acud.base.errors import Unavailable
+from acud.base.errors import AcudError, Unavailable
 from acud.base.ids import new_id
 from acud.config import PtySettings
 from acud.process.event_loop import EventLoop, Timer
+from acud.supervisor.coroutines import run_steps, sleep
 from acud.supervisor.observers import Observers
 from acud.supervisor.terminal_sessions import own_tmux, processes, tmux
 from acud.supervisor.terminal_sessions.output_notices import OutputNotices
-from acud.supervisor.terminal_sessions.program_call import CallResult, ProgramCall
+from acud.supervisor.terminal_sessions.program_call import CallResult, run_program
 from acud.supervisor.terminal_sessions.tmux import HistoryMark, PaneOutput
 from acud.types import Verdict, WindowInfo
 from acud.waits import terminals
-from acud.waits.terminals import OutputMark, SessionName, SessionSurvey, Tty, parse_session_name
+from acud.waits.terminals import SessionName, SessionSurvey, Tty, parse_session_name
 
 _LOG = log.logger("sessions")
 _INHERITED = ("TMUX", "TMUX_PANE")
@@ -37,8 +39,8 @@ _SOON_S = 0.2
 """The least time between two surveys of a pane with continuous output."""
 
 Done = Callable[[SessionSurvey], None]
-OnSurvey = Callable[[SessionSurvey, dict[str, HistoryMark]], None]
-"""Gets a survey, and for each pane where the next one continues."""
+Surveyed = tuple[SessionSurvey, dict[str, HistoryMark]]
+"""A survey, and for each pane where the next one continues."""
 
 
 class SessionWatcher(Protocol):
@@ -129,16 +131,17 @@ class Sessions:
         Within `done`, `place` uses this survey too.
         """
 
-        def on_survey(survey: SessionSurvey, marks: dict[str, HistoryMark]) -> None:
-            before = self.newest.get(name.text)
-            self.newest[name.text] = complete = replace(survey, ttys=processes.list_ttys())
-            done(complete)
-            if before is not None and self._find_wanted(name.text):
-                self.newest[name.text] = before
-            else:
-                self.newest.pop(name.text, None)
+        run_steps(_SurveyRound(self, name, (), {}).run(), partial(self._finish_survey, name.text, done))
 
-        _SurveyRound(self, name, (), on_survey, {}).begin()
+    def _finish_survey(self, pty: str, done: Done, outcome: Surveyed | AcudError) -> None:
+        assert not isinstance(outcome, AcudError)  # a survey reports its faults itself
+        before = self.newest.get(pty)
+        self.newest[pty] = complete = replace(outcome[0], ttys=processes.list_ttys())
+        done(complete)
+        if before is not None and self._find_wanted(pty):
+            self.newest[pty] = before
+        else:
+            self.newest.pop(pty, None)
 
     # ---- surveys ---------------------------------------------------------------------------------------------------
 
@@ -164,13 +167,12 @@ class Sessions:
             self._loop.call_later(0.0, lambda: self._on_survey(pty, self._survey_tty(name)))
         else:
             shown = (name.name,) if any(one.text for one in wanted) else ()
-            began_s = self.newest[pty].begun_s if pty in self.newest else float("inf")
+            run_steps(self._survey_server(pty, name, shown))
 
-            def on_survey(survey: SessionSurvey, marks: dict[str, HistoryMark]) -> None:
-                self._marks[pty] = marks
-                self._on_survey(pty, replace(survey, since_s=began_s))
-
-            _SurveyRound(self, name, shown, on_survey, self._marks.get(pty, {})).begin()
+    async def _survey_server(self, pty: str, name: SessionName, shown: tuple[str, ...]) -> None:
+        began_s = self.newest[pty].begun_s if pty in self.newest else float("inf")
+        survey, self._marks[pty] = await _SurveyRound(self, name, shown, self._marks.get(pty, {})).run()
+        self._on_survey(pty, replace(survey, since_s=began_s))
 
     def _expect_output(self, pty: str) -> None:
         """Request a notice of output in the session's panes, if its text is wanted and a survey has named them."""
@@ -225,15 +227,15 @@ class Sessions:
         """The socket of the sessions that acud opened, "" if there are none."""
         return str(self._own_socket) if self._own_socket.exists() else ""
 
-    def ask_tmux(self, socket: str, arguments: list[str], done: Callable[[CallResult], None]) -> None:
-        """Call tmux; a failure to call it is a complaint too."""
+    async def ask_tmux(self, socket: str, arguments: list[str]) -> CallResult:
+        """Call tmux; a failure to call it is a complaint too, in a later turn."""
         try:
             _check_socket(socket)
-            command = [*tmux.build_tmux_prefix(self._settings.tmux, socket), *arguments]
-            ProgramCall(self._loop, command, self._env, self._settings.timeout_s, done)
         except Unavailable as fault:
-            answer = CallResult("", fault.message)
-            self._loop.call_later(0.0, lambda: done(answer))
+            await sleep(self._loop, 0.0)
+            return CallResult("", fault.message)
+        command = [*tmux.build_tmux_prefix(self._settings.tmux, socket), *arguments]
+        return await run_program(self._loop, command, self._env, self._settings.timeout_s)
 
 
 class _SurveyRound:
@@ -243,90 +245,62 @@ class _SurveyRound:
     """
 
     def __init__(
-        self,
-        sessions: Sessions,
-        name: SessionName,
-        shown: tuple[str, ...],
-        done: OnSurvey,
-        marks: dict[str, HistoryMark],
+        self, sessions: Sessions, name: SessionName, shown: tuple[str, ...], marks: dict[str, HistoryMark]
     ) -> None:
         self._sessions = sessions
         self._name = name
         self._socket = name.socket if name.kind == "tmux" else ""
         self._own_fault = ""
         self._shown = shown
-        self._done = done
         self._marks = marks
         self._begun_s = sessions.now_s()
         self._mark = f"{new_id('mark')}:"
 
-    def begin(self) -> None:
-        """Ask; `done` is called later, never at once."""
-        own = self._sessions.own_socket if not self._socket else ""
-        if own:
-            self._sessions.ask_tmux(own, tmux.listing_arguments(), lambda answer: self._on_own_listing(own, answer))
-        else:
-            self._ask()
-
-    def _ask(self) -> None:
-        self._sessions.ask_tmux(self._socket, tmux.listing_arguments(), self._on_listing)
-
-    def _on_own_listing(self, socket: str, answer: CallResult) -> None:
-        if not answer.complaint and self._name.name in tmux.read_listing(answer.output).names.values():
-            self._socket = socket
-            self._on_listing(answer)
-            return
-        self._own_fault = "" if tmux.is_server_missing(answer.complaint) else answer.complaint
-        self._ask()
-
-    def _on_listing(self, answer: CallResult) -> None:
+    async def run(self) -> Surveyed:
+        """Survey, in later turns; return the survey, and for each pane where the next one continues."""
+        answer = await self._list()
         if answer.complaint:
             fault = "" if tmux.is_server_missing(answer.complaint) else answer.complaint
-            self._done(SessionSurvey(self._begun_s, fault=fault or self._own_fault), {})
-            return
+            return SessionSurvey(self._begun_s, fault=fault or self._own_fault), {}
         listing = tmux.read_listing(answer.output)
-        panes = [pane for name in self._shown for pane in listing.shown_panes(name)]
-        since = self._name.since
-        if len(panes) == 1 and since is not None:
-            arguments = own_tmux.since_arguments(panes[0], since, self._mark)
-            self._sessions.ask_tmux(
-                self._socket, arguments, lambda text: self._on_since(listing, panes[0], since, text)
-            )
-        elif panes:
-            before = {pane: self._marks.get(pane) for pane in panes}
-            arguments = tmux.capture_arguments(before, self._mark)
-            self._sessions.ask_tmux(self._socket, arguments, lambda texts: self._on_panes(listing, texts, before))
-        else:
-            self._finish(listing, {})
-
-    def _on_panes(self, listing: tmux.Listing, answer: CallResult, before: Mapping[str, HistoryMark | None]) -> None:
-        if answer.complaint:  # a pane closed in between: any text may be incomplete
-            _LOG.debug("tmux.unread", fault=answer.complaint)
-        self._read_moved(listing, {} if answer.complaint else tmux.read_panes(answer.output, self._mark, before))
-
-    def _read_moved(self, listing: tmux.Listing, panes: dict[str, PaneOutput]) -> None:
-        """Read the whole history of the panes with restarted line counts, one after the other; then finish."""
-        pane, before = next(((pane, one.moved) for pane, one in panes.items() if one.moved is not None), ("", None))
-        if before is None:
-            self._finish(listing, panes)
-            return
-
-        def read(answer: CallResult) -> None:
-            written = None if answer.complaint else tmux.find_written(answer.output, before)
-            self._read_moved(listing, {**panes, pane: replace(panes[pane], written=written, moved=None)})
-
-        self._sessions.ask_tmux(self._socket, tmux.history_arguments(pane), read)
-
-    def _on_since(self, listing: tmux.Listing, pane: str, since: OutputMark, answer: CallResult) -> None:
-        text = None if answer.complaint else own_tmux.read_since(answer.output, since, self._mark)
-        self._finish(listing, {} if text is None else {pane: PaneOutput(text)})
-
-    def _finish(self, listing: tmux.Listing, panes: dict[str, PaneOutput]) -> None:
+        panes = await self._read_panes([pane for name in self._shown for pane in listing.shown_panes(name)])
         found = listing.sessions(processes.list_ancestors)
         complete = tuple(tmux.with_text(one, listing.shown_panes(one.name), panes) for one in found)
         fault = "" if any(one.name == self._name.name for one in complete) else self._own_fault
         marks = {pane: output.mark for pane, output in panes.items() if output.mark is not None}
-        self._done(SessionSurvey(self._begun_s, sessions=complete, fault=fault), marks)
+        return SessionSurvey(self._begun_s, sessions=complete, fault=fault), marks
+
+    async def _list(self) -> CallResult:
+        """Return the listing of the server that has the session; of the usual one if none has it."""
+        own = self._sessions.own_socket if not self._socket else ""
+        if own:
+            answer = await self._sessions.ask_tmux(own, tmux.listing_arguments())
+            if not answer.complaint and self._name.name in tmux.read_listing(answer.output).names.values():
+                self._socket = own
+                return answer
+            self._own_fault = "" if tmux.is_server_missing(answer.complaint) else answer.complaint
+        return await self._sessions.ask_tmux(self._socket, tmux.listing_arguments())
+
+    async def _read_panes(self, panes: list[str]) -> dict[str, PaneOutput]:
+        since, ask = self._name.since, partial(self._sessions.ask_tmux, self._socket)
+        if len(panes) == 1 and since is not None:
+            answer = await ask(own_tmux.since_arguments(panes[0], since, self._mark))
+            text = None if answer.complaint else own_tmux.read_since(answer.output, since, self._mark)
+            return {} if text is None else {panes[0]: PaneOutput(text)}
+        if not panes:
+            return {}
+        before = {pane: self._marks.get(pane) for pane in panes}
+        answer = await ask(tmux.capture_arguments(before, self._mark))
+        if answer.complaint:  # a pane closed in between: any text may be incomplete
+            _LOG.debug("tmux.unread", fault=answer.complaint)
+            return {}
+        outputs = tmux.read_panes(answer.output, self._mark, before)
+        for pane, output in outputs.items():
+            if output.moved is not None:  # its line count was restarted: read its whole history
+                answer = await ask(tmux.history_arguments(pane))
+                written = None if answer.complaint else tmux.find_written(answer.output, output.moved)
+                outputs[pane] = replace(output, written=written, moved=None)
+        return outputs
 
 
 def _check_socket(socket: str) -> None:

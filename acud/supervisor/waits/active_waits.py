@@ -15,6 +15,8 @@ from acud.waits.events import FrameSeen, WaitEvent
 from acud.waits.frame_coalescing import ChangeBuffer
 from acud.waits.machine import StoredBaseline, Wait
 
+OnWaitEnd = Callable[["ActiveWait"], None]
+
 
 class ActiveWait:
     """One watching wait.
@@ -62,7 +64,7 @@ class ActiveWait:
         """Events held back since the daemon began, until the fleet reports whether it ended this wait. None: its
         machine got all.
         """
-        self.transient: Callable[[ActiveWait], None] | None = None
+        self.transient: OnWaitEnd | None = None
         self.payer = stored.spec.task_id
         """The task that its judging is charged to."""
         self.reads_back = False

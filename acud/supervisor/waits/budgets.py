@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
@@ -14,6 +14,7 @@ from acud.protocol.requests.daemon import Purpose
 from acud.store.store import Store
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
+from acud.supervisor.waits.judge_selection import JudgeSelection
 from acud.types import Budget, JudgeChoice, WaitSpec
 from acud.waits import budget as rules
 from acud.waits.budget import BudgetAccount, BudgetStatus, MinuteQuota
@@ -130,19 +131,17 @@ class Budgets:
 class Admission:
     """Holds judging jobs back that budgets do not allow. Keeps no account: it counts the waits' jobs in flight."""
 
-    def __init__(
-        self, active: Mapping[str, ActiveWait], budgets: Budgets, judge_of: Callable[[JudgeChoice], JudgeChoice]
-    ) -> None:
+    def __init__(self, active: Mapping[str, ActiveWait], budgets: Budgets, judges: JudgeSelection) -> None:
         self._active = active
         self._budgets = budgets
-        self._judge_of = judge_of
+        self._judges = judges
 
     def find_held_back(self, asking: Iterable[ActiveWait]) -> dict[str, str]:
         """Return the ids of those in `asking` that must be held back, each with the reason."""
         found: dict[str, str] = {}
         admitted: list[str] = []
         for active in sorted(asking, key=_find_deadline):
-            if not is_charged(active, self._judge_of(active.spec.judge)):
+            if not is_charged(active, self._judges.judge_of(active.spec.judge)):
                 continue
             task_id = active.spec.task_id
             reason = self._find_reason(active, admitted.count(task_id) if task_id else 0)

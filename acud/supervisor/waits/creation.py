@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from acud.base.errors import AcudError, DisplayDown, InvalidRequest, Refused
+from acud.base.errors import AcudError, DisplayDown, Refused
 from acud.protocol.requests.waits import WaitCreate, WaitReply
-from acud.supervisor.fresh_frames import FreshTarget
+from acud.supervisor.coroutines import Callback
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, OnDisplayLost, OnHostLost, Policy, Target, Until, WaitSpec
 from acud.waits import baselines
@@ -21,18 +22,6 @@ from acud.waits.validation import validate
 
 if TYPE_CHECKING:
     from acud.supervisor.core import Core
-
-Thing = TypeVar("Thing")
-Done = Callable[[WaitReply | AcudError], None]
-Found = Callable[[WaitSpec, WatchedDisplay | None], None]
-
-
-class Caller(Protocol):
-    """The call that a wait is made for."""
-
-    def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
-        """Return `step` as a callback; its faults go to this caller alone."""
-        ...
 
 
 def check_host_lost(core: Core, policy: Policy, until: Until, target: Target, watched: WatchedDisplay | None) -> None:
@@ -56,7 +45,20 @@ def check_host_lost(core: Core, policy: Policy, until: Until, target: Target, wa
             f"on_host_lost = rearm: no other host can make this display ({name}) again, as acud did not make it",
             hint="acud display create, or a task's display; start programs there with acud do launch",
         )
-    core.displays.build_recipe(watched.name, core.program_launcher.has_failed)
+    core.displays.build_recipe(watched.name, core.program_launcher)
+
+
+async def measure_from_now(core: Core, until: Until, target: Target) -> tuple[Until, WatchedDisplay] | None:
+    """Return `until` with changes measured from a frame that is grabbed now, and the display; None if `target` has no
+    pixels now.
+    """
+    try:
+        fresh = await core.fresh_frames.find(target)
+    except AcudError:
+        return None
+    picture = fresh.picture
+    token = core.waits.targets.make_token(picture.source, picture.source.frame, box=picture.crop)
+    return baselines.with_token(until, token), fresh.watched
 
 
 class WaitCreation:
@@ -64,7 +66,7 @@ class WaitCreation:
     raises for a faulty `request`, before anything is begun.
     """
 
-    def __init__(self, core: Core, request: WaitCreate, caller: Caller, *, in_opened: bool = False) -> None:
+    def __init__(self, core: Core, request: WaitCreate, *, in_opened: bool = False) -> None:
         core.wakes.check(request.wake)
         place = core.ports.tasks.place(request.task_id, request.target, request.display)
         self.spec = validate(
@@ -87,82 +89,33 @@ class WaitCreation:
         core.waits.check_judged(self.spec.until, self.spec.judge, force=request.force)
         self.read_as = tuple(meaning_notes(request.until, request.judge))
         self._core = core
-        self._later = caller.later
 
-    def begin(self, done: Done) -> None:
-        """Call `done` with the wait, stored in this turn and armed after its commit, or with the fault.
+    async def create(self) -> WaitReply:
+        """Return the wait, stored in this turn and armed after its commit.
 
         A change is measured from a frame that is grabbed before, or from when its target appears. Conditions on files
         and processes without a target need no display, nor do those on a terminal session that no window shows.
         """
-        self.find(lambda spec, watched: done(self._create_wait(spec, watched)), done)
+        return self._create_wait(*await self.find())
 
-    def find(self, found: Found, failed: Callable[[AcudError], None]) -> None:
-        """Call `found` with the checked wait, its baseline taken, and its display (None: it needs none), or `failed`
-        with the fault.
-        """
-        self._found, self._failed = found, failed
-        self._core.screenshots.check_images(
-            self.spec.until, self.spec.target.display, self._later(self._on_images_checked)
-        )
-
-    def _on_images_checked(self, fault: InvalidRequest | None) -> None:
-        if fault is not None:
-            self._failed(fault)
-            return
-        target = self.spec.target
-        is_beside = not target.display and not needs_display(self.spec.until, target)
-        if is_beside and target == Target():
-            self._arm(self.spec.until, None)
-        elif is_beside and target.pty:
-            self._core.fresh_frames.check_detached(target.pty, self._later(self._on_detached))
-        elif is_from_now(self.spec.until):
-            self._core.fresh_frames.resolve_target(self.spec.target, self._later(self._on_target))
-        else:
-            self._on_no_target()
-
-    def _on_detached(self, is_detached: bool) -> None:
-        if is_detached:
-            self._arm(self.spec.until, None)
-        else:
-            self._on_no_target()
-
-    def _on_target(self, outcome: FreshTarget | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            self._on_no_target()
-            return
-        picture = outcome.picture
-        token = self._core.waits.targets.make_token(picture.source, picture.source.frame, box=picture.crop)
-        self._arm(baselines.with_token(self.spec.until, token), outcome.watched)
-
-    def _on_no_target(self) -> None:
-        self._core.displays.with_display(self.spec.target.display, self._later(self._on_display))
-
-    def _on_display(self, outcome: WatchedDisplay | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            self._failed(outcome)
-            return
-
-        def on_session(fault: AcudError | None) -> None:
-            self._on_session(outcome, fault)
-
-        self._core.fresh_frames.check_session(self.spec.target, outcome, self._later(on_session))
-
-    def _on_session(self, watched: WatchedDisplay, fault: AcudError | None) -> None:
-        if fault is not None:
-            self._failed(fault)
-        elif watched.state is DisplayState.UP:
+    async def find(self) -> tuple[WaitSpec, WatchedDisplay | None]:
+        """Return the checked wait, its baseline taken, and its display (None: it needs none)."""
+        core, spec, target = self._core, self.spec, self.spec.target
+        await core.screenshots.check_images(spec.until, target.display)
+        is_beside = not target.display and not needs_display(spec.until, target)
+        if is_beside and (target == Target() or (target.pty and await core.fresh_frames.is_detached(target.pty))):
+            return spec, None
+        if is_from_now(spec.until) and not (is_beside and target.pty):
+            measured = await measure_from_now(core, spec.until, target)
+            if measured is not None:
+                return replace(spec, until=measured[0]), measured[1]
+        watched = await core.displays.find_display(target.display)
+        await core.fresh_frames.check_session(target, watched)
+        if watched.state is DisplayState.UP:
             # So that the notes name an empty display, and several windows that match.
-            armed = self._later(lambda _: self._arm(self.spec.until, watched))
-            self._core.window_list_ready.when_known(watched, armed)
-        else:
-            self._arm(self.spec.until, watched)
-
-    def _arm(self, until: Until, watched: WatchedDisplay | None) -> None:
-        try:
-            self._found(replace(self.spec, until=until), watched)
-        except AcudError as fault:
-            self._failed(fault)
+            with suppress(AcudError):
+                await Callback[None](partial(core.window_list_ready.when_known, watched))
+        return spec, watched
 
     def _create_wait(self, spec: WaitSpec, watched: WatchedDisplay | None) -> WaitReply:
         core = self._core

@@ -17,8 +17,10 @@ from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.budgets import Admission, Budgets, is_charged
+from acud.supervisor.waits.images import WaitImages
+from acud.supervisor.waits.judge_selection import JudgeSelection
 from acud.supervisor.waits.target_tracker import TargetTracker
-from acud.types import JudgeChoice, JudgeName, Rect, ScreenImage, ScreenNumber, TextLeaf, WindowInfo
+from acud.types import JudgeName, Rect, ScreenImage, ScreenNumber, TextLeaf, WindowInfo
 from acud.waits import events as happened
 from acud.waits.anew import find_echoes
 from acud.waits.conditions import leaves
@@ -51,34 +53,32 @@ class JudgeBatches:
         sources: Sources,
         clock: Clock,
         step: Step,
-        judge_of: Callable[[JudgeChoice], JudgeChoice],
-        is_local: Callable[[JudgeChoice], bool],
+        judges: JudgeSelection,
         budgets: Budgets,
         settle: Callable[[ActiveWait], None],
         redaction: Redaction,
-        party_of: Callable[[ActiveWait], str],
         admission: Admission,
-        image_of: Callable[[str], bytes | None],
+        images: WaitImages,
         targets: TargetTracker,
         *,
+        shares_answers: bool,
         keeps_pictures: bool,
     ) -> None:
-        """`image_of`: the picture of a digest; `targets`: where sources and windows are. `keeps_pictures`: whether
-        evaluators return a small picture of what they judged.
+        """`targets`: where sources and windows are. `shares_answers`: whether waits of different agents share model
+        calls. `keeps_pictures`: whether evaluators return a small picture of what they judged.
         """
         self.pool = pool
         self.sources = sources
         self.now = clock.monotonic_s
         self.step = step
-        self.judge_of = judge_of
-        self.is_local = is_local
+        self.judges = judges
         self.budgets = budgets
         self.settle = settle
         self.redaction = redaction
-        self.party_of = party_of
         self.admission = admission
-        self.image_of = image_of
+        self.images = images
         self.targets = targets
+        self._shares_answers = shares_answers
         self.keeps_pictures = keeps_pictures
         self._open: dict[_BatchKey, _Batch] = {}
         self.in_hand: Counter[_BatchKey] = Counter()
@@ -95,6 +95,10 @@ class JudgeBatches:
             self.pool.submit(work)
         else:
             work.entries[active.wait_id] = (active, request)
+
+    def name_party(self, active: ActiveWait) -> str:
+        """Return the party that owns the wait, "" if unknown: parties do not share model calls."""
+        return "*" if self._shares_answers else self.budgets.name_agent(active)
 
     def withdraw(self, active: ActiveWait, kind: JobKind) -> None:
         """Drop the queued request of this kind."""
@@ -123,7 +127,7 @@ class JudgeBatches:
             del self.in_hand[key]
 
     def _choose_lane(self, active: ActiveWait, request: JobRequest) -> Lane:
-        judge, searches = self.judge_of(active.spec.judge), False
+        judge, searches = self.judges.judge_of(active.spec.judge), False
         if request.kind is JobKind.JUDGE:
             found = leaves(get_stage(active.spec.until, request.stage))
             asked = [found[ask.index] for ask in request.asks]
@@ -131,7 +135,7 @@ class JudgeBatches:
             reads = any(isinstance(leaf, TextLeaf) for leaf in asked)
             if not searches and (reads or request.local or judge == JudgeName.OCR):
                 return Lane.OCR
-        local = request.kind is not JobKind.JUDGE or searches or self.is_local(active.spec.judge)
+        local = request.kind is not JobKind.JUDGE or searches or self.judges.is_local(active.spec.judge)
         hides = request.kind is not JobKind.IDENTITY and self.redaction.needs_reader(
             local=local, keeps_evidence=request.keep_evidence
         )
@@ -223,16 +227,16 @@ class _Batch:
 
     def _leaves_machine(self) -> bool:
         judged = [active for active, request in self.entries.values() if request.kind is JobKind.JUDGE]
-        return any(not self._batches.is_local(active.spec.judge) for active in judged)
+        return any(not self._batches.judges.is_local(active.spec.judge) for active in judged)
 
     def _build_ask(self, active: ActiveWait, request: JobRequest, source: Source) -> Ask:
-        images = {digest: self._batches.image_of(digest) for digest in list_digests(active.spec.until)}
+        images = {digest: self._batches.images.get(digest) for digest in list_digests(active.spec.until)}
         return Ask(
             wait_id=active.wait_id,
             until=get_stage(active.spec.until, request.stage),
             asks=tuple(LeafAsk(want.index, want.memo) for want in request.asks),
             known=request.known,
-            judge=JudgeName.OCR if request.local else self._batches.judge_of(active.spec.judge),
+            judge=JudgeName.OCR if request.local else self._batches.judges.judge_of(active.spec.judge),
             elapsed_s=max(0.0, active.spec.timeout_s - self._measure_remaining_s(active)),
             timeout_s=active.spec.timeout_s,
             gate=request.gate,
@@ -245,7 +249,7 @@ class _Batch:
             echoes=find_echoes(active.spec.until, active.machine.typed),
             is_typed=bool(active.machine.typed),
             is_last_look=request.is_last_look,
-            party=self._batches.party_of(active),
+            party=self._batches.name_party(active),
             wants_picture=self._batches.keeps_pictures and active.transient is None and request.kind is JobKind.JUDGE,
             later=tuple(
                 LaterAsk(stage, get_stage(active.spec.until, stage), keeps) for stage, keeps in request.ahead.items()
@@ -324,7 +328,7 @@ class _Batch:
     def _pay_for_lost(self) -> None:
         for active, request in self.entries.values():
             asked = request.kind is JobKind.JUDGE and not request.local
-            judge = self._batches.judge_of(active.spec.judge)
+            judge = self._batches.judges.judge_of(active.spec.judge)
             if asked and is_charged(active, judge):
                 self._batches.budgets.charge_lost_call(active, judge)
 

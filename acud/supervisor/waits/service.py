@@ -6,6 +6,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -18,10 +19,12 @@ from acud.protocol.requests.fleet import FleetRearm
 from acud.protocol.requests.waits import WaitList, WaitListReply, WaitUpdate
 from acud.store.rows import OwnerFilter
 from acud.store.waits import StoredWait
+from acud.supervisor.coroutines import Callback, Resume
 from acud.supervisor.host_conditions import HostConditions
 from acud.supervisor.journal import Journal
+from acud.supervisor.observers import Order
 from acud.supervisor.waits import records
-from acud.supervisor.waits.active_waits import ActiveWait
+from acud.supervisor.waits.active_waits import ActiveWait, OnWaitEnd
 from acud.supervisor.waits.budgets import WaitLimits
 from acud.supervisor.waits.last_pictures import LastPictures
 from acud.supervisor.waits.target_tracker import TargetTracker
@@ -55,26 +58,44 @@ from acud.waits.sentence_suggestions import suggest_call
 from acud.waits.sentences import NEEDS_VISION, with_meanings
 from acud.waits.validation import update_spec
 
-OnEnded = Callable[[WaitInfo, bool], None]
 _LOOK_S = 5.0
 """How long a call without time blocks at most for its one look."""
 
 
+class Polled(NamedTuple):
+    """A wait whose end or first verdict was awaited; `has_ended`: else the time is over."""
+
+    info: WaitInfo
+    has_ended: bool
+
+
 class _EndPoll:
-    """A long-poll for the end of a wait. `fetched_s`: the wake is held back for so long after the end, as the reply
-    counts as seen (0: it does not count).
+    """A long-poll for the end of the wait `wait_id`. `fetched_s`: the wake is held back for so long after the end, as
+    the reply counts as seen (0: it does not count).
     """
 
-    def __init__(self, done: OnEnded, fetched_s: float) -> None:
+    def __init__(self, polls: EndPolls, wait_id: str, done: Resume[Polled], fetched_s: float) -> None:
+        self._polls = polls
+        self._wait_id = wait_id
         self.done = done
         self.fetched_s = fetched_s
         self.timer: Timer | None = None
+
+    def leave(self) -> None:
+        """Give the call up unanswered; harmless once it was answered."""
+        self._polls.drop(self._wait_id, self)
+
+    def expire(self) -> None:
+        """Answer with the state so far, unless it was answered."""
+        if self._polls.drop(self._wait_id, self):
+            self.done(Polled(self._polls.waits.find(self._wait_id), has_ended=False))
 
 
 class EndPolls:
     """Calls that block for the end of a wait. The end answers them, and begins the wake."""
 
-    def __init__(self, loop: EventLoop, clock: Clock, wakes: Wakes) -> None:
+    def __init__(self, waits: Waits, loop: EventLoop, clock: Clock, wakes: Wakes) -> None:
+        self.waits = waits
         self._loop = loop
         self._clock = clock
         self._wakes = wakes
@@ -86,27 +107,22 @@ class EndPolls:
         """Hold back the wake of a live wait for a client that asks for its end again within `for_s`."""
         self._held_until_s[wait_id] = self._clock.monotonic_s() + for_s
 
-    def add(
-        self, wait_id: str, block_s: float, done: OnEnded, find: Callable[[], WaitInfo], fetched_s: float
-    ) -> Callable[[], None]:
-        """Call `done` at the end of the wait, or after `block_s` with what `find` then returns.
-
-        Return a function that gives the call up unanswered; harmless once it was answered.
-        """
-        poll = _EndPoll(done, fetched_s)
+    def add(self, wait_id: str, block_s: float, done: Resume[Polled], fetched_s: float) -> _EndPoll:
+        """Call `done` at the end of the wait, or after `block_s` with its state so far."""
+        poll = _EndPoll(self, wait_id, done, fetched_s)
         self._polls.setdefault(wait_id, []).append(poll)
+        poll.timer = self._loop.call_later(block_s, poll.expire)
+        return poll
 
-        def leave() -> None:
-            if poll in self._polls.get(wait_id, ()):
-                self._polls[wait_id].remove(poll)
-            timer.cancel()
-
-        def expire() -> None:
-            leave()
-            poll.done(find(), False)
-
-        timer = poll.timer = self._loop.call_later(block_s, expire)
-        return leave
+    def drop(self, wait_id: str, poll: _EndPoll) -> bool:
+        """Forget a poll; return whether it was still to be answered."""
+        if poll.timer is not None:
+            poll.timer.cancel()
+        polls = self._polls.get(wait_id, [])
+        if poll not in polls:
+            return False
+        polls.remove(poll)
+        return True
 
     def on_ended(self, active: ActiveWait) -> None:
         """Answer the calls that block for a wait, now that its end is stored, and begin its wake."""
@@ -118,7 +134,7 @@ class EndPolls:
         for poll in polls:
             if poll.timer is not None:
                 poll.timer.cancel()
-            poll.done(info, True)
+            poll.done(Polled(info, has_ended=True))
 
 
 class Waits:
@@ -127,7 +143,7 @@ class Waits:
     def __init__(
         self,
         runtime: WaitRuntime,
-        polls: EndPolls,
+        wakes: Wakes,
         last_pictures: LastPictures,
         journal: Journal,
         loop: EventLoop,
@@ -136,7 +152,8 @@ class Waits:
         host_conditions: HostConditions,
     ) -> None:
         self._runtime = runtime
-        self._polls = polls
+        self._polls = EndPolls(self, loop, clock, wakes)
+        runtime.ended.add(self._polls.on_ended, Order.CORE)
         self._last_pictures = last_pictures
         self._active = runtime.active
         self._journal = journal
@@ -150,7 +167,7 @@ class Waits:
         self.is_stopping = False
         """Whether the daemon ends; the fleet then arms waits with `on_host_lost` = rearm on another host."""
         self._breaking: set[str] = set()
-        self._on_broken: Callable[[], None] | None = None
+        self._on_broken: Resume[None] | None = None
 
     @property
     def targets(self) -> TargetTracker:
@@ -218,7 +235,7 @@ class Waits:
         self._settings.check_judge(judge)
         sentences = (leaf.criteria for leaf in leaves(until) if isinstance(leaf, Criteria))
         unread = next(sentences, "")
-        why = self._runtime.explain_missing_judge(judge) if unread and not force else ""
+        why = self._runtime.judges.explain_missing_judge(judge) if unread and not force else ""
         if why:
             raise NoJudge(
                 f'nobody could judge "{unread}": {why}',
@@ -236,7 +253,7 @@ class Waits:
         return notes + ([budget] if budget else []) + list(self._judge_notes(stored.spec))
 
     def _judge_notes(self, spec: WaitSpec) -> Iterator[str]:
-        judge, lack = self._runtime.judge_of(spec.judge), self._runtime.describe_lack(spec.judge)
+        judge, lack = self._runtime.judges.judge_of(spec.judge), self._runtime.judges.describe_lack(spec.judge)
         if lack and any(isinstance(leaf, Criteria) for leaf in leaves(spec.until)):
             yield f"not judged for now: {lack}"
         for leaf in leaves(spec.until):
@@ -249,7 +266,7 @@ class Waits:
 
     def resume(self) -> None:
         """Arm every stored live wait again, when a supervisor starts. Passed deadlines fire at once, in a fleet on
-        `release_held`.
+        `Deadlines.release_all`.
         """
         for stored in self._journal.store.waits.live():
             self._runtime.budgets.open(stored.spec.task_id)
@@ -279,7 +296,7 @@ class Waits:
         """
         active = self._active.get(wait_id)
         if active is not None and not active.ended:
-            self._runtime.end_by_fleet(active, verdict, end)
+            self._runtime.step(active, happened.FleetEnded(self._clock.monotonic_s(), verdict, end))
             return True
         return self._journal.store.waits.get(wait_id).verdict == verdict
 
@@ -304,7 +321,7 @@ class Waits:
             spec = replace(spec, until=self.keep_images(spec.until))
         if request.timeout_s is not None:
             active.deadline = self._clock.instant().later(spec.timeout_s)
-            self._runtime.set_deadline(active)
+            self._runtime.deadlines.set(active)
         if request.until is not None:
             active.baselines.clear()
             active.stages = ()
@@ -370,7 +387,9 @@ class Waits:
                 self._runtime.step(active, happened.CancelRequested(self._clock.monotonic_s(), reason))
         self._runtime.budgets.close(task_id)
 
-    def when_ended(self, wait_id: str, block_s: float, done: OnEnded, *, fetched_s: float) -> Callable[[], None]:
+    def when_ended(
+        self, wait_id: str, block_s: float, done: Resume[Polled], *, fetched_s: float
+    ) -> Callable[[], None] | None:
         """Call `done` when the wait has ended (at once if it has), or after `block_s` with its state so far.
 
         `fetched_s` above 0: the reply will count as seen, so the wake is held back for so long.
@@ -378,12 +397,12 @@ class Waits:
         """
         info = self.find(wait_id)
         if info.state is not WaitState.WATCHING and info.wait_id not in self._active:
-            done(info, True)
+            done(Polled(info, has_ended=True))
         elif block_s <= 0:
-            done(info, False)
+            done(Polled(info, has_ended=False))
         else:
-            return self._polls.add(info.wait_id, block_s, done, lambda: self.find(info.wait_id), fetched_s)
-        return lambda: None
+            return self._polls.add(info.wait_id, block_s, done, fetched_s).leave
+        return None
 
     def hold_wake(self, wait_id: str, for_s: float) -> None:
         """Hold back the wake of a live wait for a client that asks for its end again within `for_s`."""
@@ -391,23 +410,11 @@ class Waits:
         if info.wait_id in self._active and not self._active[info.wait_id].ended:
             self._polls.hold_wake(info.wait_id, for_s)
 
-    def when_judged(self, wait_id: str, within_s: float, done: Callable[[WaitInfo], None], *, fetched_s: float) -> None:
+    def when_judged(self, wait_id: str, within_s: float, done: Resume[Polled], *, fetched_s: float) -> None:
         """Call `done` with the wait at its first verdict or its end, or after `within_s`. `fetched_s`: as for
         `when_ended`.
         """
-
-        def finish(info: WaitInfo, ended: bool) -> None:
-            self._runtime.first_verdicts.pop(wait_id, None)
-            done(info)
-
-        leave = self._polls.add(wait_id, within_s, finish, lambda: self.find(wait_id), fetched_s)
-
-        def on_verdict() -> None:
-            if wait_id in self._active:  # else its end has answered
-                leave()
-                done(self.find(wait_id))
-
-        self._runtime.first_verdicts[wait_id] = on_verdict
+        self._runtime.first_verdicts[wait_id] = self._polls.add(wait_id, within_s, done, fetched_s).expire
 
     def note_action(self, wait_id: str, *, is_over: bool) -> None:
         """Notify a live wait that the action which it follows begins or is over."""
@@ -426,23 +433,22 @@ class Waits:
         self.targets.note_launch(active)
         self._runtime.save(active)
 
-    def look_once(
-        self, spec: WaitSpec, watched: WatchedDisplay | None, within_s: float, done: Callable[[Verdict], None]
-    ) -> None:
-        """Call `done` with the first verdict on the present target, or the last one once `within_s` is over.
+    async def look_once(self, spec: WaitSpec, watched: WatchedDisplay | None, within_s: float) -> Verdict:
+        """Return the first verdict on the present target, or the last one once `within_s` is over.
 
         `watched` and Refused: as for `create`.
         """
         self._limits.take(spec, watched.name if watched else "")
         self._runtime.budgets.open(spec.task_id)
         spec = replace(spec, timeout_s=0.0)
-        self.run_transient(spec, watched, lambda active: done(active.machine.verdict), spec.task_id, look_s=within_s)
+        run = partial(self.run_transient, spec, watched, payer=spec.task_id, look_s=within_s)
+        return (await Callback[ActiveWait](run)).machine.verdict
 
     def run_transient(
         self,
         spec: WaitSpec,
         watched: WatchedDisplay | None,
-        done: Callable[[ActiveWait], None],
+        done: OnWaitEnd,
         payer: str = "",
         *,
         look_s: float = _LOOK_S,
@@ -494,7 +500,7 @@ class Waits:
         self._breaking.discard(active.wait_id)
         self._settle()
 
-    def when_broken(self, done: Callable[[], None]) -> None:
+    def when_broken(self, done: Resume[None]) -> None:
         """Call `done` in a later turn, once every wait that `display_gone` fails has ended."""
         self._on_broken = done
         self._loop.call_later(0.0, self._settle)
@@ -502,7 +508,7 @@ class Waits:
     def _settle(self) -> None:
         if not self._breaking and self._on_broken is not None:
             done, self._on_broken = self._on_broken, None
-            self._loop.call_later(0.0, done)
+            self._loop.call_later(0.0, lambda: done(None))
 
     def _give_up(self, wait_id: str) -> None:
         active = self._active.get(wait_id)

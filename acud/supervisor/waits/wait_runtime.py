@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import partial
 
 from acud.base import log
 from acud.base.clock import Clock
 from acud.base.errors import AcudError, Conflict, InvalidRequest, NotFound, StoreUnavailable
 from acud.base.ids import new_id
-from acud.config import Settings, key_variable
-from acud.config.api_keys import ApiKey
-from acud.config.backends import NEEDING_KEY, PREDEFINED
+from acud.config import Settings
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.counters import Histogram, Tally
 from acud.process.event_loop import EventLoop
 from acud.protocol.capture import LookAsk
+from acud.protocol.evaluation import Answered
+from acud.protocol.requests.waits import Evaluation
 from acud.store.waits import StoredWait
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Sources
@@ -25,16 +26,18 @@ from acud.supervisor.redaction import Redaction
 from acud.supervisor.terminal_sessions import Sessions
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits import records
-from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
+from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits, OnWaitEnd
 from acud.supervisor.waits.baseline_recovery import BaselineRecovery
 from acud.supervisor.waits.budgets import Admission, Budgets, is_charged
+from acud.supervisor.waits.deadlines import Deadlines
 from acud.supervisor.waits.images import WaitImages
 from acud.supervisor.waits.judge_batches import JudgeBatches
+from acud.supervisor.waits.judge_selection import JudgeSelection
 from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.supervisor.waits.widget_requests import WidgetRequests
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplays
-from acud.types import Budget, Evidence, JudgeChoice, JudgeName, Stage, Verdict
+from acud.types import Budget, Evidence, Stage
 from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits import machine
@@ -44,20 +47,11 @@ from acud.waits.frame_coalescing import is_relevant
 from acud.waits.validation import explain_unsearchable
 
 _LOG = log.logger("waits")
-_SUSPEND_CHECK_S = 1.0
-_JUMP_S = 0.5
-_FLEETS_WORD_S = 30.0
-"""At a start, waits are held so long for the fleet's report of lost waits. The fleet process takes 2 s to bring it; if
-no server of the fleet answers, they go on without it.
-"""
-_PASSES_HOLD = (happened.FleetEnded, happened.CancelRequested, happened.SpecUpdated)
-_LAST_LOOK_S = 1.0
-"""So long before its deadline a wait takes the picture that it times out with."""
 
 
 class WaitRuntime:
-    """Every live wait of this supervisor, by id in `active`. `acud.waits.machine` decides what a wait does; the timers
-    here decide when its deadline passes (`set_deadline`).
+    """Every live wait of this supervisor, by id in `active`. `acud.waits.machine` decides what a wait does; `judges`
+    which judge it gets, and `deadlines` when its time is over.
     """
 
     def __init__(
@@ -74,11 +68,9 @@ class WaitRuntime:
         host_conditions: HostConditions,
         redaction: Redaction,
         usage_log: UsageLog,
-        keys: Mapping[str, ApiKey],
-        on_ended: Callable[[ActiveWait], None],
+        judges: JudgeSelection,
     ) -> None:
-        """`on_ended` gets each wait once its end is stored."""
-        self._keys = keys
+        self.judges = judges
         self._wakes = wakes
         self._journal = journal
         self._loop = loop
@@ -106,83 +98,27 @@ class WaitRuntime:
             sources,
             clock,
             self.step,
-            self.judge_of,
-            self.is_local,
+            judges,
             self.budgets,
             self._settle,
             redaction,
-            self._name_party,
-            Admission(self.active, self.budgets, self.judge_of),
-            self.images.get,
+            Admission(self.active, self.budgets, judges),
+            self.images,
             self.targets,
+            shares_answers=settings.vision.share_between_agents,
             keeps_pictures=settings.store.verdict_pictures_max_mb > 0,
         )
-        self._suspended_s = self._boot_offset_s()
-        self._had_ollama = False
+        self.deadlines = Deadlines(self.active, loop, clock, self._batches, self.step)
         self.recorded = Observers[Callable[[StoredWait], None]]()
         """Called with each wait as it is armed and as it ends, inside the transaction that stores that."""
-        self._on_ended = on_ended
+        self.ended = Observers[OnWaitEnd]()
+        """Called with each wait once its end is stored."""
         self.first_verdicts: dict[str, Callable[[], None]] = {}
         """By wait: called at its first verdict."""
         self.ends = Tally()
         """Waits that ended, by state."""
         self.verdict_s = Histogram(SLOW_S)
         """From the notice of the deciding change to the verdict."""
-        loop.call_each(_SUSPEND_CHECK_S, self._check_suspend)
-
-    # ---- judges ----------------------------------------------------------------------------------------------------
-
-    def effective_judge(self) -> str:
-        """Return the judge that `auto` means now: the first of the chain that is not down."""
-        chain = self._settings.vision.chain()
-        healths = {name: self._pool.find_judge(name) for name in chain}
-        well = [name for name, health in healths.items() if health is None or health.state != "down"]
-        return (well or list(chain) or [self.judge_of(JudgeName.AUTO)])[0]
-
-    def judge_of(self, asked: JudgeChoice) -> JudgeChoice:
-        """Return the judge for a wait that asks for `asked`; `auto` for a chain, which evaluators try in order."""
-        if asked != JudgeName.AUTO:
-            return asked
-        chain = self._settings.vision.chain()
-        if chain:
-            return chain[0] if len(chain) == 1 else JudgeName.AUTO
-        ollama = self._pool.find_judge("ollama")
-        return JudgeName.OLLAMA if ollama is not None and ollama.state == "ready" else JudgeName.OCR
-
-    def explain_missing_judge(self, asked: JudgeChoice) -> str:
-        """Return why no vision judge is configured for `asked`, or "" if one is (even if it is down)."""
-        chain = (asked,) if asked != JudgeName.AUTO else self._settings.vision.chain()
-        if not chain:
-            return self._explain_missing_ollama()
-        missing = [self._explain_unset(name) for name in chain]
-        return "" if "" in missing else "; ".join(missing)
-
-    def _explain_missing_ollama(self) -> str:
-        """Return why `auto` means OCR only: no backend is set, and no ollama with the model was ever up; else ""."""
-        ollama = self._pool.find_judge("ollama")
-        well = ollama is None or ollama.state != "down"
-        self._had_ollama |= ollama is not None and well
-        if well or self._had_ollama or self._settings.backends["ollama"] != PREDEFINED["ollama"]:
-            return ""
-        return f"no vision backend is configured, and the usual ollama is not there ({ollama.reason if ollama else ''})"
-
-    def _explain_unset(self, name: str) -> str:
-        if name == JudgeName.OCR:
-            return "OCR reads text, and sees nothing else"
-        if name == JudgeName.FLEET:
-            return "" if self._settings.fleet.urls else "fleet has no url in [fleet]"
-        if isinstance(self._settings.backends.get(name), NEEDING_KEY) and not self._keys[name].is_set:
-            return f"{name} has no key: set {key_variable(name)}"
-        return ""
-
-    def is_local(self, asked: JudgeChoice) -> bool:
-        """Return whether no judge for `asked`, also of a chain, gets a picture outside of this machine."""
-        chain = self._settings.vision.chain() if asked == JudgeName.AUTO else ()
-        return all(map(self._settings.keeps, chain or (self.judge_of(asked),)))
-
-    def _name_party(self, active: ActiveWait) -> str:
-        """Return the party that owns the wait, "" if unknown: parties do not share model calls."""
-        return "*" if self._settings.vision.share_between_agents else self.budgets.name_agent(active)
 
     # ---- budgets ---------------------------------------------------------------------------------------------------
 
@@ -193,20 +129,13 @@ class WaitRuntime:
 
     def judges_changed(self) -> None:
         """Check again what each wait may spend: its judge, and so its cost, may have changed."""
-        self._explain_missing_ollama()
+        self.judges.explain_missing_ollama()
         for active in list(self.active.values()):
             self.rebudget(active)
             self._check_judges(active)
 
-    def describe_lack(self, asked: JudgeChoice) -> str:
-        """Return why none of the judges for `asked` can answer now, "" if one may."""
-        chain = (asked,) if asked != JudgeName.AUTO else self._settings.vision.chain()
-        healths = [self._pool.find_judge(name) for name in chain]
-        down = [f"{one.name} is down: {one.reason}" for one in healths if one is not None and one.state == "down"]
-        return "; ".join(down) if len(down) == len(chain) else ""
-
     def _check_judges(self, active: ActiveWait) -> None:
-        lack = self.describe_lack(active.spec.judge)
+        lack = self.judges.describe_lack(active.spec.judge)
         if lack != active.machine.judges_lack and not active.ended:
             self.step(active, happened.JudgesChecked(self._clock.monotonic_s(), lack))
 
@@ -218,7 +147,7 @@ class WaitRuntime:
 
     def budget_status(self, active: ActiveWait) -> BudgetStatus:
         """Return the status of the wait's budgets."""
-        spending = is_charged(active, self.judge_of(active.spec.judge))
+        spending = is_charged(active, self.judges.judge_of(active.spec.judge))
         return self.budgets.budget_status(active) if spending else BudgetStatus()
 
     def rebudget(self, active: ActiveWait) -> None:
@@ -233,15 +162,15 @@ class WaitRuntime:
     def arm(
         self,
         stored: StoredWait,
-        transient: Callable[[ActiveWait], None] | None = None,
+        transient: OnWaitEnd | None = None,
         payer: str = "",
         *,
         is_new: bool = True,
         reads_back: bool = False,
     ) -> None:
         """Make a wait live; `transient` is called at its end instead of storing it. `payer` and `reads_back`: see
-        `ActiveWait`. One that is not new was armed before a restart: in a fleet it is held until `release_held`, or
-        some seconds.
+        `ActiveWait`. One that is not new was armed before a restart: in a fleet it is held until
+        `Deadlines.release_all`, or some seconds.
 
         One stored with a pattern that cannot be searched for (any more) fails with the reason.
         """
@@ -258,7 +187,7 @@ class WaitRuntime:
         active.transient = transient
         active.payer = payer or active.payer
         active.reads_back = reads_back
-        judge = self.judge_of(stored.spec.judge)
+        judge = self.judges.judge_of(stored.spec.judge)
         _LOG.debug(
             "wait.armed",
             wait=active.wait_id,
@@ -272,9 +201,8 @@ class WaitRuntime:
             self.step(active, happened.WaitBroken(self._clock.monotonic_s(), fault))
             return
         if not is_new and self._settings.features.fleet and self._settings.fleet.urls:
-            active.held = []
-            active.deadline_timer = self._loop.call_later(_FLEETS_WORD_S, lambda: self._release(active))
-        self.set_deadline(active)
+            self.deadlines.hold(active)
+        self.deadlines.set(active)
         self._obey_all(active, armed.effects)
         self.targets.begin(active)
         self.rebudget(active)
@@ -286,12 +214,8 @@ class WaitRuntime:
             self._release_frames(active, event.at)
         if active.ended:
             return
-        if active.held is not None:
-            if not isinstance(event, _PASSES_HOLD):
-                active.held.append(event)
-                return
-            if isinstance(event, happened.SpecUpdated) and event.spec.until != active.spec.until:
-                active.held = [one for one in active.held if isinstance(one, happened.WaitBroken)]
+        if active.held is not None and self.deadlines.keep(active, event):
+            return
         moved = machine.step(active.machine, event)
         active.machine = moved.wait
         self._obey_all(active, moved.effects)
@@ -373,61 +297,6 @@ class WaitRuntime:
         if active.transient is None and text:
             self._journal.keep(lambda: self._journal.event("wait.note", active.wait_id, text=text), droppable=True)
 
-    # ---- deadlines -------------------------------------------------------------------------------------------------
-
-    def set_deadline(self, active: ActiveWait) -> None:
-        """Set the timer of the wait's deadline again; a held wait times out only after its release."""
-        if active.held is not None:
-            return
-        for timer in (active.deadline_timer, active.last_look_timer):
-            if timer is not None:
-                timer.cancel()
-        remaining_s = active.deadline.remaining_s(self._clock.instant())
-        near_s = max(0.0, remaining_s - _LAST_LOOK_S)
-        active.last_look_timer = self._loop.call_later(near_s, lambda: self._on_deadline_near(active))
-        active.deadline_timer = self._loop.call_later(max(0.0, remaining_s), lambda: self._on_deadline(active))
-
-    def _on_deadline_near(self, active: ActiveWait) -> None:
-        self.step(active, happened.DeadlineNear(self._clock.monotonic_s()))
-
-    def _on_deadline(self, active: ActiveWait) -> None:
-        _LOG.debug("wait.deadline", wait=active.wait_id)
-        queue = self._batches.describe_queue(active)
-        self.step(active, happened.DeadlinePassed(self._clock.monotonic_s(), queue))
-
-    def end_by_fleet(self, active: ActiveWait, verdict: Verdict, end: out.FleetEnd) -> None:
-        """End a live wait as the fleet did while this host was lost."""
-        self.step(active, happened.FleetEnded(self._clock.monotonic_s(), verdict, end))
-
-    def release_held(self) -> None:
-        """Release the waits that were held for the fleet's report."""
-        for active in list(self.active.values()):
-            self._release(active)
-
-    def _release(self, active: ActiveWait) -> None:
-        """Pass the events before its deadline to a wait that was held, and let it go on."""
-        held, active.held = active.held, None
-        if held is None or active.ended:
-            return
-        remaining_s = active.deadline.remaining_s(self._clock.instant())
-        ends_at = self._clock.monotonic_s() + remaining_s
-        for event in held:
-            if event.at < ends_at:
-                self.step(active, event)
-        if not active.ended:
-            self.set_deadline(active)
-
-    def _boot_offset_s(self) -> float:
-        return self._clock.instant().boot_s - self._clock.monotonic_s()
-
-    def _check_suspend(self) -> None:
-        # The loop's clock stands still in suspend, CLOCK_BOOTTIME does not (clock_gettime(2)); deadlines follow that.
-        if abs(self._boot_offset_s() - self._suspended_s) > _JUMP_S:
-            self._suspended_s = self._boot_offset_s()
-            for active in list(self.active.values()):
-                if not active.ended:
-                    self.set_deadline(active)
-
     # ---- records and ends ------------------------------------------------------------------------------------------
 
     def save(self, active: ActiveWait) -> None:
@@ -462,15 +331,15 @@ class WaitRuntime:
             return
         active.cost_usd = records.add_costs(active.cost_usd, evaluation.cost_usd)
 
-        def write() -> None:
-            if answered.picture is not None:
-                kept = evaluation.picture, answered.picture.jpeg, evaluation.utc_s
-                self._journal.store.verdict_pictures.keep(active.wait_id, *kept)
-            self._journal.store.evaluations.add(active.wait_id, evaluation)
-            self._write(active)
-            self._journal.event("wait.judged", active.wait_id, **records.judged_facts(evaluation))
+        self._journal.keep(partial(self._write_evaluation, active, answered, evaluation), droppable=True)
 
-        self._journal.keep(write, droppable=True)
+    def _write_evaluation(self, active: ActiveWait, answered: Answered, evaluation: Evaluation) -> None:
+        if answered.picture is not None:
+            kept = evaluation.picture, answered.picture.jpeg, evaluation.utc_s
+            self._journal.store.verdict_pictures.keep(active.wait_id, *kept)
+        self._journal.store.evaluations.add(active.wait_id, evaluation)
+        self._write(active)
+        self._journal.event("wait.judged", active.wait_id, **records.judged_facts(evaluation))
 
     def _record_stage(self, active: ActiveWait, effect: out.StageReached) -> None:
         """Store the stage with its evidence before the next one begins."""
@@ -553,4 +422,6 @@ class WaitRuntime:
         if active.changed_to_resolved_ms is not None:
             self.verdict_s.observe(active.changed_to_resolved_ms / 1000)
         _LOG.info("wait.ended", wait=active.wait_id, state=active.state.value, ms=active.changed_to_resolved_ms)
-        self._on_ended(active)
+        self.first_verdicts.pop(active.wait_id, None)
+        for ended in self.ended:
+            ended(active)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -17,6 +18,7 @@ from acud.protocol.questions import View
 from acud.supervisor.children import Child, ChildState
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
+from acud.supervisor.judge_metrics import JudgeMetrics
 from tests.manual_clock import ManualClock
 
 
@@ -95,9 +97,9 @@ class Rig:
             keys={},
             on_judges_changed=lambda: None,
             on_worker_ended=lambda child: None,
-            on_result=lambda result: None,
-            can_have_frame=lambda source, frame: True,
-            end_damaged=lambda source: False,
+            judge_metrics=JudgeMetrics(),
+            sources=cast(Any, SimpleNamespace(can_have_frame=lambda source, frame: True)),
+            watched_displays=cast(Any, SimpleNamespace(end_damaged=lambda source: False)),
         )
         for worker in self.pool.workers:
             self.hello(worker.child)

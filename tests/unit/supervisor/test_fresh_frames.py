@@ -7,10 +7,12 @@ from typing import Any, cast
 
 from acud.base.errors import AcudError, DisplayDown, NotFound, Unavailable
 from acud.process.event_loop import EventLoop
+from acud.supervisor.coroutines import run_steps
 from acud.supervisor.fresh_frames import FreshFrameResolver, FreshTarget, WindowListReady
 from acud.supervisor.observers import Observers
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, MonitorInfo, Rect
+from acud.waits.targets import parse_target
 from tests.manual_clock import ManualClock
 
 WHOLE = Rect(0, 0, 640, 480)
@@ -25,7 +27,7 @@ class _Rig:
         self.screen = WatchedDisplay(":7", 1, managed=False, auth_file="")
         self.screen.state = DisplayState.UP
         self.source = SimpleNamespace(name=":7", up=True, width=640, height=480, window_id=0)
-        displays = SimpleNamespace(with_display=lambda name, done: done(self.screen))
+        displays = SimpleNamespace(find_display=self._find_display)
         sources = SimpleNamespace(by_name={":7": self.source}, watchers=Observers())
         grabs = SimpleNamespace(grab=lambda source, done: done(source))
         screens: Any = SimpleNamespace(watchers=Observers(), follow=lambda watched, key, windows: None)
@@ -34,8 +36,11 @@ class _Rig:
         self.fresh_frames = FreshFrameResolver(*parts)
         self.said: list[FreshTarget | AcudError] = []
 
+    async def _find_display(self, name: str) -> WatchedDisplay:
+        return self.screen
+
     def aim(self, target: str) -> None:
-        self.fresh_frames.resolve(target, ":7", (), self.said.append)
+        run_steps(self.fresh_frames.find(parse_target(target, ":7")), self.said.append)
 
     def listed(self, *monitors: MonitorInfo) -> None:
         self.screen.windows_known, self.screen.monitors = True, monitors

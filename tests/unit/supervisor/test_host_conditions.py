@@ -11,7 +11,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import cast
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -38,7 +39,7 @@ class Rig:
         self.loop = EventLoop(time.monotonic)
         self.paths: tuple[str, ...] = ("~",)
         terminals = OwnTerminals(self.loop, home / "none" / "tmux", PtySettings(), {})
-        ends = ProgramEnds(lambda pid: None, terminals)
+        ends = ProgramEnds(cast(Any, SimpleNamespace(ended_program=lambda pid: None)), terminals)
         notifications = DisplayNotifications(cast(Journal, None), self.loop, SystemClock(), str, is_enabled=False)
         self.host = HostConditions(self.loop, SystemClock(), str(home), lambda: self.paths, ends, notifications)
         self.verdicts: dict[int, Verdict] = {}

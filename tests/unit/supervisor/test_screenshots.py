@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -13,6 +14,7 @@ from acud.features.redaction.supervisor import RedactionPolicy
 from acud.protocol.evaluation import JobResult
 from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.looks import Picture
+from acud.supervisor.coroutines import run_steps
 from acud.supervisor.frame_sources import Source
 from acud.supervisor.screenshots import Screenshots, ScreenshotTarget
 from acud.types import Rect
@@ -34,8 +36,8 @@ class Table:
         self.screenshots = Screenshots(
             self.rig.pool,
             spool,
-            lambda source, frame, look: f"{frame}/{look}",
-            lambda source: 0.0,
+            cast(Any, SimpleNamespace(make_token=lambda source, frame, look: f"{frame}/{look}")),
+            cast(Any, SimpleNamespace(age_s=lambda source: 0.0)),
             redaction,
             self.rig.loop,
         )
@@ -50,7 +52,7 @@ class Table:
 
     def take(self, crop: Rect | None = None) -> None:
         """Ask for a picture."""
-        self.screenshots.take(ScreenshotTarget(self.source, crop), JPEG, self.found.append)
+        run_steps(self.screenshots.take(ScreenshotTarget(self.source, crop), JPEG), self.found.append)
         self.rig.pool.dispatch()
 
 
@@ -106,8 +108,9 @@ def test_a_picture_in_time_is_the_only_answer(table: Table) -> None:
 
 def test_a_baseline_that_nobody_makes_in_time_is_one_without_its_look(table: Table) -> None:
     table.silence("0", "1")
-    tokens: list[str] = []
-    table.screenshots.take_baseline(ScreenshotTarget(table.source, Rect(0, 0, 16, 16)), tokens.append)
+    tokens: list[str | AcudError] = []
+    target = ScreenshotTarget(table.source, Rect(0, 0, 16, 16))
+    run_steps(table.screenshots.take_baseline(target), tokens.append)
     table.source.frame = 9  # what came since is a change
     table.rig.later(21)
     assert tokens == ["5/"]

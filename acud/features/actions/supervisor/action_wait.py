@@ -7,13 +7,14 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from acud.base.errors import Conflict
+from acud.base.errors import AcudError, Conflict
 from acud.protocol.requests.waits import ActionWait, WaitCreate, WaitReply
 from acud.supervisor.control import Call
 from acud.supervisor.core import Core
 from acud.supervisor.coroutines import Callback, Resume, first, sleep
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.creation import WaitCreation
+from acud.supervisor.waits.service import Polled
 from acud.supervisor.wakes import FETCH_S
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Policy, Stable, Target, TextLeaf, WaitInfo, WaitSpec, WaitState
@@ -58,7 +59,7 @@ class FollowedWait:
         self._core = core
         self._call = call
         self._wait = wait
-        self._creation = WaitCreation(core, wait, call, in_opened=in_opened)
+        self._creation = WaitCreation(core, wait, in_opened=in_opened)
         self._in_opened = in_opened
         self._until_s = core.clock.monotonic_s() + block_s
         self._armed: WaitReply | None = None
@@ -76,7 +77,7 @@ class FollowedWait:
         """
         if self._armed is not None:
             return
-        self._armed = armed = await Callback[WaitReply](self._creation.begin)
+        self._armed = armed = await self._creation.create()
         source = self._core.sources.by_name.get(armed.wait.display)
         self._frame = (source.name, source.epoch, source.frame) if source is not None else self._frame
         self._known_dialogs = frozenset(self._dialogs())
@@ -85,7 +86,7 @@ class FollowedWait:
         within_s = _VERDICT_S if self._wait.policy.fresh else _LOOK_S if asks_quiet else 0.0
         if within_s and not self._in_opened:
             judged = partial(self._core.waits.when_judged, armed.wait.wait_id, within_s, fetched_s=_ACTING_S)
-            await Callback[WaitInfo](lambda resume: judged(done=resume))
+            await Callback[Polled](judged)
         else:
             await Callback[None](lambda resume: self._call.when_started(lambda: resume(None)))
         self._watch(_LONGEST_S, _ACTING_S, lambda: None)
@@ -104,8 +105,8 @@ class FollowedWait:
     def _watch(self, block_s: float, fetched_s: float, over: Callable[[], None]) -> None:
         assert self._armed is not None
 
-        def take(info: WaitInfo, ended: bool) -> None:
-            self._ended = info if ended else None
+        def take(outcome: Polled | AcudError) -> None:
+            self._ended = outcome.info if isinstance(outcome, Polled) and outcome.has_ended else None
             over()
 
         self._give_up = self._core.waits.when_ended(self._armed.wait.wait_id, block_s, take, fetched_s=fetched_s)

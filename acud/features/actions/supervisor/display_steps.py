@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from msgspec.structs import replace
 
 from acud.base.errors import DisplayDown, Unavailable
@@ -14,7 +12,6 @@ from acud.protocol.requests.looks import Picture
 from acud.supervisor.core import Core
 from acud.supervisor.coroutines import Callback, Resume
 from acud.supervisor.frame_sources import Source
-from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.job_queues import FrameWork, Lane
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, Rect, Stable, Target, WaitSpec, WaitState
@@ -73,9 +70,8 @@ class DisplaySteps:
 
     async def picture(self, watched: WatchedDisplay, ask: PictureAsk) -> Picture:
         """Return the picture of a fresh frame of `watched`. Raises: why there is none."""
-        target = Target(watched.name)
-        fresh = await Callback[FreshTarget](partial(self.core.fresh_frames.resolve_target, target))
-        return await Callback[Picture](partial(self.core.screenshots.take, fresh.picture, ask))
+        fresh = await self.core.fresh_frames.find(Target(watched.name))
+        return await self.core.screenshots.take(fresh.picture, ask)
 
 
 def _read_outcome(outcome: JobResult | Unavailable) -> Observed:

@@ -79,8 +79,8 @@ class _ActionCall:
 
     async def _carry_out(self) -> ActionReply:
         """Do the actions, and return the answer. Raises: AcudError."""
-        request, with_display = self._request, self._core.displays.with_display
-        watched = await Callback[WatchedDisplay](partial(with_display, self._target.display))
+        request = self._request
+        watched = await self._core.displays.find_display(self._target.display)
         sequence = await self._prepare(watched)
         before = watched.windows, watched.focused
         if (wait := self._wait) is not None:

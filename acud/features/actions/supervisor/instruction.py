@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -15,9 +14,8 @@ from acud.features.actions.supervisor.display_steps import DisplaySteps
 from acud.features.actions.supervisor.instruction_run import InstructionContext, InstructionOver, InstructionRun
 from acud.features.actions.supervisor.instruction_verbs import follow
 from acud.protocol.requests.gui import DoReply, GuiDo
-from acud.supervisor.coroutines import Callback, StepTask
+from acud.supervisor.coroutines import StepTask
 from acud.supervisor.ports import InstructionCaller
-from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Target, picture_views
 from acud.types.tasks import ActionType
 from acud.waits.targets import parse_target
@@ -65,7 +63,7 @@ class RunningInstruction:
         """Find the display, follow the instruction, and return the answer. Raises: AcudError."""
         run = self.run
         try:
-            run.watched = await Callback[WatchedDisplay](partial(self._core.displays.with_display, run.target.display))
+            run.watched = await self._core.displays.find_display(run.target.display)
             run.target = replace(run.target, display=run.watched.name)
             self._core.takeovers.check(run.watched, run.request.lease)
             await run.hold_window()

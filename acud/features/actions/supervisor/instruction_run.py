@@ -225,7 +225,7 @@ class InstructionRun:
             may_uncover = looks == 0 or (
                 looks < len(_UNCOVER_S) and any(one.kind == "popup" for one in self.watched.windows)
             )
-            fresh = await Callback[FreshTarget](partial(self.core.fresh_frames.resolve_target, target))
+            fresh = await self.core.fresh_frames.find(target)
             if not (fresh.picture.source.window_id and may_uncover):
                 self._check_reach(fresh)
                 found = await self._look_for(description, fresh, verb)

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -38,7 +38,6 @@ from acud.supervisor.program_launcher import program_path, working_directory
 from acud.supervisor.terminal_sessions.key_names import tmux_key
 from acud.supervisor.terminal_sessions.own_tmux import HISTORY_LINES, TerminalState
 from acud.supervisor.terminal_sessions.processes import has_foreground_job, has_others
-from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import TextLeaf
 from acud.types.tasks import ActionType
 from acud.waits.conditions import leaves
@@ -75,11 +74,6 @@ def _info(state: TerminalState) -> TerminalInfo:
         end=state.end,
         exit_code=state.exit_code,
     )
-
-
-def _ask(ask: Callable[..., object], *arguments: object) -> Callback[Any]:
-    """Await the outcome of a request to tmux, which takes two callbacks: for an answer and for a fault."""
-    return Callback(lambda resume: ask(*arguments, resume, resume))
 
 
 class _Asked(Protocol):
@@ -191,8 +185,7 @@ class _TerminalCall(ABC):
             self._note = f"{reason}: {followed.give_up(reason)}"
 
     async def _watch_program(self, state: TerminalState) -> str | None:
-        when_known = self._terminals.when_known
-        await Callback[None](lambda resume: when_known(state.pid, lambda: resume(None)))
+        await Callback[None](partial(self._terminals.when_known, state.pid))
         return await self._find_end()
 
     async def _watch_command(self) -> str | None:
@@ -203,7 +196,7 @@ class _TerminalCall(ABC):
         over_s = self._now_s()
         while True:
             await sleep(self._core.loop, _JUDGED_POLLS * self._core.settings.pty.poll_s)
-            state: TerminalState = await _ask(self._terminals.find_state, self._name)
+            state = await self._terminals.find_state(self._name)
             read = self._core.sessions.newest.get(f"{self._name}:{self._since.text}")
             if read is not None and read.begun_s < over_s:
                 continue  # a loaded machine: the text of now has not been judged
@@ -218,7 +211,7 @@ class _TerminalCall(ABC):
         seen: tuple[object, ...] = ()
         since_s, poll_s = self._now_s(), _POLL_S
         while True:
-            state, text = await self._read_screen(0)
+            state, text = await self._terminals.read_screen(self._name, 0)
             now_s = self._now_s()
             if (state.history, state.x, state.y, text) != seen:
                 seen, since_s, poll_s = (state.history, state.x, state.y, text), now_s, _POLL_S
@@ -238,14 +231,10 @@ class _TerminalCall(ABC):
 
     # ---- the answer ------------------------------------------------------------------------------------------------
 
-    def _read_screen(self, lines: int) -> Callback[tuple[TerminalState, str]]:
-        screen, name = self._terminals.read_screen, self._name
-        return Callback(lambda resume: screen(name, lines, lambda state, text: resume((state, text)), resume))
-
     async def _read(self) -> TerminalReply:
         """Return the answer with what was written since."""
-        state: TerminalState = await _ask(self._terminals.find_state, self._name)
-        text: str = await _ask(self._terminals.read_since, state, self._since)
+        state = await self._terminals.find_state(self._name)
+        text = await self._terminals.read_since(state, self._since)
         return self._describe(state, text, self._since.text)
 
     def _describe(self, state: TerminalState, text: str, since: str = "", most: int = 0) -> TerminalReply:
@@ -291,8 +280,7 @@ class _Opening(_TerminalCall):
     async def _carry_out(self) -> TerminalReply:
         launcher, env = self._core.program_launcher, {}
         if self._place.display:
-            with_display = partial(self._core.displays.with_display, self._place.display)
-            watched = await Callback[WatchedDisplay](with_display)
+            watched = await self._core.displays.find_display(self._place.display)
             launcher.check_room(watched)
             env = dict(launcher.environment(watched).items() - launcher.inherited.items())
         state = await self._open(env)
@@ -300,16 +288,15 @@ class _Opening(_TerminalCall):
         await self._arm(self._request.wait, self._place.task_id)
         return await self._finish(state, self._request.wait)
 
-    def _open(self, env: dict[str, str]) -> Callback[TerminalState]:
-        """Await the session; `env`: what its programs have of a display."""
+    async def _open(self, env: dict[str, str]) -> TerminalState:
+        """Return the session; `env`: what its programs have of a display."""
         request, inherited = self._request, self._core.program_launcher.inherited
         whole = {**inherited, **env}
         shell = inherited.get("SHELL", "")
         command = request.command or ((shell if Path(shell).name in _SHELLS else "/bin/sh"),)
         path = program_path(command[0], whole)
         is_shell = Path(path).name in _SHELLS and len(command) == 1
-        begin = partial(
-            self._terminals.open,
+        return await self._terminals.open(
             request.name,
             [path, *command[1:]],
             working_directory(request.cwd, whole),
@@ -319,7 +306,6 @@ class _Opening(_TerminalCall):
             shown=shlex.join(command),
             touch=self._call.touch,
         )
-        return Callback(lambda resume: begin(then=resume, fail=resume))
 
 
 # ---- type ------------------------------------------------------------------------------------------------------------
@@ -339,14 +325,14 @@ class _Typing(_TerminalCall):
         self._check_wait(request.wait, request.task_id)
 
     async def _carry_out(self) -> TerminalReply:
-        request, was = self._request, await self._look()
+        request, was = self._request, await self._terminals.find_state(self._request.terminal)
         if was.ended:
             hint = "read what it wrote, then close it and open another"
             raise Conflict(f"the program in {was.name} has ended: {was.end}", hint=hint)
         state, line, is_apart = await self._type_text(was) if request.text else (was, was.line, False)
         if not is_apart:
             self._note_enter()
-        before: str = await _ask(self._terminals.read_line, state, line - 1)
+        before = await self._terminals.read_line(state, line - 1)
         self._since = OutputMark(line, checksum_line(before)) if line else _START
         self._before = state.cell if self._keys else was.cell
         await self._arm(request.wait, self._task_id)
@@ -354,11 +340,8 @@ class _Typing(_TerminalCall):
             self._call.touch()
             if is_apart:
                 self._note_enter()
-            await _ask(self._terminals.press, state.name, self._keys)
+            await self._terminals.press(state.name, self._keys)
         return await self._finish(state, request.wait)
-
-    def _look(self) -> Callback[TerminalState]:
-        return _ask(self._terminals.find_state, self._request.terminal)
 
     async def _type_text(self, was: TerminalState) -> tuple[TerminalState, int, bool]:
         """Type the text; return the session then, the line from which on output counts, and whether its echo stands
@@ -368,9 +351,9 @@ class _Typing(_TerminalCall):
         self._call.touch()
         until_s, cells = self._now_s() + _ECHO_S, _cells(self._request.text)
         self._core.waits.targets.note_typed(f"pty:{was.name}", self._request.text)
-        await _ask(self._terminals.paste, was.name, self._request.text)
+        await self._terminals.paste(was.name, self._request.text)
         while True:
-            state = await self._look()
+            state = await self._terminals.find_state(self._request.terminal)
             if cells is not None and state.cell == was.cell + cells:
                 is_apart = self._keys[:1] == ("Enter",)
                 return state, state.line + 1 if is_apart else was.line, is_apart
@@ -409,8 +392,8 @@ class _TerminalReading(_TerminalCall):
             self._settled = await self._settle(request.moment)
         if request.since:
             return await self._read()
-        state: TerminalState = await _ask(self._terminals.find_state, self._name)
-        _, text = await self._read_screen(request.lines)
+        state = await self._terminals.find_state(self._name)
+        _, text = await self._terminals.read_screen(self._name, request.lines)
         return self._describe(state, text, most=request.lines or state.rows)
 
 
@@ -436,24 +419,17 @@ def terminal_read(steps: DisplaySteps, request: TerminalRead, call: Call) -> Non
 
 
 @handles(TerminalList)
-def terminal_list(steps: DisplaySteps, request: TerminalList, call: Call) -> None:
+async def terminal_list(steps: DisplaySteps, request: TerminalList, call: Call) -> TerminalListReply:
     """Return the sessions."""
-
-    def on_listed(found: tuple[TerminalState, ...]) -> None:
-        oldest = sorted(found, key=lambda state: int(state.pane[1:]))
-        call.reply(TerminalListReply(tuple(map(_info, oldest))))
-
-    steps.core.terminals.list_states(call.later(on_listed), call.later(call.fail))
+    oldest = sorted(await steps.core.terminals.list_states(), key=lambda state: int(state.pane[1:]))
+    return TerminalListReply(tuple(map(_info, oldest)))
 
 
 @handles(TerminalClose)
-def terminal_close(steps: DisplaySteps, request: TerminalClose, call: Call) -> None:
+async def terminal_close(steps: DisplaySteps, request: TerminalClose, call: Call) -> TerminalClosed:
     """Close it once the start of the request is on disk."""
-    terminals, fail = steps.core.terminals, call.later(call.fail)
-
-    def on_found(state: TerminalState) -> None:
-        call.touch()
-        closed = call.later(lambda _: call.reply(TerminalClosed(_info(state))))
-        terminals.close(state.name, closed, fail)
-
-    call.when_started(lambda: terminals.find_state(request.terminal, call.later(on_found), fail))
+    await call.started()
+    state = await steps.core.terminals.find_state(request.terminal)
+    call.touch()
+    await steps.core.terminals.close(state.name)
+    return TerminalClosed(_info(state))

@@ -24,7 +24,7 @@ from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.control import FaultGuard
 from acud.supervisor.coroutines import Callback, Resume, StepTask, directly
 from acud.supervisor.evaluator_pool import EvaluatorPool
-from acud.supervisor.fresh_frames import FreshFrameResolver, FreshTarget
+from acud.supervisor.fresh_frames import FreshFrameResolver
 from acud.supervisor.job_queues import Lane
 from acud.supervisor.ports import Instructions
 from acud.supervisor.redaction import Redaction
@@ -131,8 +131,8 @@ class Driver:
 
     async def _think(self, messages: tuple[ChatMessage, ...]) -> machine.Event:
         try:
-            resolve = partial(self._with.fresh_frames.resolve, self._run.spec.target, self._watched.name, ())
-            target = (await Callback[FreshTarget](resolve)).picture
+            wanted = parse_target(self._run.spec.target, self._watched.name)
+            target = (await self._with.fresh_frames.find(wanted)).picture
         except AcudError as fault:
             return Stopped(self._now(), RunState.ESCALATED, f"the screen cannot be seen: {fault}")
         try:

@@ -21,9 +21,7 @@ from acud.protocol.requests.agents import (
 )
 from acud.supervisor.control import Call, handles
 from acud.supervisor.core import Core
-from acud.supervisor.coroutines import Callback
 from acud.supervisor.feature import RunningFeature
-from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.observers import Order
 from acud.types import Until
 from acud.types.agent_runs import RunLimits, RunSpec, RunState
@@ -80,7 +78,7 @@ async def answer_gui_agent(feature: AgentFeature, request: GuiAgent, call: Call)
     spec = _make_spec(feature, request)
     place = feature.tasks.place(request.task_id, request.target, request.display)
     target = parse_target(request.target, place.display)
-    fresh = await Callback[FreshTarget](partial(feature.fresh_frames.resolve_target, target))
+    fresh = await feature.fresh_frames.find(target)
     feature.takeovers.check(fresh.watched, "")
     return RunReply(feature.agents.start(spec, fresh.watched), feature.wakes.routes_of(request.wake))
 

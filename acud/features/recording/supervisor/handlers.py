@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -22,9 +21,6 @@ from acud.protocol.requests.recordings import (
 )
 from acud.store.rows import OwnerFilter
 from acud.supervisor.control import Call, handles
-from acud.supervisor.coroutines import Callback
-from acud.supervisor.fresh_frames import FreshTarget
-from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, Target
 from acud.waits.targets import find_named_window, parse_target
 
@@ -46,9 +42,9 @@ async def record_start(feature: RecordingFeature, request: RecordStart, call: Ca
         raise InvalidRequest(f"{request.target!r} can't be recorded", hint="record the window that shows it")
     part: Target | None = None
     if target.region is None and not target.in_windows:
-        watched = await Callback[WatchedDisplay](partial(core.displays.with_display, target.display))
+        watched = await core.displays.find_display(target.display)
     else:
-        watched = (await Callback[FreshTarget](partial(core.fresh_frames.resolve_target, target))).watched
+        watched = (await core.fresh_frames.find(target)).watched
         window = find_named_window(target.window, watched.windows) if target.window else None
         part = replace(target, window=hex(window.window_id)) if window is not None else target
     if watched.state is DisplayState.ENDED:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -29,10 +27,8 @@ from acud.protocol.requests.scenes import (
 )
 from acud.supervisor.control import Call, handles
 from acud.supervisor.core import Core
-from acud.supervisor.coroutines import Callback
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.frame_sources import Source
-from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.observers import Order
 from acud.supervisor.screenshots import ScreenshotTarget
 from acud.supervisor.watched_displays import WatchedDisplay
@@ -100,7 +96,7 @@ async def answer_scene(feature: SceneFeature, request: SceneGet, call: Call) -> 
     displays = [watched_displays.get(name) for name in dict.fromkeys(names)] or list(watched_displays.by_name.values())
     try:
         if not displays:
-            displays = [await Callback[WatchedDisplay](partial(feature.displays.with_display, ""))]
+            displays = [await feature.displays.find_display("")]
         if request.mode is not None:
             _check_target(feature, request, displays)
             await feature.scenes.look(displays, request.mode, request.within_s)
@@ -177,7 +173,7 @@ async def scene_annotate(feature: SceneFeature, request: SceneAnnotate, call: Ca
     log = feature.tasks.begin_action(place.task_id, ActionType.VISION, f"describe with {backend or 'own words'}")
     target = Target(place.display)
     try:
-        fresh = await Callback[FreshTarget](partial(feature.fresh_frames.resolve_target, target))
+        fresh = await feature.fresh_frames.find(target)
         watched, source = fresh.watched, fresh.picture.source
         if backend:
             made = await feature.annotations.ask(source, backend, feature.scenes.secure(watched), place.task_id)
@@ -239,4 +235,4 @@ async def draw_marked(feature: SceneFeature, watched: WatchedDisplay, scene: Sce
         of_scene=(shown.epoch, shown.frame),
     )
     target = ScreenshotTarget(source, None, screen=(source.width, source.height))
-    return MarkedPicture(await Callback[Picture](partial(feature.screenshots.take, target, ask)), marks.left_out)
+    return MarkedPicture(await feature.screenshots.take(target, ask), marks.left_out)

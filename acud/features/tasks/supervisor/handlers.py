@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from acud.base.ids import new_id
@@ -34,8 +33,6 @@ from acud.protocol.requests.tasks import (
 )
 from acud.store.rows import OwnerFilter
 from acud.supervisor.control import Call, handles
-from acud.supervisor.coroutines import Callback
-from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types.tasks import Detail, ItemStatus, TaskStatus, TaskView
 
 if TYPE_CHECKING:
@@ -52,8 +49,7 @@ async def task_register(feature: TasksFeature, request: TaskRegister, call: Call
         return TaskReply(feature.tasks.view(feature.tasks.register(request, task_id, None)))
     size = feature.core.settings.display
     width, height = request.display_width or size.width, request.display_height or size.height
-    create = partial(displays.create, width, height, size.window_manager, task_id=task_id, labels=request.labels)
-    watched = await Callback[WatchedDisplay](lambda resume: create(done=resume))
+    watched = await displays.create(width, height, size.window_manager, task_id, request.labels)
     task = feature.tasks.register(request, task_id, watched)
     return TaskReply(feature.tasks.view(task), displays.list_notes(watched))
 
