@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -117,6 +118,10 @@ def _gap(tree: Tree) -> str:
 _NAME, _REASON = 40, 120
 
 
+def _find_columns(shot: ViewPixels, line: ReadLine) -> list[tuple[int, int]] | None:
+    return columns_by_ink(Line(line.text, 1.0, line.box), shot.pixels)
+
+
 class RedactionRules:
     """The `Redactor` by the rules of `settings`; `text` is None where this evaluator owns no OCR engine."""
 
@@ -171,12 +176,8 @@ class RedactionRules:
     def _find_in_lines(self, lines: Sequence[Line], shot: ViewPixels) -> list[HiddenBox]:
         read = [[ReadLine(line.text, line.box) for line in row] for row in rows(lines)]
         bounds = Rect(0, 0, shot.pixels.shape[1], shot.pixels.shape[0])
-
-        def by_ink(line: ReadLine) -> list[tuple[int, int]] | None:
-            return columns_by_ink(Line(line.text, 1.0, line.box), shot.pixels)
-
         with limit_cpu_time(FIND_LIMIT_S, "searching the screen's text for what is to be hidden"):
-            return hide_in(read, self._rules, bounds, by_ink)
+            return hide_in(read, self._rules, bounds, partial(_find_columns, shot))
 
     def redact_lines(self, lines: Sequence[Line]) -> list[tuple[Line, RedactedText]]:
         """Return the lines in reading order, each with its redacted text. Raises: TookTooLong."""

@@ -73,15 +73,17 @@ def _describe_place(one: NamedElement) -> str:
     return f"{words!r} at {box.x},{box.y}"
 
 
+def _measure_likeness(one: NamedElement, other: NamedElement) -> float:
+    return SequenceMatcher(None, one.words.casefold(), other.words.casefold(), autojunk=False).ratio()
+
+
 def _find_alike(was: NamedElement, now: Sequence[NamedElement]) -> list[NamedElement]:
-    def likeness(one: NamedElement) -> float:
-        return SequenceMatcher(None, was.words.casefold(), one.words.casefold(), autojunk=False).ratio()
-
-    def apart(one: NamedElement) -> int:
-        return abs(one.bbox.x - was.bbox.x) + abs(one.bbox.y - was.bbox.y)
-
-    scored = [(likeness(one), one) for one in now if one.words]
-    near = [(one.id[0] != was.id[0], -round(score, 2), apart(one), one) for score, one in scored if score >= _ALIKE]
+    scored = [(_measure_likeness(was, one), one) for one in now if one.words]
+    near = [
+        (one.id[0] != was.id[0], -round(score, 2), abs(one.bbox.x - was.bbox.x) + abs(one.bbox.y - was.bbox.y), one)
+        for score, one in scored
+        if score >= _ALIKE
+    ]
     return [one for *_, one in sorted(near, key=lambda found: found[:3])][:_MOST_TOLD]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from msgspec import Struct
@@ -17,6 +16,7 @@ from acud.features.actions.supervisor.misdirection import explain
 from acud.features.actions.supervisor.places import element_ids, fill_element_points, named_window, pressed_points
 from acud.protocol.capture import Acted
 from acud.supervisor.coroutines import Callback, Resume, sleep
+from acud.supervisor.ports import InstructionCaller
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import WindowInfo
 from acud.types.actions import (
@@ -63,7 +63,7 @@ class Progress(Struct):
 class ActionSequence:
     """One run of `actions`, whose points are pixels of `watched`.
 
-    `lease`: of the client that has taken the display over. `touch` is called before anything that must not be done
+    `lease`: of the client that has taken the display over. `caller` is touched before anything that must not be done
     twice. `window`: the X window that all input is for; 0: each step's is for the window that the step before was in.
     `wait`: the wait that looks at what a launch opens.
     """
@@ -74,7 +74,7 @@ class ActionSequence:
         watched: WatchedDisplay,
         actions: tuple[Action, ...],
         lease: str,
-        touch: Callable[[], None],
+        caller: InstructionCaller,
         window: int = 0,
         wait: FollowedWait | None = None,
     ) -> None:
@@ -84,7 +84,7 @@ class ActionSequence:
         self._watched = watched
         self._actions = actions
         self._lease = lease
-        self._touch = touch
+        self._touch = caller.touch
         self._wait = wait
         self._seen_frame = False
 
@@ -128,15 +128,14 @@ class ActionSequence:
 
     async def _launch(self, launch: Launch) -> None:
         self._touch()
-
-        def begin(resume: Resume[None]) -> None:
-            self.progress.pid = self._core.program_launcher.launch(self._watched, launch, resume)
-            note_launch = self._core.waits.note_launch if self._wait is None else self._wait.note_launch
-            note_launch(self.progress.pid)
-
-        await Callback(begin)
+        await Callback[None](partial(self._begin_launch, launch))
         self._core.displays.note_launch(self._watched, launch, self.progress.pid)
         self._aim = self._aim.follow(launch, 0)
+
+    def _begin_launch(self, launch: Launch, resume: Resume[None]) -> None:
+        self.progress.pid = self._core.program_launcher.launch(self._watched, launch, resume)
+        note_launch = self._core.waits.note_launch if self._wait is None else self._wait.note_launch
+        note_launch(self.progress.pid)
 
     async def _locate(self, action: InputAction) -> InputAction:
         """Look for the elements of `action`, each in turn; what was done before may have moved them."""

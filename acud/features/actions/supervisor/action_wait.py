@@ -88,8 +88,8 @@ class FollowedWait:
             judged = partial(self._core.waits.when_judged, armed.wait.wait_id, within_s, fetched_s=_ACTING_S)
             await Callback[Polled](judged)
         else:
-            await Callback[None](lambda resume: self._call.when_started(lambda: resume(None)))
-        self._watch(_LONGEST_S, _ACTING_S, lambda: None)
+            await self._call.started()
+        self._watch(_LONGEST_S, _ACTING_S)
         if acts:
             self._note_action(is_over=False)
 
@@ -102,14 +102,16 @@ class FollowedWait:
         assert self._armed is not None
         self._core.waits.note_launch(pid, self._armed.wait.wait_id if self._in_opened else "")
 
-    def _watch(self, block_s: float, fetched_s: float, over: Callable[[], None]) -> None:
+    def _watch(self, block_s: float, fetched_s: float, resume: Resume[bool] | None = None) -> Callable[[], None]:
         assert self._armed is not None
-
-        def take(outcome: Polled | AcudError) -> None:
-            self._ended = outcome.info if isinstance(outcome, Polled) and outcome.has_ended else None
-            over()
-
+        take = partial(self._take_end, resume)
         self._give_up = self._core.waits.when_ended(self._armed.wait.wait_id, block_s, take, fetched_s=fetched_s)
+        return self._leave
+
+    def _take_end(self, resume: Resume[bool] | None, outcome: Polled | AcudError) -> None:
+        self._ended = outcome.info if isinstance(outcome, Polled) and outcome.has_ended else None
+        if resume is not None:
+            resume(True)
 
     def _leave(self) -> None:
         if self._give_up is not None:
@@ -147,12 +149,7 @@ class FollowedWait:
 
     async def _await_end(self, answer_s: float) -> bool:
         left_s = max(self._until_s - self._core.clock.monotonic_s(), 0.0)
-
-        def begin(resume: Resume[bool]) -> Callable[[], None]:
-            self._watch(left_s, FETCH_S + answer_s, lambda: resume(True))
-            return self._leave
-
-        return await Callback[bool](begin)
+        return await Callback[bool](partial(self._watch, left_s, FETCH_S + answer_s))
 
     # ---- dialogs that come meanwhile ---------------------------------------------------------------------------------
 

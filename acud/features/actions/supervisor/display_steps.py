@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec.structs import replace
 
 from acud.base.errors import DisplayDown, Unavailable
-from acud.protocol.evaluation import Job, JobResult
+from acud.protocol.evaluation import Job
 from acud.protocol.observation import ObserveAsk, Observed
 from acud.protocol.questions import PictureAsk, View
 from acud.protocol.requests.looks import Picture
 from acud.supervisor.core import Core
-from acud.supervisor.coroutines import Callback, Resume
+from acud.supervisor.coroutines import Callback
 from acud.supervisor.frame_sources import Source
-from acud.supervisor.job_queues import FrameWork, Lane
+from acud.supervisor.job_queues import Lane
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, Rect, Stable, Target, WaitSpec, WaitState
 
@@ -41,32 +43,20 @@ class DisplaySteps:
             lambda resume: waits.run_transient(spec, watched, lambda end: resume(end.state is WaitState.RESOLVED))
         )
 
-    def observe(self, watched: WatchedDisplay, ask: ObserveAsk, crop: Rect | None = None) -> Callback[Observed]:
-        """Await what `ask` wants of `watched` (of `crop` alone, for its text), or why it is not known.
+    async def observe(self, watched: WatchedDisplay, ask: ObserveAsk, crop: Rect | None = None) -> Observed:
+        """Return what `ask` wants of `watched` (of `crop` alone, for its text), or why it is not known.
 
         The windows, the focus and the buses of `ask` are filled in as they are when it is sent.
         """
-
-        def fill(job: Job) -> Job:
-            known = replace(
-                ask,
-                windows=watched.windows,
-                focused=watched.focused,
-                bus_address=watched.bus_address,
-                a11y_address=watched.a11y_address,
-            )
-            return replace(job, observe=known)
-
-        def begin(resume: Resume[Observed]) -> None:
-            source = self.core.sources.by_name.get(watched.name)
-            if source is None or not source.live:
-                resume(Observed(unread=f"display {watched.name} has no pixels now"))
-                return
-            submit, lane = self.core.pool.submit, Lane.OCR if ask.read_text else Lane.JUDGE
-            view = View(source.name, crop)
-            submit(FrameWork(submit, lane, source, fill, lambda outcome: resume(_read_outcome(outcome)), view=view))
-
-        return Callback(begin)
+        source = self.core.sources.by_name.get(watched.name)
+        if source is None or not source.live:
+            return Observed(unread=f"display {watched.name} has no pixels now")
+        lane, fill = Lane.OCR if ask.read_text else Lane.JUDGE, partial(_fill_job, watched, ask)
+        try:
+            result = await self.core.pool.look(lane, source, fill, View(source.name, crop))
+        except Unavailable as lost:
+            return Observed(unread=lost.message)
+        return result.observed or Observed(unread=result.reason or result.status)
 
     async def picture(self, watched: WatchedDisplay, ask: PictureAsk) -> Picture:
         """Return the picture of a fresh frame of `watched`. Raises: why there is none."""
@@ -74,7 +64,12 @@ class DisplaySteps:
         return await self.core.screenshots.take(fresh.picture, ask)
 
 
-def _read_outcome(outcome: JobResult | Unavailable) -> Observed:
-    if isinstance(outcome, Unavailable):
-        return Observed(unread=outcome.message)
-    return outcome.observed or Observed(unread=outcome.reason or outcome.status)
+def _fill_job(watched: WatchedDisplay, ask: ObserveAsk, job: Job) -> Job:
+    known = replace(
+        ask,
+        windows=watched.windows,
+        focused=watched.focused,
+        bus_address=watched.bus_address,
+        a11y_address=watched.a11y_address,
+    )
+    return replace(job, observe=known)

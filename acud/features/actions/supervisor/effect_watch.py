@@ -278,12 +278,12 @@ def _dialogs(run: InstructionRun, now: Observed) -> tuple[OpenDialog, ...]:
     """Return the open dialogs, those that were not there before first."""
     ids = {one.window_id for one in run.origin.windows}
     before = {(one.title, one.texts, one.buttons) for one in run.origin.before.dialogs}
-
-    def is_new(one: OpenDialog) -> bool:
-        known = one.window_id in ids if one.window_id else (one.title, one.texts, one.buttons) in before
-        return not known
-
-    marked = [replace(one, is_new=is_new(one)) for one in now.dialogs]
+    marked = [
+        replace(
+            one, is_new=one.window_id not in ids if one.window_id else (one.title, one.texts, one.buttons) not in before
+        )
+        for one in now.dialogs
+    ]
     return tuple(sorted(marked, key=lambda one: not one.is_new)[:MAX_TOLD])
 
 

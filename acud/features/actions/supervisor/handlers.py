@@ -134,7 +134,7 @@ class _ActionCall:
         spot = spot_of(self._target, self._view, watched, source.width, source.height)
         actions = tuple(to_display_pixels(one, spot, source.width, source.height) for one in self._request.actions)
         window = named_window(watched, self._target.window).window_id if self._target.window else 0
-        return ActionSequence(self._steps, watched, actions, self._request.lease, self._call.touch, window, self._wait)
+        return ActionSequence(self._steps, watched, actions, self._request.lease, self._call, window, self._wait)
 
 
 def _effects(watched: WatchedDisplay, windows: tuple[WindowInfo, ...], focused: int) -> ActionEffects:

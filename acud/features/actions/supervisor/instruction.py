@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -98,17 +99,18 @@ def begin_instruction(steps: DisplaySteps, request: GuiDo, caller: InstructionCa
     Raises: as RunningInstruction.
     """
     running = RunningInstruction(steps, request, caller, InstructionContext())
-
-    def answer(outcome: DoReply | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            caller.fail(outcome)
-        else:
-            caller.reply(outcome, kept=replace(outcome, field=None, effects=None))
-
-    def give_up(reason: str) -> None:
-        task.cancel()
-        running.log(Refused(reason), None)
-
-    task = StepTask(running.carry_out(), caller.later, answer)
+    task = StepTask(running.carry_out(), caller.later, partial(_answer, caller))
     task.begin()
-    return give_up
+    return partial(_give_up, task, running)
+
+
+def _answer(caller: InstructionCaller, outcome: DoReply | AcudError) -> None:
+    if isinstance(outcome, AcudError):
+        caller.fail(outcome)
+    else:
+        caller.reply(outcome, kept=replace(outcome, field=None, effects=None))
+
+
+def _give_up(task: StepTask[DoReply], running: RunningInstruction, reason: str) -> None:
+    task.cancel()
+    running.log(Refused(reason), None)

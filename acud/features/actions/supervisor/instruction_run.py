@@ -24,7 +24,7 @@ from acud.features.actions.window_effects import EffectArea, effect_area, target
 from acud.protocol.capture import Misdirection
 from acud.protocol.observation import ObserveAsk, Observed
 from acud.protocol.requests.gui import GuiDo
-from acud.supervisor.coroutines import Callback, sleep
+from acud.supervisor.coroutines import Callback, Steps, sleep
 from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.ports import InstructionCaller, Mapped, SearchRequest
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare, measure_change
@@ -177,15 +177,15 @@ class InstructionRun:
         source = self.steps.pixels(self.watched)
         return Rect(0, 0, source.width, source.height)
 
-    def observe(self, *, point: Point | None = None, hint: str | None = None) -> Callback[Observed]:
-        """Await what is at `point`, or has the focus, among the widgets of the programs that were reached."""
+    def observe(self, *, point: Point | None = None, hint: str | None = None) -> Steps[Observed]:
+        """Return what is at `point`, or has the focus, among the widgets of the programs that were reached."""
         pids = {one.pid for one in self.watched.windows if one.window_id in self.area.family}
         pids |= {one.pid for one in self.new_windows()}
         asked = () if not pids or 0 in pids else tuple(sorted(pids))
         return self.steps.observe(self.watched, ObserveAsk(asked, point, hint))
 
-    def read_text(self, box: Rect) -> Callback[Observed]:
-        """Await the text in `box`, by OCR."""
+    def read_text(self, box: Rect) -> Steps[Observed]:
+        """Return the text in `box`, by OCR."""
         return self.steps.observe(self.watched, ObserveAsk(read_text=True), box)
 
     def new_windows(self) -> list[WindowInfo]:
@@ -281,7 +281,7 @@ class InstructionRun:
 
     def _sequence(self, *actions: Action) -> ActionSequence:
         reached = self.reached if self.is_prepared else 0
-        return ActionSequence(self.steps, self.watched, actions, self.request.lease, self._call.touch, reached)
+        return ActionSequence(self.steps, self.watched, actions, self.request.lease, self._call, reached)
 
     async def follow_wait(self) -> None:
         """Return when the wait after the last instruction has ended, or is followed no longer."""

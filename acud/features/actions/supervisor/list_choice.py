@@ -5,6 +5,7 @@ An option is looked for in the list's own popup alone, and scrolled to there; a 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 from acud.features.actions.field_text import is_chosen
@@ -53,10 +54,7 @@ async def _choose_in_list(
     run: InstructionRun, instruction: SelectIn, control: Candidate, box: Rect
 ) -> InstructionEnding:
     """Click the option in the list's `box`, scrolled to where it is further down."""
-
-    def look() -> Steps[Found]:
-        return run.search(instruction.option, verb="select", place=box)
-
+    look = partial(run.search, instruction.option, verb="select", place=box)
     found = await look()
     if found.status != "found":
         if not is_out_of_view(found):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -25,11 +25,14 @@ def to_display_pixels(action: Action, spot: Spot, width: int, height: int) -> Ac
     Raises: InvalidRequest for a point beside the display, which it names with its size, and for a window's move or
     resize without the place or size. A window may be moved partly off the display.
     """
-
-    def on_display(place: Place | None) -> Place | None:
-        return _check_on_display(spot(place), place, width, height) if isinstance(place, Point) else place
-
-    return _window(action, spot) if isinstance(action, WindowDo) else _replace_places(action, on_display)
+    if isinstance(action, WindowDo):
+        return _window(action, spot)
+    pixels = {
+        place: _check_on_display(spot(place), place, width, height)
+        for place in _places(action)
+        if isinstance(place, Point)
+    }
+    return _replace_places(action, pixels)
 
 
 def element_ids(action: Action) -> tuple[str, ...]:
@@ -38,8 +41,8 @@ def element_ids(action: Action) -> tuple[str, ...]:
 
 
 def fill_element_points(action: InputAction, pixels: Mapping[str, Point]) -> InputAction:
-    """Return `action` with the display pixel of each element in place of its id. Raises: KeyError for one not given."""
-    return _replace_places(action, lambda place: pixels[place] if isinstance(place, str) else place)
+    """Return `action` with the display pixel of each element in place of its id."""
+    return _replace_places(action, pixels)
 
 
 def pressed_points(action: Action, cursor: Point | None) -> tuple[Point, ...]:
@@ -61,14 +64,14 @@ def _places(action: Action) -> tuple[Place | None, ...]:
     return ()
 
 
-def _replace_places(action: A, place: Callable[[Place | None], Place | None]) -> A:
+def _replace_places(action: A, pixels: Mapping[Any, Point]) -> A:
     match action:
         case Move(to=to):
-            return replace(action, to=place(to))
+            return replace(action, to=pixels.get(to, to))
         case Drag(to=to, start=start):
-            return replace(action, to=place(to), start=place(start))
+            return replace(action, to=pixels.get(to, to), start=pixels.get(start, start))
         case Click(at=at) | Scroll(at=at):
-            return replace(action, at=place(at))
+            return replace(action, at=pixels.get(at, at))
     return action
 
 

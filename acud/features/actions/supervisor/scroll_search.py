@@ -44,6 +44,9 @@ async def scroll_by(run: InstructionRun, instruction: ScrollBy) -> InstructionEn
     return await verify(run, did, point)
 
 
+Look = Callable[[], Steps[Found]]
+
+
 class WheelSearch:
     """Turns the wheel over one place and looks after each turn: down to the end, then up to the other."""
 
@@ -58,7 +61,7 @@ class WheelSearch:
         self._clicks = 0
         self._amount = min(_WHEEL, max(1, place.box.h // _CLICK_PX))
 
-    async def search(self, found: Found, look: Callable[[], Steps[Found]]) -> Found:
+    async def search(self, found: Found, look: Look) -> Found:
         """Turn and `look`, after a look that brought `found`, until one finds it; return what the last look brought."""
         while await self._turn():
             found = await look()

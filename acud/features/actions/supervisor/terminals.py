@@ -9,7 +9,6 @@ from __future__ import annotations
 import shlex
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -171,12 +170,7 @@ class _TerminalCall(ABC):
         """Return when the wait has ended. Where it is for text, give it up once the program, or the command of a shell,
         has ended and its text has been judged.
         """
-
-        async def follow() -> str:
-            await followed.follow(0.0)
-            return ""
-
-        racers: list[Steps[str | None]] = [follow()]
+        racers: list[Steps[str | None]] = [_await_end(followed)]
         is_text = all(isinstance(leaf, TextLeaf) for leaf in leaves(wait.until))
         if is_text and self._place_wait(wait, "").target.startswith(f"pty:{self._name}:"):
             racers += [self._watch_program(state)] + ([self._watch_command()] if state.is_shell else [])
@@ -238,7 +232,8 @@ class _TerminalCall(ABC):
         return self._describe(state, text, self._since.text)
 
     def _describe(self, state: TerminalState, text: str, since: str = "", most: int = 0) -> TerminalReply:
-        shown, left_out = _last_lines(self._core.redaction.redact, text, most or self._asked.lines or _MOST_LINES)
+        text = self._core.redaction.redact("\n".join(text.rstrip().split("\n")[-HISTORY_LINES:]))
+        shown, left_out = _last_lines(text, most or self._asked.lines or _MOST_LINES)
         return TerminalReply(
             terminal=_info(state),
             text=shown,
@@ -250,10 +245,14 @@ class _TerminalCall(ABC):
         )
 
 
-def _last_lines(redact: Callable[[str], str], text: str, most: int) -> tuple[str, int]:
-    """Return the last lines of `text`, redacted, and how many were left out."""
-    lines = text.rstrip().split("\n")
-    kept = redact("\n".join(lines[-HISTORY_LINES:])).split("\n")
+async def _await_end(followed: FollowedWait) -> str:
+    await followed.follow(0.0)
+    return ""
+
+
+def _last_lines(text: str, most: int) -> tuple[str, int]:
+    """Return the last lines of `text`, and how many were left out."""
+    kept = text.split("\n")
     shown = "\n".join(line.rstrip() for line in kept[-most:])
     if len(shown) > _MOST_CHARACTERS:
         shown = shown[-_MOST_CHARACTERS:].partition("\n")[2]

@@ -15,7 +15,7 @@ from acud.features.actions.supervisor.effect_watch import add_effects, verify
 from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun, did_text
 from acud.features.actions.window_effects import EffectArea
 from acud.protocol.observation import Observed, WidgetNow
-from acud.supervisor.coroutines import Callback, sleep
+from acud.supervisor.coroutines import Steps, sleep
 from acud.types import Answer, JudgeName, Rect, Text, Verdict, WaitSpec, no, unknown, yes
 from acud.types.action_effects import MAX_WORDS, FieldReading
 from acud.types.actions import Action, Click, Key, TypeText
@@ -122,7 +122,7 @@ class TextEntry:
             if outcome in _GOOD or now_s >= self._until_s or now_s - since_s >= _STANDS_S:
                 return await self._judge_text(outcome, field)
 
-    def _look(self, *, by_focus: bool) -> Callback[Observed]:
+    def _look(self, *, by_focus: bool) -> Steps[Observed]:
         return self._run.observe(point=self._found.point if self._found is not None and not by_focus else None)
 
     async def _judge_text(self, outcome: Outcome, field: WidgetNow) -> InstructionEnding:

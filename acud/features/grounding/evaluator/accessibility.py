@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
+from functools import partial
 
 from acud.accessibility.nodes import Limits, Tree
 from acud.base.errors import Unavailable
@@ -40,11 +41,7 @@ class AccessibilityMethod:
 
     def match_tree(self, ask: FindAsk, view: SearchView, tree: Tree) -> MethodResult:
         """Return which widgets of `tree` fit, reading icon shapes from the view's pixels."""
-        pixels = view.shot.pixels
-
-        def shape_of(box: Rect) -> Mapping[str, float]:
-            return shape_meanings(pixels, box.shift(-view.at.x, -view.at.y))
-
+        shape_of = partial(_find_meanings, view)
         return MethodResult(*_match_widgets(ask, view.at, tree, shape_of, time.monotonic()))
 
     async def search(self, ask: FindAsk, screen: Rect) -> tuple[Tried, tuple[Candidate, ...]]:
@@ -65,6 +62,10 @@ class AccessibilityMethod:
     async def close(self) -> None:
         """Close every connection."""
         await self._buses.close()
+
+
+def _find_meanings(view: SearchView, box: Rect) -> Mapping[str, float]:
+    return shape_meanings(view.shot.pixels, box.shift(-view.at.x, -view.at.y))
 
 
 def _match_widgets(
