@@ -53,7 +53,7 @@ _PING_S = 3.0
 _ECHO_S = 0.5
 """A program that paints what it reads does so in this time, or is busy as in `_PING_S` where it did before."""
 _ECHO_LETTERS = 15, 64
-"""So many letters are sent before acud awaits their paint: at first, and from then on."""
+"""So many letters are sent before the typist awaits their paint: at first, and from then on."""
 
 
 class KeyboardState(Struct, frozen=True):
