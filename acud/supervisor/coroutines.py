@@ -113,6 +113,7 @@ class StepTask(Generic[Thing]):
         def resume(outcome: object) -> None:
             if number != self._awaited or self._outcome is not _NOTHING or self._is_over:
                 return
+            self._awaited += 1
             self._outcome = outcome
             if not self._is_running:
                 self._run()
@@ -121,6 +122,9 @@ class StepTask(Generic[Thing]):
             self._give_up = awaited.begin(self._later(resume))
         except AcudError as fault:
             self._outcome = fault
+        except BaseException:
+            self._is_over = True
+            raise
         if self._is_over and callable(self._give_up):
             self._give_up()  # cancelled while it was begun
 
@@ -154,13 +158,20 @@ class Within(Callback[Thing | None]):
     def _begin(self, resume: Resume[Thing | None]) -> Callable[[], None]:
         self._resume = resume
         self._timer = self._loop.call_later(self._limit_s, lambda: self._end(None))
-        self._begin_awaited(self._end)
-        return self._timer.cancel
+        try:
+            self._begin_awaited(self._end)
+        except BaseException:
+            self._leave()
+            raise
+        return self._leave
+
+    def _leave(self) -> None:
+        self.is_over = True
+        self._timer.cancel()
 
     def _end(self, outcome: Thing | AcudError | None) -> None:
         if not self.is_over:
-            self.is_over = True
-            self._timer.cancel()
+            self._leave()
             self._resume(outcome)
 
 

@@ -233,7 +233,7 @@ class OwnTerminals:
 
     async def _follow_end(self, name: str, process: WatchedProcess) -> None:
         """Record how a program ended, as soon as tmux has reaped it."""
-        for _ in range(_STATUS_TRIES):
+        for _ in range(_STATUS_TRIES + 1):
             try:
                 state = await self.find_state(name)
             except AcudError:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from acud.base.clock import Clock
-from acud.base.errors import Conflict, InvalidRequest, NoJudge, NotFound
+from acud.base.errors import AcudError, Conflict, InvalidRequest, NoJudge, NotFound
 from acud.base.ids import new_id
 from acud.config import Settings
 from acud.process.event_loop import EventLoop, Timer
@@ -87,8 +87,14 @@ class _EndPoll:
 
     def expire(self) -> None:
         """Answer with the state so far, unless it was answered."""
-        if self._polls.drop(self._wait_id, self):
-            self.done(Polled(self._polls.waits.find(self._wait_id), has_ended=False))
+        if not self._polls.drop(self._wait_id, self):
+            return
+        try:
+            info = self._polls.waits.find(self._wait_id)
+        except AcudError as fault:  # the turn that made the wait could not be stored
+            self.done(fault)
+        else:
+            self.done(Polled(info, has_ended=False))
 
 
 class EndPolls:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, cast
+
 from msgspec.structs import replace
 
+from acud.base.errors import NotFound
 from acud.store.waits import StoredWait
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
+from acud.supervisor.waits.service import EndPolls
 from acud.types import WaitState
 from acud.waits import machine
 from acud.waits.events import FrameSeen
@@ -47,3 +53,26 @@ def test_a_wait_that_dozes_counts_its_frames_all_the_same_and_takes_them_in_once
     assert [frame.frame for frame in one.take_frames()] == [2, 3]
     assert (one.holds_frames, one.frames_held, one.frames) == (False, 0, 3)
     assert one.take_frames() == ()
+
+
+def test_a_poll_for_a_wait_whose_creation_was_undone_answers_that_it_is_not_there() -> None:
+    """The disk was full when the turn that made the wait was stored: the timer of the poll stays."""
+    timers: list[Callable[[], None]] = []
+
+    def call_later(_: float, expire: Callable[[], None]) -> SimpleNamespace:
+        timers.append(expire)
+        return SimpleNamespace(cancel=lambda: None)
+
+    def find(wait_id: str) -> None:
+        raise NotFound(f"no wait {wait_id}")
+
+    polls = EndPolls(
+        cast("Any", SimpleNamespace(find=find)),
+        cast("Any", SimpleNamespace(call_later=call_later)),
+        ManualClock(),
+        cast("Any", None),
+    )
+    outcomes: list[object] = []
+    polls.add("wait-1", 5.0, outcomes.append, 0.0)
+    timers[0]()
+    assert [type(one) for one in outcomes] == [NotFound]

@@ -147,6 +147,40 @@ def test_another_fault_goes_to_the_step_that_resumed_it_and_ends_the_work() -> N
     assert desk.outcomes == []
 
 
+def test_a_second_call_within_the_resumption_is_no_outcome_of_the_next_await() -> None:
+    desk = Desk()
+
+    async def work() -> list[int]:
+        one = await desk.ask("one")
+        desk.open["one"](7)
+        return [one, await desk.ask("two")]
+
+    desk.start(work())
+    desk.open["one"](1)
+    desk.open["two"](2)
+    assert desk.outcomes == [[1, 2]]
+
+
+def test_a_begin_that_fails_after_it_passed_its_resume_on_ends_the_work() -> None:
+    desk = Desk()
+    closed = []
+
+    def begin(resume: Callable[[Outcome], None]) -> None:
+        desk.open["one"] = resume
+        raise ZeroDivisionError
+
+    async def work() -> None:
+        try:
+            await Callback[None](begin)
+        finally:
+            closed.append(True)
+
+    with pytest.raises(ZeroDivisionError):
+        desk.start(work())
+    desk.open["one"](None)
+    assert (closed, desk.outcomes) == ([True], [])
+
+
 @pytest.mark.parametrize("winner", ["one", "two"])
 def test_the_first_result_wins_and_the_others_are_given_up(winner: str) -> None:
     desk = Desk()
