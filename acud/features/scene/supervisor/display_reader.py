@@ -72,6 +72,7 @@ class DisplayReader:
         self.mode = SceneMode.IDLE
         self.begun_s = float("-inf")
         self._asked: list[tuple[SceneMode, Resume[None]]] = []
+        self._served: list[Resume[None]] = []
         self._running = False
         self._windows: object = None
         self._beneath: tuple[int, tuple[WindowInfo, ...], frozenset[int]] = 0, (), frozenset()
@@ -89,31 +90,39 @@ class DisplayReader:
             StepTask(self._serve(), directly, lambda _: None).begin()
 
     async def _serve(self) -> None:
-        """Look once for all who ask before its frame is grabbed, and again while there are others."""
+        """Look once for all requests made before its frame is grabbed, and again while there are others."""
         self._running = True
         try:
             while self._asked:
-                served = await self._look_once()
-                self.seen.drop_old_texts(self._ports.now_s(), self._ports.settings.ocr_ttl_s)
-                self._ports.looked(self)
+                outcome: AcudError | None = None
+                try:
+                    await self._look_once()
+                    self.seen.drop_old_texts(self._ports.now_s(), self._ports.settings.ocr_ttl_s)
+                    self._ports.looked(self)
+                except AcudError as fault:
+                    outcome = fault
+                    if not self._served:
+                        self._take_asked()
+                served, self._served = self._served, []
                 for resume in served:
-                    resume(None)
+                    resume(outcome)
         finally:
             self._running = False
 
-    async def _look_once(self) -> list[Resume[None]]:
-        """Look at the next frame; return the requests that this serves."""
+    async def _look_once(self) -> None:
+        """Look at the next frame, which serves all requests made before its grab. Raises: AcudError of the store."""
         source = self._ports.sources.by_name.get(self.watched.name)
         if self.watched.state is not DisplayState.UP or source is None:
             self.mark_lost(self.watched.reason or f"the display is {self.watched.state.value}")
-            return self._take_asked()
+            self._take_asked()
+            return
         try:
             grabbed = await Callback[Source](partial(self._ports.frame_requests.grab, source))
         except AcudError as fault:
-            served = self._take_asked()
+            self._take_asked()
             self._note_failure(fault.message)
-            return served
-        served = self._take_asked()
+            return
+        self._take_asked()
         needs = self._find_needs(grabbed)
         if not needs.ocr:
             self.seen.confirm_text(grabbed.compared_mono_ns / 1e9)
@@ -121,13 +130,12 @@ class DisplayReader:
             await self._read(grabbed, needs)
         else:
             self.seen.mark_unchanged(grabbed.compared_mono_ns / 1e9)
-        return served
 
-    def _take_asked(self) -> list[Resume[None]]:
+    def _take_asked(self) -> None:
         asked, self._asked = self._asked, []
         self.mode = max((mode for mode, _ in asked), key=list(SceneMode).index)  # each does all that those before it do
         self.begun_s = self._ports.now_s()
-        return [resume for _, resume in asked]
+        self._served = [resume for _, resume in asked]
 
     def _find_needs(self, source: Source) -> Needs:
         seen, now_s = self.seen, self._ports.now_s()

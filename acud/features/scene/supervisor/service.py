@@ -10,6 +10,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from acud.base.clock import Clock
+from acud.base.errors import AcudError
 from acud.base.ids import new_id
 from acud.features.scene.settings import SceneSettings
 from acud.features.scene.supervisor.annotations import SceneAnnotations
@@ -222,9 +223,13 @@ class _JointLook:
         for watched in list(self._left.values()):
             self._scenes.reader(watched).look(self._mode).begin(partial(self._end, watched.name, resume))
 
-    def _end(self, name: str, resume: Resume[None], _: object) -> None:
-        if self._left.pop(name, None) is not None and not self._left:
-            resume(None)
+    def _end(self, name: str, resume: Resume[None], outcome: AcudError | None) -> None:
+        if self._left.pop(name, None) is None:
+            return
+        if outcome is not None:
+            self._left.clear()
+        if not self._left:
+            resume(outcome)
 
     def _end_late(self, resume: Resume[None]) -> None:
         if not self._left:

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 
+from acud.base.errors import StoreUnavailable
 from acud.features.scene.settings import SceneSettings
 from acud.features.scene.supervisor.assembly import (
     DisplayFacts,
@@ -23,7 +24,7 @@ from acud.features.scene.supervisor.display_reader import DisplayElements, Displ
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.questions import Hide, View
 from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
-from acud.supervisor.coroutines import Callback
+from acud.supervisor.coroutines import Callback, raise_fault
 from acud.supervisor.frame_sources import Source
 from acud.supervisor.job_queues import FillJob, Lane
 from acud.supervisor.watched_displays import WatchedDisplay
@@ -106,6 +107,15 @@ def test_a_screen_that_stands_still_is_read_once_however_long_it_is_looked_at() 
     rig.source.frame, rig.made_s = 6, rig.now_s()
     rig.look()
     assert rig.readings == [False, False]
+
+
+def test_a_scene_that_cannot_be_made_ends_the_looks_with_the_fault_and_the_next_is_looked_at() -> None:
+    rig, outcomes = Rig(), []
+    rig.looked = lambda _: raise_fault(StoreUnavailable("the disk is full"))
+    rig.reader.look(SceneMode.ACTIVE).begin(outcomes.append)
+    rig.looked = lambda _: None
+    rig.reader.look(SceneMode.ACTIVE).begin(outcomes.append)
+    assert [str(one) for one in outcomes] == ["the disk is full", "None"]
 
 
 def test_who_asks_for_everything_anew_gets_it() -> None:
