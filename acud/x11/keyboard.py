@@ -52,6 +52,8 @@ _PING_S = 3.0
 """A program that answers pings reads on: it is busy, and gets more time than one that answers none."""
 _ECHO_S = 0.5
 """A program that paints what it reads does so in this time, or is busy as in `_PING_S` where it did before."""
+_SILENT_S = 0.05
+"""The same for a window that painted nothing in the act before."""
 _ECHO_LETTERS = 15, 64
 """So many letters are sent before the typist awaits their paint: at first, and from then on."""
 
@@ -309,12 +311,14 @@ class PaintWatch:
         self._damage: Damage | None = None
         self._is_painted = False
         self._patience_s = _ECHO_S
+        self._silent = 0
+        """The window that painted nothing in the last act (0: none)."""
 
     def begin(self, window: int) -> Iterator[Rest]:
         """Watch the paint of `window` (0: of none) until `end`."""
         if window and self._connection.has(DAMAGE):
             self._damage = Damage(self._connection, self._connection.xlib.create_resource_object("window", window))
-            self._patience_s = _ECHO_S
+            self._patience_s = _SILENT_S if window == self._silent else _ECHO_S
             yield from self._renew()
 
     def end(self) -> None:
@@ -347,7 +351,7 @@ class PaintWatch:
             yield rest
         if not self._is_painted:
             guard.check_held()
-        self._patience_s = _PING_S if self._is_painted else 0.0
+        self._patience_s, self._silent = (_PING_S, 0) if self._is_painted else (0.0, guard.target)
         yield from self._renew()
 
 
@@ -371,8 +375,8 @@ class Typist:
         sizes = self._sizes()
         unread = iter(_ECHO_LETTERS)
         due = next(unread)
-        yield from self._paint.begin(self._guard.target)
         try:
+            yield from self._paint.begin(self._guard.target)
             while rest := keysyms[self._guard.done :]:
                 strokes = self._find_strokes(rest[: next(sizes)])
                 if not strokes:
@@ -386,7 +390,8 @@ class Typist:
                 self._guard.count_sent(len(strokes))
                 yield from self.read([Rest(time.monotonic() + _CHUNK_S)])
                 is_last = self._guard.done == len(keysyms)
-                if text[-1] not in _LEADS_ON if is_last else self._guard.done >= due:
+                # A single letter is what opened a window: there was none before it to be held.
+                if len(keysyms) > 1 and (text[-1] not in _LEADS_ON if is_last else self._guard.done >= due):
                     yield from self._paint.wait(self._guard)
                     due = self._guard.done + next(unread, _ECHO_LETTERS[-1])
         finally:
