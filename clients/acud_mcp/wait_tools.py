@@ -92,7 +92,8 @@ class Condition(ConditionArguments, frozen=True, kw_only=True, forbid_unknown_fi
 
 def make_condition(given: Condition, images: Mapping[str, bytes] = _NO_IMAGES) -> Until | None:
     """Return the condition, or None when no part was given. `images`: see `read_images`. Raises: InvalidRequest."""
-    asked = {name: "" if isinstance(one, str) and not one.strip() else one for name, one in asdict(given).items()}
+    asked = asdict(given)
+    asked["stable"] = asked["stable"] or None
     asked["change"] = asked["change"] or bool(asked["baseline"])
     return join_parts(read_parts(asked, {bytes: images.__getitem__, Path: str.strip}), asked)
 

@@ -11,7 +11,7 @@ from acud.language.quotation_marks import CLOSING, MARKS, QUOTED, quoted_words
 
 _NUMBER = r"[+-]?\d{1,6}(?:\.\d{1,3})?"
 _COORDINATES = re.compile(
-    r"(?:the\s+)?(?:(?:point|position|pixel|coordinates?)\s+)?(?:at\s+)?[\[(]?\s*"
+    r"(?:(?:the\s+)?(?:point|position|pixel|coordinates?)\s+|at\s+)?[\[(]?\s*"
     rf"(?P<named>x\s*[=:]?\s*)?(?P<x>{_NUMBER})\s*[,;\s]\s*(?(named)y\s*[=:]?\s*)(?P<y>{_NUMBER})\s*[\])]?"
 )
 

@@ -64,7 +64,7 @@ def join_parts(parts: Sequence[Until], given: Given) -> Until | None:
 
 def _list_values(given: Given, argument: Argument) -> Iterator[Any]:
     value = given.get(argument.name)
-    yield from value if isinstance(value, tuple) else (value,) if value else ()
+    yield from value if isinstance(value, tuple) else () if value in (None, "") or value is False else (value,)
 
 
 def _make(argument: Argument, value: Any, given: Given) -> Any:

@@ -323,7 +323,7 @@ def test_conditions() -> None:
     with pytest.raises(InvalidRequest, match="stands alone"):
         make_condition(SmartWait(appears_then_goes="a", text="b"))
     assert make_condition(SmartWait(baseline="t")) == Change(baseline="t")
-    assert make_condition(SmartWait(criteria="  ")) is None
+    assert make_condition(SmartWait(text=" ", window="w")) == AllOf((Text(" "), WindowTitle("w")))  # refused as blank
     with pytest.raises(InvalidRequest, match="nothing to wait for"):
         require_condition(SmartWait())
 

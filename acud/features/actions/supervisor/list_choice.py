@@ -6,6 +6,7 @@ An option is looked for in the list's own popup alone, and scrolled to there; a 
 from __future__ import annotations
 
 from functools import partial
+from itertools import count
 from typing import Literal
 
 from acud.features.actions.field_text import is_chosen
@@ -25,6 +26,8 @@ from acud.types.grounding import Candidate, Found
 
 _OPEN_S = 5.0
 """A list may take so long to open."""
+_FREE_LOOKS = 3
+"""So many looks at what opens do not count for that time."""
 _OPEN_SETTLE_S = 0.15
 """A list that opens has faded in by then."""
 _POLL_S = 0.05
@@ -138,7 +141,7 @@ class _PopupChoice:
         The list is its own window, where the toolkit makes one; else it is where the display changed, and is looked at
         again where more changes: at first that may be the look of the control alone.
         """
-        run, found, before = self._run, None, ""
+        run, found, before, looks = self._run, None, "", count()
         while True:
             left_s = max(0.0, self._until_s - run.now_s())
             changed = await run.change(left_s, _OPEN_SETTLE_S, area=EffectArea(run.screen))
@@ -146,11 +149,12 @@ class _PopupChoice:
             box = popup.bounds.intersect(run.screen) if popup is not None else changed.box
             if found is None or popup is not None or box != self._box:
                 if box is None:
-                    return None
+                    return found
                 self._box, self._popup = box, popup.window_id if popup is not None else 0
                 before, began_s = run.make_baseline(), run.now_s()
                 found = await self._look()
-                self._until_s += run.now_s() - began_s  # a look that takes long is not the program's time
+                if next(looks) < _FREE_LOOKS:  # a look that takes long is not the program's time
+                    self._until_s += run.now_s() - began_s
             left_s = self._until_s - run.now_s()
             if found.status == "found" or left_s <= 0 or (self._popup and is_out_of_view(found)):
                 return found
