@@ -13,11 +13,17 @@ from acud.waits.model import PendingYes, Wait
 
 MOST_HELD = 3
 """This many yeses in a row over the hold time count, where the target never stands still for that long."""
+_BE = r"(?:is|are|was|were|be|been|being|gets|got)(?: \w+)?"
+_VIEW = r"(?:(?:the|my|this|that) )?(?:screen|display|page|view|sight)"
 _ABSENT = re.compile(
-    r"\b(?:gone|goes|went|disappear\w*|vanish\w*|close[sd]?|shut|cleared|dismissed|removed|deleted|le(?:aves|ft)|stops|"
-    r"not|no longer|no more|nowhere|without)\b|n't\b",
+    r"\b(?:no|not|cannot|none|nothing|nobody|nowhere|neither|nor|never|without|gone|"
+    r"(?:go|goes|went)(?= (?:away|out|off)\b|[.,;!?]|$)|"
+    rf"disappear\w*|vanish\w*|fade[sd]?|hidden|hides|invisible|{_BE} (?:cleared|deleted|dismissed|removed|wiped)|"
+    rf"closes|closed|shut|(?:to|will|should|must) close|(?:leaves?|left) {_VIEW}|(?:has|have|had) left|"
+    rf"(?:off|from|out of) {_VIEW}|stop(?:s|ped)? (?:being|displaying|reading|saying|showing))\b|n['’]t\b",
     re.IGNORECASE,
 )
+"""A sentence too many that says so is only held for a moment; one too few can count what flickers."""
 _OPEN = unknown("not_judged", "")
 
 

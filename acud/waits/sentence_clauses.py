@@ -47,12 +47,17 @@ class Clause:
         return self._phrase.quote(self.words.get(group, ""))
 
     def name(self) -> str:
-        """Return what is surely the name of its subject, else ""."""
-        return self._phrase.name(self.words.get("name", ""))
+        """Return what is surely the name of its subject, else "". Among capitals only, capitals tell no name."""
+        given = self.words.get("name", "")
+        others = [word for word in self.text.replace(given, " ", 1).split() if word.isalpha()]
+        is_told = self._phrase.quote(given) or not others or any(word == word.lower() for word in others)
+        return self._phrase.name(given) if is_told else ""
 
 
 def read_clause(phrase: Phrase) -> Until | None:
     """Return the condition that one clause means, None if that is not certain."""
+    if grammar().doubt.search(phrase.text) is not None:
+        return None
     for kind, way, pattern in grammar().clauses:
         found = pattern.fullmatch(phrase.text)
         if found is not None and (meant := _READERS[kind](Clause(phrase, way, found))) is not None:
@@ -143,8 +148,11 @@ def _read_held(clause: Clause) -> Until | None:
     return Widget(role, name, value=held, compare=how)
 
 
-def read_amount(words: dict[str, str]) -> tuple[Comparison, str, str] | None:
-    """Return the comparison, the number and its unit; None if a number "reaches" 0, which probably means from above."""
+def read_amount(words: dict[str, str], *, rises: bool = False) -> tuple[Comparison, str, str] | None:
+    """Return the comparison, the number and its unit; None where it may be reached from above as well.
+
+    What `rises` reaches any number above 0 from below, all else only 100 %.
+    """
     value, unit = words["value"].replace(",", ""), (words.get("unit") or words.get("before") or "").casefold()
     unit = "%" if unit.startswith("per") else unit
     if unit and not is_unit(unit) and unit not in grammar().units:
@@ -152,13 +160,15 @@ def read_amount(words: dict[str, str]) -> tuple[Comparison, str, str] | None:
     value = "0" if value.casefold() == "zero" else value
     for sign, verb, after in grammar().compared:
         if verb.fullmatch(words["verb"]) and after.fullmatch(words["after"]):
-            is_reached = sign is Comparison.AT_LEAST and words["verb"][-1].isalpha() and not words["after"]
-            return None if is_reached and float(value) <= 0 and "least" not in words["verb"] else (sign, value, unit)
+            is_reached = grammar().reached.fullmatch(words["verb"]) is not None and not words["after"]
+            is_risen = float(value) > 0 if rises else (float(value), unit) == (100, "%")
+            return (sign, value, unit) if is_risen or not is_reached else None
     return None
 
 
 def _read_range(clause: Clause) -> Until | None:
-    (role, name), amount = _read_control(clause), read_amount(clause.words)
+    role, name = _read_control(clause)
+    amount = read_amount(clause.words, rises=role == "progress bar")
     is_named = bool(name) or "name" not in clause.words
     if amount is None or not is_named or role not in grammar().groups["range"] or amount[2] not in ("", "%"):
         return None

@@ -22,6 +22,7 @@ class Grammar:
         self._words: dict[str, str] = {**table["words"], **table["opening"]}
         self.contractions = [(self.compile(row["written"]), row["full"]) for row in table["contractions"]]
         self.never_first = frozenset(table["names"]["never_first"].split())
+        self.never_within = frozenset(table["names"]["never_within"].split())
         self.plain_names = frozenset(table["names"]["plain"].split())
         self.units = frozenset(table["names"]["units"].split())
         self.roles = {written: role or written for written, role in table["roles"].items()}
@@ -47,11 +48,14 @@ class Grammar:
             for pattern in patterns
         ]
         self.noun, self.role, self.any_state, self.compared_number, self.span = map(
-            self.compile, ("{a_text}", r"\b{role}\b", r"\b{state}\b", r"(?<!\S){compared}", "{span}")
+            self.compile, ("{a_text}", r"\b{role}\b", r"\b{state}\b", r"(?<!\S){compared}", r"\b{span}\b")
         )
         self.hints = {name: self.compile(pattern) for name, pattern in table["hints"].items()}
+        doubt = table["doubt"]
+        self.doubt, self.negated, self.reached = map(self.compile, (doubt["words"], doubt["negated"], "{reaches}"))
         self.opening = self.compile(
-            "(?:{polite},? )*(?:(?:{modal} )?(?:{polite} )*{ask}(?: for me)? )?(?P<when>{when}|for) "
+            "(?:{polite},? )*(?:(?:{modal} )?(?:{polite} )*"
+            "(?:{tell} {when}|{hold} (?:{until}|(?P<there>for))|{stay} (?:{until}|before))|{when}|{until}) "
         )
         self.closing = self.compile(f".*?(?P<end>{table['closing']['ask']}|{table['closing']['thanks']})")
 

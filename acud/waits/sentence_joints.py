@@ -46,7 +46,7 @@ def _strip_opening(text: str) -> Iterator[str]:
     yield text
     if (opening := grammar().opening.match(text)) is not None:
         yield (rest := text[opening.end() :])
-        if opening["when"].casefold() == "for":
+        if opening["there"]:
             yield f"there is {rest}"
 
 
@@ -65,7 +65,10 @@ def _read_joined(phrase: Phrase) -> Until | None:
     for joint, word, join in _JOINTS:
         if f" {word} " not in text or (asked is not None and asked is not join):
             continue
-        known = _read_all(phrase, _share_words(joint.split(text)))
+        parts = joint.split(text)
+        shared = _share_words(parts)
+        is_odd = any(map(grammar().negated.match, parts[:-1])) and (join is AnyOf or shared == parts)
+        known = () if is_odd else _read_all(phrase, shared)
         return join(known) if known else None
     return None
 

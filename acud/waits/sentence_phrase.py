@@ -23,6 +23,8 @@ class Phrase(Struct, frozen=True):
 
     text: str
     quoted: tuple[str, ...]
+    first: str = ""
+    """The first word of the sentence, which has a capital letter in any case."""
 
     @classmethod
     def from_sentence(cls, sentence: str) -> Phrase | None:
@@ -39,11 +41,11 @@ class Phrase(Struct, frozen=True):
         for contraction, full in grammar().contractions:
             text = contraction.sub(full, text)
         is_odd = _PLACEHOLDER.search(plain) is not None or not all(words) or len(text) > _MOST_CHARS
-        return None if is_odd or not set(MARKS).isdisjoint(text) else cls(text, tuple(words))
+        return None if is_odd or not set(MARKS).isdisjoint(text) else cls(text, tuple(words), text.partition(" ")[0])
 
     def with_text(self, text: str) -> Phrase:
         """Return a phrase of other words of the same sentence."""
-        return Phrase(text.strip(" ,"), self.quoted)
+        return Phrase(text.strip(" ,"), self.quoted, self.first)
 
     def quote(self, given: str) -> str:
         """Return the quoted words for the placeholder `given`, "" for any other word."""
@@ -57,4 +59,6 @@ class Phrase(Struct, frozen=True):
             bool(words) and words[0].casefold() not in grammar().never_first and "<" not in given and "'s" not in given
         )
         is_name &= all(word in _SEPARATORS or word != word.lower() or word.isdigit() for word in words)
+        is_name &= grammar().never_within.isdisjoint(word.casefold() for word in words[1:])
+        is_name &= len(words) == 1 or words[:1] != [self.first]
         return self.quote(given) or (given if is_name else "")

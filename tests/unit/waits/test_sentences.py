@@ -29,6 +29,7 @@ from acud.types import (
     WindowTitle,
     number_condition,
 )
+from acud.waits.absence import asks_absence
 from acud.waits.sentence_suggestions import suggest_call
 from acud.waits.sentences import meaning, meaning_notes, with_meanings
 from tests.sentences import FOLDER, readings
@@ -132,7 +133,9 @@ OTHERS: list[tuple[str, Until]] = [
     ('the number after "Temperature" goes above 85 °C', number_condition("Temperature > 85 °c")),
     ('the reading next to "Pressure" climbs over 2.5 bar', number_condition("Pressure > 2.5 bar")),
     ("the number labelled Failed is greater than 0", number_condition("Failed > 0")),
-    ('the counter "Visitors" reaches 1,500', number_condition("Visitors >= 1500")),
+    ('the counter "Visitors" is at least 1,500', number_condition("Visitors >= 1500")),
+    ('"Visitors" reaches 1,500 or more', number_condition("Visitors >= 1500")),
+    ('"Copied" reaches 100 %', number_condition("Copied >= 100 %")),
     ('"Coverage" shows 80 % or more', number_condition("Coverage >= 80 %")),
     ('"Errors" is zero', number_condition("Errors = 0")),
     ('"Load" is no longer above 5', number_condition("Load <= 5")),
@@ -299,7 +302,15 @@ def test_the_grammar_is_compiled_when_it_is_first_needed() -> None:
         ('"Saved" shows in green', "--text Saved"),
         ("the red 'Offline' has left the list", "--gone Offline"),
         ("my Volume slider is above 70, ok", "--widget 'slider \"Volume\" > 70'"),
-        ("the Save button isn't grey, enabled I mean", "--widget 'button \"Save\" enabled'"),
+        ("the left Save button isn't enabled", "--widget 'button \"Save\" not enabled'"),
+        ('the left "Save" button is no longer there', "--widget 'button \"Save\" gone'"),
+        ('the "Save" button on the left is visible', "--widget 'button \"Save\"'"),
+        ("the Close button is highlighted", "--widget 'button \"Close\" STATE'"),
+        ('do not continue until "Done" has turned green', "--text Done"),
+        ("tell me when Save button turns red", "--widget 'button \"Save\" STATE'"),
+        ("Queue is below 5 in the Jobs pane", "--number 'Queue < 5'"),
+        ("the left pane has had no change for 20 seconds", "--stable 20"),
+        ("the clock stops changing", "--stable 5"),
         ("the left window 'Export' has closed", "--window-gone Export"),
         ("Anna's ~/b.txt or ~/c.txt is complete", "--file '~/b.txt'"),
         ("PID 77 and its children end", "--process 77"),
@@ -311,6 +322,48 @@ def test_the_grammar_is_compiled_when_it_is_first_needed() -> None:
 def test_what_is_not_read_is_answered_with_the_call_that_fits_best(sentence: str, call: str) -> None:
     assert meaning(sentence) is None
     assert suggest_call(sentence).startswith(f"acud wait {call}, or smart_wait ")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        '"Done" is not visible yet',
+        'wait as long as "Loading" is shown',
+        'neither "A" nor "B" is visible',
+        'nothing but "Done" is visible',
+        'unless "Error" appears, "Done" is visible',
+        'do not continue if "Error" is visible',
+        'tell me before "Session expired" appears',
+        '"Done" is not enabled',
+        '"Time left" reaches 5 minutes',
+        "THE WINDOW REPORT HAS NOT CLOSED",
+        "the left panel shows a green tick",
+        "the file /tmp/a.log is not empty",
+        "PID 4711 uses less than 5 % CPU",
+        "no changes in the left pane",
+        "two minutes without any change in the left pane",
+        "the left pane is no longer still",
+    ],
+)
+def test_no_call_is_named_that_may_wait_for_the_opposite(sentence: str) -> None:
+    assert meaning(sentence) is None
+    assert suggest_call(sentence).startswith("acud wait --text 'WORDS THAT THE SCREEN SHOWS THEN', or ")
+
+
+ABSENT = """wait for the spinner to go away; the loading label should go away; the panel is hidden; nothing is loading
+wait for the dialog to leave the screen; the toast fades away; the toast has faded away; the toast drops off the screen
+the dialog is out of sight; the message was wiped from the screen; it has stopped showing the spinner
+the cat went away; there is no spinner; no spinner is visible; the spinner cannot be seen; neither lamp is lit
+the lamp never blinks; the label has left the list; the message has now been removed; the big dialog closes
+wait for the big dialog to close"""
+PRESENT = """the left panel shows a green tick; two items are left; the Close button is highlighted; the lamp goes green
+the bus stops list is shown; the removed files are listed; the deleted items folder is open"""
+
+
+def test_a_sentence_that_something_is_gone_is_known_as_one() -> None:
+    for words, asked in ((ABSENT, True), (PRESENT, False)):
+        read = {one: asks_absence(Criteria(one)) for line in words.splitlines() for one in line.split("; ")}
+        assert set(read.values()) == {asked}, read
 
 
 def test_the_call_of_the_tool_is_one_that_it_takes() -> None:
