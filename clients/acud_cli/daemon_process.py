@@ -135,7 +135,9 @@ def _wait_until_ready(
             # Looked at first. One that lost a race against another start ends; then the other's answer is waited for.
             if process.poll() is None:
                 other_end_s = min(end_s, time.monotonic() + _OTHER_S)
-            hopeless = process.poll() is not None and not (_is_other_starting(paths) and time.monotonic() < other_end_s)
+            hopeless = process.poll() is not None and not (
+                _is_supervisor_named_in_lock(paths) and time.monotonic() < other_end_s
+            )
             with contextlib.suppress(DaemonDown):
                 status = client.status()
                 process.returncode = 0  # it goes on without us: no warning about a child still running
@@ -164,7 +166,7 @@ def list_unready(status: StatusReply) -> list[str]:
     return [f"{name} ({': '.join(filter(None, (state, reason)))})" for name, state, reason in late]
 
 
-def _is_other_starting(paths: Paths) -> bool:
+def _is_supervisor_named_in_lock(paths: Paths) -> bool:
     """Return whether the process named in the instance's lock is a supervisor; looking leaves the lock alone."""
     try:
         pid = int(paths.lock.read_text(encoding="ascii"))

@@ -112,7 +112,7 @@ class AsyncClient(AsyncRequestMethods):
         return AsyncEventStream(self, self._paths.endpoint("events"), topic, after)
 
     async def current_scene(self, displays: Sequence[str] = ()) -> Scene:
-        """Return the scene of `displays` (none: all) as it was last seen, without looking."""
+        """Return the last scene that was read of `displays` (none: all), without looking anew."""
         return scene_of(await self.scene(None, displays))
 
     async def refresh_scene(

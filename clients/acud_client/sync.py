@@ -120,7 +120,7 @@ class Client(RequestMethods):
         return EventStream(self, self._paths.endpoint("events"), topic, after)
 
     def current_scene(self, displays: Sequence[str] = ()) -> Scene:
-        """Return the scene of `displays` (none: all) as it was last seen, without looking."""
+        """Return the last scene that was read of `displays` (none: all), without looking anew."""
         return scene_of(self.scene(None, displays))
 
     def refresh_scene(

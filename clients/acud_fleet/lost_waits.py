@@ -140,8 +140,8 @@ class LostWaits:
         return min(_LOOK_S, max(_SOON_S, first - time.time()))
 
     async def _list_waits(self, lost: list[str]) -> dict[str, list[str]]:
-        """Return by host the waits to look at: all of lost hosts, and of others those that were ended in their
-        place.
+        """Return by host the ids of the waits that an endpoint must check: each wait of a lost host, and each wait that
+        an endpoint ended on behalf of its host.
         """
         try:
             marked = await self._places.list_marked()

@@ -58,7 +58,7 @@ class ServerNames:
         return found is not None and found["name"] in _LOOPBACK
 
 
-def _page_scheme(scope: Scope) -> str:
+def _get_own_page_scheme(scope: Scope) -> str:
     """Return the scheme that a page of this server has: a WebSocket's own is ws or wss."""
     return "https" if scope.get("scheme") in ("https", "wss") else "http"
 
@@ -187,7 +187,7 @@ class RequestFilter:
         if host is None:
             words = "this server answers to its own host names only"
             return surface.refuse(421, "host", words, f"see [{surface.table}] allowed_hosts")
-        if not self._names.may(origins, host, _page_scheme(scope)):
+        if not self._names.may(origins, host, _get_own_page_scheme(scope)):
             words = "pages of other origins may not use this server"
             return surface.refuse(403, "origin", words, f"see [{surface.table}] allowed_origins")
         if (

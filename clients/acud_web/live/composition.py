@@ -151,15 +151,17 @@ class OpenRing:
 
     # ---- steps: in any thread ----------------------------------------------------------------------------------------
 
-    def step(self, canvas: Canvas, max_side_px: int, known: Known, *, hides: bool, now_s: float) -> FrameStep | None:
+    def step(
+        self, canvas: Canvas, max_side_px: int, known: Known, *, is_redacted: bool, now_s: float
+    ) -> FrameStep | None:
         """Return what brings `canvas` to the newest frame, and note it there; None when nothing is to be sent.
 
-        `hides`: what rules hide is black, and the frame is the one of the places in `known`. Raises: FrameGone when no
-        frame could be read: the next will do.
+        `is_redacted`: what rules hide is black, and the frame is the one of the places in `known`. Raises: FrameGone
+        when no frame could be read: the next will do.
         """
-        hidden = known.hidden if hides else ()
+        hidden = known.hidden if is_redacted else ()
         size = _scaled_size(self.size, max_side_px)
-        with self._view(known, hides) as view:
+        with self._view(known, is_redacted) as view:
             key = canvas.ring != self.serial or canvas.max_side_px != max_side_px
             changed, exact = self._due(canvas, view, hidden, now_s, key=key)
             if not changed.any() and not exact.any():
@@ -192,25 +194,25 @@ class OpenRing:
             [data for _, data in blocks],
         )
 
-    def whole(self, known: Known, *, hides: bool) -> tuple[int, bytes]:
-        """Return the newest frame's number, and the whole of it as JPEG. Raises: FrameGone."""
-        hidden = known.hidden if hides else ()
-        with self._view(known, hides) as view:
+    def encode_newest_frame(self, known: Known, *, is_redacted: bool) -> tuple[int, bytes]:
+        """Return the newest frame's number, and the frame as JPEG in full size. Raises: FrameGone."""
+        hidden = known.hidden if is_redacted else ()
+        with self._view(known, is_redacted) as view:
             picture = self._whole(view, hidden)
             return view.frame, self._wholes.get(view.frame, hidden, lambda: picture_parts.whole_jpeg(picture))
 
-    def thumbnail(self, known: Known, max_side_px: int, *, hides: bool) -> bytes:
+    def thumbnail(self, known: Known, max_side_px: int, *, is_redacted: bool) -> bytes:
         """Return the newest frame as a JPEG of at most `max_side_px`. Raises: FrameGone."""
-        hidden = known.hidden if hides else ()
+        hidden = known.hidden if is_redacted else ()
         size = _scaled_size(self.size, max_side_px)
-        with self._view(known, hides) as view:
+        with self._view(known, is_redacted) as view:
             whole = self._whole(view, hidden)
             picture = whole if size == self.size else _resize(whole, size)
             return self._wholes.get(view.frame, (size, hidden), lambda: picture_parts.whole_jpeg(picture))
 
-    def _view(self, known: Known, hides: bool) -> FrameView:
-        view = self.reader.newest(1, known.frame if hides else None)
-        if hides and view.frame != known.frame:
+    def _view(self, known: Known, is_redacted: bool) -> FrameView:
+        view = self.reader.newest(1, known.frame if is_redacted else None)
+        if is_redacted and view.frame != known.frame:
             raise FrameGone(f"frame {known.frame}, whose hidden places are known, was overwritten")
         return view
 

@@ -91,7 +91,7 @@ class Pictures:
         self._size = ring.size
         ring.begin()
         work = asyncio.get_running_loop().run_in_executor(
-            self._hub.workers, lambda: ring.whole(known, hides=self._hides)
+            self._hub.workers, lambda: ring.encode_newest_frame(known, is_redacted=self._hides)
         )
         work.add_done_callback(lambda _: ring.end())
         try:
@@ -271,7 +271,7 @@ async def _small(request: Request, hub: DisplayHub, display: LiveDisplay) -> Res
         return Response(status_code=304, headers=head)
     ring.begin()
     work = asyncio.get_running_loop().run_in_executor(
-        hub.workers, lambda: ring.thumbnail(known, _THUMBNAIL_PX, hides=hides)
+        hub.workers, lambda: ring.thumbnail(known, _THUMBNAIL_PX, is_redacted=hides)
     )
     work.add_done_callback(lambda _: ring.end())
     try:

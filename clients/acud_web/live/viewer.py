@@ -71,7 +71,7 @@ class Viewer:
         while True:
             self._news.clear()
             now_s = time.monotonic()
-            found = self._describe_loss() or await self._step(now_s) or self._make_alive(now_s)
+            found = self._take_loss_message() or await self._step(now_s) or self._make_alive(now_s)
             if found:
                 return found
             with suppress(TimeoutError):
@@ -80,7 +80,10 @@ class Viewer:
 
     # ---- loss --------------------------------------------------------------------------------------------------------
 
-    def _describe_loss(self) -> str:
+    def _take_loss_message(self) -> str:
+        """Return the encoded message about a new loss of the display and clear the canvas; "" when the loss is old or
+        there is none. Raises: Ended.
+        """
         if self._display.bye is not None:
             raise Ended(self._display.bye)
         lost = self._now_lost()
@@ -137,7 +140,7 @@ class Viewer:
         side_px = self._want.max_side_px
         ring.begin()
         work = asyncio.get_running_loop().run_in_executor(
-            self._workers, lambda: ring.step(self._canvas, side_px, known, hides=self._hides, now_s=now_s)
+            self._workers, lambda: ring.step(self._canvas, side_px, known, is_redacted=self._hides, now_s=now_s)
         )
         work.add_done_callback(lambda done: _release_ring(ring, done))
         try:
