@@ -109,14 +109,15 @@ class Call:
         """Whether something was done outside the store: from then on repeats get the same answer, even an error."""
 
     def reply(
-        self, body: msgspec.Struct, left: Callable[[], None] | None = None, kept: msgspec.Struct | None = None
+        self, body: msgspec.Struct, on_sent: Callable[[], None] | None = None, stored_body: msgspec.Struct | None = None
     ) -> None:
-        """Answer; the reply is sent after this turn's commit. `left` is called once it was sent to a connected client.
+        """Answer; the reply is sent after this turn's commit. `on_sent` is called once it was sent to a connected
+        client.
 
-        `kept`: the answer for repeats, if `body` holds what must not be stored.
+        `stored_body`: the answer for repeats, if `body` holds what must not be stored.
         """
-        stored = None if kept is None else reply_of(self.request_id, kept)
-        self._control.answer(self, reply_of(self.request_id, body), left, stored)
+        stored = None if stored_body is None else reply_of(self.request_id, stored_body)
+        self._control.answer(self, reply_of(self.request_id, body), on_sent, stored)
 
     def when_started(self, step: Callable[[], None]) -> None:
         """Do `step` once the start of this request is on disk; if that fails, the call fails without it."""
@@ -340,22 +341,22 @@ class Control:
         self,
         call: Call,
         envelope: ReplyEnvelope,
-        left: Callable[[], None] | None = None,
-        kept: ReplyEnvelope | None = None,
+        on_sent: Callable[[], None] | None = None,
+        stored: ReplyEnvelope | None = None,
     ) -> None:
-        """Queue the reply of `call`; for a mutating request, record it (or `kept`) in the turn's transaction."""
+        """Queue the reply of `call`; for a mutating request, record it (or `stored`) in the turn's transaction."""
         if call.answered:
             raise RuntimeError(f"{call.spec.name} {call.request_id} was answered twice")
         call.answered = True
         self._unpark(call.request_id)
-        final = self._record_reply(call, envelope, kept or envelope) if call.spec.mutating else envelope
-        self._outgoing.append(Outgoing(call.peer, final, call.asked, left, stands=not call.spec.mutating))
+        final = self._record_reply(call, envelope, stored or envelope) if call.spec.mutating else envelope
+        self._outgoing.append(Outgoing(call.peer, final, call.asked, on_sent, stands=not call.spec.mutating))
 
-    def _record_reply(self, call: Call, envelope: ReplyEnvelope, kept: ReplyEnvelope) -> ReplyEnvelope:
+    def _record_reply(self, call: Call, envelope: ReplyEnvelope, stored: ReplyEnvelope) -> ReplyEnvelope:
         requests = self._journal.store.requests
         try:
             if envelope.error is None or call.acted:
-                requests.answer(call.request_id, call.digest, codec.encode(kept), self._clock.instant().utc_s)
+                requests.answer(call.request_id, call.digest, codec.encode(stored), self._clock.instant().utc_s)
             else:
                 requests.withdraw(call.request_id)
         except StoreUnavailable as fault:
@@ -368,8 +369,8 @@ class Control:
         for one in outgoing:
             began_s = self._now()
             self._count(one)
-            if self._send(one.peer, msgspec.structs.replace(one.envelope, n=newest)) and one.left is not None:
-                one.left()
+            if self._send(one.peer, msgspec.structs.replace(one.envelope, n=newest)) and one.on_sent is not None:
+                one.on_sent()
             self.server.charge(one.peer, self._now() - began_s)
 
     def _count(self, one: Outgoing) -> None:

@@ -169,7 +169,7 @@ class DeliveryProcess:
         self._on_notified.append(on_ended)
 
     def on_pushes(self, ready: Callable[[], None], on_ended: Callable[[Pushed | Undone], None]) -> None:
-        """Do the same for pushes."""
+        """Call `ready` when the process takes pushes, `on_ended` with each outcome, or `Undone` at its end."""
         self._on_ready.append(ready)
         self._on_pushed.append(on_ended)
 

@@ -257,8 +257,8 @@ class InstructionCaller(Protocol):
         """Note that something is about to be done outside the store."""
         ...
 
-    def reply(self, body: DoReply, *, kept: DoReply) -> None:
-        """Handle the answer; `kept`: the version that may be stored."""
+    def reply(self, body: DoReply, *, stored_body: DoReply) -> None:
+        """Handle the answer; `stored_body`: the version that may be stored."""
         ...
 
     def fail(self, fault: AcudError) -> None:

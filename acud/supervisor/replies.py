@@ -60,7 +60,7 @@ class Outgoing(msgspec.Struct, frozen=True):
     peer: ServerConnection
     envelope: ReplyEnvelope
     asked: RequestTiming
-    left: Callable[[], None] | None = None
+    on_sent: Callable[[], None] | None = None
     again: Callable[[], ReplyEnvelope] | None = None
     stands: bool = False
 

@@ -27,15 +27,15 @@ _ABSENT = re.compile(
 _OPEN = unknown("not_judged", "")
 
 
-def hold(wait: Wait, pending: PendingYes, seen_at: float) -> Wait:
-    """Return the wait with a new yes about what was seen at `seen_at`; a yes that rests on an absence is held first."""
+def add_pending_yes(wait: Wait, pending: PendingYes, seen_at: float) -> Wait:
+    """Return the wait with a new yes about what was seen at `seen_at`; hold a yes first that rests on an absence."""
     judge_state = wait.judge_state
     hold_s = wait.spec.policy.hold_s if wait.spec.timeout_s and _rests_on_absence(wait, pending.verdicts) else 0.0
     since = seen_at if judge_state.absent_since is None else judge_state.absent_since
     count = judge_state.absences + 1
-    is_held = not hold_s or (count >= MOST_HELD and seen_at >= since + hold_s)
+    is_hold_over = not hold_s or (count >= MOST_HELD and seen_at >= since + hold_s)
     after = replace(judge_state, absent_since=since, absences=count) if hold_s else judge_state
-    held = pending if is_held else replace(pending, hold_until=seen_at + hold_s)
+    held = pending if is_hold_over else replace(pending, hold_until=seen_at + hold_s)
     return replace(wait, pending=held, judge_state=after)
 
 

@@ -75,7 +75,7 @@ def can_coalesce(wait: Wait) -> bool:
         return False
     if any(isinstance(leaf, Change) for leaf in wait.leaves):
         return False
-    return _lacks_quiet(wait, view_state) and _has_turn(wait, view_state)
+    return _lacks_quiet(wait, view_state) and _needs_no_frame_to_judge(wait, view_state)
 
 
 def _lacks_quiet(wait: Wait, view_state: ViewState) -> bool:
@@ -90,8 +90,8 @@ def _lacks_quiet(wait: Wait, view_state: ViewState) -> bool:
     )
 
 
-def _has_turn(wait: Wait, view_state: ViewState) -> bool:
-    """Return whether the pixels seen so far will be judged anyway, or no judge may be asked now."""
+def _needs_no_frame_to_judge(wait: Wait, view_state: ViewState) -> bool:
+    """Return whether the pixels seen so far will be judged without another frame, or no judge may be asked now."""
     now = make_basis(wait, view_state.grabbed_at)
     if not now.asked or JobKind.JUDGE in wait.requests.jobs:
         return True

@@ -304,7 +304,7 @@ def apply_texts(wait: Wait, at: float) -> Wait:
     answers = {index: now[index].answer for index, leaf in enumerate(wait.leaves) if is_text_leaf(wait, leaf)}
     before = wait.texts
     if answers == before.answers:
-        return replace(wait, texts=_confirm_newest(wait, before))
+        return replace(wait, texts=_extend_to_newest_frame(wait, before))
     after = replace(wait, texts=TextSnapshot(answers, at, read_at=before.read_at, widgets_at=before.widgets_at))
     if wait.pending is None or wait.pending.frames is not None or not _is_denied(after, wait.pending, now):
         return after
@@ -325,11 +325,13 @@ def update_texts(wait: Wait, event: FrameSeen) -> TextSnapshot:
     if event.grabbed_at < (texts.since if texts.first is None else texts.newest_at):
         return texts
     first = event.frame if texts.first is None else texts.first
-    return _confirm_newest(wait, replace(texts, first=first, newest=event.frame, newest_at=event.grabbed_at))
+    return _extend_to_newest_frame(wait, replace(texts, first=first, newest=event.frame, newest_at=event.grabbed_at))
 
 
-def _confirm_newest(wait: Wait, texts: TextSnapshot) -> TextSnapshot:
-    """Count the newest frame as one of this moment, once a terminal and widgets were read after it too."""
+def _extend_to_newest_frame(wait: Wait, texts: TextSnapshot) -> TextSnapshot:
+    """Return the snapshot with the newest frame included, if terminal and widgets were read after that frame was
+    grabbed; else return it unchanged.
+    """
     if texts.first is None or read_at(wait, texts) < texts.newest_at:
         return texts
     return replace(texts, last=max(texts.last, texts.newest))

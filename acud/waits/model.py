@@ -319,7 +319,7 @@ class Wait(Struct, frozen=True):
         return view_state if view_state.looked else None
 
     @property
-    def last_start(self) -> float:
+    def last_judgement_start(self) -> float:
         """Start of the newest judgement that cost a call or may yet; answers from memory do not count."""
         return max([self.judge_state.last_start, *(flight.at for flight in self.in_flight(JobKind.JUDGE))])
 

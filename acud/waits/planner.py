@@ -26,7 +26,7 @@ from acud.types import (
     WindowTitle,
     unknown,
 )
-from acud.waits.absence import hold
+from acud.waits.absence import add_pending_yes
 from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED, evaluate, may_ask_model, open_leaves
 from acud.waits.effects import (
     FrameRateDemand,
@@ -206,7 +206,7 @@ def _take_local_yes(wait: Wait, whole: Verdict, now: PlanBasis) -> Outcome:
     if since is not None and view_state is not None and view_state.grabbed_at < since:
         return _grab(wait, since, at)
     if judge_state.yeses + 1 >= wait.spec.policy.confirm:
-        return hold(wait, _make_pending_yes(wait, whole, now), at), ()
+        return add_pending_yes(wait, _make_pending_yes(wait, whole, now), at), ()
     after = at + wait.spec.policy.min_interval_s
     return replace(wait, judge_state=replace(judge_state, yeses=judge_state.yeses + 1, confirm_at=after)), ()
 
@@ -405,7 +405,7 @@ def _find_unjudged_since(wait: Wait, view_state: ViewState, now: PlanBasis) -> f
     if max(fitting, default=-1) >= view_state.touched_frame:
         return None
     pixels_known = max(frames, default=-1) >= view_state.touched_frame
-    return wait.last_start if pixels_known else view_state.touched_since(max(frames, default=-1))
+    return wait.last_judgement_start if pixels_known else view_state.touched_since(max(frames, default=-1))
 
 
 def has_unjudged(wait: Wait, at: float, shown_at: float) -> bool:
@@ -428,7 +428,7 @@ def _find_pause_end(wait: Wait, view_state: ViewState) -> float | None:
     judged = max((cover.frame for cover in _list_covers(wait) if cover is not None), default=-1)
     if not wait.paces_restless or judged >= view_state.touched_frame:
         return None
-    return wait.judge_state.restless.find_pause_end(view_state, judged, wait.last_start)
+    return wait.judge_state.restless.find_pause_end(view_state, judged, wait.last_judgement_start)
 
 
 def make_coverage(due: JobRequest, frame: int) -> Coverage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from acud.types import Answer, Criteria, Evidence, Text, Verdict, unknown
-from acud.waits.absence import hold
+from acud.waits.absence import add_pending_yes
 from acud.waits.anew import count_anew, describe_presence, find_typed, note_look
 from acud.waits.conditions import evaluate
 from acud.waits.effects import BaselineTaken, EvaluationRecord, JobKind, WaitEffect
@@ -274,7 +274,7 @@ def _on_yes(wait: Wait, whole: Verdict, event: JobDone, flight: JobInFlight, ver
         return replace(wait, judge_state=judge_state)
     if judge_state.yeses + 1 >= wait.spec.policy.confirm:
         pending = _make_pending_yes(wait, whole, event, verdicts)
-        return hold(replace(wait, judge_state=judge_state), pending, flight.at)
+        return add_pending_yes(replace(wait, judge_state=judge_state), pending, flight.at)
     due_at = max(event.at, flight.at + wait.spec.policy.min_interval_s)
     return replace(
         wait, judge_state=replace(judge_state, yeses=judge_state.yeses + 1, yes_turn=flight.turn, confirm_at=due_at)

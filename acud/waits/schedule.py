@@ -80,11 +80,11 @@ def _plan_cadence(wait: Wait, grabbed_at: float, since: float | None, pause_end:
     policy, judge_state, unjudged = wait.spec.policy, wait.judge_state, since is not None
     match policy.cadence:
         case Cadence.EVENT if pause_end is not None and since is not None:
-            usual = next(_plan_event(wait.armed_at, policy, wait.last_start, grabbed_at, since)).at
+            usual = next(_plan_event(wait.armed_at, policy, wait.last_judgement_start, grabbed_at, since)).at
             yield LookTurn(max(usual, pause_end), judge=True, fresh=True, paused=pause_end > usual)
-            yield from _plan_event(wait.armed_at, policy, wait.last_start, grabbed_at, None)
+            yield from _plan_event(wait.armed_at, policy, wait.last_judgement_start, grabbed_at, None)
         case Cadence.EVENT:
-            yield from _plan_event(wait.armed_at, policy, wait.last_start, grabbed_at, since)
+            yield from _plan_event(wait.armed_at, policy, wait.last_judgement_start, grabbed_at, since)
         case Cadence.FIXED:
             tick = next_tick(wait.armed_at, policy.interval_s, judge_state.last_look)
             yield LookTurn(tick, judge=unjudged or wait.gate is GateKind.NONE, fresh=True, hard=True)

@@ -134,21 +134,21 @@ class OwnTerminals:
         state = await self.find_state(free)
         ticks = 0 if state.ended else start_ticks(state.pid) or 0
         if ticks:  # else it has ended already
-            await self._act(free, own_tmux.ticks_arguments(free, ticks))
+            await self._run_commands(free, own_tmux.ticks_arguments(free, ticks))
         return state
 
     async def paste(self, name: str, text: str) -> None:
         """Type `text` as it is."""
-        await self._act(name, own_tmux.paste_arguments(name, new_id("typed")), text.encode("utf-8", "replace"))
+        await self._run_commands(name, own_tmux.paste_arguments(name, new_id("typed")), text.encode("utf-8", "replace"))
 
     async def press(self, name: str, keys: Sequence[str]) -> None:
         """Press keys, named as tmux does."""
-        await self._act(name, own_tmux.key_arguments(name, keys))
+        await self._run_commands(name, own_tmux.key_arguments(name, keys))
 
     async def close(self, name: str) -> None:
         """End a session and everything in it."""
         _LOG.info("terminal.closed", terminal=name)
-        await self._act(name, own_tmux.close_arguments(name))
+        await self._run_commands(name, own_tmux.close_arguments(name))
 
     async def read_screen(self, name: str, lines: int) -> tuple[TerminalState, str]:
         """Return the session and its screen, with `lines` above it."""
@@ -175,24 +175,24 @@ class OwnTerminals:
 
     # ---- calls of tmux ---------------------------------------------------------------------------------------------
 
-    async def _act(self, name: str, arguments: list[str], given: bytes = b"") -> None:
-        """Run the commands; a last one in the same call confirms that none was cut off."""
+    async def _run_commands(self, name: str, arguments: list[str], stdin: bytes = b"") -> None:
+        """Run the tmux commands; a last one in the same call confirms that none was cut off."""
         done = new_id("done")
-        output = await self._ask([*arguments, ";", "display-message", "-p", done], name, given)
+        output = await self._ask([*arguments, ";", "display-message", "-p", done], name, stdin)
         if done not in output and self.has_server:
             raise _build_failure("a call was cut off")
 
-    async def _ask(self, arguments: list[str], name: str, given: bytes = b"") -> str:
-        answer = await self._call(arguments, given)
+    async def _ask(self, arguments: list[str], name: str, stdin: bytes = b"") -> str:
+        answer = await self._call(arguments, stdin)
         if not answer.complaint:
             return answer.output
         if tmux.is_server_missing(answer.complaint) or answer.complaint.startswith("can't find"):
             raise unknown_terminal(name, await self.list_states())
         raise _build_failure(answer.complaint)
 
-    async def _call(self, arguments: list[str], given: bytes = b"") -> CallResult:
+    async def _call(self, arguments: list[str], stdin: bytes = b"") -> CallResult:
         command = [self._settings.tmux, "-u", "-f", "/dev/null", "-S", str(self._socket), *arguments]
-        return await run_program(self._loop, command, self._env, self._settings.timeout_s, given)
+        return await run_program(self._loop, command, self._env, self._settings.timeout_s, stdin)
 
     # ---- ends of programs ------------------------------------------------------------------------------------------
 

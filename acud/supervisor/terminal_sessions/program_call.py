@@ -42,14 +42,14 @@ class ProgramCall:
         env: Mapping[str, str],
         timeout_s: float,
         done: Done,
-        given: bytes = b"",
+        stdin: bytes = b"",
     ) -> None:
-        """`given`: its standard input."""
+        """`stdin`: its standard input."""
         self._loop = loop
         self._done = done
         self._late = ""
         self._output = bytearray()
-        self._child = _start_program(command, env, given)
+        self._child = _start_program(command, env, stdin)
         self._pipes = [_set_nonblocking(self._child.stdout), _set_nonblocking(self._child.stderr)]
         loop.watch(self._pipes[0], self._read)
         self._process = WatchedProcess(loop, self._child.pid, self._on_exit, self._child)
@@ -82,25 +82,25 @@ class ProgramCall:
 
 
 async def run_program(
-    loop: EventLoop, command: list[str], env: Mapping[str, str], timeout_s: float, given: bytes = b""
+    loop: EventLoop, command: list[str], env: Mapping[str, str], timeout_s: float, stdin: bytes = b""
 ) -> CallResult:
     """Return what `command` printed; a failure to start it is a complaint too, in a later turn."""
     try:
-        return await Callback[CallResult](lambda done: ProgramCall(loop, command, env, timeout_s, done, given))
+        return await Callback[CallResult](lambda done: ProgramCall(loop, command, env, timeout_s, done, stdin))
     except Unavailable as fault:
         await sleep(loop, 0.0)
         return CallResult("", fault.message)
 
 
-def _start_program(command: list[str], env: Mapping[str, str], given: bytes) -> subprocess.Popen[bytes]:
+def _start_program(command: list[str], env: Mapping[str, str], stdin: bytes) -> subprocess.Popen[bytes]:
     try:
-        with os.fdopen(os.memfd_create("given"), "w+b") as stdin:  # a pipe would block beyond 64 KiB
-            stdin.write(given)
-            stdin.seek(0)
+        with os.fdopen(os.memfd_create("given"), "w+b") as file:  # a pipe would block beyond 64 KiB
+            file.write(stdin)
+            file.seek(0)
             return subprocess.Popen(
                 command,
                 env=dict(env),
-                stdin=stdin,
+                stdin=file,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=True,

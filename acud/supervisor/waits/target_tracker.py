@@ -188,14 +188,14 @@ class TargetTracker:
         if known:
             on_verdicts(known)
 
-    def hold(self, task_id: str) -> None:
+    def hide_targets(self, task_id: str) -> None:
         """Hide the targets of a paused task's waits, so that nothing is judged; deadlines run on."""
         self._held.add(task_id)
         for active in self._find_of_task(task_id):
             self._blind(active)
 
-    def release(self, task_id: str) -> None:
-        """Show a task's waits their targets again; what changed meanwhile counts as one change."""
+    def show_targets(self, task_id: str) -> None:
+        """Show the targets of a resumed task's waits again; what changed meanwhile counts as one change."""
         if task_id in self._held:
             self._held.discard(task_id)
             for active in self._find_of_task(task_id):

@@ -154,7 +154,7 @@ class EffectWatch:
             active = await run.judge(spec, run.request.task_id)
             verdict, doubt = _verdict(active, run.request.timeout_s), _find_doubt(active)
             if active.state is not WaitState.RESOLVED:
-                return no(self._nothing()) if verdict.answer is Answer.NO else verdict
+                return no(self._describe_no_change()) if verdict.answer is Answer.NO else verdict
             if doubt and is_on_tiles:
                 return unknown("engine", f"it can't be said what changed: {doubt}")
             if doubt:
@@ -164,7 +164,7 @@ class EffectWatch:
                 return yes(verdict.detail)
             elif (effect := await self._watch_small_change()) is not None:
                 return effect
-        return no(self._nothing())
+        return no(self._describe_no_change())
 
     async def _watch_small_change(self) -> Verdict | None:
         """A change as small as a caret was seen: return yes if it grows or stays; None where it goes on by itself, and
@@ -186,7 +186,7 @@ class EffectWatch:
         self._area = without(self._area, place)
         return None
 
-    def _nothing(self) -> str:
+    def _describe_no_change(self) -> str:
         beyond = " but what changes by itself" if self._moved_by_itself else ""
         return f"nothing changed in {self._run.request.timeout_s:g} s{beyond}"
 

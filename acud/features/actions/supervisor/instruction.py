@@ -108,7 +108,7 @@ def _answer(caller: InstructionCaller, outcome: DoReply | AcudError) -> None:
     if isinstance(outcome, AcudError):
         caller.fail(outcome)
     else:
-        caller.reply(outcome, kept=replace(outcome, field=None, effects=None))
+        caller.reply(outcome, stored_body=replace(outcome, field=None, effects=None))
 
 
 def _give_up(task: StepTask[DoReply], running: RunningInstruction, reason: str) -> None:

@@ -75,10 +75,12 @@ def _replace_places(action: A, pixels: Mapping[Any, Point]) -> A:
     return action
 
 
-def _check_on_display(pixel: Point, given: Point, width: int, height: int) -> Point:
+def _check_on_display(pixel: Point, requested_point: Point, width: int, height: int) -> Point:
     if 0 <= pixel.x < width and 0 <= pixel.y < height:
         return pixel
-    told = f"{pixel.x},{pixel.y}" + (f" (from {given.x},{given.y})" if given != pixel else "")
+    told = f"{pixel.x},{pixel.y}" + (
+        f" (from {requested_point.x},{requested_point.y})" if requested_point != pixel else ""
+    )
     raise InvalidRequest(
         f"{told} is off the display, which is {width}x{height}", hint=f"x is 0 to {width - 1}, y is 0 to {height - 1}"
     )

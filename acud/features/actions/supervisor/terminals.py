@@ -342,22 +342,22 @@ class _Typing(_TerminalCall):
             await self._terminals.press(state.name, self._keys)
         return await self._finish(state, request.wait)
 
-    async def _type_text(self, was: TerminalState) -> tuple[TerminalState, int, bool]:
+    async def _type_text(self, before: TerminalState) -> tuple[TerminalState, int, bool]:
         """Type the text; return the session then, the line from which on output counts, and whether its echo stands
         before that: it does where the text was echoed at the cursor and Enter ends it. Else the line of the cursor
         counts from its beginning.
         """
         self._call.touch()
         until_s, cells = self._now_s() + _ECHO_S, _cells(self._request.text)
-        self._core.waits.targets.note_typed(f"pty:{was.name}", self._request.text)
-        await self._terminals.paste(was.name, self._request.text)
+        self._core.waits.targets.note_typed(f"pty:{before.name}", self._request.text)
+        await self._terminals.paste(before.name, self._request.text)
         while True:
             state = await self._terminals.find_state(self._request.terminal)
-            if cells is not None and state.cell == was.cell + cells:
+            if cells is not None and state.cell == before.cell + cells:
                 is_apart = self._keys[:1] == ("Enter",)
-                return state, state.line + 1 if is_apart else was.line, is_apart
+                return state, state.line + 1 if is_apart else before.line, is_apart
             if cells is None or self._now_s() >= until_s:
-                return state, was.line, False
+                return state, before.line, False
             await sleep(self._core.loop, _ECHO_POLL_S)
 
     def _note_enter(self) -> None:

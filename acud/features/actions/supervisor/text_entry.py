@@ -189,7 +189,9 @@ class TextEntry:
         return EffectArea(inside) if inside is not None else None
 
     async def _check_whole(self, box: Rect) -> InstructionEnding:
-        """The text was read in the field; as it replaces what stood there, nothing else may be."""
+        """Read the field, and report a fault if it holds more than the typed text, which replaced the earlier
+        content.
+        """
         now = await self._run.read_text(box)
         text = " ".join(now.lines)
         read, typed = "".join(text.split()), "".join(self._instruction.text.split())

@@ -253,8 +253,8 @@ class RunCaller:
     def touch(self) -> None:
         """Do nothing: a run is never repeated."""
 
-    def reply(self, body: DoReply, *, kept: DoReply) -> None:
-        """Take the answer; a run does not store `kept`."""
+    def reply(self, body: DoReply, *, stored_body: DoReply) -> None:
+        """Take the answer; a run does not store `stored_body`."""
         self._end(body)
 
     def fail(self, fault: AcudError) -> None:

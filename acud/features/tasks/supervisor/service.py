@@ -77,7 +77,7 @@ class Tasks:
     def hold_paused(self) -> None:
         """Suspend the waits of paused tasks, before any wait is armed."""
         for task in self.table.all_in(TaskStatus.PAUSED):
-            self._core.waits.targets.hold(task.task_id)
+            self._core.waits.targets.hide_targets(task.task_id)
 
     def sweep(self) -> None:
         """End what a former supervisor left: waits and displays of tasks that ended, or were never stored."""
@@ -222,9 +222,9 @@ class Tasks:
             case TaskStatus.PAUSED:
                 for stopped in self._observers.stopped:
                     stopped(task.task_id, f'task "{task.name}" is paused')
-                self._core.waits.targets.hold(task.task_id)
+                self._core.waits.targets.hide_targets(task.task_id)
             case TaskStatus.ACTIVE:
-                self._core.waits.targets.release(task.task_id)
+                self._core.waits.targets.show_targets(task.task_id)
             case _:
                 for ended in self._observers.ended:
                     ended(task)
@@ -234,7 +234,7 @@ class Tasks:
         for stopped in self._observers.stopped:
             stopped(task.task_id, reason)
         self._core.waits.end_task(task.task_id, reason)
-        self._core.waits.targets.release(task.task_id)
+        self._core.waits.targets.show_targets(task.task_id)
         watched = self._core.watched_displays.find_by_number(task.display_number)
         if watched is not None:
             self._core.displays.remove(watched, lambda: None)

@@ -60,7 +60,7 @@ class Rig:
 def test_it_thinks_acts_and_thinks_again() -> None:
     rig = Rig()
     rig.think()
-    rig.instructions.pop().reply(DoReply("verified", ":7", "clicked", "click"), kept=None)
+    rig.instructions.pop().reply(DoReply("verified", ":7", "clicked", "click"), stored_body=None)
     assert [one.outcome for one in rig.driver.info.steps] == ["verified"]
     assert (len(rig.thoughts), rig.driver.info.state) == (1, RunState.RUNNING)
 
@@ -69,7 +69,7 @@ def test_a_run_that_is_stopped_gives_up_its_instruction_and_goes_no_further() ->
     rig = Rig()
     rig.think()
     rig.driver.stop(RunState.CANCELLED, "enough")
-    rig.instructions.pop().reply(DoReply("verified", ":7", "clicked", "click"), kept=None)
+    rig.instructions.pop().reply(DoReply("verified", ":7", "clicked", "click"), stored_body=None)
     assert (rig.given_up, rig.thoughts) == (["the run of the agent ended before this did"], [])
     assert (rig.stepped[-1].state, rig.stepped[-1].reason) == (RunState.CANCELLED, "enough")
 
