@@ -79,7 +79,7 @@ async def _ask_backend(backend: Model, request: ChatRequest, context: EvaluatorC
 async def _picture(shot: ViewPixels, backend: Model, context: EvaluatorContext) -> JudgePicture:
     form = context.form(backend)
     if form.redacted:
-        out = await context.outgoing(shot)
+        out = await context.redact_shot(shot)
         if isinstance(out, Withheld):
             raise Unavailable(out.reason)
         shot = out.shot

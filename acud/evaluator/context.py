@@ -135,10 +135,12 @@ class EvaluatorContext:
         with self.counters.measure("encode"):
             return await self.off_loop(lambda: _encode_shot(shot, form))
 
-    async def outgoing(self, shot: ViewPixels, secure: Iterable[Rect] = ()) -> RedactedPixels | Withheld:
-        """Return the shot redacted for leaving the machine. `secure`: known password fields, in its pixels."""
+    async def redact_shot(self, shot: ViewPixels, password_boxes: Iterable[Rect] = ()) -> RedactedPixels | Withheld:
+        """Return the shot with each secret hidden, or why it must not leave the machine. `password_boxes`: boxes of
+        known password fields, in its pixels.
+        """
         with self.counters.measure("redact"):
-            return await self._redactor.outgoing(shot, secure)
+            return await self._redactor.redact_shot(shot, password_boxes)
 
     def redact_quote(self, text: str) -> str:
         """Return text from a screen, redacted for leaving the machine. Raises: TookTooLong."""
@@ -193,7 +195,7 @@ class EvaluatorContext:
         if isinstance(view, EncodedView):
             return view
         if self.keeps_redacted:
-            out = await self.outgoing(view)
+            out = await self.redact_shot(view)
             if isinstance(out, Withheld):
                 return EncodedView(record_of(view, f"redaction: {out.reason}"))
             view = out.shot
@@ -203,7 +205,7 @@ class EvaluatorContext:
     async def small_picture(self, view: ViewPixels) -> bytes:
         """Return the view as a small JPEG, redacted as evidence is; empty where it cannot be redacted."""
         if self.keeps_redacted:
-            out = await self.outgoing(view)
+            out = await self.redact_shot(view)
             if isinstance(out, Withheld):
                 return b""
             view = out.shot

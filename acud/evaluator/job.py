@@ -64,8 +64,9 @@ def _choose_seat(job: Job, context: EvaluatorContext) -> AbstractAsyncContextMan
     taken when the judge can be asked.
     """
     asked = [*_asked_leaves(job)]
-    line = context.judges.line(job.asks[0].judge) if asked and all(isinstance(one, Criteria) for one in asked) else ()
-    return line[0].seat() if line and isinstance(line[0], Seated) else nullcontext()
+    is_sentences = bool(asked) and all(isinstance(one, Criteria) for one in asked)
+    judges = context.judges.list_judges(job.asks[0].judge) if is_sentences else ()
+    return judges[0].seat() if judges and isinstance(judges[0], Seated) else nullcontext()
 
 
 async def _look(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
@@ -135,7 +136,7 @@ async def _redact_for_picture(job: Job, shot: ViewPixels, context: EvaluatorCont
     """Return the shot for the job's picture, redacted if asked. Raises: Unavailable when that cannot be done."""
     if job.picture is None or not job.picture.redacted:
         return RedactedPixels(shot, ())
-    out = await context.outgoing(shot, job.picture.secure)
+    out = await context.redact_shot(shot, job.picture.secure)
     if isinstance(out, Withheld):
         raise Unavailable(out.reason)
     return out

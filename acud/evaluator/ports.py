@@ -36,8 +36,9 @@ class Withheld(NamedTuple):
 class Redactor(Protocol):
     """Decides what may leave this machine."""
 
-    async def outgoing(self, shot: ViewPixels, secure: Iterable[Rect] = ()) -> RedactedPixels | Withheld:
-        """Return what may leave of `shot`. `secure`: boxes of password fields, in the shot's pixels.
+    async def redact_shot(self, shot: ViewPixels, password_boxes: Iterable[Rect] = ()) -> RedactedPixels | Withheld:
+        """Return `shot` with each secret hidden, or why it must not leave the machine. `password_boxes`: boxes of
+        password fields, in the shot's pixels.
 
         Call it from the event loop in the main thread. Takes as long as reading takes: seconds for a screen not seen
         before, a tenth for a changed line, nothing for one read already.
@@ -64,7 +65,7 @@ class Redactor(Protocol):
 class PassthroughRedactor:
     """The `Redactor` where that feature is off: everything may leave."""
 
-    async def outgoing(self, shot: ViewPixels, secure: Iterable[Rect] = ()) -> RedactedPixels | Withheld:
+    async def redact_shot(self, shot: ViewPixels, password_boxes: Iterable[Rect] = ()) -> RedactedPixels | Withheld:
         """Return the shot itself."""
         return RedactedPixels(shot, ())
 

@@ -183,7 +183,7 @@ class WaitQuestions:
         if self._open() and await self._is_held_back():
             return Answered(self._ask.wait_id, tuple(self._answers), self._whole(), gated=True)
         while wanted := self._open():
-            first, *others = (self._answer(i, self._leaves[i]) for i in self._next(wanted))
+            first, *others = (self._answer(i, self._leaves[i]) for i in self._choose_next(wanted))
             # One alone needs no task: each is two more turns of the loop for an answer that is there.
             for answer in await asyncio.gather(first, *others) if others else (await first,):
                 self._note(answer)
@@ -281,9 +281,9 @@ class WaitQuestions:
     def _open(self) -> frozenset[int]:
         return conditions.open_leaves(self._ask.until, self._verdicts) & {leaf.index for leaf in self._ask.asks}
 
-    def _next(self, wanted: frozenset[int]) -> list[int]:
+    def _choose_next(self, open_questions: frozenset[int]) -> list[int]:
         """Return the next questions: one image, else one text, else as many criteria as fit in one call."""
-        order = sorted(wanted, key=lambda i: (_cost(self._leaves[i]), i))
+        order = sorted(open_questions, key=lambda i: (_cost(self._leaves[i]), i))
         if isinstance(self._leaves[order[0]], PixelLeaf):
             return order[:1]
         return order[: self._batcher.most]
@@ -331,9 +331,9 @@ class WaitQuestions:
         question = JudgeQuestion(
             leaf.criteria, ask.elapsed_s, ask.timeout_s, is_typed=ask.is_typed, claim=self._claim()
         )
-        line = () if judge == JudgeName.OCR else self._context.judges.line(self._ask.judge)
-        asked = self._look(judge, line, question)
-        return await self._cache.once((judge, *(one.name for one in line), question_key(question)), asked)
+        judges = () if judge == JudgeName.OCR else self._context.judges.list_judges(self._ask.judge)
+        asked = self._look(judge, judges, question)
+        return await self._cache.once((judge, *(one.name for one in judges), question_key(question)), asked)
 
     def _claim(self) -> Claim:
         ask = self._ask
@@ -363,12 +363,12 @@ class WaitQuestions:
         png = self._ask.images.get(leaf.digest)
         return await self._context.find_image(self._shot, leaf, png, self._ask.origin)
 
-    async def _look(self, judge: str, line: tuple[Judge, ...], question: JudgeQuestion) -> JudgeReply:
+    async def _look(self, judge: str, judges: tuple[Judge, ...], question: JudgeQuestion) -> JudgeReply:
         if judge == JudgeName.OCR:
             return JudgeReply(unknown("needs_vision", NEEDS_VISION), cost_usd=0.0)
-        if not line:
+        if not judges:
             return JudgeReply(unknown("engine", f"there is no judge {judge!r}: add [backends.{judge}] to acud.toml"))
-        return await first_answer(line, lambda one: self._see(one, question))
+        return await first_answer(judges, lambda one: self._see(one, question))
 
     async def _see(self, judge: Judge, question: JudgeQuestion) -> JudgeReply:
         encoded = await self._picture(judge)
@@ -382,7 +382,7 @@ class WaitQuestions:
     async def _picture(self, judge: Judge) -> Encoded | Withheld:
         form, shot = self._context.form(judge), self._shot
         if form.redacted:
-            out = (await self._cache.once(RedactedPixels, self._context.outgoing(self._shot))).value
+            out = (await self._cache.once(RedactedPixels, self._context.redact_shot(self._shot))).value
             if isinstance(out, Withheld):
                 return out
             shot = out.shot

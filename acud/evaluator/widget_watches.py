@@ -170,9 +170,9 @@ class _DisplayWatch:
         self._looks.add(wait_id)
         self._due.set()
 
-    def update_display(self, told: DisplayWidgets) -> None:
+    def update_display(self, display: DisplayWidgets) -> None:
         """Replace the display's windows and bus."""
-        self._told = told
+        self._told = display
         self._hold()
         self._due.set()
 

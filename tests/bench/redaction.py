@@ -119,7 +119,7 @@ def _screen(
     pixels, letters = draw(screen(seed), font, size, colours)
     shot = ViewPixels(f":{seed}", 1, 1, 0, Rect(0, 0, WIDTH, HEIGHT), pixels, f"{seed}")
     started = time.perf_counter()
-    out = asyncio.run(redactor.outgoing(shot))
+    out = asyncio.run(redactor.redact_shot(shot))
     spent_ms = (time.perf_counter() - started) * 1000
     if not isinstance(out, RedactedPixels):
         raise TypeError(out.reason)

@@ -45,8 +45,8 @@ def shot_of(pixels: np.ndarray, **more: object) -> ViewPixels:
     return ViewPixels(":1", 1, 1, 0, Rect(0, 0, pixels.shape[1], pixels.shape[0]), pixels, "ab" * 8, **more)  # type: ignore[arg-type]
 
 
-def outgoing(settings: RedactionSettings, text: TextReading | None, shot: ViewPixels) -> RedactedPixels | Withheld:
-    return asyncio.run(RedactionRules(settings, text).outgoing(shot))
+def redact(settings: RedactionSettings, text: TextReading | None, shot: ViewPixels) -> RedactedPixels | Withheld:
+    return asyncio.run(RedactionRules(settings, text).redact_shot(shot))
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_secrets_are_hidden_to_the_letter_and_other_lines_are_not(font: str, siz
     pixels, letters = draw(screen(size), font, size, colours)
     before = pixels.copy()
     text = TextReading(OcrSettings())
-    out = outgoing(PATIENT, text, shot_of(pixels))
+    out = redact(PATIENT, text, shot_of(pixels))
     text.close()
     assert isinstance(out, RedactedPixels)
     assert np.array_equal(pixels, before)
@@ -91,20 +91,20 @@ def test_nothing_leaves_where_the_text_cannot_be_read(monkeypatch: pytest.Monkey
     pixels = np.zeros((40, 60, 4), np.uint8)
     pixels[12:24, 8:40] = 255
     shot = shot_of(pixels)
-    none = outgoing(RedactionSettings(), None, shot)
+    none = redact(RedactionSettings(), None, shot)
     assert none == Withheld("this evaluator owns no OCR engine, so nothing can be hidden from a remote model")
     broken = TextReading(OcrSettings(), Broken)
-    assert outgoing(RedactionSettings(), broken, shot) == Withheld("the text could not be read: the engine is broken")
+    assert redact(RedactionSettings(), broken, shot) == Withheld("the text could not be read: the engine is broken")
     slow = TextReading(OcrSettings(), Words)
-    late = outgoing(RedactionSettings(timeout_s=1e-9), slow, shot)
+    late = redact(RedactionSettings(timeout_s=1e-9), slow, shot)
     assert isinstance(late, Withheld)
     assert "not read within" in late.reason
     monkeypatch.setattr(evaluator, "hide_in", lambda *_: re.search("(a+)+$", "a" * 40 + "!"))
-    endless = outgoing(RedactionSettings(), slow, shot)
+    endless = redact(RedactionSettings(), slow, shot)
     assert isinstance(endless, Withheld)
     assert "took longer" in endless.reason
     unknown_windows = shot._replace(hide_fault="which windows are to be hidden is not known yet")
-    assert outgoing(RedactionSettings(ocr=False), None, unknown_windows) == Withheld(unknown_windows.hide_fault)
+    assert redact(RedactionSettings(ocr=False), None, unknown_windows) == Withheld(unknown_windows.hide_fault)
     for reading in (broken, slow):
         reading.close()
 
@@ -112,14 +112,14 @@ def test_nothing_leaves_where_the_text_cannot_be_read(monkeypatch: pytest.Monkey
 def test_places_are_hidden_without_an_engine_only_where_reading_was_switched_off() -> None:
     pixels = np.full((40, 60, 4), 255, np.uint8)
     shot = shot_of(pixels, hide=(HiddenBox("window", Rect(-5, -5, 15, 15)), HiddenBox("region", Rect(50, 30, 99, 99))))
-    out = asyncio.run(RedactionRules(RedactionSettings(ocr=False), None).outgoing(shot, [Rect(20, 20, 4, 4)]))
+    out = asyncio.run(RedactionRules(RedactionSettings(ocr=False), None).redact_shot(shot, [Rect(20, 20, 4, 4)]))
     assert isinstance(out, RedactedPixels)
     expected = pixels.copy()
     expected[:10, :10] = expected[30:, 50:] = expected[20:24, 20:24] = 0
     assert np.array_equal(out.shot.pixels, expected)
     assert pixels.all()
     rules = RedactionSettings(ocr=False, rules=("card",))
-    seen = asyncio.run(RedactionRules(rules, None).outgoing(shot_of(pixels), [Rect(20, 20, 4, 4)]))
+    seen = asyncio.run(RedactionRules(rules, None).redact_shot(shot_of(pixels), [Rect(20, 20, 4, 4)]))
     assert isinstance(seen, RedactedPixels)
     assert seen.shot.pixels.all()
 

@@ -113,7 +113,7 @@ async def test_where_the_mirror_is_not_sure_the_bus_is_walked(desktop: Desktop) 
     assert (await rig.mirrors.read(ask)).failed
     assert await rig.mirrors.sure(ask) is None
     hung = SecureFields(AccessibilitySettings(walk_s=20, answer_s=0.2), rig.mirrors)
-    out = await RedactionRules(RedactionSettings(rules=("secure",)), None, hung).outgoing(shot_of(desktop))
+    out = await RedactionRules(RedactionSettings(rules=("secure",)), None, hung).redact_shot(shot_of(desktop))
     assert isinstance(out, Withheld)
     assert out.reason.startswith("where password fields are is not known: ")
     assert out.reason.endswith("it did not answer for 0.2 s")
@@ -130,10 +130,10 @@ async def test_no_picture_leaves_while_a_limit_cuts_widgets_off(desktop: Desktop
     await rig.both(1)
     few = SecureFields(AccessibilitySettings(walk_s=20, answer_s=5, max_nodes=20), rig.none)
     rules = RedactionRules(RedactionSettings(rules=("secure",)), None, few)
-    out = await rules.outgoing(shot_of(desktop))
+    out = await rules.redact_shot(shot_of(desktop))
     assert isinstance(out, Withheld)
     assert "widgets told ([accessibility] max_nodes)" in out.reason
     whole = RedactionRules(RedactionSettings(rules=("secure",)), None, rig.walk)
-    assert isinstance(await whole.outgoing(shot_of(desktop)), RedactedPixels)
+    assert isinstance(await whole.redact_shot(shot_of(desktop)), RedactedPixels)
     await few.close()
     await rig.close()

@@ -79,7 +79,7 @@ async def of_pictures_by_acud(half: Half) -> Score:
     async def hidden(one: Shown) -> list[Rect]:
         whole = Rect(0, 0, one.pixels.shape[1], one.pixels.shape[0])
         shot = ViewPixels(":1", 1, 1, 0, whole, one.pixels, one.screen.name, told=one.told)
-        out = await rules.outgoing(shot)
+        out = await rules.redact_shot(shot)
         if not isinstance(out, RedactedPixels):
             raise TypeError(f"{one.screen.name}: {out.reason}")
         return [found.box for found in out.hidden]

@@ -179,8 +179,12 @@ async def _cells(
         return await parent.box(await parent.cell(row, first[1]))
 
     rows: list[int] = []
-    rows = await _lines(range(first[0], count_rows), box_in_column, row_at, (data.y, data.bottom), _vertically)
-    columns = await _lines(range(first[1], count_columns), box_in_row, column_at, (data.x, data.right), _horizontally)
+    rows = await _list_numbers_in_view(
+        range(first[0], count_rows), box_in_column, row_at, (data.y, data.bottom), _vertically
+    )
+    columns = await _list_numbers_in_view(
+        range(first[1], count_columns), box_in_row, column_at, (data.x, data.right), _horizontally
+    )
     if not rows or not columns:
         return None
     told = rows[: max(1, most // max(1, len(columns)))]
@@ -207,13 +211,13 @@ async def _items(parent: _Parent, points: Iterable[tuple[int, int]], view: Rect,
         return -1 if hit is None else hit.number
 
     indices = range(max(0, hit.number - _AT_ONCE // 2), await parent.count())
-    found = await _lines(indices, box_at, index_at, (view.y, view.bottom), _vertically)
+    found = await _list_numbers_in_view(indices, box_at, index_at, (view.y, view.bottom), _vertically)
     if not found:
         return None
     return Children(_unique(refs[index] for index in found[:most]), is_cut=len(found) > most)
 
 
-async def _lines(
+async def _list_numbers_in_view(
     numbers: range,
     box_of: Callable[[int], Awaitable[Rect | None]],
     number_at: Callable[[int], Awaitable[int]],
@@ -222,7 +226,8 @@ async def _lines(
 ) -> list[int]:
     """Return which of `numbers` (rows, columns, indices) are in `view` (begin, end), in order.
 
-    After some that are not (hidden rows, a filter), those go on that lie behind the last one in view.
+    Where hidden rows interrupt them, the search asks `number_at` which number lies behind the last visible box, and
+    continues there.
     """
     begin, end = view
     found: list[int] = []

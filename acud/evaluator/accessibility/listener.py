@@ -108,11 +108,11 @@ class AccessibilityListener:
         self,
         connection: BusConnection,
         clock: Callable[[], float] = time.monotonic,
-        told: Collection[Callable[[], None]] = (),
+        callbacks: Collection[Callable[[], None]] = (),
     ) -> None:
-        """`told`: callbacks run after each event and when the connection has ended; the collection may change."""
+        """`callbacks`: run after each event and when the connection has ended; the collection may change."""
         self._connection = connection
-        self._told = told
+        self._callbacks = callbacks
         self._clock = clock
         self._peers: dict[str, _Peer] = {}
         self._silencing: set[asyncio.Task[None]] = set()
@@ -142,7 +142,7 @@ class AccessibilityListener:
         """Listen to an application from now on."""
         if peer not in self._peers:
             self._peers[peer] = _Peer()
-            await self._hear(peer, wanted=True)
+            await self._set_match_rules(peer, is_subscribed=True)
 
     async def take_doubts(self, peer: str) -> DoubtfulWidgets | None:
         """Return the doubts about `peer` and reset them; None while it is muted."""
@@ -151,7 +151,7 @@ class AccessibilityListener:
             if self._clock() < one.muted_until:
                 return None
             one.muted_until = 0.0
-            await self._hear(peer, wanted=True)
+            await self._set_match_rules(peer, is_subscribed=True)
             one.marks.doubt_all()
         marks, one.marks = one.marks, DoubtfulWidgets()
         return marks
@@ -176,8 +176,8 @@ class AccessibilityListener:
             task.cancel()
         await self._connection.close()
 
-    async def _hear(self, peer: str, *, wanted: bool) -> None:
-        await asyncio.gather(*(self._connection.match(rule, wanted=wanted) for rule in rules(peer)))
+    async def _set_match_rules(self, peer: str, *, is_subscribed: bool) -> None:
+        await asyncio.gather(*(self._connection.match(rule, wanted=is_subscribed) for rule in rules(peer)))
 
     # ---- called by the connection: it must not raise, and be quick ---------------------------------------------------
 
@@ -193,7 +193,7 @@ class AccessibilityListener:
         self._notify()
 
     def _notify(self) -> None:
-        for callback in tuple(self._told):
+        for callback in tuple(self._callbacks):
             callback()
 
     def _owner_changed(self, name: str, _: str, owner: str) -> bool:
@@ -225,7 +225,7 @@ class AccessibilityListener:
 
     async def _stop_hearing(self, sender: str) -> None:
         try:
-            await self._hear(sender, wanted=False)
+            await self._set_match_rules(sender, is_subscribed=False)
         except (NoAnswer, Unavailable):
             # The application or the bus is gone meanwhile: no more events come.
             return

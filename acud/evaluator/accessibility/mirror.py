@@ -165,7 +165,7 @@ class Mirror:
         self._processes: set[tuple[int, str]] = set()
         self.read = 0
         """How often an application was read, wholly or in part."""
-        self.told: list[Callable[[], None]] = []
+        self.event_callbacks: list[Callable[[], None]] = []
         """Callbacks run after each event of a program, and when the connection to the bus has ended."""
 
     async def tree(
@@ -200,7 +200,7 @@ class Mirror:
         return not any(listener.is_muted(peer) for peer in self._apps)
 
     def ask_again_s(self) -> float | None:
-        """Return the seconds until the tree may change without a call of `told`; None: only pixels or windows can
+        """Return the seconds until the tree may change without an event; None: only pixels or windows can
         change it.
         """
         times = [app.due_s() for app in self._apps.values()]
@@ -245,7 +245,7 @@ class Mirror:
         return self._listener, connection
 
     async def _start_listener(self) -> AccessibilityListener:
-        listener = AccessibilityListener(await self._bus.another(), told=self.told)
+        listener = AccessibilityListener(await self._bus.another(), callbacks=self.event_callbacks)
         try:
             await listener.start()
         except BaseException as fault:

@@ -79,7 +79,7 @@ def place_of(
 ) -> WindowPlace:
     """Return the place of a top-level widget; `own` are the windows of its process, topmost first."""
     is_whole = app.is_gtk_3 or app.is_gtk_4  # GTK scales by whole numbers only
-    window = _matching(name, on_screen, in_window, own, is_whole=is_whole)
+    window = _find_window(name, on_screen, in_window, own, is_whole=is_whole)
     if window is None:
         # A menu or tip that no window list names. GTK 4 has no screen coordinates at all; others do.
         return WindowPlace(is_known=not (app.is_gtk_4 or own))
@@ -91,68 +91,74 @@ def place_of(
 
 
 def place_inside(
-    at: WindowPlace, asked: WidgetAnswers, parent: WidgetAnswers, app: AccessibleApp, popups: Sequence[WindowInfo]
+    parent_place: WindowPlace,
+    widget: WidgetAnswers,
+    parent: WidgetAnswers,
+    app: AccessibleApp,
+    popups: Sequence[WindowInfo],
 ) -> WindowPlace:
-    """Return the place of a widget whose `parent` is at `at`. It is another one where a popup window begins, where
-    LibreOffice's own widgets begin, or end, and for Qt's rows.
+    """Return the place of a widget. It is that of its parent, but where a popup window or a page begins, where
+    LibreOffice's own widgets begin or end, and for Qt's rows.
 
     `popups`: the popup windows of the application, topmost first.
     """
-    if app.is_libreoffice:
-        at = _in_libreoffice(at, asked, parent)
-    if asked.role in PAGES:
-        at = _in_page(at, asked, parent)
-    if popups and at.is_known:
-        at = _in_popup_of_gtk_4(at, asked, parent, popups) if app.is_gtk_4 else _in_popup(at, asked, parent, popups)
-    if asked.role in _ROWS and app.is_qt and parent.role in _WITH_ROWS and parent.on_screen is not None:
+    place = _correct_for_libreoffice(parent_place, widget, parent) if app.is_libreoffice else parent_place
+    if widget.role in PAGES:
+        place = _correct_for_page(place, widget, parent)
+    if popups and place.is_known:
+        move = _move_into_popover_of_gtk_4 if app.is_gtk_4 else _move_into_popup
+        place = move(place, widget, parent, popups)
+    if widget.role in _ROWS and app.is_qt and parent.role in _WITH_ROWS and parent.on_screen is not None:
         # Qt reports rows and cells as large as they would be without an edge.
-        around = replace(at, clip=None).box(parent.on_screen, parent.in_window)
-        clip = around if around is None or at.clip is None else around.intersect(at.clip)
-        return replace(at, clip=clip or around)
-    return at
+        around = replace(place, clip=None).box(parent.on_screen, parent.in_window)
+        clip = around if around is None or place.clip is None else around.intersect(place.clip)
+        return replace(place, clip=clip or around)
+    return place
 
 
-def is_closed_list(asked: WidgetAnswers, parent: WidgetAnswers, app: AccessibleApp) -> bool:
+def is_closed_list(widget: WidgetAnswers, parent: WidgetAnswers, app: AccessibleApp) -> bool:
     """Return whether a widget is the list of a closed combo box: Qt 5 reports it as showing, without a place, and its
     rows where they were, or would be.
     """
-    return parent.role == "combo box" and asked.role == "list" and asked.on_screen is None and app.is_qt
+    return parent.role == "combo box" and widget.role == "list" and widget.on_screen is None and app.is_qt
 
 
 # ---- popups --------------------------------------------------------------------------------------------------------
 
 
-def _in_popup(
-    at: WindowPlace, asked: WidgetAnswers, parent: WidgetAnswers, popups: Sequence[WindowInfo]
+def _move_into_popup(
+    place: WindowPlace, widget: WidgetAnswers, parent: WidgetAnswers, popups: Sequence[WindowInfo]
 ) -> WindowPlace:
-    """A widget in an opener that lies in a popup is in it, and so is what it holds (its `at` is handed down)."""
-    may_float = asked.role in _FLOATING or (parent.role in _OPENERS and asked.role not in _IN_OPENER)
-    if not may_float or any(one.window_id == at.window for one in popups):
-        return at
-    box = at.box(asked.on_screen, asked.in_window)
+    """Return the place with the popup's window and clip, if the widget floats and its box lies in a popup; else return
+    the place unchanged. The widget's children start from the place returned.
+    """
+    may_float = widget.role in _FLOATING or (parent.role in _OPENERS and widget.role not in _IN_OPENER)
+    if not may_float or any(one.window_id == place.window for one in popups):
+        return place
+    box = place.box(widget.on_screen, widget.in_window)
     found = next((one for one in popups if box is not None and _holds(one.bounds, box)), None)
-    return at if found is None else replace(at, window=found.window_id, clip=found.bounds)
+    return place if found is None else replace(place, window=found.window_id, clip=found.bounds)
 
 
-def _in_popup_of_gtk_4(
-    at: WindowPlace, asked: WidgetAnswers, parent: WidgetAnswers, popups: Sequence[WindowInfo]
+def _move_into_popover_of_gtk_4(
+    place: WindowPlace, widget: WidgetAnswers, parent: WidgetAnswers, popups: Sequence[WindowInfo]
 ) -> WindowPlace:
     """GTK 4 reports widgets in a popover as if the popover's window began where the widget that opens it begins.
     A widget that fills such a window, and is a menu or does not fit into its parent, is a popover.
     """
-    own, around = asked.in_window, parent.in_window
-    if own is None or around is None or asked.role not in _POPOVERS_OF_GTK_4:
-        return at
-    if asked.role not in _FLOATING and around.contains(own):
-        return at
-    in_popup = _scale_box(own.shift(-around.x, -around.y), at.scale)
-    owners = {0, at.window, *(one.owner for one in popups if one.window_id == at.window)}
-    others = (one for one in popups if one.owner in owners and one.window_id != at.window)
+    own, around = widget.in_window, parent.in_window
+    if own is None or around is None or widget.role not in _POPOVERS_OF_GTK_4:
+        return place
+    if widget.role not in _FLOATING and around.contains(own):
+        return place
+    in_popup = _scale_box(own.shift(-around.x, -around.y), place.scale)
+    owners = {0, place.window, *(one.owner for one in popups if one.window_id == place.window)}
+    others = (one for one in popups if one.owner in owners and one.window_id != place.window)
     found = next((one for one in others if _fills(in_popup, one.bounds)), None)
     if found is None:
-        return at
-    origin = round(found.bounds.x - around.x * at.scale), round(found.bounds.y - around.y * at.scale)
-    return replace(at, window=found.window_id, origin=origin, clip=found.bounds)
+        return place
+    origin = round(found.bounds.x - around.x * place.scale), round(found.bounds.y - around.y * place.scale)
+    return replace(place, window=found.window_id, origin=origin, clip=found.bounds)
 
 
 def _holds(bounds: Rect, box: Rect) -> bool:
@@ -165,41 +171,41 @@ def _fills(own: Rect, bounds: Rect) -> bool:
     return is_inside and bounds.w - own.w <= _MARGIN_PX and bounds.h - own.h <= _MARGIN_PX
 
 
-def _in_page(at: WindowPlace, asked: WidgetAnswers, parent: WidgetAnswers) -> WindowPlace:
+def _correct_for_page(place: WindowPlace, widget: WidgetAnswers, parent: WidgetAnswers) -> WindowPlace:
     """Chromium counts its own widgets in scaled pixels, and those of its pages in display pixels: a page that is larger
     than what holds it is not scaled, or, where it does not fit so either, unknown.
     """
-    around = at.box(parent.on_screen, parent.in_window)
-    box = at.box(asked.on_screen, asked.in_window)
-    if at.scale == 1.0 or around is None or box is None or _holds(around, box):
-        return at
-    plain = replace(at, scale=1.0)
-    own = plain.box(asked.on_screen, asked.in_window)
-    return plain if own is not None and _holds(around, own) else replace(at, is_known=False)
+    around = place.box(parent.on_screen, parent.in_window)
+    box = place.box(widget.on_screen, widget.in_window)
+    if place.scale == 1.0 or around is None or box is None or _holds(around, box):
+        return place
+    plain = replace(place, scale=1.0)
+    own = plain.box(widget.on_screen, widget.in_window)
+    return plain if own is not None and _holds(around, own) else replace(place, is_known=False)
 
 
 # ---- LibreOffice ---------------------------------------------------------------------------------------------------
 
 
-def _in_libreoffice(at: WindowPlace, asked: WidgetAnswers, parent: WidgetAnswers) -> WindowPlace:
+def _correct_for_libreoffice(place: WindowPlace, widget: WidgetAnswers, parent: WidgetAnswers) -> WindowPlace:
     """LibreOffice places its own widgets as if its window had no menu bar of GTK: the root pane is as large as the
     panel that holds it, and as much too high as that bar is high. Widgets of GTK in it are right again.
     """
-    own, around = asked.on_screen, parent.on_screen
+    own, around = widget.on_screen, parent.on_screen
     if own is None or around is None:
-        return at
-    if at.shift == _NOT_MOVED:
-        is_root = asked.role == "root pane" and _is_size(own, around)
-        return replace(at, shift=(around.x - own.x, around.y - own.y)) if is_root else at
-    moved = around.shift(*at.shift)
+        return place
+    if place.shift == _NOT_MOVED:
+        is_root = widget.role == "root pane" and _is_size(own, around)
+        return replace(place, shift=(around.x - own.x, around.y - own.y)) if is_root else place
+    moved = around.shift(*place.shift)
     is_gtk = _is_size(own, moved) and max(abs(own.x - moved.x), abs(own.y - moved.y)) <= _SLACK_PX
-    return replace(at, shift=_NOT_MOVED) if is_gtk else at
+    return replace(place, shift=_NOT_MOVED) if is_gtk else place
 
 
 # ---- top-level windows ---------------------------------------------------------------------------------------------
 
 
-def _matching(
+def _find_window(
     name: str, on_screen: Rect | None, in_window: Rect | None, own: Sequence[WindowInfo], *, is_whole: bool
 ) -> WindowInfo | None:
     titled = [window for window in own if name and _one_line(window.title) == name]

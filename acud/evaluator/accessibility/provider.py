@@ -78,17 +78,17 @@ class AtSpiProvider:
             self._asks[key] -= 1
             self._end_later(key)
 
-    def hold(self, key: BusKey, told: Callable[[], None]) -> None:
-        """Keep the mirror of a display until `release`; `told` is called after each event of its programs, and must not
-        raise. `key`: the addresses of its session bus and its own accessibility bus.
+    def hold(self, key: BusKey, on_event: Callable[[], None]) -> None:
+        """Keep the mirror of a display until `release`; `on_event` is called after each event of its programs, and must
+        not raise. `key`: the addresses of its session bus and its own accessibility bus.
         """
         self._asks[key] = self._asks.get(key, 0) + 1
-        self._take_mirror(key).told.append(told)
+        self._take_mirror(key).event_callbacks.append(on_event)
         self._end_oldest()
 
-    def release(self, key: BusKey, told: Callable[[], None]) -> None:
+    def release(self, key: BusKey, on_event: Callable[[], None]) -> None:
         """Undo `hold`."""
-        self._mirrors[key].told.remove(told)
+        self._mirrors[key].event_callbacks.remove(on_event)
         self._asks[key] -= 1
         self._end_later(key)
 

@@ -79,7 +79,7 @@ class ClaudeProvider:
     def body(self, request: ChatRequest, model: str) -> dict[str, Any]:
         """Return a message request's body."""
         body: dict[str, Any] = {"model": model, "max_tokens": request.max_tokens, "messages": _messages(request)}
-        tools = [_tool(one) for one in request.tools] + [dict(one) for one in request.native_tools]
+        tools = [_format_tool(one) for one in request.tools] + [dict(one) for one in request.native_tools]
         if tools:
             body["tools"] = tools
         if request.system:
@@ -91,7 +91,7 @@ class ClaudeProvider:
     def read(self, wire: HttpExchange, text: bytes) -> ProviderAnswer:
         """Return the text blocks together, and the calls of tools that are ours to run."""
         message: _Message = wire.decode(text, _Message)
-        usage, stop = _usage(message.usage), message.stop_reason or ""
+        usage, stop = _read_usage(message.usage), message.stop_reason or ""
         thought = any(block.type in ("thinking", "redacted_thinking") for block in message.content)
         words = "".join(block.text for block in message.content if block.type == "text")
         # `tool_use` alone: what the server ran itself (`server_tool_use`) is not a call for us.
@@ -149,14 +149,14 @@ def _image(data: str) -> dict[str, Any]:
     return {"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": data}}
 
 
-def _tool(one: ChatTool) -> dict[str, Any]:
-    return {"name": one.name, "description": one.description, "input_schema": decode_json(one.schema)}
+def _format_tool(tool: ChatTool) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "input_schema": decode_json(tool.schema)}
 
 
-def _usage(told: _Usage) -> TokenUsage:
-    if told.input_tokens is None:
-        return TokenUsage(None, told.output_tokens)
-    read, written = told.cache_read_input_tokens or 0, told.cache_creation_input_tokens or 0
-    hour = told.cache_creation.ephemeral_1h_input_tokens if told.cache_creation is not None else 0
-    billed = told.input_tokens + read * _READ + hour * _WRITE_1H + (written - hour) * _WRITE_5M
-    return TokenUsage(told.input_tokens + read + written, told.output_tokens, billed_in=billed)
+def _read_usage(reported: _Usage) -> TokenUsage:
+    if reported.input_tokens is None:
+        return TokenUsage(None, reported.output_tokens)
+    read, written = reported.cache_read_input_tokens or 0, reported.cache_creation_input_tokens or 0
+    hour = reported.cache_creation.ephemeral_1h_input_tokens if reported.cache_creation is not None else 0
+    billed = reported.input_tokens + read * _READ + hour * _WRITE_1H + (written - hour) * _WRITE_5M
+    return TokenUsage(reported.input_tokens + read + written, reported.output_tokens, billed_in=billed)

@@ -103,7 +103,7 @@ class GeminiProvider:
     def read(self, wire: HttpExchange, text: bytes) -> ProviderAnswer:
         """Return the first candidate."""
         answer: _GeminiAnswer = wire.decode(text, _GeminiAnswer)
-        usage, blocked = _usage(answer.usage_metadata), answer.prompt_feedback
+        usage, blocked = _read_usage(answer.usage_metadata), answer.prompt_feedback
         if blocked.block_reason:
             reason = f"{wire.who} refused: {blocked.block_reason_message or blocked.block_reason}"
             return ProviderAnswer("", (), "refusal", reason, answer.model_version, usage)
@@ -139,13 +139,13 @@ def _read(who: str, candidate: _Candidate, answer: _GeminiAnswer, usage: TokenUs
     return ProviderAnswer(words, calls, model=model, usage=usage, thought=thought)
 
 
-def _usage(told: _GeminiUsage) -> TokenUsage:
-    """Return what the answer took; thoughts are charged as output, cached input (which is cheaper) as input."""
-    if told.prompt_token_count is None:
-        return TokenUsage(None, told.candidates_token_count)
-    given = told.prompt_token_count + told.tool_use_prompt_token_count
+def _read_usage(reported: _GeminiUsage) -> TokenUsage:
+    """Return the tokens that the reply reports; thoughts count as output, cached input (which is cheaper) as input."""
+    if reported.prompt_token_count is None:
+        return TokenUsage(None, reported.candidates_token_count)
+    given = reported.prompt_token_count + reported.tool_use_prompt_token_count
     # An answer that is all thoughts has no count of its own.
-    return TokenUsage(given, (told.candidates_token_count or 0) + told.thoughts_token_count)
+    return TokenUsage(given, (reported.candidates_token_count or 0) + reported.thoughts_token_count)
 
 
 def _contents(request: ChatRequest) -> list[dict[str, Any]]:
@@ -191,5 +191,5 @@ def _image(data: str) -> dict[str, Any]:
     return {"inlineData": {"mimeType": "image/jpeg", "data": data}}
 
 
-def _declare_tool(one: ChatTool) -> dict[str, Any]:
-    return {"name": one.name, "description": one.description, "parametersJsonSchema": decode_json(one.schema)}
+def _declare_tool(tool: ChatTool) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "parametersJsonSchema": decode_json(tool.schema)}

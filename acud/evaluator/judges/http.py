@@ -1,6 +1,6 @@
 """One HTTP exchange with a model's server: bounded, never redirected, never sent through a proxy to this machine.
 
-`status_fault` maps a status to the fault of a call, `asked_pause_s` reads when it may be tried again.
+`make_status_fault` maps a status to the fault of a call, `asked_pause_s` reads when it may be tried again.
 """
 
 from __future__ import annotations
@@ -55,20 +55,22 @@ _KEPT_S = 60.0
 _HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL)
 
 
-def status_fault(status: int, said: str, after_s: float | None = None, usage: TokenUsage = FREE) -> CallFailed:
-    """Return the fault for an answer with `status`, not 2xx, and the words `said`."""
-    words = said.lower()
+def make_status_fault(
+    status: int, error_text: str, after_s: float | None = None, usage: TokenUsage = FREE
+) -> CallFailed:
+    """Return the fault for an answer with `status`, not 2xx, and the server's `error_text`."""
+    words = error_text.lower()
     if status in (400, 402, 429) and any(mark in words for mark in _SPENT):
-        return CallFailed("budget", said, usage=usage)
+        return CallFailed("budget", error_text, usage=usage)
     if status == 400 and any(mark in words for mark in _NO_KEY):
-        return CallFailed("no_key", said, usage=usage)
+        return CallFailed("no_key", error_text, usage=usage)
     if status in (400, 500) and _NO_PICTURES in words:
-        return CallFailed("rejected", f"{said} (it {TAKES_NO_PICTURES})", usage=usage, status=status)
+        return CallFailed("rejected", f"{error_text} (it {TAKES_NO_PICTURES})", usage=usage, status=status)
     if 300 <= status < 400:
-        return CallFailed("judge_down", f"{said} (a redirect, which is not followed: check the url)", usage=usage)
+        return CallFailed("judge_down", f"{error_text} (a redirect, which is not followed: check the url)", usage=usage)
     code = _CODES.get(status, "judge_down" if status >= 500 or status in _LATER else "rejected")
     retry = status >= 500 or status in _LATER
-    return CallFailed(code, said, retry=retry, after_s=after_s, usage=usage, status=status)
+    return CallFailed(code, error_text, retry=retry, after_s=after_s, usage=usage, status=status)
 
 
 def plain_url(url: httpx.URL) -> str:
@@ -215,7 +217,7 @@ class HttpExchange:
             at = f" at {plain_url(request.url)}" if response.status_code == _NOT_FOUND else ""
             said = self.words.line(f"{self.who} answered {response.status_code}{at}: {_error_text(text)}")
             pause_s = asked_pause_s(response.headers)
-            raise status_fault(response.status_code, said, _retry_info_s(text) if pause_s is None else pause_s)
+            raise make_status_fault(response.status_code, said, _retry_info_s(text) if pause_s is None else pause_s)
         return text
 
     def _url(self, path: str) -> httpx.URL:
@@ -253,7 +255,7 @@ class HttpExchange:
             passes = not named or _PASSES.search(named.lower()) is not None
             status = 429 if _LIMITED.search(named.lower()) else 500 if passes else 400
         said = f"{self.who} answered 200 with error {' '.join(kinds)}: {fields.get('message')}"
-        return status_fault(status, self.words.line(said), usage=usage)
+        return make_status_fault(status, self.words.line(said), usage=usage)
 
     async def _body(self, response: httpx.Response) -> bytes:
         text = bytearray()

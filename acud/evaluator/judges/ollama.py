@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 from acud.base.typed_values import decode_json
 from acud.evaluator.judges.faults import CallFailed, TokenUsage
 from acud.evaluator.judges.http import HttpExchange
-from acud.evaluator.judges.openai import tool
+from acud.evaluator.judges.openai import format_tool
 from acud.evaluator.judges.provider import ChatRequest, ProviderAnswer, ProviderHealth, Tokens, last_user
 from acud.types.chat import ChatCall, ChatMessage
 
@@ -85,7 +85,7 @@ class OllamaProvider:
             "options": options,
             "messages": _messages(request),
         }
-        return body | ({"tools": [tool(one) for one in request.tools]} if request.tools else {})
+        return body | ({"tools": [format_tool(one) for one in request.tools]} if request.tools else {})
 
     def read(self, wire: HttpExchange, text: bytes) -> ProviderAnswer:
         """Return the message."""

@@ -127,13 +127,13 @@ class OpenAiProvider:
         if request.temperature is not None:
             body["temperature"] = request.temperature
         if request.tools:
-            body["tools"] = [tool(one) for one in request.tools]
+            body["tools"] = [format_tool(one) for one in request.tools]
         return body
 
     def read(self, wire: HttpExchange, text: bytes) -> ProviderAnswer:
         """Return the first choice."""
         answer: _Completion = wire.decode(text, _Completion)
-        usage = self.usage(answer.usage)
+        usage = self.read_usage(answer.usage)
         choice = answer.choices[0] if answer.choices else None
         error = answer.error or (choice.error if choice is not None else None)
         if error is not None:
@@ -156,9 +156,9 @@ class OpenAiProvider:
             raise CallFailed("unparsable", f"{wire.who}'s answer is empty", retry=self.retry_empty, usage=usage)
         return ProviderAnswer(text, calls, model=model, usage=usage, thought=thought)
 
-    def usage(self, told: ChatUsage | None) -> TokenUsage:
-        """Return what the answer took."""
-        return TokenUsage(told.prompt_tokens, told.completion_tokens) if told is not None else TokenUsage()
+    def read_usage(self, reported: ChatUsage | None) -> TokenUsage:
+        """Return the tokens that the reply reports."""
+        return TokenUsage(reported.prompt_tokens, reported.completion_tokens) if reported is not None else TokenUsage()
 
     def fault(self, wire: HttpExchange, error: Error, usage: TokenUsage) -> CallFailed:
         """Return what an error inside a 2xx means."""
@@ -206,9 +206,9 @@ def _format_tool_call(call: ChatCall) -> dict[str, Any]:
     return {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
 
 
-def tool(one: ChatTool) -> dict[str, Any]:
+def format_tool(tool: ChatTool) -> dict[str, Any]:
     """Return a tool in OpenAI's form, which Ollama shares."""
-    function = {"name": one.name, "description": one.description, "parameters": decode_json(one.schema)}
+    function = {"name": tool.name, "description": tool.description, "parameters": decode_json(tool.schema)}
     return {"type": "function", "function": function}
 
 
@@ -239,15 +239,17 @@ class OpenRouterProvider(OpenAiProvider):
         """Return the key, and the caller's name and address where they are set."""
         return super().headers(key, request) | self._caller
 
-    def usage(self, told: ChatUsage | None) -> TokenUsage:
-        """Return what the answer took. OpenRouter's own figure wins; with one's own provider key it is only its fee."""
-        if told is None:
+    def read_usage(self, reported: ChatUsage | None) -> TokenUsage:
+        """Return the tokens and the cost that the reply reports. With one's own provider key, OpenRouter's cost is
+        only its fee: the provider's cost is added, and without it the cost is unknown.
+        """
+        if reported is None:
             return TokenUsage()
-        cost = told.cost
-        if cost is not None and told.is_byok:
-            upstream = told.cost_details.upstream_inference_cost if told.cost_details is not None else None
+        cost = reported.cost
+        if cost is not None and reported.is_byok:
+            upstream = reported.cost_details.upstream_inference_cost if reported.cost_details is not None else None
             cost = cost + upstream if upstream is not None else None
-        return TokenUsage(told.prompt_tokens, told.completion_tokens, cost)
+        return TokenUsage(reported.prompt_tokens, reported.completion_tokens, cost)
 
     def fault(self, wire: HttpExchange, error: Error, usage: TokenUsage) -> CallFailed:
         """Return what an error inside a 2xx means; a flagged input is a refusal."""

@@ -125,9 +125,10 @@ class JudgeRegistry:
         self._named_at[name] = self._now()
         return self._judges.get(name)
 
-    def line(self, asked: str) -> tuple[Judge, ...]:
-        """Return the judges to ask, in order; those known to be down come last, as health may be old."""
-        names = self._chain if asked == JudgeName.AUTO and self._chain else (self.choose(asked),)
+    def list_judges(self, judge_name: str) -> tuple[Judge, ...]:
+        """Return the judges that `judge_name` stands for, in order; those known to be down come last, as health may be
+        old."""
+        names = self._chain if judge_name == JudgeName.AUTO and self._chain else (self.choose(judge_name),)
         found = [judge for name in names if (judge := self.judge(name)) is not None]
         return tuple(sorted(found, key=lambda judge: self._is_down(judge.name)))
 

@@ -151,8 +151,8 @@ def look_for(
         more = f"; text goes on to the lower edge{edge}, so more may be out of view" if edge is not None else ""
         return no(f'"{leaf.text}" is there {len(hits)} of {leaf.count} times{more}', boxes, len(hits))
     if echoes and _find_hits(counted, leaf):
-        return no(f"{_in_none(leaf, len(counted))}, {BUT_TYPED}")
-    return no(_in_none(leaf, len(counted)) + _nearest(lines, leaf, at))
+        return no(f"{_describe_absence(leaf, len(counted))}, {BUT_TYPED}")
+    return no(_describe_absence(leaf, len(counted)) + _describe_nearest(lines, leaf, at))
 
 
 def _lower_edge(
@@ -185,17 +185,21 @@ def _judge_absence(lines: Sequence[Line], leaf: Text, hits: list[TextHit], at: R
     hits = hits or ([] if leaf.regex else _find_as(lines, leaf, _words_alike if leaf.whole_words else alike))
     if hits:
         return no(f"still reads {hits[0].words(at)}", _boxes(hits))
-    return yes(_in_none(leaf, len(lines)))
+    return yes(_describe_absence(leaf, len(lines)))
 
 
-def _in_none(leaf: Text, lines: int) -> str:
-    if lines == 0:
+def _describe_absence(leaf: Text, line_count: int) -> str:
+    if line_count == 0:
         return f'"{leaf.text}" is not there, and no other text is'
-    return f'"{leaf.text}" is ' + (f"in none of {lines} lines of text" if lines > 1 else "not in the one line of text")
+    return f'"{leaf.text}" is ' + (
+        f"in none of {line_count} lines of text" if line_count > 1 else "not in the one line of text"
+    )
 
 
-def _nearest(lines: Sequence[Line], leaf: Text, at: Rect) -> str:
-    """Return the line, doubtful or not, that differs least from a text that is in none: it may be that, misread."""
+def _describe_nearest(lines: Sequence[Line], leaf: Text, at: Rect) -> str:
+    """Return words about the line, doubtful or not, that differs least from the text, "" if none is near: it may be
+    the text, misread.
+    """
     wanted = caseless(leaf.text)
     if leaf.regex or len(wanted) < _MIN_DISGUISED:
         return ""

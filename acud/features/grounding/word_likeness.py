@@ -71,7 +71,9 @@ def _count_common(asked: list[str], there: list[str]) -> int:
 
 @lru_cache(maxsize=65536)
 def is_same_word(word: str, other: str) -> bool:
-    """Return whether two words are the same but for a letter."""
+    """Return whether two words are equal or, from four letters on, differ by a plural s or are so alike (ratio >=
+    `_TYPO`) that one is probably a typing error. Words with digits are never a typing error.
+    """
     if word == other or (min(len(word), len(other)) >= 4 and word.removesuffix("s") == other.removesuffix("s")):
         return True
     if min(len(word), len(other)) < 4 or any(c.isdigit() for c in word + other):

@@ -49,14 +49,14 @@ _SUBSCRIPTION = RowCodec(Subscription)
 class PushSubscriptions(Table):
     """The table `push_subscriptions`."""
 
-    def put(self, made: Subscription) -> None:
-        """Store one, replacing one with the same endpoint."""
-        self._database.write(_SQL["insert"], _SUBSCRIPTION.bind(made))
+    def put(self, subscription: Subscription) -> None:
+        """Store `subscription`; replace a subscription with the same endpoint."""
+        self._database.write(_SQL["insert"], _SUBSCRIPTION.bind(subscription))
 
     def valid(self, utc_s: float) -> tuple[Subscription, ...]:
-        """Return those that have not expired, oldest first."""
+        """Return the subscriptions that have not expired, oldest first."""
         return self._read_all(_SUBSCRIPTION, _SQL["good"], {"utc_s": utc_s})
 
     def delete(self, push_id: str) -> None:
-        """Delete one, if it exists."""
+        """Delete the subscription `push_id`, if it exists."""
         self._database.write(_SQL["delete"], {"push_id": push_id})

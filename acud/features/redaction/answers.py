@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from acud.features.redaction.labels import RULES, LabelKind, label, may_announce
+from acud.features.redaction.labels import RULES, LabelKind, find_label, may_announce
 from acud.features.redaction.spans import RedactedSpan, Rule, looks_random
 from acud.features.redaction.values import looks_chosen
 
@@ -90,7 +90,7 @@ def _kinds(line: str) -> Iterator[LabelKind]:
     """Yield the kinds that the words of a line announce."""
     for match in _RUN.finditer(line):
         names = line[max(0, match.start() - 24) : match.end()].rpartition("\n")[2]
-        found = label(names) if may_announce(match[0]) else None
+        found = find_label(names) if may_announce(match[0]) else None
         if found is not None and not found.is_bare:
             yield found.kind
         elif match[0].casefold() in _CODES:

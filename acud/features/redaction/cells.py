@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from acud.features.redaction.labels import RULES, Label, LabelKind, label
+from acud.features.redaction.labels import RULES, Label, LabelKind, find_label
 from acud.features.redaction.spans import RedactedSpan
 from acud.features.redaction.values import accepts, looks_chosen
 from acud.types import Rect
@@ -56,7 +56,7 @@ def read_label(text: str) -> Label | None:
     bare = text.strip(" *:：=>|-")
     if not bare or len(bare) > _MAX_LABEL or len(bare.split()) > _MAX_WORDS or _SENTENCE.search(bare):
         return None
-    found = label(bare)
+    found = find_label(bare)
     # `Cook Pass`, `Ski pass`: a password only by itself, or with what it opens (a term of two words).
     other = found is not None and found.is_bare and found.kind is LabelKind.PASSWORD and " " in bare
     return None if other else found
@@ -205,7 +205,7 @@ def _find_under_heads(cell: Cell, rows: Sequence[Sequence[Cell]]) -> Iterator[Re
     at = next(place for place, row in enumerate(rows) if row[0].row == cell.row)
     wide = cell.box.w / len(cell.text)
     for word, after in zip(words, [*words[1:], None], strict=True):
-        found = label(word[0])
+        found = find_label(word[0])
         if found is None:
             continue
         box = Rect(int(cell.box.x + word.start() * wide), cell.box.y, int(len(word[0]) * wide), cell.box.h)

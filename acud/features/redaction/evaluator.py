@@ -64,16 +64,16 @@ class SecureFields:
         Raises: TookTooLong when the rules took too long, FieldsUnknown when a limit cut widgets off, or an application
         did not answer.
         """
-        told = shot.told
-        if told is None:
+        sources = shot.told
+        if sources is None:
             return []
         try:
-            tree = await self._read_mirror(shot.source, told) or await self._walk_tree(told)
+            tree = await self._read_mirror(shot.source, sources) or await self._walk_tree(sources)
         except Unavailable:
             return []
         bounds = Rect(0, 0, shot.pixels.shape[1], shot.pixels.shape[0])
-        dx, dy = -told.x - shot.crop.x, -told.y - shot.crop.y
-        gap = _gap(tree)
+        dx, dy = -sources.x - shot.crop.x, -sources.y - shot.crop.y
+        gap = _describe_missing_app(tree)
         if gap:
             raise FieldsUnknown(f"where password fields are is not known: {gap}")
         with limit_cpu_time(FIND_LIMIT_S, "searching the widgets for what is to be hidden"):
@@ -85,25 +85,25 @@ class SecureFields:
                 found.append(HiddenBox(Rule.SECURE.value if node.secure else rule, box))
         return found
 
-    async def _read_mirror(self, display: str, told: WidgetSources) -> Tree | None:
+    async def _read_mirror(self, display: str, sources: WidgetSources) -> Tree | None:
         # With the limits of scenes: other limits would make the mirror read again, for them and for us.
         limits = replace(self._limits, actions=True)
-        ask = AccessibilityAsk(display, told.windows, told.bus_address, told.a11y_address, MAX_AGE_S, limits)
+        ask = AccessibilityAsk(display, sources.windows, sources.bus_address, sources.a11y_address, MAX_AGE_S, limits)
         try:
             return await self._mirrors.sure(ask)
         except Unavailable:
             return None  # its connection may have been the fault; the walk has one of its own
 
-    async def _walk_tree(self, told: WidgetSources) -> Tree:
-        bus = await self._buses.of(told.bus_address, told.a11y_address)
-        return await TreeReader(bus).read(told.windows, self._limits)
+    async def _walk_tree(self, sources: WidgetSources) -> Tree:
+        bus = await self._buses.of(sources.bus_address, sources.a11y_address)
+        return await TreeReader(bus).read(sources.windows, self._limits)
 
     async def close(self) -> None:
         await self._buses.close()
 
 
-def _gap(tree: Tree) -> str:
-    """Return what `tree` lacks of the running applications, "" for nothing.
+def _describe_missing_app(tree: Tree) -> str:
+    """Return which running application `tree` lacks, or that a limit cut it off; "" if it lacks nothing.
 
     An application without a window counts too: process ids of sandboxes do not identify the owner of a window.
     """
@@ -134,8 +134,9 @@ class RedactionRules:
         self._rules = text_rules(settings.text_rules, settings.patterns)
         self._text = text
 
-    async def outgoing(self, shot: ViewPixels, secure: Iterable[Rect] = ()) -> RedactedPixels | Withheld:
-        """Return what may leave of `shot`. `secure`: boxes of password fields, in the shot's pixels.
+    async def redact_shot(self, shot: ViewPixels, password_boxes: Iterable[Rect] = ()) -> RedactedPixels | Withheld:
+        """Return `shot` with each secret hidden, or why it must not leave the machine. `password_boxes`: boxes of
+        password fields, in the shot's pixels.
 
         Call it from the event loop in the main thread. Takes as long as reading takes: seconds for a screen not seen
         before, a tenth for a changed line, nothing for one read already.
@@ -144,7 +145,7 @@ class RedactionRules:
             return Withheld(shot.hide_fault)
         hidden = [*shot.hide]
         if "secure" in self._settings.rules:
-            hidden += (HiddenBox(Rule.SECURE.value, box) for box in secure)
+            hidden += (HiddenBox(Rule.SECURE.value, box) for box in password_boxes)
             try:
                 hidden += await self._fields.find_hidden(shot, self._rules) if self._fields is not None else ()
             except TookTooLong as fault:

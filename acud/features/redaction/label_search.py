@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from acud.features.redaction.code_sentences import find_codes_in_sentences
-from acud.features.redaction.labels import RULES, Label, LabelKind, label, label_words, may_announce
+from acud.features.redaction.labels import RULES, Label, LabelKind, find_label, label_words, may_announce
 from acud.features.redaction.spans import RedactedSpan, Rule, lower_in_place
 from acud.features.redaction.values import accepts, accepts_in_prose, find_end, looks_chosen
 
@@ -124,7 +124,7 @@ def _find_assigned(text: str, left: str, start: int, _end: int, read: bool) -> l
     if match is None or (match["join"] == "\t" and not read):
         return []
     name = left + text[start : match.start("join")]
-    found = label(name) or (label(_ASIDE.sub("", name)) if name.endswith((")", ") ")) else None)
+    found = find_label(name) or (find_label(_ASIDE.sub("", name)) if name.endswith((")", ") ")) else None)
     if (
         found is not None
         and found.is_bare
@@ -243,7 +243,7 @@ def _find_option(text: str, left: str, start: int, _end: int, read: bool) -> lis
     match = _OPTION_VALUE.match(text, start)
     if match is None:
         return []
-    found = label(left + text[start : match.start("word")])
+    found = find_label(left + text[start : match.start("word")])
     word = match["word"]
     if found is None or word.casefold() in _NO_OPTION_VALUES:
         return []
@@ -265,7 +265,7 @@ def _find_stated(text: str, left: str, start: int, _end: int, read: bool) -> lis
     match = _IS.match(text, start)
     if match is None:
         return []
-    found = label(left + text[start : match.start("verb")])
+    found = find_label(left + text[start : match.start("verb")])
     return _take_prose_value(text, match.end(), found, verb=match["verb"] in _PLAIN_VERBS)
 
 
@@ -274,7 +274,7 @@ def _find_adjacent(text: str, left: str, start: int, end: int, read: bool) -> li
     match = _NEXT.match(text, start)
     if match is None:
         return []
-    found = label(left + text[start : match.start("gap")])
+    found = find_label(left + text[start : match.start("gap")])
     if found is None:
         return _find_adjacent_later(text, left, match)
     # `(password raspberry)`
@@ -291,7 +291,7 @@ def _find_adjacent_later(text: str, left: str, match: re.Match[str]) -> list[Red
             return []  # `code for order 55210`
         if more[0].strip().casefold() in label_words("prepositions"):
             return []
-        found = label(left + text[match.start() : more.end()])
+        found = find_label(left + text[match.start() : more.end()])
         longer = more.end()
         if found is not None and not (found.kind is LabelKind.KEY and found.is_bare):
             spans = _take_prose_value(text, longer, found)
@@ -381,7 +381,7 @@ _TITLE = re.compile(r"^[^\n]{1,200}$")
 
 def _find_before_label(text: str, low: str) -> Iterator[RedactedSpan]:
     for match in _SAID_TOGETHER.finditer(text) if not text.isascii() else ():
-        found = label(match["label"])
+        found = find_label(match["label"])
         if found is not None and (found.kind is LabelKind.PASSWORD or accepts(found, match["value"])):
             yield RedactedSpan(*match.span("value"), RULES[found.kind])
     yield from _find_codes(text, low)
@@ -414,7 +414,7 @@ def _find_in_title(text: str) -> Iterator[RedactedSpan]:
     for part in text.split(" - "):
         parts.append((at, part))
         at += len(part) + 3
-    named = [label(part) for _, part in parts]
+    named = [find_label(part) for _, part in parts]
     if any(one is not None and one.kind is LabelKind.PASSWORD for one in named):
         for (at, part), name in zip(parts, named, strict=True):
             if (

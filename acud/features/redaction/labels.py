@@ -105,7 +105,7 @@ class Label(NamedTuple):
 
 
 @lru_cache(4096)
-def label(phrase: str) -> Label | None:
+def find_label(phrase: str) -> Label | None:
     """Return the label in `phrase`: its last term, unless a later word gives it another subject."""
     words = words_of(phrase)
     for start in range(len(words) - 1, -1, -1):
@@ -148,7 +148,7 @@ def _label_before(words: tuple[str, ...], start: int) -> Label | None:
         before -= 1
     if not set(words[before:start]) & label_words("prepositions"):
         return None
-    found = label(" ".join(words[:before]))
+    found = find_label(" ".join(words[:before]))
     return found if found is not None and found.kind in (LabelKind.PASSWORD, LabelKind.PHRASE, LabelKind.CODE) else None
 
 
@@ -166,7 +166,7 @@ def _check_label(words: tuple[str, ...], start: int, size: int, kind: LabelKind)
     for place, word in enumerate(rest):
         if word in label_words("prepositions"):
             break
-        if word not in label_words("tails") and not word.isdigit() and label(word) is None:
+        if word not in label_words("tails") and not word.isdigit() and find_label(word) is None:
             return None
         if place > 4:
             return None

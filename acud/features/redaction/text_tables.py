@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from acud.features.redaction.labels import RULES, Label, LabelKind, label, may_announce
+from acud.features.redaction.labels import RULES, Label, LabelKind, find_label, may_announce
 from acud.features.redaction.spans import RedactedSpan
 from acud.features.redaction.values import accepts, looks_chosen
 
@@ -154,11 +154,11 @@ def _is_head(cells: Sequence[str]) -> bool:
 
 def _read_head(cell: str) -> Label | None:
     bare = cell.strip().strip("\"'`*_ ")
-    return label(bare) if bare and not any(c.isdigit() for c in bare) else None
+    return find_label(bare) if bare and not any(c.isdigit() for c in bare) else None
 
 
 def _fits(found: Label, value: str) -> bool:
-    if label(value) is not None and not looks_chosen(value):
+    if find_label(value) is not None and not looks_chosen(value):
         return False
     return accepts(found, value, quoted=found.kind is LabelKind.PASSWORD and not found.is_bare)
 
@@ -203,7 +203,7 @@ _BLANKS, _MAX_ITEMS = 2, 160
 def _read_plural(line: str) -> Label | None:
     """Return the label of several codes in a sentence: `Keep these backup codes. Each works once.`"""
     for part in re.split(r"[.:!,(]\s|[.:!]$|\s[(–—-]", line):
-        found = label(part.strip()[-60:])
+        found = find_label(part.strip()[-60:])
         if found is not None and found.kind is LabelKind.CODE and found.term[-1] == "s":
             return found
     return None
@@ -218,8 +218,8 @@ def _find_alone(name: str, below: Sequence[tuple[int, str]]) -> Iterator[Redacte
     value = line.strip()
     if not value or len(value.split()) > 1:
         return
-    found = label(bare)
-    if found is None or found.is_bare or label(value) is not None or not accepts(found, value):
+    found = find_label(bare)
+    if found is None or found.is_bare or find_label(value) is not None or not accepts(found, value):
         return
     if found.kind in (LabelKind.PASSWORD, LabelKind.PHRASE):
         strong = looks_chosen(value) or value.count("-") > 1
@@ -239,7 +239,7 @@ def _find_list(name: str, below: Sequence[tuple[int, str]]) -> Iterator[Redacted
     if len(first) > _MAX_ITEMS or not _MAY_BE_ITEM.search(first) or not _ITEMS.fullmatch(first.replace("\t", " ")):
         return
     bare = name.rstrip(" \t:")
-    found = (label(bare[-60:].strip()) if not _NOT_IN_NAME.search(bare) else None) or _read_plural(name)
+    found = (find_label(bare[-60:].strip()) if not _NOT_IN_NAME.search(bare) else None) or _read_plural(name)
     if found is None or found.kind is not LabelKind.CODE or found.term[-1] in "0123456789":
         return
     blanks, items = 0, 0

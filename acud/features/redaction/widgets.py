@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from acud.accessibility.nodes import Node
 from acud.features.redaction.cells import Cell, find_in_cells
-from acud.features.redaction.labels import RULES, label
+from acud.features.redaction.labels import RULES, find_label
 from acud.features.redaction.text_rules import TextRules, find
 from acud.features.redaction.values import accepts
 
@@ -48,7 +48,7 @@ def rules_of_widgets(nodes: Sequence[Node], rules: TextRules) -> list[str]:
 def _field_rule(node: Node) -> str:
     if node.role not in _FIELDS or not node.text:
         return ""
-    announced = label(node.name[:80]) if node.name else None
+    announced = find_label(node.name[:80]) if node.name else None
     return RULES[announced.kind].value if announced is not None and accepts(announced, node.text, quoted=True) else ""
 
 

@@ -136,14 +136,14 @@ def _words_by_key(scene: Scene) -> dict[str, str]:
 
 
 def _drop_texts_from_beneath(
-    was: WindowOutline | None, now: WindowOutline, stood: Mapping[str, str]
+    old_window: WindowOutline | None, new_window: WindowOutline, old_words: Mapping[str, str]
 ) -> Sequence[OutlineLine]:
     """Return the lines of a window; in a new one without texts that were there before: it is not painted yet, and they
     belong to windows beneath.
     """
-    if was is not None:
-        return now.lines
-    return [one for one in now.lines if not (one.key.startswith("t") and stood.get(one.key) == one.words)]
+    if old_window is not None:
+        return new_window.lines
+    return [one for one in new_window.lines if not (one.key.startswith("t") and old_words.get(one.key) == one.words)]
 
 
 # ---- lines ---------------------------------------------------------------------------------------------------------

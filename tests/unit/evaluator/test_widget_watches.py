@@ -39,11 +39,11 @@ class _Mirrors:
             raise Unavailable(self.fault)
         return self.tree
 
-    def hold(self, key: tuple[str, str], told: Callable[[], None]) -> None:
-        self.held.append(told)
+    def hold(self, key: tuple[str, str], on_event: Callable[[], None]) -> None:
+        self.held.append(on_event)
 
-    def release(self, key: tuple[str, str], told: Callable[[], None]) -> None:
-        self.held.remove(told)
+    def release(self, key: tuple[str, str], on_event: Callable[[], None]) -> None:
+        self.held.remove(on_event)
 
     def ask_again_s(self, key: tuple[str, str]) -> float | None:
         return self.again_s

@@ -164,7 +164,7 @@ class _ModelAccess:
         """Return the shot as `backend` may see it. Raises: Unavailable when nothing may leave."""
         if backend.local:
             return shot
-        out = await self._redactor.outgoing(shot)
+        out = await self._redactor.redact_shot(shot)
         if isinstance(out, Withheld):
             raise Unavailable(out.reason)
         return out.shot

@@ -36,25 +36,25 @@ _BUTTON_MAY_BE = frozenset({"push button", "link", "page tab", "push button menu
 _ICON_MAY_BE = frozenset({"push button", "link", "push button menu"})
 
 
-def text_items(
+def find_text_items(
     parts: Sequence[TextSegment],
     words: Set[str] | None,
     edges: Edges,
-    at: Rect,
+    picture_place: Rect,
     windows: Sequence[WindowInfo],
     pale: Set[int] = frozenset(),
     *,
     is_typed_into: bool = False,
 ) -> list[Item]:
-    """Return what the segments of text name, `at` being the picture's place on the display. Each is a text; one with a
-    word of `words`, the searched words (None: any), is also the control drawn around it, the field beside it, or the
-    mark before it. Boxes are in pixels of the picture. `pale`: segments so faint that they are disabled, unless they
-    are a hint in a field. `is_typed_into`: as for `field_of`.
+    """Return what the segments of text name; `picture_place` is the picture's box on the display. Each is a text; one
+    with a word of `words`, the searched words (None: any), is also the control drawn around it, the field beside it, or
+    the mark before it. Boxes are in pixels of the picture. `pale`: segments so faint that they are disabled, unless
+    they are a hint in a field. `is_typed_into`: as for `field_of`.
     """
     boxes = [part.box for part in parts]
     found: list[Item] = []
     for index, part in enumerate(parts):
-        window = window_of(part.box, at, windows)
+        window = find_window_id(part.box, picture_place, windows)
         names = tuple(name for name in (normal(part.text),) if name)
         if words is not None and not any(
             is_same_word(word, own) for name in names for own in name.split() for word in words
@@ -92,13 +92,20 @@ def text_items(
     return found
 
 
-def icon_items(
-    pixels: NDArray[np.uint8], edges: Edges, texts: Sequence[Rect], at: Rect, windows: Sequence[WindowInfo]
+def find_icons(
+    pixels: NDArray[np.uint8], edges: Edges, texts: Sequence[Rect], picture_place: Rect, windows: Sequence[WindowInfo]
 ) -> list[Item]:
     """Return the icons of the picture (height x width x 4 uint8 BGRX) like a template; the likeliest of overlaps."""
     boxes = list(_icon_boxes(edges, texts))
     known = [
-        Item(f"i{index}", box, "push button", shape=shape, may_be=_ICON_MAY_BE, window=window_of(box, at, windows))
+        Item(
+            f"i{index}",
+            box,
+            "push button",
+            shape=shape,
+            may_be=_ICON_MAY_BE,
+            window=find_window_id(box, picture_place, windows),
+        )
         for index, (box, shape) in enumerate(
             zip(boxes, shapes_meanings(pixels, [_pad(box) for box in boxes]), strict=True)
         )
@@ -136,8 +143,8 @@ def _pad(box: Rect) -> Rect:
     return Rect(box.x - 4, box.y - 4, box.w + 8, box.h + 8)
 
 
-def window_of(box: Rect, at: Rect, windows: Sequence[WindowInfo]) -> int:
+def find_window_id(box: Rect, picture_place: Rect, windows: Sequence[WindowInfo]) -> int:
     """Return the id of the topmost window at the middle of `box`; 0 for none, or for a window's frame."""
-    x, y = at.x + box.x + box.w // 2, at.y + box.y + box.h // 2
+    x, y = picture_place.x + box.x + box.w // 2, picture_place.y + box.y + box.h // 2
     found = window_at(windows, x, y)
     return found.window_id if found is not None and found.bounds.holds(x, y) else 0

@@ -29,7 +29,7 @@ from acud.features.grounding.evaluator.drawn_controls import (
     mark_of,
     square_mark_of,
 )
-from acud.features.grounding.evaluator.drawn_items import MARKS, icon_items, text_items, window_of
+from acud.features.grounding.evaluator.drawn_items import MARKS, find_icons, find_text_items, find_window_id
 from acud.features.grounding.evaluator.method import MethodResult, SearchView
 from acud.features.grounding.item_match import Explained, explain, find_icon_phrases
 from acud.features.grounding.screen_items import Surroundings
@@ -180,7 +180,7 @@ class OcrMethod:
             hits = [hit for hit in hits if hit.alone]
         hits = _prefer_clients(hits, ask, search_view)
         behind = behind_modal(ask.windows)
-        hits = [hit for hit in hits if window_of(hit.box, search_view.at, ask.windows) not in behind]
+        hits = [hit for hit in hits if find_window_id(hit.box, search_view.at, ask.windows) not in behind]
         places = place_hits(
             wanted, hits, parts, search_view.shot.pixels, is_typed_into=_is_typed_into(ask, wanted.role)
         )
@@ -198,11 +198,11 @@ def _find_by_every_word(ask: FindAsk, search_view: SearchView, parts: Sequence[T
     wanted = None if told.places or told.number or told.most else frozenset(words)
     usual = _usual_contrast([part.box for part in parts], pixels)
     pale = frozenset(index for index, part in enumerate(parts) if is_pale(part.box, pixels, usual))
-    items = text_items(parts, wanted, edges, at, ask.windows, pale, is_typed_into=_is_typed_into(ask, told.kind))
+    items = find_text_items(parts, wanted, edges, at, ask.windows, pale, is_typed_into=_is_typed_into(ask, told.kind))
     if WORDS.get(told.kind, frozenset()).isdisjoint(MARKS):
         items = [item for item in items if item.role != "check box"]
     if find_icon_phrases(ask.description):
-        items += icon_items(pixels, edges, [p.box for p in parts if len(p.text) > _LETTERS_OF_ICONS], at, ask.windows)
+        items += find_icons(pixels, edges, [p.box for p in parts if len(p.text) > _LETTERS_OF_ICONS], at, ask.windows)
     behind = frozenset() if told.is_behind else behind_modal(ask.windows)
     items = [item for item in items if item.window not in behind]
     titles = {window.window_id: window.title for window in ask.windows}

@@ -48,7 +48,7 @@ class FrameRedactor:
         """Return a copy of `pixels` (height x width x 4 uint8 BGRX) with secrets black, or why there is none."""
         whole = Rect(0, 0, pixels.shape[1], pixels.shape[0])
         shot = hiding(ViewPixels(source, 0, frame, mono_ns, whole, pixels, f"{frame}"), hide)
-        out = self._runner.run(self._run_beating(self._redactor.outgoing(shot)))
+        out = self._runner.run(self._run_beating(self._redactor.redact_shot(shot)))
         return out if isinstance(out, Withheld) else out.shot.pixels
 
     async def _run_beating(self, work: Awaitable[Result]) -> Result:

@@ -102,7 +102,7 @@ async def _ask_model(ask: DescribeAsk, shot: ViewPixels, context: EvaluatorConte
         return Described(code="judge_down", reason=f"this evaluator has no model {ask.backend!r}", cost_usd=0.0)
     seen = shot
     if not model.local:
-        out = await context.outgoing(shot, ask.secure)
+        out = await context.redact_shot(shot, ask.secure)
         if isinstance(out, Withheld):
             return Described(code="redaction", reason=out.reason, cost_usd=0.0)
         seen = out.shot

@@ -74,11 +74,11 @@ async def test_when_nobody_is_heard_each_is_named() -> None:
 async def test_auto_goes_along_the_chain_and_whoever_is_down_is_asked_last() -> None:
     down, well = Eye("ollama", yes("a"), state="down"), Eye("claude", yes("b"))
     judges = JudgeRegistry({"ollama": down, "claude": well}, ("ollama", "claude"))
-    assert [one.name for one in judges.line("auto")] == ["ollama", "claude"]
+    assert [one.name for one in judges.list_judges("auto")] == ["ollama", "claude"]
     await judges.check()
-    assert [one.name for one in judges.line("auto")] == ["claude", "ollama"]
-    assert [one.name for one in judges.line("ollama")] == ["ollama"]
-    assert judges.line("nobody") == ()
+    assert [one.name for one in judges.list_judges("auto")] == ["claude", "ollama"]
+    assert [one.name for one in judges.list_judges("ollama")] == ["ollama"]
+    assert judges.list_judges("nobody") == ()
     assert judges.choose("auto") == "ollama"
 
 
@@ -89,7 +89,7 @@ async def test_a_backend_that_nobody_named_is_not_even_asked_how_it_is(name: str
     judges = JudgeRegistry({"ollama": Eye("ollama", yes("b")), name: eye}, monotonic_s=clock.monotonic_s)
     await judges.check()
     assert eye.checked == 0
-    assert [one.name for one in judges.line(name)] == [name]  # a wait names it
+    assert [one.name for one in judges.list_judges(name)] == [name]  # a wait names it
     await judges.wait_for_doubt(3600)
     await judges.check()
     assert eye.checked == 1
@@ -99,7 +99,7 @@ async def test_a_backend_that_nobody_named_is_not_even_asked_how_it_is(name: str
     clock.advance(2)  # the waits that named it are over
     await judges.check()
     assert eye.checked == 2
-    assert [one.name for one in judges.line(name)] == [name]
+    assert [one.name for one in judges.list_judges(name)] == [name]
     await judges.wait_for_doubt(3600)
     await judges.check()
     assert eye.checked == 3
