@@ -117,7 +117,7 @@ class HostServer:
             def begin(message: Msg) -> None:
                 group.create_task(self._receive(message))
 
-            end = await self._connection.nats.hear(self._connection.names.request(self._host), begin)
+            end = await self._connection.nats.subscribe_directly(self._connection.names.request(self._host), begin)
             try:
                 await asyncio.Event().wait()
             finally:

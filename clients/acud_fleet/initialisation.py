@@ -22,7 +22,7 @@ from acud.config import JobSettings
 from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.job_queue import jobs_consumer, jobs_stream
-from acud.features.fleet.names import KEYS, FleetNames, bucket_stream, differences, with_wanted_settings
+from acud.features.fleet.names import KEYS, FleetNames, bucket_stream, describe_differences, with_wanted_settings
 from acud.features.fleet.server_policy import own_seed
 from acud.features.fleet.signatures import KeyList, SignedKeys, Signer, read_keys, sign_keys
 from acud.protocol import codec
@@ -185,7 +185,7 @@ async def _stream(connection: NatsConnection, wanted: StreamConfig, change: bool
                 await connection.streams.add_stream(wanted)
             return PartState(name, "made" if change else "missing")
         found, held = info.config, info.state.bytes
-        differs = differences(found, wanted)
+        differs = describe_differences(found, wanted)
         if not differs:
             return PartState(name, "well")
         too_small = wanted.max_bytes is not None and held > wanted.max_bytes

@@ -82,10 +82,10 @@ class NearConnections:
             self._begun.discard(server)
 
 
-async def open_inbox(connection: NatsConnection, came: Callable[[Msg], None]) -> AnswerInbox:
-    """Return a new inbox of `connection`; `came` is called with what comes there."""
+async def open_inbox(connection: NatsConnection, on_message: Callable[[Msg], None]) -> AnswerInbox:
+    """Return a new inbox of `connection`; `on_message` is called with each message there."""
     inbox = AnswerInbox(connection, connection.nats.new_inbox())
-    await connection.nats.hear(f"{inbox.subject}.*", came)
+    await connection.nats.subscribe_directly(f"{inbox.subject}.*", on_message)
     return inbox
 
 

@@ -262,11 +262,11 @@ def read_wake(message: Msg) -> SharedWake:
 
 
 async def find_consumer(
-    connection: NatsConnection, stream: str, reader: str, what: str
+    connection: NatsConnection, stream: str, reader: str, grantee: str
 ) -> tuple[JetStreamContext.PullSubscription, float]:
-    """Return the durable consumer `reader`, which the administrator made for `what`, and how long it waits for an
+    """Return the durable consumer `reader`, which the administrator made for `grantee`, and how long it waits for an
     acknowledgement. Raises: Unavailable, also when it is missing.
     """
-    found = await connection.consumer(stream, reader, what)
+    found = await connection.read_consumer(stream, reader, grantee)
     with connection.translate_faults(f"consumer {reader}"):
         return await connection.streams.pull_subscribe_bind(reader, stream=stream), found.config.ack_wait or ACK_WAIT_S

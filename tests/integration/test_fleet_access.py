@@ -47,9 +47,9 @@ async def test_members_are_let_in_and_out_while_the_servers_run(tmp_path: Path) 
         async with NatsConnection(settings, "host", inbox="host-h1") as connection:
             await connection.ready()
             await connection.find(streams.events(connection.names))
-            await connection.consumer("ACUD_WAKES", "seen-h1", "host h1")
+            await connection.read_consumer("ACUD_WAKES", "seen-h1", "host h1")
             with pytest.raises(Unavailable):
-                await connection.consumer("ACUD_WAKES", "wakes-main", "agent main")
+                await connection.read_consumer("ACUD_WAKES", "wakes-main", "agent main")
             checking = _with(settings, folder / "host-h1.nk", admin_key=admin_key)
             async with NatsConnection(checking, "other", inbox="host-h1") as other:
                 await other.ready()

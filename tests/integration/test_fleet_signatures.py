@@ -222,7 +222,7 @@ async def test_a_worker_does_no_job_that_no_host_signed_and_a_host_takes_no_answ
             assert found is not None
             assert found.questions == (0,)
             true = replace(lie, verdict=Verdict(Answer.NO, "says the worker"))
-            assert await taken.tell(true, asyncio.get_running_loop().time() + LONG_S)
+            assert await taken.send_answer(true, asyncio.get_running_loop().time() + LONG_S)
             assert (await asked.answers[0]).verdict.detail == "says the worker"
             await taken.finish()
             await queue.let_go()

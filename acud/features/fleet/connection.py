@@ -18,7 +18,7 @@ from acud.base import log
 from acud.base.errors import ConfigError, Unavailable
 from acud.config.fleet import FleetSettings
 from acud.features.fleet.cancellation import cancel_until_done, cancellation_kept
-from acud.features.fleet.names import KEYS, FleetNames, bucket_stream, differences
+from acud.features.fleet.names import KEYS, FleetNames, bucket_stream, describe_differences
 from acud.features.fleet.server_policy import CheckedClient, credential_options, fault_text, own_seed
 from acud.features.fleet.signatures import Signatures
 
@@ -251,16 +251,16 @@ class NatsConnection:
             except nats.js.errors.NotFoundError:
                 found = None
         if found is None:
-            raise self.lacking(f"stream {name}")
+            raise self.warn_of_missing(f"stream {name}")
         most = found.config.max_bytes if wanted.max_bytes is None else wanted.max_bytes  # else the administrator's word
-        differs = differences(found.config, wanted.evolve(num_replicas=self.settings.replicas, max_bytes=most))
+        differs = describe_differences(found.config, wanted.evolve(num_replicas=self.settings.replicas, max_bytes=most))
         self.warn(f"stream {name}", differs and f"the stream {name} is set up differently: {differs}", MEND)
         return name
 
-    def lacking(self, what: str, fix: str = MEND) -> Unavailable:
-        """Warn that `what` is missing on the servers, and return the error."""
-        text = f"the servers have no {what}"
-        self.warn(what, text, fix)
+    def warn_of_missing(self, resource: str, fix: str = MEND) -> Unavailable:
+        """Warn that `resource` is missing on the servers, and return the error."""
+        text = f"the servers have no {resource}"
+        self.warn(resource, text, fix)
         return Unavailable(text, hint=fix, reason="not_initialised")
 
     async def bucket(self, name: str, *, ttl_s: float = 0.0) -> KeyValue:
@@ -283,8 +283,9 @@ class NatsConnection:
             except nats.js.errors.NotFoundError:
                 raise Unavailable("the servers have no list of keys", hint=MEND) from None
 
-    async def consumer(self, stream: str, name: str, what: str) -> ConsumerInfo:
-        """Return the state of the durable consumer `name` of `stream`, which gives out `what`.
+    async def read_consumer(self, stream: str, name: str, grantee: str) -> ConsumerInfo:
+        """Return the state of the durable consumer `name` of `stream`. `grantee`: the host, agent or worker that reads
+        it, as `acud fleet grant` takes it (`host h1`).
 
         Raises: Unavailable when it is missing, or no server answers.
         """
@@ -293,7 +294,9 @@ class NatsConnection:
             try:
                 found: ConsumerInfo = await self.streams.consumer_info(stream, name)
             except nats.js.errors.NotFoundError:
-                raise self.lacking(f"consumer {name}", f"acud fleet grant {what}, then acud fleet init") from None
+                raise self.warn_of_missing(
+                    f"consumer {name}", f"acud fleet grant {grantee}, then acud fleet init"
+                ) from None
         self.warn(f"consumer {name}", "", "")
         return found
 

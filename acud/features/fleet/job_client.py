@@ -174,11 +174,11 @@ class JobClient:
             return self._connection.down()
         return Unavailable(f"the fleet's stream {self._queue.stream} takes no job: {fault_text(fault)}")
 
-    def forget(self, asked: OpenJob) -> None:
-        """Stop waiting for `asked`. A worker that takes it later learns that nothing of it is open, and drops it: a
-        right to delete jobs would include the jobs of others.
+    def forget(self, job: OpenJob) -> None:
+        """Stop waiting for the answers to `job`. The client does not delete it from the queue, as the right to do so
+        would include the jobs of other hosts: a worker that takes it finds no open question, and drops it.
         """
-        self._open.pop(asked.job_id, None)
+        self._open.pop(job.job_id, None)
 
     # ---- what comes back -----------------------------------------------------------------------------------------
 
@@ -214,17 +214,18 @@ class JobClient:
         if wrong:
             _LOG.warning("answer.refused", job=asked.job_id, worker=told.worker, why=wrong)
         elif isinstance(told, VisionBegun):
-            self._began(asked, told)
+            self._count_worker(asked, told)
         elif isinstance(told, VisionReturned):
             asked.takers.discard(told.worker)
         elif not asked.answers[told.number].done():
             asked.answers[told.number].set_result(told)
 
-    def _began(self, asked: OpenJob, told: VisionBegun) -> None:
-        asked.takers.add(told.worker)
-        begun = len(asked.takers)
-        _LOG.debug("job.begun", job=asked.job_id, worker=told.worker, begun=begun)
+    def _count_worker(self, job: OpenJob, message: VisionBegun) -> None:
+        """Count a worker that begins the job; the one beyond `_max_begun` fails it."""
+        job.takers.add(message.worker)
+        begun = len(job.takers)
+        _LOG.debug("job.begun", job=job.job_id, worker=message.worker, begun=begun)
         if begun > self._max_begun:
             why = f"{self._max_begun} workers in a row ended or fell silent over the job"
-            _LOG.warning("job.given_up", job=asked.job_id, begun=begun)
-            asked.fail(Unavailable(why, hint="acud fleet worker says why on standard error"))
+            _LOG.warning("job.given_up", job=job.job_id, begun=begun)
+            job.fail(Unavailable(why, hint="acud fleet worker says why on standard error"))

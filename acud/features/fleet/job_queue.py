@@ -63,7 +63,7 @@ class JobQueue:
 
     async def state(self) -> ConsumerInfo:
         """Return the state of the workers' consumer. Raises: Unavailable, also when there is none."""
-        return await self._connection.consumer(
+        return await self._connection.read_consumer(
             self.stream, self._connection.names.workers(self._kind), f"worker {self._kind}"
         )
 

@@ -71,17 +71,19 @@ class TakenJob:
                 await self._message.in_progress()
 
     async def begin(self, worker: str) -> VisionOpen | None:
-        """Return what is still open of the job according to its host; None without an answer."""
+        """Send the host a message that this worker begins the job; return the questions that are still open, None
+        without an answer.
+        """
         self._taker = f"{worker}#{next(_TAKING)}"
-        told = VisionBegun(self.job.job_id, self.digest, self._taker)
-        return await self._say(told, asyncio.get_running_loop().time() + _ASKER_S)
+        message = VisionBegun(self.job.job_id, self.digest, self._taker)
+        return await self._send_until_acknowledged(message, asyncio.get_running_loop().time() + _ASKER_S)
 
-    async def tell(self, answer: VisionAnswer, until_s: float) -> bool:
+    async def send_answer(self, answer: VisionAnswer, until_s: float) -> bool:
         """Send `answer` until the asker acknowledges it, or the loop's time is `until_s`; return whether it did."""
-        return await self._say(answer, until_s) is not None
+        return await self._send_until_acknowledged(answer, until_s) is not None
 
-    async def _say(self, told: VisionBegun | VisionAnswer, until_s: float) -> VisionOpen | None:
-        body, subject, signatures = codec.encode(told), self.job.answer_to, self._connection.signatures
+    async def _send_until_acknowledged(self, message: VisionBegun | VisionAnswer, until_s: float) -> VisionOpen | None:
+        body, subject, signatures = codec.encode(message), self.job.answer_to, self._connection.signatures
         headers = signatures.header(Signed.ANSWER, subject, body)
         about = headers.get(SIGNATURE, "")
         while True:

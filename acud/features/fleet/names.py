@@ -128,17 +128,17 @@ class FleetNames(msgspec.Struct, frozen=True):
         return f"{self.prefix.upper()}_{name}"
 
 
-def differences(found: StreamConfig, wanted: StreamConfig) -> str:
-    """Return in words where `found` differs from `wanted`; "" where it does not, or is kept on more servers."""
+def describe_differences(existing: StreamConfig, desired: StreamConfig) -> str:
+    """Return in words where `existing` differs from `desired`; "" if it does not, or is only kept on more servers."""
     differs = [
-        f"{name} is {_word(name, found)}, not {_word(name, wanted)}"
+        f"{name} is {_word(name, existing)}, not {_word(name, desired)}"
         for name in _SAME
-        if _plain(name, found) != _plain(name, wanted)
+        if _plain(name, existing) != _plain(name, desired)
     ]
-    if wanted.compression is not None and _plain("compression", found) != _plain("compression", wanted):
-        differs.append(f"it is compressed by {_word('compression', found)}, not {_word('compression', wanted)}")
-    if (found.num_replicas or 1) < (wanted.num_replicas or 1):
-        differs.append(f"it is kept on {found.num_replicas or 1} servers, not {wanted.num_replicas}")
+    if desired.compression is not None and _plain("compression", existing) != _plain("compression", desired):
+        differs.append(f"it is compressed by {_word('compression', existing)}, not {_word('compression', desired)}")
+    if (existing.num_replicas or 1) < (desired.num_replicas or 1):
+        differs.append(f"it is kept on {existing.num_replicas or 1} servers, not {desired.num_replicas}")
     return "; ".join(differs)
 
 

@@ -110,16 +110,16 @@ class CheckedClient(nats.aio.client.Client):
         super().__init__()
         self._fleet = settings
         self._transport: _Transport = _Transport()  # type: ignore[no-untyped-call]
-        self._hearers: dict[int, Callable[[Msg], None]] = {}
+        self._message_callbacks: dict[int, Callable[[Msg], None]] = {}
 
-    async def hear(self, subject: str, came: Callable[[Msg], None]) -> Callable[[], None]:
-        """Call `came` with each message on `subject` as it is read, and return a function that ends that. It must
-        neither wait nor raise. The client's own way is through a queue and a task: a turn of the loop later.
+    async def subscribe_directly(self, subject: str, on_message: Callable[[Msg], None]) -> Callable[[], None]:
+        """Call `on_message` with each message on `subject` as it is read; return a function that ends the subscription.
+        `on_message` must neither wait nor raise. The client's own way, a queue and a task, is a turn of the loop later.
         """
         number = self._sid + 1  # the number that `subscribe` will use
-        self._hearers[number] = came
+        self._message_callbacks[number] = on_message
         await self.subscribe(subject)
-        return lambda: self._hearers.update({number: _ignore})
+        return lambda: self._message_callbacks.update({number: _ignore})
 
     def push(self) -> None:
         """Write what was published now, for a caller that publishes nothing more in this turn of the loop: the client's
@@ -139,10 +139,10 @@ class CheckedClient(nats.aio.client.Client):
         self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: dict[str, str] | None
     ) -> Msg | None:
         message: Msg = super()._build_message(sid, subject, reply, data, headers)
-        came = self._hearers.get(sid)
-        if came is None:
+        on_message = self._message_callbacks.get(sid)
+        if on_message is None:
             return message
-        came(message)
+        on_message(message)
         return None  # the client takes it for one that is not to be passed on
 
     async def let_go(self) -> None:

@@ -142,10 +142,10 @@ class RayPool:
 
     def _await_again(self, index: int) -> None:
         if index not in self._starting:
-            task = self._starting[index] = asyncio.create_task(self._again(self._actors[index]))
+            task = self._starting[index] = asyncio.create_task(self._wait_until_actor_ready(self._actors[index]))
             task.add_done_callback(lambda _: self._starting.pop(index))
 
-    async def _again(self, actor: Any) -> None:
+    async def _wait_until_actor_ready(self, actor: Any) -> None:
         while True:
             try:
                 pid = await actor.ready.remote()

@@ -148,7 +148,7 @@ class JobService:
     async def _take_up(self, taken: TakenJob) -> None:
         left_s = taken.job.deadline_utc_s - time.time()
         if left_s <= 0:
-            await self._too_late(taken, -left_s)
+            await self._refuse_late_job(taken, -left_s)
             return
         async with taken:
             found = await taken.begin(self._name)
@@ -180,7 +180,7 @@ class JobService:
 
     async def _answer_all(self, taken: TakenJob, numbers: tuple[int, ...], until_s: float) -> None:
         """Answer each question as its reply comes. Raises: Unavailable when one could not be asked."""
-        asking = [asyncio.ensure_future(self._one(taken, number, until_s)) for number in numbers]
+        asking = [asyncio.ensure_future(self._answer_question(taken, number, until_s)) for number in numbers]
         try:
             await asyncio.gather(*asking)
         finally:
@@ -188,13 +188,15 @@ class JobService:
                 task.cancel()
             await asyncio.gather(*asking, return_exceptions=True)
 
-    async def _one(self, taken: TakenJob, number: int, until_s: float) -> None:
+    async def _answer_question(self, taken: TakenJob, number: int, until_s: float) -> None:
         started = time.perf_counter()
         reply = await self._judge.answer(taken.job, number)
         spent_ms = round((time.perf_counter() - started) * 1000, 1)
-        self.tally.count_judged(reply, await taken.tell(self._answer(taken, number, reply, spent_ms), until_s))
+        self.tally.count_judged(
+            reply, await taken.send_answer(self._make_answer(taken, number, reply, spent_ms), until_s)
+        )
 
-    def _answer(self, taken: TakenJob, number: int, reply: JudgeReply, spent_ms: float) -> VisionAnswer:
+    def _make_answer(self, taken: TakenJob, number: int, reply: JudgeReply, spent_ms: float) -> VisionAnswer:
         return VisionAnswer(
             taken.job.job_id,
             number,
@@ -208,7 +210,7 @@ class JobService:
             spent_ms,
         )
 
-    async def _too_late(self, taken: TakenJob, late_s: float) -> None:
+    async def _refuse_late_job(self, taken: TakenJob, late_s: float) -> None:
         """Answer that the job is too late, if the asker still listens: with clocks that differ, a job can be late here
         alone.
         """
@@ -216,5 +218,5 @@ class JobService:
         why = f"the job was due {late_s:.1f} s ago by this worker's clock: are both clocks right?"
         reply = JudgeReply(unknown("unavailable", why), cost_usd=0.0)
         for number in range(len(taken.job.questions)):
-            await taken.tell(self._answer(taken, number, reply, 0.0), until_s=0.0)
+            await taken.send_answer(self._make_answer(taken, number, reply, 0.0), until_s=0.0)
         await taken.finish()
