@@ -425,7 +425,7 @@ def test_after_a_kill_a_repeat_does_not_do_it_again() -> None:
         faults: list[AcudError] = []
 
         def scroll() -> None:
-            with Client(daemon.paths, timeout_s=5) as own:
+            with Client(daemon.paths, timeout_s=60) as own:
                 try:
                     own.ask(asked, DoReply, request_id=request_id)
                 except AcudError as fault:
