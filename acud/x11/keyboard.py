@@ -54,7 +54,7 @@ _ECHO_S = 0.5
 """A program that paints what it reads does so in this time, or is busy as in `_PING_S` where it did before."""
 _SILENT_S = 0.05
 """The same for a window that painted nothing in the act before."""
-_ECHO_LETTERS = 15, 64
+_FIRST_ECHO_LETTERS, _ECHO_LETTERS = 15, 64
 """So many letters are sent before the typist awaits their paint: at first, and from then on."""
 
 
@@ -328,11 +328,11 @@ class PaintWatch:
 
     def _renew(self) -> Iterator[Rest]:
         """Forget what was painted until now, also what is on its way: a new damage reports all of its window."""
-        if self._damage is not None:
-            self._damage.subtract()
-            self._connection.sync()
-            yield Rest(time.monotonic())
-            self._is_painted = False
+        assert self._damage is not None
+        self._damage.subtract()
+        self._connection.sync()
+        yield Rest(time.monotonic())
+        self._is_painted = False
 
     def on_painted(self, damage: int) -> None:
         """Note that the window watched by `damage` was painted."""
@@ -344,15 +344,18 @@ class PaintWatch:
         """Rest until the window is painted; a program that never paints what it reads is not waited for again.
         Raises: Misdirected where the program opens another window instead.
         """
-        if self._damage is None or not self._patience_s:
+        if self._damage is None:
             return
         for rest in rest_for(self._patience_s, lambda: self._is_painted):
             guard.check_held()
             yield rest
-        if not self._is_painted:
+        if self._is_painted:
+            self._patience_s, self._silent = _PING_S, 0
+            yield from self._renew()
+        else:
             guard.check_held()
-        self._patience_s, self._silent = (_PING_S, 0) if self._is_painted else (0.0, guard.target)
-        yield from self._renew()
+            self._silent = guard.target
+            self.end()
 
 
 class Typist:
@@ -373,10 +376,10 @@ class Typist:
         keysyms = [keysym_of_character(c) for c in text.replace("\r\n", "\n").replace("\r", "\n")]
         self._keyboard.without_caps()
         sizes = self._sizes()
-        unread = iter(_ECHO_LETTERS)
-        due = next(unread)
+        due = _FIRST_ECHO_LETTERS
         try:
-            yield from self._paint.begin(self._guard.target)
+            if len(keysyms) > 1:  # a single letter is what opened a window: there was none before it to be held
+                yield from self._paint.begin(self._guard.target)
             while rest := keysyms[self._guard.done :]:
                 strokes = self._find_strokes(rest[: next(sizes)])
                 if not strokes:
@@ -390,10 +393,9 @@ class Typist:
                 self._guard.count_sent(len(strokes))
                 yield from self.read([Rest(time.monotonic() + _CHUNK_S)])
                 is_last = self._guard.done == len(keysyms)
-                # A single letter is what opened a window: there was none before it to be held.
-                if len(keysyms) > 1 and (text[-1] not in _LEADS_ON if is_last else self._guard.done >= due):
+                if text[-1] not in _LEADS_ON if is_last else self._guard.done >= due:
                     yield from self._paint.wait(self._guard)
-                    due = self._guard.done + next(unread, _ECHO_LETTERS[-1])
+                    due = self._guard.done + _ECHO_LETTERS
         finally:
             self._paint.end()
 
