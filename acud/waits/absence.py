@@ -23,7 +23,7 @@ _ABSENT = re.compile(
     rf"(?:off|from|out of) {_VIEW}|stop(?:s|ped)? (?:being|displaying|reading|saying|showing))\b|n['’]t\b",
     re.IGNORECASE,
 )
-"""A sentence too many that says so is only held for a moment; one too few can count what flickers."""
+"""In doubt it matches: a sentence wrongly taken for absence is held a moment, a missed one lets flickers count."""
 _OPEN = unknown("not_judged", "")
 
 

@@ -95,7 +95,7 @@ def _read_stable(clause: Clause) -> Until | None:
 def read_span(words: dict[str, str]) -> float:
     """Return the seconds of a span of time."""
     count = words["count"].casefold()
-    return float(COUNT_WORDS.get(count, 0) or count) * TIME_UNITS[words["seconds"].casefold()]
+    return float(COUNT_WORDS.get(count, count)) * TIME_UNITS[words["seconds"].casefold()]
 
 
 def _read_change(clause: Clause) -> Until | None:
@@ -116,10 +116,8 @@ def _read_widget(clause: Clause) -> Until | None:
 
 def _read_state(clause: Clause) -> Until | None:
     group = next(group for group in clause.words if group not in ("role", "name"))
-    state: WidgetState | None = WidgetState(group.removeprefix("not_"))
-    if group.startswith("not_"):
-        state = OPPOSITE_STATES.get(WidgetState(group.removeprefix("not_")))
-    return _in_state(clause, state)
+    state = WidgetState(group.removeprefix("not_"))
+    return _in_state(clause, OPPOSITE_STATES.get(state) if group.startswith("not_") else state)
 
 
 def _read_click(clause: Clause) -> Until | None:

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from acud.types import AllOf, AnyOf, Then, Until
 from acud.waits.sentence_clauses import read_clause
 from acud.waits.sentence_grammar import grammar
-from acud.waits.sentence_phrase import Phrase
+from acud.waits.sentence_phrase import PLACEHOLDER, Phrase
 
 _MOST_PARTS = 4
 _MOST_CLOSINGS = 2
-_BARE = re.compile(r"<\d+>")
 _JOINTS = tuple((re.compile(rf",? {word} |, "), word, join) for word, join in (("or", AnyOf), ("and", AllOf)))
 _BOTH = {"either": AnyOf, "both": AllOf}
 _FIRST_OF_TWO = re.compile(r",? whichever (?:comes|is|happens|appears) first")
@@ -84,11 +83,11 @@ def _read_all(phrase: Phrase, parts: list[str]) -> tuple[Until, ...]:
 def _share_words(parts: list[str]) -> list[str]:
     """Return the clauses with the shared words in each: `"A" or "B" appears` and `it says "A" or "B"`."""
     *others, last = parts
-    is_bare = [_BARE.fullmatch(part) is not None for part in parts]
-    if all(is_bare[:-1]) and (shared := _BARE.match(last)) is not None:
+    is_bare = [PLACEHOLDER.fullmatch(part) is not None for part in parts]
+    if all(is_bare[:-1]) and (shared := PLACEHOLDER.match(last)) is not None:
         return [f"{part}{last[shared.end() :]}" for part in others] + [last]
-    if all(is_bare[1:]) and len(_BARE.findall(parts[0])) == 1 and parts[0].endswith(">"):
-        return [parts[0], *(_BARE.sub(part, parts[0]) for part in parts[1:])]
+    if all(is_bare[1:]) and len(PLACEHOLDER.findall(parts[0])) == 1 and parts[0].endswith(">"):
+        return [parts[0], *(PLACEHOLDER.sub(part, parts[0]) for part in parts[1:])]
     return parts if not any(is_bare) else [""]
 
 

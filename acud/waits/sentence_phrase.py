@@ -13,7 +13,7 @@ _MOST_CHARS = 400
 """Of a sentence without its quoted words; a longer one means more than a local condition."""
 _POLITE = ("could you ", "can you ", "would you ", "will you ")
 """Questions that are requests."""
-_PLACEHOLDER = re.compile(r"<\d+>")
+PLACEHOLDER = re.compile(r"<\d+>")
 _SEPARATORS = frozenset("&-–—|:·+/")
 """Signs between the words of a title."""
 
@@ -40,7 +40,7 @@ class Phrase(Struct, frozen=True):
         text = text.rstrip(".!? " if text.casefold().startswith(_POLITE) else ".! ")
         for contraction, full in grammar().contractions:
             text = contraction.sub(full, text)
-        is_odd = _PLACEHOLDER.search(plain) is not None or not all(words) or len(text) > _MOST_CHARS
+        is_odd = PLACEHOLDER.search(plain) is not None or not all(words) or len(text) > _MOST_CHARS
         return None if is_odd or not set(MARKS).isdisjoint(text) else cls(text, tuple(words), text.partition(" ")[0])
 
     def with_text(self, text: str) -> Phrase:
@@ -49,8 +49,7 @@ class Phrase(Struct, frozen=True):
 
     def quote(self, given: str) -> str:
         """Return the quoted words for the placeholder `given`, "" for any other word."""
-        is_placeholder = given[:1] == "<" and given[-1:] == ">" and given[1:-1].isdigit()
-        return self.quoted[int(given[1:-1])] if is_placeholder else ""
+        return self.quoted[int(given[1:-1])] if PLACEHOLDER.fullmatch(given) is not None else ""
 
     def name(self, given: str) -> str:
         """Return `given` if it is certainly a name (quoted, or each word with a capital or digit), else ""."""

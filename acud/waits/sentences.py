@@ -10,19 +10,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from acud.types import (
-    AllOf,
-    AnyOf,
-    ConditionWords,
-    Criteria,
-    JudgeName,
-    Leaf,
-    NotOf,
-    ScreenNumber,
-    Then,
-    Until,
-    condition_text,
-)
+from acud.types import ConditionWords, Criteria, JudgeName, Leaf, ScreenNumber, Then, Until, condition_text
 from acud.waits.conditions import leaves, map_leaves
 from acud.waits.sentence_joints import read_sentence
 
@@ -54,18 +42,12 @@ def meaning_notes(until: Until, judge: str) -> Iterator[str]:
 def _find_meaning(whole: Until, leaf: Leaf) -> Until | None:
     """Return the meaning of a sentence in `whole` (a sequence only as the whole); None for other leaves."""
     meant = meaning(leaf.criteria) if isinstance(leaf, Criteria) else None
-    if meant is None or (isinstance(meant, Then) and leaf is not whole):
+    if isinstance(meant, Then):
+        return meant if leaf is whole else None
+    if meant is None or not isinstance(leaf, Criteria):
         return None
-    if not isinstance(leaf, Criteria) or _is_turned(meant):
-        return meant
     words = leaf.criteria  # for a model, where the number cannot be read
     return map_leaves(meant, lambda one: replace(one, sentence=words) if isinstance(one, ScreenNumber) else one)
-
-
-def _is_turned(meant: Until) -> bool:
-    """Return whether a part may be false while the whole sentence is true."""
-    parts = meant.parts if isinstance(meant, AllOf | AnyOf) else ()
-    return isinstance(meant, Then | NotOf) or any(_is_turned(part) for part in parts)
 
 
 def meaning(sentence: str) -> Until | None:

@@ -139,7 +139,8 @@ def look_for(
         return unknown("engine", f"the regular expression {fault}")
     if leaf.gone:
         return _judge_absence(lines, leaf, hits[:1], at)
-    hits = [hit for hit in hits if not _has_open_sign(leaf, hit)]
+    open_signs = _find_open_signs(leaf)
+    hits = [hit for hit in hits if not _has_open_sign(open_signs, hit)]
     boxes = _boxes(hits[: leaf.count])
     if len(hits) >= leaf.count:
         times = f" {leaf.count} times, first" if leaf.count > 1 else ""
@@ -239,17 +240,17 @@ def _find_doubtful(lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo]) ->
     if leaf.regex:
         return []
     hits: list[TextHit] = []
-    if _find_open_signs(leaf):
-        hits += [hit for hit in _find_as(lines, leaf, _signs_short) if _has_open_sign(leaf, hit)]
+    if open_signs := _find_open_signs(leaf):
+        hits += [hit for hit in _find_as(lines, leaf, _signs_short) if _has_open_sign(open_signs, hit)]
     if _has_accents(leaf.text):
         found = _find_as(lines, leaf, _without_accents)
         hits += [hit for hit in found if any(_has_accents(line.text) for line in hit.lines)]
     return _drop_echoes(hits, echoes)
 
 
-def _has_open_sign(leaf: Text, hit: TextHit) -> bool:
+def _has_open_sign(open_signs: Sequence[str], hit: TextHit) -> bool:
     """Return whether a sign in the hit may stand for a spelling in the text or a longer one: its width is undecided."""
-    return any(sign in line.text for sign in _find_open_signs(leaf) for line in hit.lines)
+    return any(sign in line.text for sign in open_signs for line in hit.lines)
 
 
 def _find_open_signs(leaf: Text) -> list[str]:

@@ -49,7 +49,7 @@ def join_parts(parts: Sequence[Until], given: Given) -> Until | None:
     Raises: InvalidRequest.
     """
     later = [_make(_THEN, words, given) for words in _list_values(given, _THEN)]
-    for words in _list_values(given, _APPEARS):
+    if (words := next(_list_values(given, _APPEARS), None)) is not None:
         if parts:
             hint = "leave the other conditions out, or put what comes later into then"
             raise InvalidRequest("appears_then_goes stands alone, or before then", hint=hint)
