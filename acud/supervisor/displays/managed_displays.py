@@ -306,9 +306,10 @@ class ManagedDisplays:
         for where in dead:
             self._end_processes(where, [], None, self._log_left)
         await Callback(self._when_idle)
-        if dead:
-            _LOG.info("displays.swept", names=[where.name for where in dead])
-        return tuple(where.name for where in dead)
+        names = tuple(where.name for where in dead)
+        if names:
+            _LOG.info("displays.swept", names=list(names))
+        return names
 
     def release(self) -> None:
         """Stop watching all displays, which keep running for a successor to adopt. None may be starting."""

@@ -156,7 +156,7 @@ async def _await_change(app: App, request: WaitForChange, display: str, task_id:
     spec = WaitSpec(until, replace(target, display=fresh.watched.name), request.timeout_s, task_id=task_id)
     live = await Callback[ActiveWait](partial(app.waits.run_transient, spec, fresh.watched))
     changed = active_waits.measure_change(live)
-    fresh = await app.fresh_frames.find(parse_target(request.target, live.display, ()))
+    fresh = await app.fresh_frames.find(parse_target(request.target, live.display))
     picture = await app.screenshots.take(
         fresh.picture, PictureAsk(request.format, request.max_side_px, request.quality)
     )

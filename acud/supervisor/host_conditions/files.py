@@ -75,7 +75,7 @@ class _Folder:
 
 
 class FileConditions:
-    """The conditions on files of this supervisor, by key. `utc_s`: the time of day."""
+    """The conditions on files of this supervisor, by key."""
 
     def __init__(self, loop: EventLoop, clock: Clock, allowed: AllowedFolders) -> None:
         self._loop = loop

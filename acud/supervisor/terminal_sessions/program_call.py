@@ -94,7 +94,7 @@ async def run_program(
 
 def _start_program(command: list[str], env: Mapping[str, str], stdin: bytes) -> subprocess.Popen[bytes]:
     try:
-        with os.fdopen(os.memfd_create("given"), "w+b") as file:  # a pipe would block beyond 64 KiB
+        with os.fdopen(os.memfd_create("stdin"), "w+b") as file:  # a pipe would block beyond 64 KiB
             file.write(stdin)
             file.seek(0)
             return subprocess.Popen(

@@ -128,7 +128,8 @@ class Agents:
 
     def _close(self, run: RunInfo) -> None:
         ended = replace(run, ended_utc_s=self._utc_s())
-        self._journal.keep(lambda: self._write_end(ended), lambda: self._polls.end(ended.run_id.__eq__, ended))
+        answer = partial(self._polls.end, lambda run_id: run_id == ended.run_id, ended)
+        self._journal.keep(lambda: self._write_end(ended), answer)
 
     def _write_end(self, run: RunInfo) -> None:
         self._runs.update(run)

@@ -26,7 +26,7 @@ from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.protocol.questions import ThinkAsk, View
 from acud.protocol.requests.commentary import AnalysisStatusReply
 from acud.protocol.requests.daemon import Purpose
-from acud.supervisor.coroutines import Callback, Resume, StepTask, directly
+from acud.supervisor.coroutines import Callback, Resume, run_steps
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
 from acud.supervisor.journal import Journal
@@ -166,7 +166,7 @@ class Commentary:
     def _tick(self) -> None:
         due = self._rules.tick(self._clock.monotonic_s())
         if due is not None:
-            StepTask(self._analyse(due), directly, self._on_analysed).begin()
+            run_steps(self._analyse(due), self._on_analysed)
         self._arm()
 
     def _on_analysed(self, outcome: AcudError | None) -> None:

@@ -22,7 +22,7 @@ from acud.features.scene.tables import ReservedNumbers, StandingElements
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.questions import Hide
 from acud.protocol.scene_parts import NodePart, SceneAsk, SceneParts, TextPart
-from acud.supervisor.coroutines import Callback, Resume, StepTask, directly
+from acud.supervisor.coroutines import Callback, Resume, run_steps
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.fresh_frames import FrameRequests
@@ -87,7 +87,7 @@ class DisplayReader:
     def _ask(self, mode: SceneMode, resume: Resume[None]) -> None:
         self._asked.append((mode, resume))
         if not self._running:
-            StepTask(self._serve(), directly, lambda _: None).begin()
+            run_steps(self._serve())
 
     async def _serve(self) -> None:
         """Look once for all requests made before its frame is grabbed, and again while there are others."""

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from acud.base import log
 from acud.base.clock import Clock
 from acud.base.errors import AcudError
 from acud.base.ids import new_id
@@ -241,6 +242,7 @@ class _JointLook:
         resume(None)
 
 
+_LOG = log.logger("scene")
 _CONSUMER = "scene"
 
 
@@ -350,7 +352,12 @@ class SceneSubscriptions:
             return
         resting = self._now() - pace.changed_s > self._settings.idle_after_s
         mode = SceneMode.IDLE if resting else SceneMode.ACTIVE
-        self._scenes.look([watched], mode).begin(lambda _: self._schedule_look(watched, changed=False))
+        self._scenes.look([watched], mode).begin(partial(self._look_again, watched))
+
+    def _look_again(self, watched: WatchedDisplay, outcome: AcudError | None) -> None:
+        if outcome is not None:
+            _LOG.warning("scene.not_looked", display=watched.name, fault=outcome.message)
+        self._schedule_look(watched, changed=False)
 
     # ---- what moves ------------------------------------------------------------------------------------------------
 
