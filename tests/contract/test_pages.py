@@ -12,6 +12,7 @@ import pytest
 
 from acud.protocol import VERSION, codec
 from acud.protocol.requests import REQUESTS
+from tests.contract.test_promises_page import THREATS
 
 ROOT = Path(__file__).parents[2]
 
@@ -64,6 +65,7 @@ def test_the_reference_is_made_with_the_site_and_not_committed(made: dict[str, s
             assert len(text.split()) > len(committed.split()) + 500
             assert [part for part in _GENERATED_PART.findall(committed) if part] == []
             assert "`scripts/site`" in committed, "the page says where the rest comes from"
+    assert [attempt for attempt, _ in THREATS if attempt not in made["promises.md"]] == []
 
 
 _GENERATED_PART = re.compile(r"^<!-- generated: .*? -->\n(.*?)^<!-- end -->$", re.MULTILINE | re.DOTALL)

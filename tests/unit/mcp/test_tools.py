@@ -7,7 +7,7 @@ import shlex
 import typing
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 import msgspec
@@ -30,10 +30,12 @@ from acud.types import (
     Stable,
     Text,
     Then,
+    Until,
     WindowTitle,
 )
 from acud.types.conditions.arguments import KINDS
 from acud.types.conditions.kind import Argument
+from acud.waits.validation import check_until
 from acud_cli.app import cli
 from acud_cli.wait import wait
 from acud_cli.wait_options import find_condition
@@ -139,6 +141,10 @@ async def told(topic: str) -> str:
 def test_every_condition_is_in_the_table_of_help() -> None:
     assert {row.name for row in CONDITIONS} | set(OPTIONS) == set(Condition.__struct_fields__)
     assert all(any(one in CONDITIONS for one in kind.arguments) for kind in KINDS)
+    composites = {"all", "any", "not", "then"}
+    assert {kind.__struct_config__.tag for kind in get_args(Until)} - composites == {
+        kind.__struct_config__.tag for kind in KINDS
+    }
 
 
 @pytest.mark.parametrize("row", CONDITIONS, ids=lambda row: row.name)
@@ -323,7 +329,9 @@ def test_conditions() -> None:
     with pytest.raises(InvalidRequest, match="stands alone"):
         make_condition(SmartWait(appears_then_goes="a", text="b"))
     assert make_condition(SmartWait(baseline="t")) == Change(baseline="t")
-    assert make_condition(SmartWait(text=" ", window="w")) == AllOf((Text(" "), WindowTitle("w")))  # refused as blank
+    for blank in (SmartWait(text=" ", window="w"), SmartWait(criteria="  ")):
+        with pytest.raises(InvalidRequest, match="blank"):
+            check_until(require_condition(blank))
     with pytest.raises(InvalidRequest, match="nothing to wait for"):
         require_condition(SmartWait())
 
