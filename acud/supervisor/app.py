@@ -205,7 +205,6 @@ class App(Core):
             self.keeper.kill_all()
             self.listeners.close()
             self.host_conditions.close()
-            self.notifications.close()
             self.store.close()
             self.control.server.shut()
             self.publisher.server.shut()

@@ -121,8 +121,12 @@ class DisplayNotifications:
 
     # ---- conditions --------------------------------------------------------------------------------------------------
 
+    def pin(self, leaf: NotificationText) -> NotificationText:
+        """Return the leaf with the time from which a notification counts."""
+        return leaf if leaf.since_utc_s else replace(leaf, since_utc_s=self._clock.instant().utc_s)
+
     def watch(
-        self, key: Hashable, watched: WatchedDisplay | None, leaf: NotificationText, on_verdict: OnVerdict
+        self, key: Hashable, leaf: NotificationText, watched: WatchedDisplay | None, on_verdict: OnVerdict
     ) -> Verdict:
         """Return the present verdict; `on_verdict` gets each one that follows, until `unwatch`."""
         if watched is None or not watched.managed:

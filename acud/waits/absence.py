@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from acud.types import Answer, Criteria, Leaf, ScreenImage, Text, Verdict, Widget, unknown
+from acud.types import Answer, Criteria, Leaf, PlacedLeaf, Verdict, unknown
 from acud.waits.conditions import evaluate
 from acud.waits.model import PendingYes, Wait
 
@@ -46,7 +46,7 @@ def _rests_on_absence(wait: Wait, verdicts: Mapping[int, Verdict]) -> bool:
 
 
 def _is_absence(leaf: Leaf, verdict: Verdict) -> bool:
-    if isinstance(leaf, Text | ScreenImage | Widget):
+    if isinstance(leaf, PlacedLeaf):
         return verdict.answer is (Answer.YES if leaf.gone else Answer.NO)
     return asks_absence(leaf)
 

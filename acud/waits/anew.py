@@ -23,12 +23,10 @@ from acud.types import (
     AllOf,
     Answer,
     AnyOf,
-    Change,
     Echo,
     Leaf,
     NotOf,
-    ProcessExit,
-    ScreenImage,
+    PlacedLeaf,
     ScreenNumber,
     Stable,
     Text,
@@ -36,7 +34,6 @@ from acud.types import (
     Then,
     Until,
     Verdict,
-    Widget,
     WindowTitle,
 )
 from acud.waits.conditions import leaves
@@ -125,7 +122,7 @@ def _explain_presence(wait: Wait, index: int, verdict: Verdict, negated: bool) -
     words = ""
     if wait.is_new and index not in wait.leaves_seen and is_there(leaf, verdict) is False:
         words = (NOT_IN_STAGE if wait.stage else NEVER_THERE) if index in find_absences(wait) else ""
-    elif wait.is_new and isinstance(leaf, Text | ScreenImage | WindowTitle | Widget) and not leaf.gone:
+    elif wait.is_new and isinstance(leaf, PlacedLeaf | WindowTitle) and not leaf.gone:
         standing = wait.standing.get(index, Standing(was_away=True))
         stood = verdict.answer is Answer.YES and not negated and not standing.was_away and not standing.there
         words = (WAS_IN_STAGE if wait.stage else WAS_THERE) if stood else ""
@@ -142,7 +139,7 @@ def note_look(wait: Wait, verdicts: Mapping[int, Verdict], *, is_of_arming: bool
     signs = tuple(list_negations(wait.until))
     found = dict(wait.standing)
     for index, verdict in verdicts.items():
-        if verdict.answer is Answer.UNKNOWN or isinstance(wait.leaves[index], Change | Stable | ProcessExit):
+        if verdict.answer is Answer.UNKNOWN or not wait.leaves[index].can_recur:
             continue
         holds, times = _count(verdict, signs[index])
         now = found.get(index)

@@ -20,17 +20,15 @@ from acud.types import (
     Criteria,
     HostLeaf,
     Leaf,
+    LocalLeaf,
     NotOf,
     Rect,
     ScreenNumber,
-    Stable,
     Target,
     TextLeaf,
     Then,
     Until,
     Verdict,
-    Widget,
-    WindowTitle,
     no,
     unknown,
     yes,
@@ -64,7 +62,7 @@ def is_deeper_than(until: Until, levels: int) -> bool:
 
 def is_local(leaf: Leaf) -> bool:
     """Return whether the leaf is answered without judging a frame."""
-    return isinstance(leaf, WindowTitle | Widget | Change | Stable | HostLeaf)
+    return isinstance(leaf, LocalLeaf)
 
 
 def names_host(until: Until) -> bool:

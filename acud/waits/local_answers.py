@@ -20,9 +20,11 @@ from acud.types import (
     HostLeaf,
     Leaf,
     Rect,
+    ReportedLeaf,
     Stable,
     Text,
     TextLeaf,
+    TileLeaf,
     Verdict,
     Widget,
     WindowInfo,
@@ -109,7 +111,7 @@ def _judge_now(wait: Wait, index: int, leaf: Leaf) -> Verdict | None:
         return wait.missing or NOT_LOCATED
     if index in wait.unaffordable:
         return unknown("budget", wait.budget_status.spent)
-    if isinstance(leaf, Change | Stable) and quiet_span_s(leaf) and wait.is_acting:
+    if leaf.quiet_s and wait.is_acting:
         return no("the action goes on")
     if isinstance(leaf, Change):
         return judge_change(view_state, index, leaf)
@@ -119,11 +121,6 @@ def _judge_now(wait: Wait, index: int, leaf: Leaf) -> Verdict | None:
     if begun is not None and not view_state.touched_within(begun, view_state.frame, besides):
         return no("nothing has changed yet since the action began")
     return judge_stable(view_state, leaf)
-
-
-def quiet_span_s(leaf: Change | Stable) -> float:
-    """Return for how many seconds a leaf asks for quiet, 0 for none."""
-    return leaf.stable_s if isinstance(leaf, Stable) else leaf.settle_s
 
 
 def judge_change(view_state: ViewState, index: int, leaf: Change) -> Verdict:
@@ -173,11 +170,11 @@ def judge_stable(view_state: ViewState, leaf: Stable) -> Verdict:
 
 def find_ignored_tiles(view_state: ViewState, leaf: Leaf) -> int:
     """Return the blinking tiles that a leaf asking for quiet ignores."""
-    asked = isinstance(leaf, Change | Stable) and leaf.ignore_blinking
+    asked = isinstance(leaf, TileLeaf) and leaf.ignore_blinking
     return view_state.blinks.blinking if asked and view_state.blinks is not None else 0
 
 
-def describe_ignored(view_state: ViewState, leaf: Change | Stable) -> str:
+def describe_ignored(view_state: ViewState, leaf: TileLeaf) -> str:
     """Return in words which blinking areas were left out, "" for none."""
     view = view_state.view
     spots = view.grid.spots(find_ignored_tiles(view_state, leaf))
@@ -199,12 +196,12 @@ def _find_moving_tiles(view_state: ViewState, within_s: float, besides: int) -> 
 
 def find_quiet_start(view_state: ViewState, leaf: Leaf) -> float:
     """Return since when the target is quiet in the sense of a leaf."""
-    asked = isinstance(leaf, Change | Stable) and leaf.ignore_blinking
+    asked = isinstance(leaf, TileLeaf) and leaf.ignore_blinking
     since = view_state.blinks.quiet_from if asked and view_state.blinks is not None else view_state.quiet_from
     return max(since, view_state.acted_at)
 
 
-def is_quiet_for(view_state: ViewState, leaf: Change | Stable, seconds: float) -> bool:
+def is_quiet_for(view_state: ViewState, leaf: TileLeaf, seconds: float) -> bool:
     """Return whether the newest grab found the target as it was `seconds` before.
 
     With blinking ignored, a change in tiles partly outside the target counts: there is no identity without the blinking
@@ -217,15 +214,11 @@ def is_quiet_for(view_state: ViewState, leaf: Change | Stable, seconds: float) -
 def list_quiet_spans(wait: Wait) -> Iterator[tuple[int, float]]:
     """Yield the leaves that ask for quiet with its length in seconds; a change not yet seen asks for none."""
     for index, leaf in enumerate(wait.leaves):
-        if isinstance(leaf, Stable):
-            yield index, leaf.stable_s
-        elif (
-            isinstance(leaf, Change)
-            and leaf.settle_s
-            and wait.view_state
-            and wait.view_state.changes[index].holds_from is not None
-        ):
-            yield index, leaf.settle_s
+        is_seen = not isinstance(leaf, Change) or (
+            wait.view_state is not None and wait.view_state.changes[index].holds_from is not None
+        )
+        if leaf.quiet_s and is_seen:
+            yield index, leaf.quiet_s
 
 
 def judge_locally_on(wait: Wait, flight: JobInFlight, frame: int) -> dict[int, Verdict]:
@@ -238,10 +231,9 @@ def judge_locally_on(wait: Wait, flight: JobInFlight, frame: int) -> dict[int, V
 
 def _judge_on(wait: Wait, index: int, verdict: Verdict, flight: JobInFlight, frame: int) -> Verdict:
     leaf, view_state = wait.leaves[index], wait.in_view
-    if not is_local(leaf) or isinstance(leaf, WindowTitle | Widget | HostLeaf) or view_state is None:
+    if not is_local(leaf) or isinstance(leaf, ReportedLeaf) or view_state is None:
         return verdict
-    quiet = isinstance(leaf, Stable) or (isinstance(leaf, Change) and leaf.settle_s > 0)
-    if quiet:
+    if leaf.quiet_s:
         besides = find_ignored_tiles(view_state, leaf)
         moved = verdict.answer is Answer.YES and view_state.touched_within(flight.frame, frame, besides)
         return no("the target changed again") if moved else verdict
@@ -291,8 +283,7 @@ def find_scrolled_off(wait: Wait, screen: str, written: str) -> dict[int, Verdic
 
 def is_text_leaf(wait: Wait, leaf: Leaf) -> bool:
     """Return whether the leaf is answered from windows, widgets, a terminal's text or the host, not from pixels."""
-    beside = isinstance(leaf, WindowTitle | Widget | HostLeaf)
-    return beside or (isinstance(leaf, TextLeaf) and wait.terminal_text is not None)
+    return isinstance(leaf, ReportedLeaf) or (isinstance(leaf, TextLeaf) and wait.terminal_text is not None)
 
 
 def apply_texts(wait: Wait, at: float) -> Wait:
@@ -395,5 +386,4 @@ def _is_known(verdict: Verdict) -> bool:
 
 def _is_of_frame(leaf: Leaf) -> bool:
     """Return whether the answer holds for one frame only; a change, once there, stays."""
-    lasts = isinstance(leaf, Change | WindowTitle | Widget | HostLeaf)
-    return not lasts or (isinstance(leaf, Change) and leaf.settle_s > 0)
+    return not isinstance(leaf, Change | ReportedLeaf) or leaf.quiet_s > 0

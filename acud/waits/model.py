@@ -9,20 +9,16 @@ from acud.types import (
     Answer,
     Cadence,
     Evidence,
-    FileState,
     GateKind,
     Leaf,
+    NamedLeaf,
     Rect,
-    ScreenImage,
-    Text,
     Then,
     Until,
     Verdict,
     WaitSpec,
     WaitState,
-    Widget,
     WindowInfo,
-    WindowTitle,
     unknown,
 )
 from acud.waits.budget import BudgetStatus
@@ -33,8 +29,6 @@ from acud.waits.view_state import StoredBaseline, ViewState
 
 CACHE_SIZE = 16
 """Identities kept per leaf: a caret has 2, a spinner up to 12; more would only delay a fresh judgement."""
-NamedLeaf = Text | ScreenImage | WindowTitle | Widget | FileState
-"""A leaf that names something that is there or not."""
 NO_DISPLAY = unknown("no_display", "the wait looks at no display")
 
 

@@ -20,7 +20,7 @@ from acud.types import (
     HostLeaf,
     JudgeName,
     PixelLeaf,
-    Stable,
+    TileLeaf,
     Verdict,
     Widget,
     WindowTitle,
@@ -139,7 +139,7 @@ def _grab_first_look(wait: Wait, now: PlanBasis) -> Outcome:
     if now.at < view_state.since:
         return wait, ()
     after, effects = _grab(wait, view_state.since, now.at)
-    if not effects or not any(isinstance(leaf, Change | Stable) for leaf in wait.leaves):
+    if not effects or not any(isinstance(leaf, TileLeaf) for leaf in wait.leaves):
         return after, effects
     # A window's pixels may come from elsewhere later; then only the looks of its tiles show how much of it changed.
     shares = any(isinstance(leaf, Change) and leaf.share for leaf in wait.leaves)
@@ -462,7 +462,7 @@ def _make_judge_request(wait: Wait, view_state: ViewState, now: PlanBasis, force
 def _ask_identity(wait: Wait, now: PlanBasis) -> Outcome:
     """Ask for the view's identity when tiles alone leave open whether the target changed."""
     view_state = wait.in_view
-    by_pixels = any(isinstance(leaf, Change | Stable) for leaf in wait.leaves)
+    by_pixels = any(isinstance(leaf, TileLeaf) for leaf in wait.leaves)
     if view_state is None or not by_pixels or wait.pending is not None or not view_state.needs_identity:
         return _withdraw_job(wait, JobKind.IDENTITY)
     busy = wait.in_flight(JobKind.IDENTITY) or JobKind.IDENTITY in wait.requests.jobs
@@ -486,7 +486,7 @@ def _is_all_known(wait: Wait, now: PlanBasis) -> bool:
     view_state = wait.in_view
     if view_state is None:
         return wait.missing is not None
-    by_pixels = any(isinstance(leaf, Change | Stable) for leaf in wait.leaves)
+    by_pixels = any(isinstance(leaf, TileLeaf) for leaf in wait.leaves)
     if by_pixels and (view_state.needs_identity or view_state.awaited_baselines):
         return False
     if not now.asked:

@@ -18,27 +18,25 @@ from acud.types import (
     AllOf,
     Answer,
     AnyOf,
-    Change,
     Criteria,
     FileState,
     Leaf,
+    NamedLeaf,
     NotOf,
     PixelLeaf,
+    PlacedLeaf,
     Rect,
-    ScreenImage,
-    Stable,
-    Text,
     Then,
+    TileLeaf,
     Until,
     Verdict,
     Widget,
     WindowInfo,
-    WindowTitle,
     unknown,
     window_at,
 )
 from acud.waits.absence import asks_absence
-from acud.waits.model import NamedLeaf, SeenPlace, Wait
+from acud.waits.model import SeenPlace, Wait
 from acud.waits.tiles import subtract
 
 NEVER_THERE = "it was not there when the wait began to look"
@@ -68,8 +66,9 @@ def is_there(leaf: Leaf, verdict: Verdict) -> bool | None:
 
 def _can_be_there(leaf: Leaf) -> TypeGuard[NamedLeaf]:
     """Return whether the leaf asks only whether something is there."""
-    is_bare = isinstance(leaf, Widget) and not leaf.states and leaf.value is None
-    return isinstance(leaf, Text | ScreenImage | WindowTitle | FileState) or is_bare
+    if isinstance(leaf, Widget):
+        return not leaf.states and leaf.value is None
+    return isinstance(leaf, NamedLeaf)
 
 
 def find_absences(wait: Wait) -> set[int]:
@@ -99,7 +98,7 @@ def note_places(wait: Wait, verdicts: Mapping[int, Verdict], windows: Windows | 
         return wait
     for index, verdict in verdicts.items():
         leaf = ask_presence(wait.leaves[index])
-        if isinstance(leaf, Text | ScreenImage | Widget) and verdict.boxes and is_there(wait.leaves[index], verdict):
+        if isinstance(leaf, PlacedLeaf) and verdict.boxes and is_there(wait.leaves[index], verdict):
             x, y = view_state.view.box.x, view_state.view.box.y
             known = wait.places.get(leaf, ())
             seen[leaf] = tuple(_find_place(box.shift(x, y), windows, known) for box in verdict.boxes)
@@ -189,8 +188,8 @@ def judge_hidden_region(wait: Wait, windows: Windows, region: Rect | None) -> Ve
     """Return why changes and quiet of a region are unknown: other programs' windows hide all that showed there when the
     wait began. None where the wait asks for something else, or the region is not hidden so.
     """
-    pixels = [leaf for leaf in wait.leaves if isinstance(leaf, Change | Stable | PixelLeaf | Criteria)]
-    if region is None or not pixels or not all(isinstance(leaf, Change | Stable) for leaf in pixels):
+    pixels = [leaf for leaf in wait.leaves if isinstance(leaf, TileLeaf | PixelLeaf | Criteria)]
+    if region is None or not pixels or not all(isinstance(leaf, TileLeaf) for leaf in pixels):
         return None
     own = [one for one in windows if one.window_id in wait.first_shown and one.bounds.intersect(region)]
     programs, covers = set(map(_identify_program, own)), list[WindowInfo]()

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from acud.types import Cadence, Change, GateKind, Leaf, Policy, Priority, Stable, Widget
+from acud.types import Cadence, Change, GateKind, Leaf, Policy, Priority, TileLeaf, Widget
 from acud.waits.conditions import is_local
 from acud.waits.effects import JobKind, JobRequest
 from acud.waits.model import Wait
@@ -145,23 +145,19 @@ def fps_wanted(wait: Wait) -> float:
             isinstance(leaf, Change) and wait.view_state.changes[index].holds_from is None
         )
         rates.append(CHANGE_FPS if isinstance(leaf, Change) and waiting else 0.0)
-        rates.append(QUIET_FPS if _is_of_quiet(leaf) else 0.0)
+        rates.append(QUIET_FPS if leaf.quiet_s else 0.0)
     rates.append(BLINK_FPS if ignores_blinking(wait.leaves) else 0.0)
     return max(rates)
 
 
 def asks_quiet(wait: Wait) -> bool:
     """Return whether a leaf of the wait asks for quiet."""
-    return any(map(_is_of_quiet, wait.leaves))
+    return any(leaf.quiet_s for leaf in wait.leaves)
 
 
 def ignores_blinking(found: Sequence[Leaf]) -> bool:
     """Return whether a leaf asks for quiet apart from blinking."""
-    return any(isinstance(leaf, Change | Stable) and leaf.ignore_blinking for leaf in found)
-
-
-def _is_of_quiet(leaf: Leaf) -> bool:
-    return isinstance(leaf, Stable) or (isinstance(leaf, Change) and leaf.settle_s > 0)
+    return any(isinstance(leaf, TileLeaf) and leaf.ignore_blinking for leaf in found)
 
 
 def judgement_priority(priority: Priority, *, force: bool) -> int:

@@ -10,11 +10,14 @@ import os
 from collections.abc import Callable, Hashable, Iterator
 from pathlib import PurePosixPath
 
+from msgspec.structs import replace
+
 from acud.base.clock import Clock
 from acud.base.errors import Refused
 from acud.process.event_loop import EventLoop
 from acud.supervisor.host_conditions.folders import Entry, FolderContent, FolderFollower, FollowedFolder
 from acud.supervisor.host_conditions.writers import FileWriters
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import FileState, Verdict, unknown
 from acud.waits.host_files import FileSeen, FileUse, HostPath, is_relevant, judge_file, parse_path
 
@@ -86,7 +89,12 @@ class FileConditions:
         self._folders: dict[str, _Folder] = {}
         self._folder_of: dict[Hashable, _Folder] = {}
 
-    def watch(self, key: Hashable, leaf: FileState, on_verdict: OnVerdict) -> Verdict:
+    def pin(self, leaf: FileState) -> FileState:
+        """Return the leaf with the time from which a file is new. Raises: Refused for a folder that is not allowed."""
+        self._allowed.check(parse_path(leaf.path, self._allowed.home))
+        return leaf if leaf.gone or leaf.since_utc_s else replace(leaf, since_utc_s=self._clock.instant().utc_s)
+
+    def watch(self, key: Hashable, leaf: FileState, _: WatchedDisplay | None, on_verdict: OnVerdict) -> Verdict:
         """Return the present verdict; `on_verdict` gets each one that follows, until `unwatch`."""
         wanted = parse_path(leaf.path, self._allowed.home)
         folder = self._folders.get(wanted.folder)

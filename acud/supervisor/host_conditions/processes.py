@@ -7,12 +7,15 @@ import select
 from collections.abc import Callable, Hashable
 from functools import partial
 
+from msgspec.structs import replace
+
 from acud.process.event_loop import EventLoop
 from acud.supervisor.coroutines import Resume
 from acud.supervisor.displays.processes import start_ticks
 from acud.supervisor.program_launcher import LaunchedProgram, ProgramLauncher
 from acud.supervisor.terminal_sessions import OwnTerminals
 from acud.supervisor.terminal_sessions.own_terminals import EndedProgram
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import ProcessExit, Verdict, no, unknown, yes
 
 OnVerdict = Callable[[Verdict], None]
@@ -50,7 +53,14 @@ class ProcessConditions:
         self._ends = ends
         self._descriptors: dict[Hashable, int] = {}
 
-    def watch(self, key: Hashable, leaf: ProcessExit, on_verdict: OnVerdict) -> Verdict:
+    def pin(self, leaf: ProcessExit) -> ProcessExit:
+        """Return the leaf with the start time of the process that has its pid now, or had it last."""
+        if leaf.start_ticks:
+            return leaf
+        ended = next((one.start_ticks for one in self._ends.find_ended(leaf.pid)), GONE)
+        return replace(leaf, start_ticks=start_ticks(leaf.pid) or ended or GONE)
+
+    def watch(self, key: Hashable, leaf: ProcessExit, _: WatchedDisplay | None, on_verdict: OnVerdict) -> Verdict:
         """Return the present verdict; `on_verdict` gets the one of its end, until `unwatch`."""
         try:
             descriptor = os.pidfd_open(leaf.pid)

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from msgspec.structs import replace
+from collections.abc import Callable, Hashable
+from typing import Any, Protocol
 
 from acud.base.clock import Clock
 from acud.base.errors import AcudError
 from acud.process.event_loop import EventLoop
 from acud.supervisor.display_notifications import DisplayNotifications
-from acud.supervisor.displays.processes import start_ticks
 from acud.supervisor.host_conditions.files import AllowedFolders, FileConditions
-from acud.supervisor.host_conditions.processes import GONE, ProcessConditions, ProgramEnds
+from acud.supervisor.host_conditions.processes import ProcessConditions, ProgramEnds
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import FileState, HostLeaf, Leaf, NotificationText, ProcessExit, Until, Verdict, unknown
 from acud.waits.conditions import leaves, map_leaves
-from acud.waits.host_files import parse_path
 
+OnVerdict = Callable[[Verdict], None]
 OnVerdicts = Callable[[dict[int, Verdict]], None]
+
+
+class HostWatcher(Protocol):
+    """Answers one kind of host condition."""
+
+    def pin(self, leaf: Any) -> Any:
+        """Return the leaf with what it counts from, as it is now. Raises: Refused."""
+
+    def watch(self, key: Hashable, leaf: Any, watched: WatchedDisplay | None, on_verdict: OnVerdict) -> Verdict:
+        """Return the present verdict; `on_verdict` gets each one that follows, until `unwatch`. Raises: AcudError."""
+
+    def unwatch(self, key: Hashable) -> None:
+        """Watch it no more; harmless for one that is not watched."""
+
+    def close(self) -> None:
+        """End every watch."""
 
 
 class HostConditions:
@@ -33,12 +47,11 @@ class HostConditions:
         ends: ProgramEnds,
         notifications: DisplayNotifications,
     ) -> None:
-        self._clock = clock
-        self._allowed = AllowedFolders(allowed, home)
-        self._files = FileConditions(loop, clock, self._allowed)
-        self._processes = ProcessConditions(loop, ends)
-        self._ends = ends
-        self._notifications = notifications
+        self._watchers: dict[type[HostLeaf], HostWatcher] = {
+            FileState: FileConditions(loop, clock, AllowedFolders(allowed, home)),
+            ProcessExit: ProcessConditions(loop, ends),
+            NotificationText: notifications,
+        }
         self._watched: dict[str, tuple[int, ...]] = {}
 
     def pin_to_now(self, until: Until) -> Until:
@@ -49,22 +62,14 @@ class HostConditions:
         return map_leaves(until, self._pin_leaf)
 
     def _pin_leaf(self, leaf: Leaf) -> Leaf:
-        if isinstance(leaf, FileState):
-            self._allowed.check(parse_path(leaf.path, self._allowed.home))
-            return leaf if leaf.gone or leaf.since_utc_s else replace(leaf, since_utc_s=self._clock.instant().utc_s)
-        if isinstance(leaf, NotificationText):
-            return leaf if leaf.since_utc_s else replace(leaf, since_utc_s=self._clock.instant().utc_s)
-        if isinstance(leaf, ProcessExit) and leaf.start_ticks == 0:
-            ended = next((one.start_ticks for one in self._ends.find_ended(leaf.pid)), GONE)
-            return replace(leaf, start_ticks=start_ticks(leaf.pid) or ended or GONE)
-        return leaf
+        return self._watchers[type(leaf)].pin(leaf) if isinstance(leaf, HostLeaf) else leaf
 
     def watch(
         self, wait_id: str, until: Until, watched: WatchedDisplay | None, on_verdicts: OnVerdicts
     ) -> dict[int, Verdict]:
         """Return the present verdicts of the condition's host leaves; `on_verdicts` gets what follows until `unwatch`.
 
-        `watched`: the wait's display, for its notifications. A path that the settings no longer allow is unknown.
+        `watched`: the wait's display. A path that the settings no longer allow is unknown.
         """
         self.unwatch(wait_id)
         mine = {index: leaf for index, leaf in enumerate(leaves(until)) if isinstance(leaf, HostLeaf)}
@@ -72,6 +77,17 @@ class HostConditions:
             return {}
         self._watched[wait_id] = tuple(mine)
         return {index: self._begin(wait_id, index, leaf, watched, on_verdicts) for index, leaf in mine.items()}
+
+    def explain_unknown(self, until: Until, watched: WatchedDisplay) -> list[str]:
+        """Return notes on why a display does not answer host leaves of the condition."""
+        notes = []
+        for leaf in leaves(until):
+            if isinstance(leaf, HostLeaf) and not leaf.is_of_machine:
+                watcher = self._watchers[type(leaf)]
+                verdict = watcher.watch("", leaf, watched, lambda _: None)
+                watcher.unwatch("")
+                notes += [f"unknown for now: {verdict.detail}"] if verdict.code not in ("", "not_judged") else []
+        return notes
 
     def _begin(
         self, wait_id: str, index: int, leaf: HostLeaf, watched: WatchedDisplay | None, on_verdicts: OnVerdicts
@@ -81,22 +97,17 @@ class HostConditions:
                 on_verdicts({index: verdict})
 
         try:
-            if isinstance(leaf, FileState):
-                return self._files.watch((wait_id, index), leaf, pass_on)
-            if isinstance(leaf, NotificationText):
-                return self._notifications.watch((wait_id, index), watched, leaf, pass_on)
-            return self._processes.watch((wait_id, index), leaf, pass_on)
+            return self._watchers[type(leaf)].watch((wait_id, index), leaf, watched, pass_on)
         except AcudError as fault:
             return unknown("unreadable", f"{fault.message}; {fault.hint}")
 
     def unwatch(self, wait_id: str) -> None:
         """Watch nothing for a wait any more; harmless for one that asks for nothing here."""
         for index in self._watched.pop(wait_id, ()):
-            self._files.unwatch((wait_id, index))
-            self._processes.unwatch((wait_id, index))
-            self._notifications.unwatch((wait_id, index))
+            for watcher in self._watchers.values():
+                watcher.unwatch((wait_id, index))
 
     def close(self) -> None:
         """End every watch."""
-        self._files.close()
-        self._processes.close()
+        for watcher in self._watchers.values():
+            watcher.close()

@@ -21,18 +21,7 @@ from acud.supervisor.waits.baseline_recovery import BaselineRecovery
 from acud.supervisor.waits.opened_windows import OpenedWindows
 from acud.supervisor.waits.widget_requests import WidgetRequests
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
-from acud.types import (
-    DisplayState,
-    HostLeaf,
-    NotificationText,
-    Rect,
-    Target,
-    TextLeaf,
-    Verdict,
-    WindowInfo,
-    screen_cover,
-    unknown,
-)
+from acud.types import DisplayState, HostLeaf, Rect, Target, TextLeaf, Verdict, WindowInfo, screen_cover, unknown
 from acud.types.actions import Point
 from acud.waits import baselines
 from acud.waits import events as happened
@@ -302,7 +291,7 @@ class TargetTracker:
     def collect_notes(self, active: ActiveWait) -> list[str]:
         """Return notes on the target for the caller: several windows that match, or one on another display."""
         watched = self._watched_displays.by_name.get(active.display)
-        unread = _explain_unread_notifications(active, watched) if watched is not None else []
+        unread = self._host.explain_unknown(active.spec.until, watched) if watched is not None else []
         if watched is None or not watched.windows_known:
             return unread
         named = active.spec.target.window
@@ -530,13 +519,6 @@ class TargetTracker:
 
 def _search(active: ActiveWait, found: TerminalText) -> Iterator[None]:
     return search_lines(active.machine.leaves, f"{found.screen or ''}\n{found.written}")
-
-
-def _explain_unread_notifications(active: ActiveWait, watched: WatchedDisplay) -> list[str]:
-    """Explain why the notifications that a wait needs are not read; nothing if they are."""
-    asks = any(isinstance(leaf, NotificationText) for leaf in leaves(active.spec.until))
-    fault = watched.notifications_fault if watched.managed else "it is not a managed display"
-    return [f"unknown for now: acud reads no notifications of {watched.name}: {fault}"] if asks and fault else []
 
 
 def _typing_places(active: ActiveWait) -> tuple[str, ...]:

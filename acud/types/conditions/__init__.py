@@ -61,18 +61,26 @@ TextLeaf = Text | ScreenNumber
 """Leaves answered from visible text: by OCR, or from a terminal's own text."""
 PixelLeaf = Text | ScreenNumber | ScreenImage
 """Leaves that an evaluator answers from pixels by itself, free of charge."""
+TileLeaf = Change | Stable
+"""Leaves that the supervisor answers from which tiles changed."""
 HostLeaf = FileState | ProcessExit | NotificationText
 """Leaves that the daemon answers without pixels; files and processes need no display."""
-Leaf = (
-    Criteria | Text | ScreenNumber | ScreenImage | WindowTitle | Widget | Change | Stable
-    | FileState | ProcessExit | NotificationText
-)  # fmt: skip
+ReportedLeaf = WindowTitle | Widget | HostLeaf
+"""Leaves answered from what programs and the system report beside the pixels."""
+LocalLeaf = TileLeaf | ReportedLeaf
+"""Leaves answered without judging a frame."""
+PlacedLeaf = Text | ScreenImage | Widget
+"""Leaves about what has a place in the target, where something may hide it."""
+NamedLeaf = PlacedLeaf | WindowTitle | FileState
+"""Leaves that name what is there or `gone`."""
+Leaf = Criteria | PixelLeaf | WindowTitle | Widget | TileLeaf | HostLeaf
 """Every kind, in the order of forms and helps."""
 Until = Leaf | AllOf | AnyOf | NotOf | Then
 
 __all__ = [
-    "AllOf", "AnyOf", "Change", "Comparison", "ConditionKind", "Criteria", "FileState", "HostLeaf", "Leaf", "NameMatch",
-    "NotOf", "NotificationText", "PixelLeaf", "ProcessExit", "ScreenImage", "ScreenNumber", "Stable", "Text",
-    "TextLeaf", "Then", "Until", "ValueComparison", "Widget", "WidgetState", "WindowTitle", "appears_then_goes",
-    "in_sequence", "number_condition", "widget_condition",
+    "AllOf", "AnyOf", "Change", "Comparison", "ConditionKind", "Criteria", "FileState", "HostLeaf", "Leaf",
+    "LocalLeaf", "NameMatch", "NamedLeaf", "NotOf", "NotificationText", "PixelLeaf", "PlacedLeaf", "ProcessExit",
+    "ReportedLeaf", "ScreenImage", "ScreenNumber", "Stable", "Text", "TextLeaf", "Then", "TileLeaf", "Until",
+    "ValueComparison", "Widget", "WidgetState", "WindowTitle", "appears_then_goes", "in_sequence",
+    "number_condition", "widget_condition",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from acud.base.errors import InvalidRequest
 from acud.types.conditions.kind import Argument, ConditionKind, Refinement
@@ -21,6 +21,12 @@ class Change(ConditionKind, frozen=True, tag="change", forbid_unknown_fields=Tru
     settle_s: Seconds = 0.0
     baseline: str = ""
     ignore_blinking: bool = False
+
+    can_recur: ClassVar[bool] = False
+
+    @property
+    def quiet_s(self) -> float:
+        return self.settle_s
 
     def describe(self) -> str:
         settled = f" and settled for {self.settle_s:g} s{_describe_blinking(self)}" if self.settle_s else ""
@@ -46,6 +52,12 @@ class Stable(ConditionKind, frozen=True, tag="stable", forbid_unknown_fields=Tru
 
     stable_s: PositiveSeconds
     ignore_blinking: bool = False
+
+    can_recur: ClassVar[bool] = False
+
+    @property
+    def quiet_s(self) -> float:
+        return self.stable_s
 
     def describe(self) -> str:
         return f"the target is unchanged for {self.stable_s:g} s{_describe_blinking(self)}"

@@ -58,6 +58,7 @@ class ProcessExit(ConditionKind, frozen=True, tag="process", forbid_unknown_fiel
     start_ticks: Annotated[int, Meta(ge=-1)] = 0
 
     is_of_machine: ClassVar[bool] = True
+    can_recur: ClassVar[bool] = False
 
     def describe(self) -> str:
         return f"the process {self.pid} has ended"

@@ -74,13 +74,19 @@ class Refinement(Struct, frozen=True):
 
 
 class ConditionKind(Struct, frozen=True, forbid_unknown_fields=True):
-    """A kind of condition. `is_of_machine`: it is about the daemon's machine, and needs no display. `arguments`, with
-    their `refinements`: how clients write it.
+    """A kind of condition. `is_of_machine`: it is about the daemon's machine, and needs no display. `can_recur`: what
+    held at arming can come anew. `arguments`, with their `refinements`: how clients write it.
     """
 
     is_of_machine: ClassVar[bool] = False
+    can_recur: ClassVar[bool] = True
     arguments: ClassVar[tuple[Argument, ...]] = ()
     refinements: ClassVar[tuple[Refinement, ...]] = ()
+
+    @property
+    def quiet_s(self) -> float:
+        """For how many seconds it asks for quiet, 0 for none."""
+        return 0.0
 
     def describe(self) -> str:
         """Return it as a sentence: `the text "Done" is visible`."""
