@@ -43,11 +43,9 @@ class AccessibilityProvider(Protocol):
         Must not block the event loop, and must end soon after `ask.limits.walk_s`. Raises: Unavailable when it can't
         look; a display without widgets is an empty tree.
         """
-        ...
 
     async def close(self) -> None:
         """Release everything; a second call is harmless."""
-        ...
 
 
 class ProviderFault(Struct, frozen=True):

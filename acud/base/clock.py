@@ -41,11 +41,9 @@ class Clock(Protocol):
 
     def monotonic_s(self) -> float:
         """Return CLOCK_MONOTONIC in seconds."""
-        ...
 
     def instant(self) -> Instant:
         """Return now on the clocks of a stored deadline."""
-        ...
 
 
 class SystemClock:

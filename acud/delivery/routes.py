@@ -58,11 +58,9 @@ class Route(Protocol):
 
     async def deliver(self, delivery: Deliver) -> DeliveryOutcome:
         """Deliver it; every failure is an outcome. Cancelling leaves nothing running."""
-        ...
 
     async def close(self) -> None:
         """Close the connections."""
-        ...
 
 
 def reason(text: str, secrets: tuple[str, ...] = ()) -> str:

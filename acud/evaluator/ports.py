@@ -43,23 +43,18 @@ class Redactor(Protocol):
         Call it from the event loop in the main thread. Takes as long as reading takes: seconds for a screen not seen
         before, a tenth for a changed line, nothing for one read already.
         """
-        ...
 
     def redact_lines(self, lines: Sequence[Line]) -> list[tuple[Line, RedactedText]]:
         """Return the lines in reading order, each with its redacted text. Raises: TookTooLong."""
-        ...
 
     def in_widgets(self, nodes: Sequence[Node]) -> list[str]:
         """Return for each widget the rule that hides its content ("": none). Raises: TookTooLong."""
-        ...
 
     def redact_texts(self, texts: Sequence[str]) -> list[RedactedText]:
         """Return each text redacted. Raises: TookTooLong when all of them took too long."""
-        ...
 
     def redact_text(self, text: str) -> str:
         """Return redacted words from a screen. Raises: TookTooLong."""
-        ...
 
 
 class PassthroughRedactor:

@@ -61,15 +61,12 @@ class Frames(Protocol):
 
     def take(self, job: Job) -> ViewPixels:
         """Return the newest frame's view. Raises: FrameGone, or another AcudError when there is none."""
-        ...
 
     def sweep(self) -> None:
         """Free what can no longer be requested."""
-        ...
 
     def close(self) -> None:
         """Let go of everything."""
-        ...
 
 
 class Rings:

@@ -25,7 +25,6 @@ class Watchable(Protocol):
 
     def fileno(self) -> int:
         """Return the file descriptor."""
-        ...
 
 
 class Timer:

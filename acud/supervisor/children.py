@@ -72,11 +72,9 @@ class ChildOwner(Protocol):
 
     def handle_message(self, child: Child, message: Message) -> None:
         """Handle one decoded message. Raises: ProtocolError when it cannot be true; the child is then ended."""
-        ...
 
     def child_ended(self, child: Child, reason: str) -> None:
         """Handle the end of the process; `child.fault` is the fault it reported, `child.state` what happens next."""
-        ...
 
 
 class Child:

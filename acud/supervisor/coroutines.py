@@ -24,7 +24,6 @@ class Later(Protocol):
 
     def __call__(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
         """Return `step` as a part of the call: its faults answer that call only."""
-        ...
 
 
 def directly(step: Callable[[Thing], None]) -> Callable[[Thing], None]:

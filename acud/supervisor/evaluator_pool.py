@@ -47,15 +47,12 @@ class WidgetAsker(Protocol):
 
     def evaluator_ready(self, worker: Worker) -> None:
         """Handle the start of an evaluator."""
-        ...
 
     def evaluator_ended(self, worker: Worker) -> None:
         """Handle the end of an evaluator's process."""
-        ...
 
     def widgets_answered(self, worker: Worker, answer: WidgetAnswer) -> None:
         """Handle an evaluator's answer."""
-        ...
 
 
 class EvaluatorPool:

@@ -64,15 +64,12 @@ class Watcher(Protocol):
 
     def source_up(self, source: Source) -> None:
         """Handle a new ring (with a new epoch); its first notice follows."""
-        ...
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
         """Handle a new frame, or a demanded grab that found nothing new."""
-        ...
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
         """Handle the loss of the source's pixels; never report its last frame as present."""
-        ...
 
 
 class Source:

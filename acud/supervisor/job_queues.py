@@ -131,23 +131,18 @@ class Work(Protocol):
     @property
     def priority(self) -> int:
         """Return its rank as of now (`acud.waits.schedule`): lower goes first."""
-        ...
 
     def build(self, job_id: str) -> Job | None:
         """Return the present job, or None when it is not needed any more. A second try has the same `job_id`."""
-        ...
 
     def on_part(self, result: JobResult) -> None:
         """Handle a part of the result; the rest follows."""
-        ...
 
     def on_result(self, result: JobResult) -> None:
         """Handle the result, or the rest of it; called at most once."""
-        ...
 
     def on_lost(self, reason: str) -> None:
         """Handle that two workers in a row died or hung over it; called instead of `on_result`."""
-        ...
 
 
 FillJob = Callable[[Job], Job | None]

@@ -66,38 +66,31 @@ class TaskMemory(Protocol):
 
     def find(self, task_id: str) -> Task:
         """Return the task with this id or unique beginning of an id. Raises: NotFound, InvalidRequest."""
-        ...
 
     def live(self, task_id: str) -> Task:
         """Return the task if it has not ended. Raises: NotFound; Conflict with how it ended."""
-        ...
 
     def state_of(self, task_id: str) -> Literal["live", "ended", "gone"]:
         """Return the state of the task with this full id."""
-        ...
 
     def place(self, task_id: str, target: str, display: str) -> TaskPlace:
         """Return the display for a request: the named one, else its task's, else the default.
 
         Raises: NotFound for an unknown task, Conflict for an ended one, DisplayDown when its display is gone.
         """
-        ...
 
     def begin_action(self, task_id: str, kind: ActionType, summary: str) -> LogEnd:
         """Log an action of the task that begins now ("" for no task: log nothing)."""
-        ...
 
     def log_action(self, task_id: str, action: Action, lines: Iterable[ActionLog] = ()) -> None:
         """Log an action that has ended, under the task's active item, in the present transaction.
 
         Log nothing for a task that is gone.
         """
-        ...
 
     @property
     def observers(self) -> TaskObservers:
         """The observers of tasks."""
-        ...
 
 
 class NoTasks:
@@ -161,7 +154,6 @@ class ElementPlaces(Protocol):
 
         Raises: InvalidRequest for ids of several displays; NotFound for a display that is not watched.
         """
-        ...
 
     async def locate(self, watched: WatchedDisplay, handle: ElementHandle) -> LocatedElement:
         """Look at `watched`, and return the element.
@@ -169,12 +161,10 @@ class ElementPlaces(Protocol):
         Raises: NotFound naming candidates for one that is gone, Conflict for an invisible one, Unavailable when
         elements of its kind could not be searched, InvalidRequest for one of another display.
         """
-        ...
 
     @property
     def shown(self) -> SceneObservers:
         """Called with each scene that differs from the one before, in the turn that made it."""
-        ...
 
 
 class NoElements:
@@ -230,7 +220,6 @@ class ElementFinder(Protocol):
 
         `mapped` maps coordinates in the description (None: they are pixels of the target).
         """
-        ...
 
 
 class NoFinder:
@@ -251,19 +240,15 @@ class InstructionCaller(Protocol):
 
     def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
         """Return `step` as a callback; its faults go to this caller alone."""
-        ...
 
     def touch(self) -> None:
         """Note that something is about to be done outside the store."""
-        ...
 
     def reply(self, body: DoReply, *, stored_body: DoReply) -> None:
         """Handle the answer; `stored_body`: the version that may be stored."""
-        ...
 
     def fail(self, fault: AcudError) -> None:
         """Handle the fault."""
-        ...
 
 
 class Instructions(Protocol):
@@ -271,14 +256,12 @@ class Instructions(Protocol):
 
     def check(self) -> None:
         """Raise NotEnabled when no instruction can be carried out here."""
-        ...
 
     def begin(self, request: GuiDo, caller: InstructionCaller) -> Callable[[str], None]:
         """Begin `request`; return a function that gives it up with a reason, unless `caller` has an outcome.
 
         Raises: InvalidRequest for an invalid instruction, view or target; NotFound for its task.
         """
-        ...
 
 
 class NoInstructions:

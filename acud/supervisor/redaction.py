@@ -18,27 +18,21 @@ class Redaction(Protocol):
 
         `leaves`: the picture may leave this machine, so password fields are hidden too.
         """
-        ...
 
     def needs_reader(self, *, local: bool, keeps_evidence: bool) -> bool:
         """Return whether a job needs an evaluator that reads text: its picture leaves, or is kept redacted."""
-        ...
 
     def redact(self, text: str) -> str:
         """Return screen text as it may be stored or sent elsewhere."""
-        ...
 
     def redact_for_wake(self, text: str) -> str:
         """Return screen text as a wake may carry it."""
-        ...
 
     def title(self, watched: WatchedDisplay, window: WindowInfo) -> tuple[str, str]:
         """Return a window's title as a scene may hold it, and the rule that changed it ("": none)."""
-        ...
 
     def describe_rules(self) -> str:
         """Return the active rules in a line, for `acud doctor`."""
-        ...
 
 
 class NoRedaction:

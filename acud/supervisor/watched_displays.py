@@ -51,7 +51,6 @@ class WindowListWatcher(Protocol):
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
         """Handle the changed window list of `watched`."""
-        ...
 
 
 class Actor(Protocol):
@@ -59,11 +58,9 @@ class Actor(Protocol):
 
     def on_acted(self, watched: WatchedDisplay, message: Acted) -> None:
         """Handle the outcome of an act."""
-        ...
 
     def input_lost(self, watched: WatchedDisplay, reason: str) -> None:
         """Handle the loss of the capture process that does the acts."""
-        ...
 
 
 class WatchedDisplay:

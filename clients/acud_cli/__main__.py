@@ -28,7 +28,6 @@ def main() -> NoReturn:
 
 
 def run(arguments: list[str]) -> int:
-    """Run `arguments` and return the exit code."""
     try:
         result = cli.main(arguments, prog_name="acud", standalone_mode=False)
     except click.exceptions.Exit as end:

@@ -76,7 +76,6 @@ class Root(click.Group):
         return list(_MODULES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load and return a command, or None."""
         if cmd_name not in _MODULES:
             return None
         command: click.Command = getattr(import_module(_MODULES[cmd_name]), cmd_name)

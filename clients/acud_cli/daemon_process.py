@@ -192,7 +192,6 @@ class Running:
         self._fd = os.pidfd_open(pid)
 
     def wait_end(self, within_s: float) -> bool:
-        """Return whether the process ends within `within_s` seconds."""
         return bool(select.select([self._fd], [], [], within_s)[0])
 
     def send(self, what: signal.Signals) -> None:

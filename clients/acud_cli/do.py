@@ -75,12 +75,10 @@ def parse_places(words: Sequence[str], most: int) -> list[Place]:
 
 
 def parse_place(words: Sequence[str]) -> Place | None:
-    """Return the one place in `words`, or None if there is none."""
     return next(iter(parse_places(words, 1)), None)
 
 
 def _take_place(left: list[str]) -> Place:
-    """Take the place that `left` begins with off it, and return it."""
     element = _parse_element(left[0])
     if element is not None:
         left.pop(0)

@@ -128,7 +128,6 @@ def _make_plain(event: Event) -> str:
 
 
 def _describe_facts(data: dict[str, Any]) -> str:
-    """Return the data of an event that has no words of its own."""
     plain = {
         name: value
         for name, value in data.items()

@@ -62,7 +62,6 @@ _BY_STATE = {
 
 
 def of_fault(fault: AcudError) -> Exit:
-    """Return the exit code of an error."""
     return of_code(fault.code)
 
 
@@ -72,5 +71,4 @@ def of_code(code: str) -> Exit:
 
 
 def of_state(state: WaitState) -> Exit:
-    """Return the exit code of a wait that stands so."""
     return _BY_STATE[state.value]

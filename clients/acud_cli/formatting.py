@@ -161,7 +161,6 @@ class FittedTable:
         yield table
 
     def _fit_columns(self, rows: list[tuple[Text, ...]], room: int, *, skip_empty: bool) -> dict[str, int]:
-        """Return the columns that have room, each with its width."""
         widths = {
             name: max([len(name), *(row[place].cell_len for row in rows)])
             for place, name in enumerate(self._columns)

@@ -35,7 +35,6 @@ class Duration(click.ParamType[float]):
         self._most_s = most_s
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return seconds."""
         seconds = value if isinstance(value, int | float) else seconds_of(str(value))
         if seconds is None:
             self.fail(f"{value!r} is not a duration; write 300, 90s, 5m or 1h30m", param, ctx)
@@ -45,7 +44,6 @@ class Duration(click.ParamType[float]):
 
 
 def seconds_of(text: str) -> float | None:
-    """Return the seconds that `text` names, or None."""
     compact = text.strip().replace(" ", "")
     if re.fullmatch(r"\d+(\.\d+)?", compact):
         return _finite(float(compact))
@@ -65,7 +63,6 @@ class Box(click.ParamType[tuple[int, ...]]):
     name = "x,y,w,h"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        """Return the four numbers."""
         if isinstance(value, tuple):
             return value
         if not re.fullmatch(r"-?\d+(,-?\d+){2},\d+", str(value).replace(" ", "")):
@@ -82,7 +79,6 @@ class SizeType(click.ParamType[tuple[int, int]]):
     name = "WxH"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
-        """Return width and height."""
         if isinstance(value, tuple):
             return (value[0], value[1])
         found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", str(value))
@@ -101,7 +97,6 @@ class Number(click.ParamType[float]):
         self._least, self._most = least, most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number."""
         try:
             number = self._read(str(value))
         except ValueError:
@@ -135,7 +130,6 @@ class WholeNumber(Number):
     _noun = "a whole number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number."""
         return int(super().convert(value, param, ctx))
 
     def _read(self, text: str) -> float:
@@ -171,7 +165,6 @@ class PictureFile(click.ParamType[Path]):
         self._pipe = pipe
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """Return its path."""
         path = Path(value)
         if path.is_char_device() or path.is_fifo():
             return path
@@ -317,5 +310,4 @@ def target_of(target: str, region: tuple[int, ...] | None, window: str = "") -> 
 
 
 def boxes(given: tuple[tuple[int, ...], ...]) -> tuple[Rect, ...]:
-    """Return `--ignore` boxes as rectangles."""
     return tuple(Rect(*box) for box in given)

@@ -195,7 +195,6 @@ def _choose_exit(lines: list[ReplayLine]) -> Exit:
 
 
 def format_row(row: ReplayRow) -> str:
-    """Return one verdict as a line."""
     judge = f" {row.judge}" if row.judge else ""
     spent = f" {row.latency_ms / 1000:.2f} s" if row.gate in ("judged", "forced") else ""
     code = f" ({row.verdict.code})" if row.verdict.code else ""
@@ -206,7 +205,6 @@ def format_row(row: ReplayRow) -> str:
 
 
 def format_ending(run: ReplayRun) -> str:
-    """Return how a run ended, and what it cost."""
     when = f"resolved at {run.at_s:.3f} s on frame {run.frame}" if run.state == "resolved" else _open(run)
     cost = "cost not known" if run.cost_usd is None else f"${run.cost_usd:.6f}"
     tokens = f"{run.tokens_in} tokens in, {run.tokens_out} out"

@@ -56,7 +56,6 @@ class JsonValue(click.ParamType[Any]):
     name = "json"
 
     def convert(self, value: Any, _param: click.Parameter | None, _ctx: click.Context | None) -> Any:
-        """Return the value that the text spells."""
         try:
             return json.loads(value)
         except (ValueError, RecursionError):
@@ -339,7 +338,6 @@ def delete_task(session: Session, *, task_id: str) -> None:
 
 
 def task_line(view: TaskView) -> str:
-    """Return a task in one line."""
     one = view.task
     where = f", on {one.display}" if one.display else ""
     waits = f", {count(view.live_waits, 'live wait')}" if view.live_waits else ""
@@ -347,7 +345,6 @@ def task_line(view: TaskView) -> str:
 
 
 def task_table(views: tuple[TaskView, ...]) -> FittedTable:
-    """Return tasks, one a row."""
     table = FittedTable(
         "status",
         "name",
@@ -369,7 +366,6 @@ def task_table(views: tuple[TaskView, ...]) -> FittedTable:
 
 
 def item_table(items: tuple[PlanItem, ...]) -> FittedTable:
-    """Return plan items, one a row."""
     table = FittedTable("#", "status", "title", "took", "actions", flexible=("title",), spare=("actions", "took"))
     for item in items:
         took = "-" if item.duration_seconds is None else duration(item.duration_seconds)

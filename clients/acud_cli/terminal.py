@@ -211,7 +211,6 @@ def _describe_state(info: TerminalInfo) -> str:
 
 
 def _print_reply(session: Session, reply: TerminalReply, moment: Moment) -> int:
-    """Print the reply of a call, and return the exit code."""
     from msgspec.structs import replace
 
     if reply.wait is not None:

@@ -215,7 +215,6 @@ class TopList:
 
     @property
     def order(self) -> str:
-        """The sort order, in words."""
         column = self._columns[self._sorted_by]
         return f"{column.name} {'↓' if column.falling != self._turned else '↑'}"
 
@@ -315,7 +314,6 @@ class Board:
     # ---- readings --------------------------------------------------------------------------------------------------
 
     def take(self, view: TopSnapshot) -> None:
-        """Take a new reading."""
         now_s, before = time.monotonic(), self._view
         status = view.status
         past_s = now_s - self._at_s

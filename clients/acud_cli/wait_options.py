@@ -213,7 +213,6 @@ policy_options = together(
 
 
 def make_policy(given: dict[str, Any], base: Policy | None = None) -> Policy:
-    """Return `base` changed by the given options."""
     return _replace_given(base or Policy(), given)
 
 
@@ -248,7 +247,6 @@ budget_options = together(
 
 
 def make_budget(given: dict[str, Any], base: Budget | None = None) -> Budget:
-    """Return `base` changed by the given options."""
     return _replace_given(base or Budget(), given)
 
 
@@ -318,7 +316,6 @@ new_wait_options = together(
 
 
 def make_address(given: dict[str, Any]) -> WakeAddress:
-    """Return the address in the options."""
     routes = given["routes"] or None
     try:
         # Values that the daemon would refuse are refused here, as a usage error that names the option.

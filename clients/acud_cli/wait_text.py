@@ -60,7 +60,6 @@ def style_state(state: WaitState, left: str) -> Text:
 
 
 def format_fact(name: str, value: str) -> Text:
-    """Return one indented line `name  value`."""
     from rich.text import Text
 
     return Text.assemble((f"  {name:<10}", "dim"), plain(value))
@@ -202,7 +201,6 @@ def make_evaluation_table(evaluations: tuple[Evaluation, ...]) -> FittedTable:
 
 
 def make_wait_table(waits: tuple[WaitInfo, ...]) -> FittedTable:
-    """Return waits, one a row."""
     table = FittedTable(
         "state",
         "condition",
@@ -276,7 +274,6 @@ def follow_action_wait(session: Session, client: Client, waited: ActionWait) -> 
 
 
 def print_action_wait(waited: ActionWait) -> None:
-    """Print how the wait of an action ended."""
     print_notes(waited.notes)
     print_lines(format_ending(WaitResultReply(waited.wait, waited.ended, waited.evidence_path)))
 

@@ -124,7 +124,6 @@ def revoke_token(session: Session, *, pass_ids: tuple[str, ...], every: bool) ->
 
 
 def print_tokens(tokens: tuple[AccessToken, ...]) -> None:
-    """Print a table of access tokens."""
     if not tokens:
         say("no tokens, no sessions")
         return

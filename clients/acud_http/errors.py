@@ -90,7 +90,6 @@ class ErrorFormat(Struct, frozen=True):
         return HttpFault(made.status, {**made.body, **facts})
 
     def response(self, found: HttpFault) -> Response:
-        """Return the answer that tells of `found`."""
         if not self.every_code:
             return answer(found.body, found.status)
         body = {"code": f"http_{found.status}", **found.body, "ok": False}

@@ -65,7 +65,6 @@ class ConnectionLimit:
         self._guests.pop(guest, None)
 
     def hand_over(self, before: Guest, after: Guest) -> None:
-        """Give the place of `before` to `after`."""
         if before in self._guests:
             self._guests[after] = self._guests.pop(before)
 

@@ -36,7 +36,6 @@ class Daemon:
 
     @property
     def client(self) -> AsyncClient:
-        """The connection."""
         if self._client is None:
             from acud_client.aio import AsyncClient
 
@@ -62,7 +61,6 @@ class Daemon:
                 await anyio.to_thread.run_sync(starter)
 
     async def close(self) -> None:
-        """Hang up."""
         if self._client is not None:
             await self._client.close()
 

@@ -160,7 +160,6 @@ class Handshake:
 
 
 def result_line(request: Request, client: McpClient, result: Message) -> bytes:
-    """Return the answer to `request` as a line."""
     return line_of({"jsonrpc": "2.0", "id": request.request_id, "result": complete(request.method, client, result)})
 
 
@@ -186,7 +185,6 @@ def acknowledgement(subscription: RequestId | None, wanted: Message) -> bytes:
 
 
 def subscription_line(subscription: RequestId | None, topic: str, params: Message) -> bytes:
-    """Return a notification of a subscription as a line."""
     meta = {f"{_RESERVED}subscriptionId": subscription}
     return line_of({"jsonrpc": "2.0", "method": f"notifications/{topic}", "params": {"_meta": meta, **params}})
 

@@ -89,7 +89,6 @@ def _describe_kind(node: Schema) -> str:
 
 
 def make_help_tool(tools: Iterable[Tool]) -> Tool:
-    """Return the tool `help` for `tools`."""
     named = {tool.name: tool for tool in tools}
 
     async def answer_topic(call: ToolCall, given: HelpArguments) -> TextResult:

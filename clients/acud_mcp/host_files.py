@@ -66,7 +66,6 @@ def _parse_toml(text: str, file: Path) -> Entry:
 
 
 def _remove_table(text: str, names: Sequence[str]) -> str:
-    """Return `text` without the table of that name and those in it."""
     header = re.compile(r"\s*\[\s*" + r"\s*\.\s*".join(rf"[\"']?{name}[\"']?" for name in names) + r"\s*(\.[^\]]*)?\]")
     lines, inside = [], False
     for line in text.splitlines(keepends=True):
@@ -78,7 +77,6 @@ def _remove_table(text: str, names: Sequence[str]) -> str:
 
 
 def format_toml_entry(section: Sequence[str], added: Entry) -> str:
-    """Return `added` as a table of `section`."""
     name = ".".join((*section, NAME))
     plain = [f"{key} = {_format_toml_value(value)}" for key, value in added.items() if not isinstance(value, dict)]
     lines = [f"[{name}]", *plain]
@@ -130,7 +128,6 @@ def _find_block(lines: list[str], head: int, added: Entry, file: Path) -> list[s
 
 
 def format_yaml_line(added: Entry, indent: str) -> str:
-    """Return `added` as a line of a YAML block."""
     return f"{indent}{NAME}: {json.dumps(added, ensure_ascii=False)}\n"
 
 

@@ -55,7 +55,6 @@ def listening_on(port: int) -> Listener:
 
 
 def token_path(paths: Paths) -> Path:
-    """Return where the token lies."""
     return paths.home / "mcp-token"
 
 

@@ -34,7 +34,6 @@ def prefixes() -> tuple[str, ...]:
 
 
 def templates() -> Message:
-    """Return the templates; static."""
     words = {WAIT: ("wait", "State and evidence of a wait."), TASK: ("task", "Plan and progress of a task.")}
     rows = [(prefix, *words[prefix]) for prefix in prefixes()]
     return {

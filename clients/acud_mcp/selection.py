@@ -38,24 +38,18 @@ class Selectable(Protocol):
     """The properties by which a tool is selected."""
 
     @property
-    def name(self) -> str:
-        """Its name."""
-        ...
+    def name(self) -> str: ...
 
     @property
-    def toolset(self) -> str:
-        """One of `CAPS`."""
-        ...
+    def toolset(self) -> str: ...
 
     @property
     def reads_only(self) -> bool:
         """Whether a call changes nothing."""
-        ...
 
     @property
     def needs(self) -> Sequence[str]:
         """What has to be there, as `Selection.absent` names it."""
-        ...
 
 
 Row = TypeVar("Row", bound=Selectable)

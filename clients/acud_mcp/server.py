@@ -88,7 +88,6 @@ Method = Callable[[McpCaller, Message], Awaitable[Message]]
 
 
 def describe_tool(tool: Tool) -> Message:
-    """Return `tool` as `tools/list` shows it."""
     listed = {"name": tool.name, "description": tool.about, "inputSchema": input_schema(tool)}
     meta: Message = {"_meta": {"anthropic/alwaysLoad": True}} if tool.always_load else {}
     return listed | {"annotations": _make_annotations(tool.effect)} | meta
@@ -131,7 +130,6 @@ class Methods:
         }
 
     async def close(self) -> None:
-        """Hang up."""
         await self.updates.close()
         await self._daemon.close()
 

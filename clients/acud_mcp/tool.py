@@ -44,7 +44,6 @@ class Options(msgspec.Struct, frozen=True):
 
     @property
     def selection(self) -> Selection:
-        """Which tools."""
         absent = self.absent | (frozenset() if self.workspace else {"workspace"})
         return Selection(self.caps, self.tools, self.read_only, absent)
 
@@ -59,27 +58,22 @@ class ToolCall(Protocol):
 
     async def first_wait_to_end(self, block_s: float) -> str:
         """Return the id of the session's wait that ends first, or its newest after `block_s`. Raises: NotFound."""
-        ...
 
     @property
     def client(self) -> str:
         """The host's own name, "" if it gave none."""
-        ...
 
     @property
     def block_s(self) -> float:
         """The longest that this call may block: its host gives it up after that. A longer wait goes on in the daemon,
         and the answer names the call that returns it.
         """
-        ...
 
     async def ask(self, request: msgspec.Struct) -> Any:
         """Return the daemon's reply. Raises: AcudError."""
-        ...
 
     async def ask_slowly(self, request: msgspec.Struct, seconds: float) -> Any:
         """The same for a request that may block for `seconds`; progress is reported to the caller meanwhile."""
-        ...
 
 
 class ImageResult(msgspec.Struct, frozen=True):
@@ -222,7 +216,6 @@ _LISTED_WORDS = ("target",)
 
 
 def input_schema(tool: Tool) -> Schema:
-    """Return the schema of the arguments of `tool`."""
     properties: Schema = {}
     for name, node in argument_schemas(tool).items():
         if name not in tool.hidden:

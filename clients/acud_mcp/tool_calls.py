@@ -37,11 +37,9 @@ class McpCaller(Protocol):
 
     async def report_progress(self, done: float, total: float, words: str) -> None:
         """Notify the client of progress, if its request asked for that."""
-        ...
 
     async def notify_updated(self, uri: str) -> None:
         """Notify the client that a resource has changed; also after its request was answered."""
-        ...
 
 
 class DaemonCall:
@@ -67,7 +65,6 @@ class DaemonCall:
         return self._caller.client.name
 
     async def ask(self, request: msgspec.Struct) -> Any:
-        """Return the daemon's reply."""
         reply = await self._daemon.ask(request)
         self._waits.note_reply(request, reply)
         return reply
@@ -187,7 +184,6 @@ def failure(words: str) -> Message:
 
 
 def words_of(fault: AcudError, tool: Tool) -> str:
-    """Return an error with its next step."""
     words = error_words(fault)
     if isinstance(fault, NotFound) and tool.name.startswith("wait_") and not fault.hint:
         return f"{words}; wait_status without wait_id lists the live waits"

@@ -70,7 +70,6 @@ class LoginThrottle:
         return self._spent[address].due_s(now_s) if address in self._spent else 0.0
 
     def note_wrong(self, address: str, now_s: float) -> None:
-        """Note a wrong try."""
         self._spent.setdefault(address, TokenBucket(1 / self._again_s, self._most, now_s)).take(now_s)
         self._spent.move_to_end(address)
         if len(self._spent) > _ADDRESSES:
@@ -178,7 +177,6 @@ def wrong_try(throttle: LoginThrottle, address: str, fault: Exception) -> Except
 
 
 def address_of(connection: HTTPConnection) -> str:
-    """Return the peer's address."""
     return connection.client.host if connection.client is not None else ""
 
 

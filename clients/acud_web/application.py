@@ -39,7 +39,6 @@ def application(surface: Surface, settings: ListenerSettings | WebSettings, toke
 
 
 def router(rows: Sequence[Row], errors: ErrorFormat) -> Starlette:
-    """Return an application that serves `rows`, with errors in one format."""
     made = Starlette(routes=[route(row) for row in rows], exception_handlers=errors.handlers)
     made.router.redirect_slashes = False
     return made
@@ -54,7 +53,6 @@ class Serving:
         self._server = _server(self._filter, listener)
 
     async def run(self) -> None:
-        """Serve until `stop`."""
         async with (
             AsyncClient(self._paths) as client,
             contextlib.AsyncExitStack() as stack,

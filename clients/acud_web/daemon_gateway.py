@@ -45,7 +45,6 @@ class DaemonGateway:
 
     @property
     def paths(self) -> Paths:
-        """Where the daemon lives."""
         return self._client.paths
 
     def events(self) -> AsyncEventStream:
@@ -95,7 +94,6 @@ class Owners:
         return access_token.sees(owner.display, owner.task_id)
 
     async def find_owner(self, event: Event) -> Owner:
-        """Return the owner of the event."""
         kind = event.topic.partition(".")[0]
         if kind in ("display", "scene"):
             return Owner(event.subject)
@@ -108,7 +106,6 @@ class Owners:
         return told
 
     async def find_wait_owner(self, wait_id: str) -> Owner:
-        """Return the owner of the wait `wait_id`."""
         return await self._find_owner("wait", wait_id)
 
     async def _find_owner(self, kind: str, subject: str) -> Owner:
@@ -142,7 +139,6 @@ async def _find_owner_of_recording(gateway: DaemonGateway, recording_id: str) ->
 
 
 def _read_owner(event: Event) -> Owner:
-    """Return the owner as the event names it."""
     task_id = event.subject if event.topic.startswith("task.") else str(event.data.get("task_id", ""))
     return Owner(str(event.data.get("display", "")), task_id)
 

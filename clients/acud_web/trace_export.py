@@ -178,7 +178,6 @@ class Sender:
         _log_with_ours()
 
     def send(self, span: Span) -> None:
-        """Queue `span`."""
         self._ids.trace_id, self._ids.span_id = span.trace_id, span.span_id
         made = self._tracer.start_span(
             span.name, context=_within(span), attributes=span.attributes, start_time=_ns(span.start_utc_s)
@@ -223,7 +222,6 @@ class Sink(Protocol):
 
     def send(self, span: Span) -> None:
         """Queue `span`; never blocks."""
-        ...
 
 
 async def follow(client: AsyncClient, sink: Sink) -> None:

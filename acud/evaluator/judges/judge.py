@@ -84,15 +84,12 @@ class Judge(Protocol):
 
     async def evaluate(self, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         """Return the verdict on `question` over `picture`."""
-        ...
 
     async def check_health(self) -> JudgeHealth:
         """Ask whether the judge can answer now."""
-        ...
 
     async def close(self) -> None:
         """Let go of connections; closing twice is harmless."""
-        ...
 
 
 @runtime_checkable
@@ -106,7 +103,6 @@ class Together(Judge, Protocol):
 
         A verdict that the answer does not hold in its strict form is `unknown(unparsable)`.
         """
-        ...
 
 
 @runtime_checkable
@@ -115,7 +111,6 @@ class Seated(Judge, Protocol):
 
     def seat(self) -> AbstractAsyncContextManager[None]:
         """Return what to hold while a picture is taken and asked about."""
-        ...
 
 
 def split(

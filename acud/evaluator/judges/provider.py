@@ -76,19 +76,15 @@ class Backend(Protocol):
 
     async def evaluate(self, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         """Return the verdict on `question` over `picture`."""
-        ...
 
     async def ask(self, request: ChatRequest) -> ChatReply:
         """Return the model's answer to a conversation."""
-        ...
 
     async def check_health(self) -> JudgeHealth:
         """Ask whether it can answer now, without spending money."""
-        ...
 
     async def close(self) -> None:
         """Let go of connections; closing twice is harmless."""
-        ...
 
 
 class ProviderAnswer(Struct, frozen=True):
@@ -124,23 +120,18 @@ class Provider(Protocol):
 
     def path(self, model: str) -> str:
         """Return where chat requests to `model` go, under the base URL."""
-        ...
 
     def headers(self, key: str, request: ChatRequest | None = None) -> dict[str, str]:
         """Return the headers of any request, with the key where there is one."""
-        ...
 
     def body(self, request: ChatRequest, model: str) -> dict[str, Any]:
         """Return the body of a chat request. Raises: CallFailed for what this vendor cannot be asked."""
-        ...
 
     def read(self, wire: HttpExchange, text: bytes) -> ProviderAnswer:
         """Return the answer in a 2xx body. Raises: CallFailed, also for an error inside a 2xx."""
-        ...
 
     async def check(self, wire: HttpExchange, key: str, model: str) -> ProviderHealth:
         """Ask at no cost whether the server is well and has the model. Raises: CallFailed when it is not well."""
-        ...
 
 
 async def absent(wire: HttpExchange, path: str, headers: dict[str, str], model: str) -> str:

@@ -60,11 +60,9 @@ class Times(Protocol):
 
     def now(self) -> float:
         """Return monotonic seconds."""
-        ...
 
     async def sleep(self, seconds: float) -> None:
         """Wait."""
-        ...
 
 
 class _Entry:

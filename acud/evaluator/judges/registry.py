@@ -83,7 +83,6 @@ class HealthSource(Protocol):
 
     async def check_health(self) -> JudgeHealth:
         """Return how it is doing."""
-        ...
 
 
 class JudgeRegistry:

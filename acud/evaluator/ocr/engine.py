@@ -48,15 +48,12 @@ class Engine(Protocol):
 
     def detect(self, parts: Sequence[Bgr]) -> list[list[Rect]]:
         """Return, of each part, the boxes of lines in its coordinates and inside it, in no certain order."""
-        ...
 
     def recognise(self, crops: Sequence[Bgr]) -> list[Reading]:
         """Return the reading of each crop, in order; "" where there is no text. An empty list gives one."""
-        ...
 
     def release(self) -> None:
         """Free what only readings need. The next one takes it anew, which costs it some milliseconds."""
-        ...
 
 
 class EngineOnDemand:

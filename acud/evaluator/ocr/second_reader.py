@@ -68,15 +68,12 @@ class LineProgram(Protocol):
     @property
     def detects_scripts(self) -> bool:
         """Whether `script_name` can be asked."""
-        ...
 
     def read(self, crops: Sequence[Bgr], languages: Sequence[str]) -> list[Reading]:
         """Return the reading of each crop, in order. Raises: Unavailable."""
-        ...
 
     def script_name(self, crops: Sequence[Bgr]) -> str:
         """Return the script of the crops, "" when it is uncertain. Raises: Unavailable."""
-        ...
 
 
 class ViewScripts(Struct):

@@ -59,7 +59,6 @@ def _normalise(text: str) -> str:
 
 
 def _is_inserted(before: str, typed: str, now: str) -> bool:
-    """Return whether `now` is `before` with `typed` inserted once."""
     if len(now) != len(before) + len(typed):
         return False
     head = next((n for n, pair in enumerate(zip(before, now, strict=False)) if pair[0] != pair[1]), len(before))
@@ -102,7 +101,6 @@ def _is_same_number(typed: str, now: str) -> bool:
 
 
 def _is_same_date(typed: str, now: str) -> bool:
-    """Return whether both are dates of the same three numbers."""
     if not _DATE.fullmatch(typed.strip()) or not _DATE.fullmatch(now.strip()):
         return False
     parts = [sorted(int(part) for part in re.findall(r"\d+", text)) for text in (typed, now)]

@@ -101,7 +101,6 @@ def _has_focused_parent(tree: WidgetTree, node: Node) -> bool:
 
 
 def find_focused_field(tree: WidgetTree, window: int) -> Node | None:
-    """Return the field that has the focus."""
     found = find_focused(tree, window)
     return _find_whole(tree, found) if found is not None and takes_text(found) else None
 

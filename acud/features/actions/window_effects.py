@@ -169,7 +169,6 @@ def shown_parts(window: WindowInfo, windows: Sequence[WindowInfo], box: Rect) ->
 
 
 def boxes_above(window: WindowInfo, windows: Sequence[WindowInfo]) -> list[Rect]:
-    """Return the boxes of the windows above `window`, with their frames."""
     above = takewhile(lambda one: one.window_id != window.window_id, windows)
     return [one.outside for one in above if one.visibility != "unmapped"]
 

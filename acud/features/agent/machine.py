@@ -125,7 +125,6 @@ class Run:
         self._silent = self._checks = self._futile = self._faults = 0
 
     def begin(self) -> Effect:
-        """Return the first effect."""
         return self._think()
 
     def take(self, event: Event) -> Effect | None:

@@ -47,13 +47,11 @@ def outcome(how: str, reason: str) -> str:
 
 
 def step_line(step: RunStep) -> str:
-    """Return a step as one line."""
     reason = f" ({step.reason})" if step.reason else ""
     return " ".join(f"{step.number}. {step.kind}: {step.said} -> {step.outcome}{reason}".split())[:_LINE]
 
 
 def now_message(step: int, max_steps: int) -> ChatMessage:
-    """Return the message that carries the picture."""
     return ChatMessage("user", f"This is the screen now. Step {step} of at most {max_steps}.")
 
 
@@ -137,5 +135,4 @@ def decision_text(decision: Decision) -> str:
 
 
 def kind_of(decision: Decision) -> str:
-    """Return the name of the tool."""
     return next(name for name, kind in _KINDS.items() if type(decision) is kind)

@@ -58,7 +58,6 @@ class OpenJob:
         return tuple(number for number, one in enumerate(self.answers) if not one.done())
 
     def fail(self, fault: AcudError) -> None:
-        """End what is still open with `fault`."""
         for one in self.answers:
             if not one.done():
                 one.set_exception(fault)

@@ -116,7 +116,6 @@ class KeyList(Struct, frozen=True):
     grants: tuple[MemberKeys, ...] = ()
 
     def owners(self) -> dict[str, Identity]:
-        """Return the owner of each key."""
         return {key: Identity(one.role, key_of(one.name)) for one in self.grants for key in one.keys}
 
 

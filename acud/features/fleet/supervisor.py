@@ -136,7 +136,6 @@ class FleetFeature(RunningFeature):
         self._fleet.start()
 
     def status(self) -> dict[str, str]:
-        """Return this host's state in the fleet."""
         return self._fleet.describe_state()
 
     def reasons(self) -> Iterator[str]:
@@ -166,7 +165,6 @@ class FleetFeature(RunningFeature):
 
 
 def start(core: Core) -> FleetFeature:
-    """Start the feature."""
     return FleetFeature(core)
 
 

@@ -218,7 +218,6 @@ class _PartsReader:
             self._places.append(AnchoredPlace(relation, told))
 
     def _split_words(self, text: str) -> list[str]:
-        """Return the words of `text`, quoted phrases filled in."""
         filled = re.sub(f"{_HELD}(\\d+){_HELD}", lambda found: self._quoted[int(found[1])], text)
         return [word for word in normal(filled).split() if word not in ("a", "an", "the")]
 
@@ -309,7 +308,6 @@ def last_kind(words: Sequence[str]) -> str:
 
 
 def _find_kind(kind: str) -> str:
-    """Return `kind` as it stands among the words for kinds."""
     return next((word for word in (kind, kind.replace(" ", ""), kind.split()[-1] if kind else "") if word in WORDS), "")
 
 
@@ -349,7 +347,6 @@ LOOKS = _split(
 
 
 def is_free(word: str) -> bool:
-    """Return whether `word` needs no explanation."""
     return word in _FREE or word in _KIND_WORDS
 
 

@@ -30,7 +30,6 @@ class IconTable(Struct, frozen=True):
 
 @cache
 def icon_table() -> IconTable:
-    """Return the table, read once."""
     text = files("acud.features.grounding").joinpath("icon_names.txt").read_text(encoding="utf-8")
     phrases: dict[str, set[str]] = {}
     glyphs: dict[str, set[str]] = {}
@@ -103,7 +102,6 @@ _STYLE = re.compile(
 
 
 def _find_first_phrase(words: Sequence[str]) -> frozenset[str]:
-    """Return the meanings of the longest phrase that `words` begin with."""
     table = icon_table()
     for count in range(min(len(words), table.longest), 0, -1):
         found = table.by_phrase.get(" ".join(words[:count]))

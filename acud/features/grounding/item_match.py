@@ -116,7 +116,6 @@ def explain(
 
 
 def _pairs(items: Sequence[Item]) -> frozenset[str]:
-    """Return the pairs of adjacent words in names."""
     names = {name for item in items for name in item.names}
     return frozenset(f"{a} {b}" for name in names for a, b in zip(name.split(), name.split()[1:], strict=False))
 
@@ -157,7 +156,6 @@ class _Explainer:
         return word not in self._telling and is_free(word)
 
     def _items_called(self, word: str) -> Mapping[str, tuple[Item, float]]:
-        """Return by ref the items that have `word` in a name, with the cost."""
         if word not in self._by_word:
             costs = ((item, _own_cost(word, item)) for item in self._around.items)
             self._by_word[word] = {item.ref: (item, cost) for item, cost in costs if cost is not None}
@@ -420,7 +418,6 @@ class _Explainer:
         return (WINDOW, "title") if self._around.in_title(item, word) else None
 
     def _is_of_kind(self, item: Item) -> bool:
-        """Return whether the item is of the description's kind."""
         parts = self._parts
         roles = WORDS.get(parts.kind, frozenset())
         if parts.kind and item.role not in roles and not item.may_be & roles:
@@ -432,7 +429,6 @@ class _Explainer:
         return not any(item.role in WORDS[kind] for kind in parts.unlike)
 
     def _is_in_state(self, item: Item) -> bool:
-        """Return whether the item is in the description's state and row."""
         parts = self._parts
         if not item.is_enabled and not self._names_anything and "disabled" not in parts.states:
             return False  # a kind alone never means an item that can't be used
@@ -558,7 +554,6 @@ class _Explainer:
         return known
 
     def _keep_in_zones(self, equal: Sequence[Explained]) -> list[Explained]:
-        """Return the items on the description's sides of their window."""
         return [one for one in equal if all(self._is_at(side, one.item, _ZONE) for side in self._parts.zones)]
 
     def _is_in_structure(self, item: Item) -> bool:
@@ -591,7 +586,6 @@ def _is_narrowed(parts: Parts) -> bool:
 
 
 def _window_boxes(items: Sequence[Item]) -> dict[int, Rect]:
-    """Return the box around all items of each window."""
     found: dict[int, Rect] = {}
     for item in items:
         known = found.get(item.window, item.box)

@@ -88,7 +88,6 @@ class Surroundings:
         return beside_cost(item.box, other.box, self._label_boxes(item.window))
 
     def _label_boxes(self, window: int) -> Sequence[Rect]:
-        """Return the boxes of the texts in `window` that name what is beside them."""
         if window not in self._labels:
             self._labels[window] = [
                 one.box for one in self.items if one.window == window and one.names and not one.is_active
@@ -299,7 +298,6 @@ def _count_descendants(tree: Tree) -> list[int]:
 
 
 def _headings(tree: Tree) -> dict[int, int]:
-    """Return the heading that each node stands under in its document."""
     found: dict[int, int] = {}
     heading = -1
     for at, node in enumerate(tree.nodes):

@@ -78,7 +78,6 @@ class _Search:
         return SearchOutcome(limited, self._source, self._epoch, self._frame)
 
     def _find_located(self, element: LocatedElement) -> Found:
-        """Return the element of an id, if it lies in the target."""
         if not area(self._fresh_target).holds(element.point.x, element.point.y):
             where = f"{element.id} at {element.point.x},{element.point.y} lies outside the target"
             return Found("not_found", (), (Tried(GroundingMethod.SCENE, "nothing", where),), where)
@@ -195,7 +194,6 @@ class ElementSearch:
             self._usage_log.enter(Purpose.FIND, via, tried.cost_usd, tokens, model=model, task_id=task_id)
 
     def _is_local(self, method: GroundingMethod) -> bool:
-        """Return whether the pictures for `method` stay on this machine."""
         via, _ = self._model_of(method)
         return not via or self._settings.backends[via].is_local
 
@@ -227,7 +225,6 @@ class GroundingFeature(RunningFeature):
 
 
 def start(core: Core) -> GroundingFeature:
-    """Start the feature."""
     return GroundingFeature(core)
 
 

@@ -94,7 +94,6 @@ def _limit_length(notice: Notification) -> Notification:
 
 
 def _clip_line(text: str, most: int) -> str:
-    """Return `text` as one printable line."""
     words = " ".join("".join(one if one.isprintable() else " " for one in text[: 4 * most]).split())
     return words if len(words) <= most else words[: most - 1] + "…"
 

@@ -34,12 +34,10 @@ class Subscription(Struct, frozen=True):
 
     @property
     def target(self) -> PushTarget:
-        """The address and keys to push to."""
         return PushTarget(self.endpoint, self.p256dh, self.auth)
 
     @property
     def info(self) -> PushInfo:
-        """The subscription without its secrets."""
         return PushInfo(self.push_id, self.pass_id, urlsplit(self.endpoint).hostname or "", self.created_utc_s)
 
 
@@ -58,5 +56,4 @@ class PushSubscriptions(Table):
         return self._read_all(_SUBSCRIPTION, _SQL["good"], {"utc_s": utc_s})
 
     def delete(self, push_id: str) -> None:
-        """Delete the subscription `push_id`, if it exists."""
         self._database.write(_SQL["delete"], {"push_id": push_id})

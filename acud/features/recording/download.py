@@ -39,7 +39,6 @@ _BLACK, _NO_COLOUR = 16, 128
 
 
 def main() -> int:
-    """Write the file."""
     ask = decode_json(sys.stdin.buffer.read(), DownloadAsk)
     die_with_parent(ask.parent_pid)
     try:
@@ -188,7 +187,6 @@ def _fit_picture(frame: Any, width: int, height: int) -> Any:
 
 
 def _planes(picture: Any, width: int, height: int) -> list[Any]:
-    """Return luma and the two of chroma, as views."""
     flat, size = picture.reshape(-1), width * height
     parts = [(0, height, width), *((size + at * size // 4, height // 2, width // 2) for at in range(2))]
     return [flat[start : start + rows * columns].reshape(rows, columns) for start, rows, columns in parts]

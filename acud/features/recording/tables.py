@@ -71,7 +71,6 @@ class RecordingTable(Table):
         return self._read_number(_SQL["recordings_ended_bytes"])
 
     def too_old(self, before_utc_s: float) -> tuple[RecordingInfo, ...]:
-        """Return those that ended before."""
         return self._read_all(_CODEC, _SQL["recordings_too_old"], {"before_utc_s": before_utc_s})
 
     def oldest(self) -> tuple[RecordingInfo, ...]:

@@ -39,7 +39,6 @@ class _Moves:
         self._rows = [move.box.y for move in self._moves]
 
     def __bool__(self) -> bool:
-        """Return whether there are moves."""
         return bool(self._moves)
 
     def find_nearest(self, box: Rect) -> _Move:
@@ -71,7 +70,6 @@ class _Cells:
         self._cells: dict[tuple[Hashable, int, int], list[int]] = {}
 
     def put(self, name: Hashable, box: Rect, index: int) -> None:
-        """Add the element with that index."""
         self._cells.setdefault((name, box.x // self._side, box.y // self._side), []).append(index)
 
     def find_around(self, name: Hashable, box: Rect) -> Iterator[int]:
@@ -168,7 +166,6 @@ class _IdMatching:
         return [index for index, earlier in enumerate(self.found) if earlier is None]
 
     def _match_same(self, name: Callable[[SeenElement], Hashable]) -> None:
-        """Match elements with the same `name`, in order."""
         known: dict[Hashable, list[int]] = {}
         for earlier in reversed(self.open):
             known.setdefault(name(self.before[earlier]), []).append(earlier)
@@ -214,7 +211,6 @@ class _IdMatching:
                 self._take(index, earlier)
 
     def _list_moves(self) -> list[_Move]:
-        """Return how far each matched element went."""
         known = ((self.before[e].bbox, self.now[i].bbox) for i, e in enumerate(self.found) if e is not None)
         return [_Move(old, new.x - old.x, new.y - old.y) for old, new in known]
 

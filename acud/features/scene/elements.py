@@ -33,7 +33,6 @@ class NamedElement(Struct, frozen=True):
 
 
 def list_elements(scene: Scene, display_id: int) -> list[NamedElement]:
-    """Return everything with an id on one display."""
     named = [NamedElement(one.id, one.text, one.bbox, "text") for one in scene.ocr if one.display_id == display_id]
     widgets = [one for one in scene.ax if one.display_id == display_id]
     named += [NamedElement(a.id, a.label, a.bbox, a.role, a.pid, a.offscreen) for a in widgets]
@@ -42,7 +41,6 @@ def list_elements(scene: Scene, display_id: int) -> list[NamedElement]:
 
 
 def find_element(scene: Scene, handle: ElementHandle) -> NamedElement | None:
-    """Return the element of `scene` with the id of `handle`, or None."""
     return next((one for one in list_elements(scene, handle.display_id) if one.id == handle.id), None)
 
 
@@ -122,7 +120,6 @@ def subtract_boxes(box: Rect, above: Sequence[Rect]) -> list[Rect]:
 
 
 def find_middle(box: Rect) -> tuple[int, int]:
-    """Return the pixel in the middle of `box`."""
     return box.x + box.w // 2, box.y + box.h // 2
 
 

@@ -238,7 +238,6 @@ class WindowLines:
         self._add_text_run(run, depth, out, shown)
 
     def _add_text_run(self, run: Sequence[AxElement], depth: int, out: list[OutlineLine], shown: str) -> None:
-        """Add consecutive texts as one."""
         run = [one for one in run if one.id not in self._beside.used]
         words = " ".join(one.label for one in run if one.label)
         if plain(words) and not (shown and plain(words) in plain(shown)):
@@ -341,5 +340,4 @@ def _drop_labels(lines: Sequence[OutlineLine]) -> list[OutlineLine]:
 
 
 def _extract_label(words: str) -> str:
-    """Return the label in a control's line."""
     return words.split('"')[1] if words.count('"') > 1 else ""

@@ -118,7 +118,6 @@ def _cut_to_fit(frame: Sequence[str], entries: Sequence[tuple[str, list[str]]], 
 
 
 def _find_reached(windows: Sequence[WindowOutline], points: Sequence[Point]) -> set[tuple[int, str]]:
-    """Return the windows that are dialogs, or topmost at one of the points."""
     shown = sorted(
         (one for one in windows if one.window is not None and one.hidden != "not shown"),
         key=lambda one: one.window.stacking if one.window is not None else 0,
@@ -131,7 +130,6 @@ def _find_reached(windows: Sequence[WindowOutline], points: Sequence[Point]) -> 
 
 
 def _words_by_key(scene: Scene) -> dict[str, str]:
-    """Return the words of every line of a scene, by its key."""
     return {one.key: one.words for window in outline_windows(scene) for one in window.lines}
 
 
@@ -244,7 +242,6 @@ Placed = tuple[int, OutlineLine]
 
 
 def _fit_lines(entries: Sequence[Placed], room: int | None) -> tuple[list[Placed], list[Placed]]:
-    """Return the lines that fit, and those that do not."""
     if room is None:
         return list(entries), []
     order = sorted(range(len(entries)), key=lambda at: (_RANKS[entries[at][1].kind] + entries[at][1].offscreen, at))

@@ -49,7 +49,6 @@ class SceneNumbers(Table):
         return int(rows[0]["reserved"] or 1) if rows else 1
 
     def keep_elements(self, name: str, elements: StoredElements) -> None:
-        """Store the present elements."""
         self._database.write(_SQL["keep_elements"], {"name": name, "elements": msgspec.msgpack.encode(elements)})
 
     def elements(self, name: str) -> StoredElements | None:
@@ -111,7 +110,6 @@ class ReservedNumbers:
 
     @classmethod
     def from_journal(cls, journal: Journal) -> ReservedNumbers:
-        """Return the numbers stored by `journal`."""
         return cls(journal, SceneNumbers(journal.store))
 
     def first(self, name: str) -> int:
@@ -119,7 +117,6 @@ class ReservedNumbers:
         return self._numbers.first_free(name)
 
     def record_given(self, name: str, next_number: int) -> None:
-        """Record that the numbers below `next_number` are given."""
         if next_number <= self._reserved.get(name, 0):
             return
         upto = self._reserved[name] = next_number + _BLOCK

@@ -72,7 +72,6 @@ def describe_widget(widget: AxElement, label: str) -> str:
 
 
 def name_role(widget: AxElement) -> str:
-    """Return the word for the widget's role."""
     if widget.role == "toggle button" and "checkable" in widget.states:
         return "switch"
     if widget.role == "list item" and "selectable" in widget.states:
@@ -81,7 +80,6 @@ def name_role(widget: AxElement) -> str:
 
 
 def list_states(widget: AxElement) -> list[str]:
-    """Return the unusual states."""
     has = set(widget.states)
     found = [state for state in _SHOWN_STATES if state in has and not (state == "focused" and widget.role in PAGES)]
     is_readonly = "read_only" in has and name_role(widget) in ("textbox", "spinbutton")

@@ -60,7 +60,6 @@ def progress(items: tuple[PlanItem, ...]) -> str:
 
 
 def headline(task: Task, items: tuple[PlanItem, ...]) -> str:
-    """Return a task in one line."""
     return f'task {task.task_id} {task.status} ({progress(items)}): "{one_line(task.name, 200)}"'
 
 

@@ -39,7 +39,6 @@ class TaskTree(Struct, frozen=True):
     waits: tuple[WaitInfo, ...] = ()
 
     def of_item(self, number: int | None) -> tuple[ActionView, ...]:
-        """Return the actions under an item (None: under none)."""
         return tuple(view for view in self.actions if view.action.item == number)
 
 

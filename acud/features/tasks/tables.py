@@ -158,7 +158,6 @@ class ActionTable(Table):
         return self._read_number(_SQL["actions_count"], {"task_id": task_id})
 
     def newest_of_item(self, task_id: str, number: int, limit: int) -> tuple[ActionView, ...]:
-        """Return the same of one plan item."""
         bindings: Row = {"task_id": task_id, "item": number, "limit": limit}
         return self._views(self._database.read(_SQL["actions_newest_of_item"], bindings))
 

@@ -43,15 +43,12 @@ class DisplayWatcher(Protocol):
 
     def display_died(self, display: ManagedDisplay, reason: str) -> None:
         """Handle the end of an X server that nobody stopped; the display's remains are being removed."""
-        ...
 
     def display_changed(self, display: ManagedDisplay) -> None:
         """Store `display.processes` again: they or the notes changed."""
-        ...
 
     def display_limited(self, display: ManagedDisplay, reason: str) -> None:
         """Handle that programs on it were killed because it was over a limit."""
-        ...
 
 
 class Adoption(Struct, frozen=True):

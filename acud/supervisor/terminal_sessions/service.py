@@ -48,7 +48,6 @@ class SessionWatcher(Protocol):
 
     def sessions_seen(self, wanted: str) -> None:
         """Handle a newer survey of the session `wanted` (a target's `pty`)."""
-        ...
 
 
 class TerminalText(NamedTuple):

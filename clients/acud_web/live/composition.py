@@ -134,7 +134,6 @@ class OpenRing:
     # ---- life: in the loop's thread ----------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Keep it open."""
         self._users += 1
 
     def end(self) -> None:

@@ -149,7 +149,6 @@ class LiveDisplay:
     # ---- what is heard -----------------------------------------------------------------------------------------------
 
     def handle_event(self, event: Event) -> None:
-        """Handle an event about this display."""
         if event.topic == "live.lost":
             self._lose(Lost(_words(event, "code"), _words(event, "reason")))
             self._soon.set()

@@ -89,7 +89,6 @@ def parse_viewer_message(text: str) -> Ack | Want:
 
 
 def encode_message(message: Alive | Lost | Bye) -> str:
-    """Return a message as JSON text."""
     return msgspec.json.encode(message).decode()
 
 

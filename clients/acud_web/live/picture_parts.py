@@ -164,5 +164,4 @@ def jpeg(pixels: Pixels, quality: int = _QUALITY) -> bytes:
 
 
 def whole_jpeg(pixels: Pixels) -> bytes:
-    """Return a picture of a stream of pictures."""
     return jpeg(pixels, _MJPEG_QUALITY)

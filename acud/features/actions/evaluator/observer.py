@@ -93,7 +93,6 @@ class WidgetObserver:
         )
 
     def _find_dialogs(self, ask: ObserveAsk, tree: Tree) -> tuple[OpenDialog, ...]:
-        """Return the open dialogs, with their words redacted."""
         found = rules.find_open_dialogs(WidgetTree(tree), ask.windows)
         return tuple(
             replace(
@@ -120,7 +119,6 @@ class _Reader:
         self._asked = 0
 
     def describe(self, node: Node) -> WidgetNow:
-        """Return `node` without its text."""
         name = self._redactor.redact_texts([node.name or node.description])[0].text
         return WidgetNow(node.role, name, node.box, node.states, is_secure=node.secure)
 
@@ -170,7 +168,6 @@ class _Reader:
             return -1
 
     async def _join_date(self, node: Node) -> str:
-        """Return the text of a date in parts, with the separators."""
         shown = [one for one in self._tree.descendants(node) if one.role in ("spin button", "static", "label")]
         words = [await self._read_date_part(one) if one.role == "spin button" else one.name for one in shown]
         return "".join(words)

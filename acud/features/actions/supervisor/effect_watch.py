@@ -66,7 +66,6 @@ async def verify(
 async def conclude(
     run: InstructionRun, did: str, verdict: Verdict, note: str = "", field: FieldReading | None = None
 ) -> InstructionEnding:
-    """Return the ending of what was done with `verdict` on its effect."""
     seen = verdict.answer is Answer.YES
     words = (
         f"done, and the effect was seen: {verdict.detail}" if seen else f"done; no effect was seen: {verdict.detail}"
@@ -77,7 +76,6 @@ async def conclude(
 
 
 async def _judge_expected(run: InstructionRun, expect: Until) -> Verdict:
-    """Judge the condition that the request expects, in its target."""
     is_change = isinstance(expect, Change)
     if isinstance(expect, Change) and not expect.baseline:
         expect = replace(expect, baseline=run.baseline)

@@ -166,7 +166,6 @@ _STATUS_LINES = 20
 
 @handles(LaunchStatus)
 def launch_status(steps: DisplaySteps, request: LaunchStatus, call: Call) -> LaunchStatusReply:
-    """Return how a launched program fares."""
     found = steps.core.program_launcher.find(request.pid)
     return LaunchStatusReply(
         pid=found.pid,

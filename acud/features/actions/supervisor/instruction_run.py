@@ -116,7 +116,6 @@ class InstructionRun:
         return first if first is not None and first.watched is self.watched else self
 
     def now_s(self) -> float:
-        """Return the monotonic time."""
         return self.core.clock.monotonic_s()
 
     # ---- begin -----------------------------------------------------------------------------------------------------
@@ -173,7 +172,6 @@ class InstructionRun:
 
     @property
     def screen(self) -> Rect:
-        """The whole display."""
         source = self.steps.pixels(self.watched)
         return Rect(0, 0, source.width, source.height)
 
@@ -312,7 +310,6 @@ class InstructionRun:
         return self.steps.idle(self.watched, _QUIET_S, _QUIET_TIMEOUT_S, self.seen_in(self.area))
 
     def seen_in(self, area: EffectArea) -> Target:
-        """Return `area` as a target."""
         return Target(self.watched.name, region=area.box, ignore=area.ignore)
 
     async def change(
@@ -344,7 +341,6 @@ class InstructionRun:
 
 
 def why(found: Found, description: str) -> str:
-    """Return why `found` is no answer to `description`."""
     words = description if len(description) <= 80 else description[:79] + "…"
     if found.status == "ambiguous":
         count = len(found.candidates)

@@ -73,7 +73,6 @@ async def _choose_in_list(
 
 
 async def _select(run: InstructionRun, instruction: SelectIn, option: Candidate) -> InstructionEnding:
-    """Click an option that shows, and see whether it is selected."""
     did = did_text(instruction, option)
     await run.prepare(option.point)
     await run.approach(option.point)
@@ -167,7 +166,6 @@ class _PopupChoice:
         return self._run.search(self._instruction.option, verb="select", place=self._box)
 
     async def _close(self, found: Found, *, is_late: bool) -> InstructionEnding:
-        """Leave the list as it was, and report it."""
         assert found.status != "found"
         late = "; the time was over" if is_late else ""
         words = f"the list was opened and closed again: {why(found, self._instruction.option)}{late}"
@@ -197,7 +195,6 @@ class _PopupChoice:
         return await self._read_back(await run.observe(point=self._control.point))
 
     async def _read_back(self, now: Observed) -> InstructionEnding:
-        """Read what the list shows now."""
         run, option = self._run, unquote(self._instruction.option)
         choice = now.choice if now.choice is not None and now.choice.role == "combo box" else None
         reads = choice.reads if choice is not None else ()

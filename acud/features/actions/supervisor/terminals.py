@@ -79,19 +79,15 @@ class _Asked(Protocol):
     """The fields of a terminal request that decide when it is answered."""
 
     @property
-    def moment(self) -> Moment:
-        """When it is answered."""
-        ...
+    def moment(self) -> Moment: ...
 
     @property
     def block_s(self) -> float:
         """After how long it is answered at the latest."""
-        ...
 
     @property
     def lines(self) -> int:
         """How many lines it takes at most."""
-        ...
 
 
 class _TerminalCall(ABC):
@@ -226,7 +222,6 @@ class _TerminalCall(ABC):
     # ---- the answer ------------------------------------------------------------------------------------------------
 
     async def _read(self) -> TerminalReply:
-        """Return the answer with what was written since."""
         state = await self._terminals.find_state(self._name)
         text = await self._terminals.read_since(state, self._since)
         return self._describe(state, text, self._since.text)
@@ -361,7 +356,6 @@ class _Typing(_TerminalCall):
             await sleep(self._core.loop, _ECHO_POLL_S)
 
     def _note_enter(self) -> None:
-        """Note for waits that Enter is about to be pressed, if it is."""
         if "Enter" in self._keys:
             self._core.waits.targets.note_typed(f"pty:{self._name}", "\n")
 
@@ -419,7 +413,6 @@ def terminal_read(steps: DisplaySteps, request: TerminalRead, call: Call) -> Non
 
 @handles(TerminalList)
 async def terminal_list(steps: DisplaySteps, request: TerminalList, call: Call) -> TerminalListReply:
-    """Return the sessions."""
     oldest = sorted(await steps.core.terminals.list_states(), key=lambda state: int(state.pane[1:]))
     return TerminalListReply(tuple(map(_info, oldest)))
 

@@ -71,7 +71,6 @@ class Driver:
 
     @property
     def info(self) -> RunInfo:
-        """The present state of the run."""
         end = self._machine.ended
         run = replace(self._run, steps=tuple(self._machine.steps), spent=self._machine.spent)
         return run if end is None else replace(run, state=end.state, reason=end.reason, evidence=end.evidence)
@@ -258,7 +257,6 @@ class RunCaller:
         self._end(body)
 
     def fail(self, fault: AcudError) -> None:
-        """Take the fault."""
         self._end(fault)
 
     def drop(self, give_up: Callable[[str], None]) -> None:

@@ -62,12 +62,10 @@ class AgentFeature(RunningFeature):
         self.agents.resume()
 
     def at_work(self) -> int:
-        """Return the number of runs under way."""
         return self.agents.count_running()
 
 
 def start(core: Core) -> AgentFeature:
-    """Start the feature."""
     return AgentFeature(core)
 
 
@@ -130,5 +128,4 @@ def agent_list(feature: AgentFeature, request: AgentList, call: Call) -> AgentLi
 
 @handles(AgentCancel)
 def agent_cancel(feature: AgentFeature, request: AgentCancel, call: Call) -> RunReply:
-    """End the run now."""
     return RunReply(feature.agents.cancel(request.run_id, request.reason))

@@ -155,7 +155,6 @@ def wake_text(run: RunInfo) -> str:
 
 
 def _make_action(run: RunInfo) -> Action:
-    """Return an ended run as an action of its task."""
     return Action(
         action_id=new_id("action"),
         action_type=ActionType.GUI,
@@ -172,7 +171,6 @@ def _make_action(run: RunInfo) -> Action:
 
 
 def _make_log(run: RunInfo) -> list[ActionLog]:
-    """Return a log line for each step of a run."""
     return [ActionLog("step", prompt.step_line(step), run.created_utc_s + step.at_s) for step in run.steps]
 
 

@@ -74,7 +74,6 @@ class CommentaryFeature(RunningFeature):
         self.commentary.start()
 
     def backends(self) -> Iterator[str]:
-        """Yield the commentary's backend."""
         yield self.commentary.config.backend
 
     def findings(self) -> Iterator[Finding]:
@@ -90,13 +89,11 @@ class CommentaryFeature(RunningFeature):
 
 
 def start(core: Core) -> CommentaryFeature:
-    """Start the feature."""
     return CommentaryFeature(core)
 
 
 @handles(FeedPost)
 def feed_post(feature: CommentaryFeature, request: FeedPost, call: Call) -> Posted:
-    """Store the message."""
     feature.commentary.attend()
     return Posted(feature.commentary.add_message(request.text, request.priority, request.source))
 
@@ -144,14 +141,12 @@ def analysis_status(feature: CommentaryFeature, request: AnalysisStatus, call: C
 
 @handles(AnalysisHistory)
 def analysis_history(feature: CommentaryFeature, request: AnalysisHistory, call: Call) -> AnalysisHistoryReply:
-    """Return the newest results."""
     feature.commentary.attend()
     return AnalysisHistoryReply(feature.commentary.analyses.newest(request.limit))
 
 
 @handles(AnalysisContextGet)
 def analysis_context(feature: CommentaryFeature, request: AnalysisContextGet, call: Call) -> AnalysisContextReply:
-    """Return the present window."""
     feature.commentary.attend()
     window = feature.commentary.window()
     return AnalysisContextReply(window, user_prompt(window))

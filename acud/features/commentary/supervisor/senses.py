@@ -45,7 +45,6 @@ class SenseOutput(Struct, frozen=True):
         text: str = "",
         ssim: float | None = None,
     ) -> None:
-        """Send an event of `watched`."""
         front = _find_front(watched)
         meta = SenseMeta(ssim, screen=watched.number)
         if front is not None:

@@ -49,7 +49,6 @@ class AnalysisUsage(Struct, frozen=True):
     unpriced: int = 0
 
     def plus(self, thought: Thought) -> AnalysisUsage:
-        """Return it with one more analysis."""
         return AnalysisUsage(
             self.calls + 1,
             self.tokens_in + (thought.tokens_in or 0),
@@ -100,7 +99,6 @@ class Commentary:
 
     @property
     def config(self) -> AnalysisConfig:
-        """The present settings."""
         return self._rules.config
 
     @property
@@ -147,7 +145,6 @@ class Commentary:
         self.sense.add(event)
 
     def configure(self, config: AnalysisConfig) -> None:
-        """Run with `config` from now on."""
         self._rules.configure(config, self._clock.monotonic_s())
         self._arm()
 
@@ -345,7 +342,6 @@ class _Question:
         self._sent = False
 
     def build(self, job_id: str) -> Job | None:
-        """Return the job, the first time."""
         if self._sent:
             self._done(Thought(code="judge_down", reason="the evaluator ended while the model was asked"))
             return None
@@ -357,7 +353,6 @@ class _Question:
         """Do nothing: a thought has no parts."""
 
     def on_result(self, result: JobResult) -> None:
-        """Pass the thought on."""
         reason = f"the model was not asked: {result.reason or result.status}"
         self._done(result.thought or Thought(code="judge_down", reason=reason, cost_usd=0.0))
 

@@ -25,11 +25,9 @@ class JobJudge(Protocol):
 
     async def answer(self, job: VisionJob, number: int) -> JudgeReply:
         """Return the reply; without a model's answer it holds an unknown."""
-        ...
 
     async def close(self) -> None:
         """Let go of what it holds."""
-        ...
 
 
 class BackendChain:
@@ -39,12 +37,10 @@ class BackendChain:
         self._line = tuple(line)
 
     async def answer(self, job: VisionJob, number: int) -> JudgeReply:
-        """Return the first answer."""
         question, picture = question_of(job, number)
         return await first_answer(self._line, lambda one: one.evaluate(question, picture))
 
     async def close(self) -> None:
-        """Close the backends."""
         for one in self._line:
             await one.close()
 

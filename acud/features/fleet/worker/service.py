@@ -65,12 +65,10 @@ class JobTally:
         self.cost_usd += reply.cost_usd or 0.0
 
     def figures(self) -> dict[str, float]:
-        """Return everything counted."""
         told = {name: value for name, value in vars(self).items() if not name.startswith("_")}
         return told | {"cost_usd": round(self.cost_usd, 6)}
 
     def tell(self, in_hand: int) -> None:
-        """Log the figures."""
         self._told = self.figures()
         _LOG.info("worker.metrics", in_hand=in_hand, rss_mb=round(child_process.rss_mb(), 1), **self._told)
 

@@ -60,7 +60,6 @@ class AccessibilityMethod:
         return await TreeReader(bus).read(ask.windows, self._limits)
 
     async def close(self) -> None:
-        """Close every connection."""
         await self._buses.close()
 
 

@@ -37,7 +37,6 @@ class Cascade:
         self._methods = dict(methods)
 
     async def answer(self, ask: FindAsk, shot: ViewPixels, context: EvaluatorContext) -> Found:
-        """Answer a job's `find`."""
         with context.counters.measure("find"):
             return await self.find(ask, shot)
 
@@ -70,7 +69,6 @@ class OpenBackend(Protocol):
 
     def __call__(self, name: str, keep_alive: str = "") -> Backend:
         """Return the backend `name`; with `keep_alive` another Ollama client that keeps its model that long."""
-        ...
 
 
 def make_methods(

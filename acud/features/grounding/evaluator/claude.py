@@ -257,7 +257,6 @@ def _continue_request(asked: ChatRequest, reply: ChatReply, wish: Wish) -> ChatR
 
 
 def _sum_known(parts: Sequence[Number | None]) -> Number | None:
-    """Return the sum, or None when a part is unknown."""
     known = [part for part in parts if part is not None]
     return sum(known[1:], known[0]) if known and len(known) == len(parts) else None
 
@@ -290,5 +289,4 @@ class ClaudeMethod:
         return make_result(self.name, located, picture, search_view.at)
 
     async def close(self) -> None:
-        """Close the backend."""
         await self._backend.close()

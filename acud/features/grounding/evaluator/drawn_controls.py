@@ -165,7 +165,6 @@ class Edges:
         return found
 
     def _has_sides(self, box: Rect) -> bool:
-        """Return whether both sides are edges over the whole height."""
         rows = slice(box.y + 3, max(box.bottom - 3, box.y + 4))
         return all(
             self.columns[rows, max(x - 1, 0) : x + 2].any(axis=1).mean() >= _SHARE

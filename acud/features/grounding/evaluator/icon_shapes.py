@@ -217,7 +217,6 @@ def _all_templates() -> IconTemplates:
 
 
 def templates_of(pictures: Iterable[IconDrawing]) -> IconTemplates:
-    """Return the templates that these pictures make."""
     by_meaning: dict[str, list[int]] = {}
     outlines: list[Outline] = []
     for picture in pictures:

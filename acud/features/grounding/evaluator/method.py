@@ -81,11 +81,9 @@ class GroundingMethodPort(Protocol):
 
     async def find(self, ask: FindAsk, search_view: SearchView) -> MethodResult:
         """Return what `ask.description` describes in `search_view`. `ask.before` holds what earlier methods found."""
-        ...
 
     async def close(self) -> None:
         """Close connections; twice is harmless."""
-        ...
 
 
 Prepare = Callable[[ViewPixels, Backend], Awaitable[ViewPixels]]

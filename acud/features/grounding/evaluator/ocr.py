@@ -100,9 +100,7 @@ _PART = 0.85
 class LineSource(Protocol):
     """Reads the lines of a view. Raises: Unavailable when its engine fails."""
 
-    async def lines(self, shot: ViewPixels) -> tuple[Line, ...]:
-        """Return the lines in the shot's pixels."""
-        ...
+    async def lines(self, shot: ViewPixels) -> tuple[Line, ...]: ...
 
 
 class Hit(NamedTuple):
@@ -485,7 +483,6 @@ def _place_on_words(wanted: ShownWords, hit: Hit, drawn: Rect | None) -> TextPla
 
 
 def decide(wanted: ShownWords, places: Sequence[TextPlace], search_view: SearchView, ask: FindAsk) -> MethodResult:
-    """Return the method's result for the places."""
     first: dict[Rect, TextPlace] = {}
     for place in places:
         first.setdefault(place.box, place)

@@ -92,11 +92,9 @@ class ScreenModels(Protocol):
 
     def detect(self, pixels: Bgr) -> list[ScreenPart]:
         """Return what may be a thing to act on, in pixels of `pixels` and inside it, in no certain order."""
-        ...
 
     def caption(self, crops: Sequence[Bgr]) -> list[str]:
         """Return one caption for each of `crops`, in order, all from one batch."""
-        ...
 
 
 def load(settings: GroundingSettings) -> ScreenModels:

@@ -116,7 +116,6 @@ def _action_text(text: str) -> str | Unparsable:
 
 
 def _parse_action(text: str) -> ModelPlace | Unparsable:
-    """Return the place of one call, or of a place with no call around it."""
     bare = _parse_place(text)
     if bare is not None:
         return bare
@@ -301,5 +300,4 @@ class UitarsMethod:
         return smart_size(within.width, within.height, MIN_PIXELS, self._max_pixels)
 
     async def close(self) -> None:
-        """Close the backend."""
         await self._backend.close()

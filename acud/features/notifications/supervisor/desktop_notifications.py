@@ -62,7 +62,6 @@ class DesktopNotifications:
 
     @property
     def enabled(self) -> bool:
-        """Whether the settings ask for notifications."""
         return self._settings.enabled
 
     def on_event(self, event: Event) -> None:

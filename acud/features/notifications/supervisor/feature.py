@@ -75,7 +75,6 @@ class NotificationsFeature(RunningFeature):
 
 
 def start(core: Core) -> NotificationsFeature:
-    """Start the feature."""
     return NotificationsFeature(core)
 
 
@@ -92,18 +91,15 @@ async def notify_test(feature: NotificationsFeature, request: NotifyTest, call: 
 
 @handles(PushList)
 def push_list(feature: NotificationsFeature, request: PushList, call: Call) -> PushListReply:
-    """Return the subscribed browsers."""
     web_push = feature.web_push
     return PushListReply(not web_push.off, web_push.public_key, web_push.list_all(request.pass_id), web_push.off)
 
 
 @handles(PushSubscribe)
 def push_subscribe(feature: NotificationsFeature, request: PushSubscribe, call: Call) -> PushReply:
-    """Add a browser."""
     return PushReply(feature.web_push.subscribe(request.pass_id, request.target))
 
 
 @handles(PushUnsubscribe)
 def push_unsubscribe(feature: NotificationsFeature, request: PushUnsubscribe, call: Call) -> PushReply:
-    """Remove a browser."""
     return PushReply(feature.web_push.unsubscribe(request.push_id, request.pass_id))

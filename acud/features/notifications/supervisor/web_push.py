@@ -193,7 +193,6 @@ class WebPush:
 
 
 def _dashboard_path(event: Event) -> str:
-    """Return the event's path in the dashboard."""
     kind = event.topic.partition(".")[0]
     if kind == "task":
         return f"#/tasks/{event.subject}"

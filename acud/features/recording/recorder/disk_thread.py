@@ -96,7 +96,6 @@ class Disk:
         self._queue.put(_Work(number, part, last))
 
     def get_written(self, number: int) -> WrittenPart:
-        """Return the part of the segment that is on disk."""
         with self._lock:
             return self._written.get(number, WrittenPart())
 

@@ -130,7 +130,6 @@ class TileChanges:
         return found.reshape(-1)
 
     def keep(self, pixels: Pixels) -> None:
-        """Remember `pixels` as recorded."""
         self._kept = pixels
 
     def forget(self) -> None:

@@ -58,7 +58,6 @@ class FrameRedactor:
         return task.result()
 
     def close(self) -> None:
-        """Close the engine and the buses."""
         self._runner.run(self._stack.aclose())
         self._runner.close()
         self._text.close()

@@ -108,7 +108,6 @@ class Encoder:
         return self._sink.take()
 
     def close(self) -> bytes:
-        """Return the end of the file."""
         if not self._closed:
             self._closed = True
             self._mux(None)

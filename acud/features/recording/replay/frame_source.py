@@ -103,7 +103,6 @@ class FrameSource:
         """Pictures that could not be decoded."""
 
     def show(self, stretch: RecordedSegment, shown: RecordedFrame) -> None:
-        """Show a frame from now on."""
         if stretch is not self._stretch:
             same = self._stretch is not None and self._stretch.video == stretch.video
             self.close()

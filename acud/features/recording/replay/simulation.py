@@ -73,7 +73,6 @@ class ReplayReport:
         return row
 
     def add_tile_verdict(self, verdict: Verdict, at_s: float, utc_ms: int, epoch: int, frame: int) -> ReplayRow:
-        """Add a verdict by tiles alone."""
         row = ReplayRow(self._run, at_s, utc_ms, epoch, frame, "tiles", verdict)
         self.rows.append(row)
         return row
@@ -145,7 +144,6 @@ class Simulation:
     # ---- time --------------------------------------------------------------------------------------------------------
 
     async def play(self, run: int, from_s: float, to_s: float) -> ReplayRun:
-        """Return how the wait ended."""
         cues = [cue for cue in _cues(self._recording) if cue.at_s <= to_s]
         before = [cue for cue in cues if cue.at_s <= from_s]
         ahead = cues[len(before) :]

@@ -325,7 +325,6 @@ class RecordingService:
             self._follow_target(active, source)
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
-        """Follow the recorded targets of a display."""
         for active in self._of_display(watched.name):
             self._follow_target(active)
 
@@ -363,7 +362,6 @@ class RecordingService:
         active.source = ""
 
     def _lose(self, active: ActiveRecording, reason: str) -> None:
-        """End the segment with its reason."""
         self._leave(active)
         active.trouble, active.size = reason, (0, 0)
         self._core.keeper.send(active.child, Unfilm(reason))
@@ -483,7 +481,6 @@ class ActiveRecording:
 
     @property
     def info(self) -> RecordingInfo:
-        """The recording as it is now."""
         return with_segments(
             replace(
                 self._stored,

@@ -70,7 +70,6 @@ async def describe(ask: DescribeAsk, shot: ViewPixels, context: EvaluatorContext
 
 
 def make_request(picture: JudgePicture) -> ChatRequest:
-    """Return the request that asks about `picture`."""
     words = _ASK.format(width=picture.width, height=picture.height)
     return ChatRequest((ChatMessage("user", words),), _SYSTEM, (picture,), max_tokens=_MAX_TOKENS)
 

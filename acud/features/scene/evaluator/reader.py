@@ -102,7 +102,6 @@ class SceneReader:
         return found, (time.perf_counter() - begun) * 1000
 
     async def close(self) -> None:
-        """Close the threads and connections."""
         for other in self._others:
             other.close()
         await self._widgets.close()

@@ -48,7 +48,6 @@ class OcrProvider(Protocol):
         Called in a thread of its own, one picture at a time; may take seconds. `fresh`: use nothing remembered of an
         earlier picture. Any exception becomes the provider's reason, and the next provider is asked.
         """
-        ...
 
 
 class FoundProviders(NamedTuple):
@@ -136,7 +135,6 @@ class LineReader(Protocol):
 
     async def lines(self, shot: ViewPixels, *, fresh: bool = False) -> Sequence[Line]:
         """Return the lines in the shot's pixels. Raises: Unavailable."""
-        ...
 
 
 class SceneTexts(NamedTuple):

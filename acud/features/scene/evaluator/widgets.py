@@ -107,7 +107,6 @@ class WidgetReader:
         return tuple(_redact_part(new, *_mask_words(part, masked, rule), hide) for new, part, rule in plain)
 
     async def close(self) -> None:
-        """Close every provider."""
         if self._chain is not None:
             await self._chain.close()
 

@@ -156,7 +156,6 @@ class SceneAnnotations:
         return replace(job, describe=DescribeAsk(backend, secure), hide=hide)
 
     def _record_cost(self, backend: str, reply: Described, task_id: str) -> None:
-        """Record the cost, even of an unusable answer."""
         tokens = (reply.tokens_in, reply.tokens_out)
         self._usage_log.enter(Purpose.ANNOTATE, backend, reply.cost_usd, tokens, model=reply.model, task_id=task_id)
 

@@ -147,7 +147,6 @@ class DisplayFacts(NamedTuple):
 
 
 def assemble_scene(scene_id: int, moment: Moment, known: Sequence[DisplayFacts], apps: tuple[SceneApp, ...]) -> Scene:
-    """Return one scene of all the displays."""
     annotation = join_annotations([(one.watched.number, one.annotation) for one in known])
     displays = tuple(_make_display(one, moment.now_s) for one in known)
     texts = tuple(text for one in known for text in one.seen.texts)
@@ -222,7 +221,6 @@ def _sum_truncation(displays: Sequence[SceneDisplay], texts: int, widgets: int) 
 
 
 def select_displays(scene: Scene, ids: frozenset[int]) -> Scene:
-    """Return the part of `scene` for the displays `ids`."""
     kept = frozenset(one.id for one in scene.displays) & ids
     displays = tuple(one for one in scene.displays if one.id in kept)
     apps = tuple(app for app in scene.apps if app.display_id in kept)

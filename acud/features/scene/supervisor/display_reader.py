@@ -346,7 +346,6 @@ class DisplayElements:
 
     @property
     def redactions(self) -> tuple[Redacted, ...]:
-        """The rules that redacted each element."""
         return (*self._rules["t"], *self._rules["a"])
 
     @property

@@ -82,7 +82,6 @@ class SceneFeature(RunningFeature):
 
 
 def start(core: Core) -> SceneFeature:
-    """Start the feature."""
     return SceneFeature(core)
 
 

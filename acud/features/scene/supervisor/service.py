@@ -131,7 +131,6 @@ class Scenes:
         return self._kept[-1].scene_id if self._kept else 0
 
     def reader(self, watched: WatchedDisplay) -> DisplayReader:
-        """Return the reader of `watched`, a new one if needed."""
         found = self._readers.get(watched.number)
         if found is None or found.watched is not watched:
             seen = found.seen if found is not None else DisplayElements(watched.number, self._numbers, self._standing)
@@ -253,7 +252,6 @@ class _Subscription(NamedTuple):
     until_s: float
 
     def wants(self, name: str) -> bool:
-        """Return whether the subscription includes the display."""
         return not self.names or name in self.names
 
 

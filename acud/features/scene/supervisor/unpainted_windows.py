@@ -34,7 +34,6 @@ class UnpaintedWindows:
         watched_displays.removed.add(self._forget, Order.FEATURES)
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
-        """Take a new list of windows."""
         source = self._sources.by_name.get(watched.name)
         listed = frozenset(one.window_id for one in watched.windows if one.visibility != "unmapped")
         came = listed - self._listed.get(watched.number, listed)

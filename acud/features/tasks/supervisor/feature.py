@@ -50,7 +50,6 @@ class TasksFeature(RunningFeature):
         self._alarms.start()
 
     def at_work(self) -> int:
-        """Return how many tasks are active."""
         return self.tasks.active()
 
 

@@ -69,7 +69,6 @@ class Tasks:
 
     @property
     def observers(self) -> TaskObservers:
-        """The observers of tasks."""
         return self._observers
 
     # ---- start of the supervisor -----------------------------------------------------------------------------------
@@ -125,7 +124,6 @@ class Tasks:
         return TaskPlace(task.task_id, watched.name)
 
     def state_of(self, task_id: str) -> Literal["live", "ended", "gone"]:
-        """Return the state of a task by its whole id."""
         try:
             task = self.find(task_id)
         except NotFound:
