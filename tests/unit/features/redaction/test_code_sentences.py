@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from acud.features.redaction.text_rules import redact
 
 TOLD = [
@@ -47,12 +45,10 @@ NO_CODES = [
 ]
 
 
-@pytest.mark.parametrize("code", ["482913", "4471"])
-@pytest.mark.parametrize("sentence", TOLD)
-def test_a_code_that_a_sentence_tells_is_hidden(sentence: str, code: str) -> None:
-    assert redact(sentence.format(code)) == sentence.format("[REDACTED_CODE]")
+def test_a_code_that_a_sentence_tells_is_hidden() -> None:
+    told = [(sentence, code) for sentence in TOLD for code in ("482913", "4471")]
+    assert [one for one in told if redact(one[0].format(one[1])) != one[0].format("[REDACTED_CODE]")] == []
 
 
-@pytest.mark.parametrize("sentence", NO_CODES)
-def test_other_numbers_stay(sentence: str) -> None:
-    assert redact(sentence) == sentence
+def test_other_numbers_stay() -> None:
+    assert [redact(sentence) for sentence in NO_CODES] == NO_CODES
