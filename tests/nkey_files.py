@@ -16,13 +16,9 @@ import nkeys
 from acud_fleet.access import Grant, Grants, Role, permissions
 
 USERS = {
-    "ADMIN": (Role.ADMIN, "admin"),
-    "H1": (Role.HOST, "h1"),
-    "H2": (Role.HOST, "h2"),
-    "ENDPOINT": (Role.ENDPOINT, "endpoint"),
-    "WORKER": (Role.WORKER, "vision"),
-    "AGENT": (Role.AGENT, "main"),
-}
+    "ADMIN": (Role.ADMIN, "admin"), "H1": (Role.HOST, "h1"), "H2": (Role.HOST, "h2"),
+    "ENDPOINT": (Role.ENDPOINT, "endpoint"), "WORKER": (Role.WORKER, "vision"), "AGENT": (Role.AGENT, "main"),
+}  # fmt: skip
 """Members of a fleet by the names of their seeds."""
 
 

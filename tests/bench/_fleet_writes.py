@@ -18,13 +18,9 @@ WAITS = 100
 _LASTS_S = 1.5
 _NEVER = WindowTitle("there is no such window")
 _KINDS = {
-    "$KV.acud_places": "places",
-    "$KV.acud_hosts": "leases",
-    "$KV.acud_members": "leases",
-    "acud.event": "events",
-    "acud.wake": "wakes",
-    "acud.seen": "seen",
-}
+    "$KV.acud_places": "places", "$KV.acud_hosts": "leases", "$KV.acud_members": "leases", "acud.event": "events",
+    "acud.wake": "wakes", "acud.seen": "seen",
+}  # fmt: skip
 _RECORD = 30
 """Bytes of nats-server's own with each message: lengths, sequence, time and checksum (server/filestore.go)."""
 

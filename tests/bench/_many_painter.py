@@ -93,12 +93,9 @@ class _Painter:
     def told(self) -> dict[str, Any]:
         seconds = time.monotonic() - self.since_s
         return {
-            "seconds": seconds,
-            "painted": self.painted,
-            "frames": self.frames,
-            "latencies_ms": self.latencies_ms,
+            "seconds": seconds, "painted": self.painted, "frames": self.frames, "latencies_ms": self.latencies_ms,
             "cpu_s": time.process_time() - self.cpu_s,
-        }
+        }  # fmt: skip
 
     def paint_due(self) -> None:
         now = time.monotonic()

@@ -6,12 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 _RATIOS = {
-    "notice_p50_ms": "delay, p50",
-    "notice_p99_ms": "delay, p99",
-    "idle_cpu_ms_per_minute": "CPU, still",
-    "work_cpu_ms_per_minute": "CPU, working",
-    "judge_calls": "judge calls",
-}
+    "notice_p50_ms": "delay, p50", "notice_p99_ms": "delay, p99", "idle_cpu_ms_per_minute": "CPU, still",
+    "work_cpu_ms_per_minute": "CPU, working", "judge_calls": "judge calls",
+}  # fmt: skip
 _TEXT_RATIOS = {"told_p50_ms": "delay, p50", "told_longest_ms": "delay, longest", "cpu_s": "CPU"}
 
 

@@ -36,16 +36,11 @@ class Kind(NamedTuple):
 
 
 KINDS = (
-    Kind("letter", (40, 40, 8, 13)),
-    Kind("dot 16x16", (1200, 20, 16, 16)),
-    Kind("clock 40x12", (1140, 700, 40, 12)),
-    Kind("line of text", (40, 80, 480, 13)),
-    Kind("toast 200x80", (1060, 60, 200, 80), by_all=True),
-    Kind("dialog 400x250", (440, 235, 400, 250), by_all=True),
-    Kind("whole screen", (0, 0, WIDTH, HEIGHT), by_all=True),
-    Kind("flash 400x250, 60 ms", (20, 400, 400, 250)),
-    Kind("toast between two calls", (1060, 160, 200, 80)),
-)
+    Kind("letter", (40, 40, 8, 13)), Kind("dot 16x16", (1200, 20, 16, 16)), Kind("clock 40x12", (1140, 700, 40, 12)),
+    Kind("line of text", (40, 80, 480, 13)), Kind("toast 200x80", (1060, 60, 200, 80), by_all=True),
+    Kind("dialog 400x250", (440, 235, 400, 250), by_all=True), Kind("whole screen", (0, 0, WIDTH, HEIGHT), by_all=True),
+    Kind("flash 400x250, 60 ms", (20, 400, 400, 250)), Kind("toast between two calls", (1060, 160, 200, 80)),
+)  # fmt: skip
 FLASH, BETWEEN = KINDS[-2], KINDS[-1]
 
 

@@ -21,35 +21,20 @@ WIDTH, HEIGHT = 1280, 720
 SETTLE_S, DEADLINE_S = 0.3, 60.0
 
 LOG = [
-    "$ make -j4 all",
-    "cc -O2 -c src/server.c -o build/server.o",
-    "cc -O2 -c src/parser.c -o build/parser.o",
-    "src/parser.c:214: warning: unused variable 'count'",
-    "ld build/server.o build/parser.o -o bin/server",
-    "Build finished in 42.7 seconds",
-    "$ ./run_tests --fast --seed 1887",
-    "test_connect .......... passed",
-    "test_timeout .......... FAILED",
-    "3 tests passed, 1 failed, 0 skipped",
-    "$ git status --short",
-    "M docs/architecture.md",
-    "Total disk usage: 18.4 GB of 64.0 GB",
-]
+    "$ make -j4 all", "cc -O2 -c src/server.c -o build/server.o", "cc -O2 -c src/parser.c -o build/parser.o",
+    "src/parser.c:214: warning: unused variable 'count'", "ld build/server.o build/parser.o -o bin/server",
+    "Build finished in 42.7 seconds", "$ ./run_tests --fast --seed 1887", "test_connect .......... passed",
+    "test_timeout .......... FAILED", "3 tests passed, 1 failed, 0 skipped", "$ git status --short",
+    "M docs/architecture.md", "Total disk usage: 18.4 GB of 64.0 GB",
+]  # fmt: skip
 DARK = [
-    "Listening on 127.0.0.1:8080",
-    "GET /index.html 200 1532 bytes",
-    "POST /login 403 Forbidden",
-    "worker 3 restarted after crash",
-    "connection lost, retrying in 5 seconds",
-    "backup completed without errors",
-]
+    "Listening on 127.0.0.1:8080", "GET /index.html 200 1532 bytes", "POST /login 403 Forbidden",
+    "worker 3 restarted after crash", "connection lost, retrying in 5 seconds", "backup completed without errors",
+]  # fmt: skip
 BITMAP = [
-    "$ tail -f install.log",
-    "Unpacking libwebp7 (1.2.4) over (1.2.3)",
-    "Setting up fontconfig (2.14.1-4)",
-    "12 upgraded, 3 newly installed, 0 to remove",
-    "Reading package lists... Done",
-]
+    "$ tail -f install.log", "Unpacking libwebp7 (1.2.4) over (1.2.3)", "Setting up fontconfig (2.14.1-4)",
+    "12 upgraded, 3 newly installed, 0 to remove", "Reading package lists... Done",
+]  # fmt: skip
 DIALOG = ["Download complete", "The file report-2024.pdf was saved", "Open the folder now?"]
 
 

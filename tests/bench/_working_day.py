@@ -11,25 +11,9 @@ _WORK = ((9 * 3600, 12 * 3600), (13 * 3600, 17 * 3600))
 _TALK = (14 * 3600, 15 * 3600)
 _APPS = ("Editor", "Terminal", "Browser", "Mail", "Chat")
 _WORDS = [
-    "error",
-    "line",
-    "build",
-    "test",
-    "mail",
-    "review",
-    "merge",
-    "the",
-    "of",
-    "and",
-    "list",
-    "open",
-    "draft",
-    "note",
-    "result",
-    "value",
-    "page",
-    "field",
-]
+    "error", "line", "build", "test", "mail", "review", "merge", "the", "of", "and", "list", "open", "draft", "note",
+    "result", "value", "page", "field",
+]  # fmt: skip
 
 
 class Moment(NamedTuple):

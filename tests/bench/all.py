@@ -119,12 +119,9 @@ def compared(target: Target, figures: dict[str, Any], png_ms: float, bare_mb: fl
         raise KeyError(target.key)
     # One percent of a core is 10 ms of CPU in each second.
     over, reference = {
-        "ratio": (1.0, 1.0),
-        "ms": (png_ms, _PNG_MS),
-        "us": (png_ms * 1000, _PNG_MS * 1000),
-        "% of a core": (png_ms / 10, _PNG_MS / 10),
-        "MB": (bare_mb, _BARE_MB),
-    }[target.unit]
+        "ratio": (1.0, 1.0), "ms": (png_ms, _PNG_MS), "us": (png_ms * 1000, _PNG_MS * 1000),
+        "% of a core": (png_ms / 10, _PNG_MS / 10), "MB": (bare_mb, _BARE_MB),
+    }[target.unit]  # fmt: skip
     return Met(target, float(value), round(value / over, 3), round(target.most / reference, 3))
 
 

@@ -63,14 +63,11 @@ def _measure(width: int, height: int) -> dict[str, Any]:
             root = xlib.screen().root
             monitor = {"left": 0, "top": 0, "width": width, "height": height}
             ways: dict[str, tuple[Way, int]] = {
-                "ours_ms": (rig.ours, _RUN),
-                "roundtrip_ms": (rig.one_pixel, _RUN),
-                "memcpy_ms": (rig.copy, _RUN),
+                "ours_ms": (rig.ours, _RUN), "roundtrip_ms": (rig.one_pixel, _RUN), "memcpy_ms": (rig.copy, _RUN),
                 "mss_ms": (lambda: grabber.grab(monitor), _RUN),
                 "xlib_ms": (lambda: root.get_image(0, 0, width, height, X.ZPixmap, 0xFFFFFFFF), _SLOW_RUN),
-                "compare_line_ms": (rig.compare_line, _RUN),
-                "compare_full_ms": (rig.compare_full, _RUN),
-            }
+                "compare_line_ms": (rig.compare_line, _RUN), "compare_full_ms": (rig.compare_full, _RUN),
+            }  # fmt: skip
             taken = _interleaved(ways)
             return _with_ratios(taken | {"server_ms": _server_ms(server, rig)})
 

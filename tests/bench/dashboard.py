@@ -170,13 +170,9 @@ def _lists(daemon: Daemon, chromium: Chromium) -> dict[str, Any]:
         events = visit.page.evaluate("Number(document.querySelector('.log').dataset.listed)")
         took_ms = _searched(visit)
     return {
-        "waits_listed": listed,
-        "events_listed": events,
-        "scroll_p95_ms": round(max(waits, feed), 1),
-        "scroll_waits_p95_ms": round(waits, 1),
-        "scroll_feed_p95_ms": round(feed, 1),
-        "search_ms": took_ms,
-    }
+        "waits_listed": listed, "events_listed": events, "scroll_p95_ms": round(max(waits, feed), 1),
+        "scroll_waits_p95_ms": round(waits, 1), "scroll_feed_p95_ms": round(feed, 1), "search_ms": took_ms,
+    }  # fmt: skip
 
 
 def _scrolled(visit: Visit, selector: str) -> float:

@@ -95,12 +95,9 @@ def encoded(pixels: Pixels) -> bytes:
 
 
 REJECTED: dict[str, Callable[[Pixels], bytes]] = {
-    "pillow_bilinear_ms": pillow_bilinear,
-    "mapped_lanczos_ms": mapped_lanczos,
-    "cv2_area_ms": cv2_area,
-    "cv2_linear_ms": cv2_linear,
-    "full_size_ms": full_size,
-}
+    "pillow_bilinear_ms": pillow_bilinear, "mapped_lanczos_ms": mapped_lanczos, "cv2_area_ms": cv2_area,
+    "cv2_linear_ms": cv2_linear, "full_size_ms": full_size,
+}  # fmt: skip
 
 
 def from_ring(reader: RingReader) -> bytes:
@@ -172,17 +169,12 @@ def _medians(ways: dict[str, Callable[[], object]], other: OrdinaryProcess) -> d
 def table(figures: dict[str, Any]) -> str:
     """Return the figures for a person."""
     rows = [
-        ("ring to JPEG", "ms"),
-        ("as a job: copy, identity, JPEG", "job_ms"),
-        ("  of which copy and identity", "take_ms"),
-        ("plain: convert, LANCZOS, save", "plain_ms"),
-        ("plain, freed memory kept", "plain_kept_ms"),
-        ("Pillow alone, bilinear", "pillow_bilinear_ms"),
-        ("mapped, LANCZOS, simplejpeg", "mapped_lanczos_ms"),
-        ("OpenCV INTER_AREA, simplejpeg", "cv2_area_ms"),
-        ("OpenCV INTER_LINEAR, simplejpeg", "cv2_linear_ms"),
-        ("1280x720 without resize", "full_size_ms"),
-    ]
+        ("ring to JPEG", "ms"), ("as a job: copy, identity, JPEG", "job_ms"),
+        ("  of which copy and identity", "take_ms"), ("plain: convert, LANCZOS, save", "plain_ms"),
+        ("plain, freed memory kept", "plain_kept_ms"), ("Pillow alone, bilinear", "pillow_bilinear_ms"),
+        ("mapped, LANCZOS, simplejpeg", "mapped_lanczos_ms"), ("OpenCV INTER_AREA, simplejpeg", "cv2_area_ms"),
+        ("OpenCV INTER_LINEAR, simplejpeg", "cv2_linear_ms"), ("1280x720 without resize", "full_size_ms"),
+    ]  # fmt: skip
     lines = [f"{title:38} {figures[key]:8.2f} ms" for title, key in rows]
     return "\n".join(
         [

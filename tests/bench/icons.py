@@ -77,14 +77,10 @@ def _of_set(asked: Sequence[IconDrawing], templates: IconTemplates) -> dict[str,
     sure = likes.max(axis=1) >= SURE
     found, found_sure, found_wrong = _screens(known, likes, templates)
     return {
-        "n": len(known),
-        "right": float(np.mean(right)),
-        "sure": float(sure.mean()),
-        "wrong": float((sure & ~np.array(right)).sum() / max(sure.sum(), 1)),
-        "found": found,
-        "found_sure": found_sure,
+        "n": len(known), "right": float(np.mean(right)), "sure": float(sure.mean()),
+        "wrong": float((sure & ~np.array(right)).sum() / max(sure.sum(), 1)), "found": found, "found_sure": found_sure,
         "found_wrong": found_wrong,
-    }
+    }  # fmt: skip
 
 
 def _likes(one: IconDrawing, at: int, templates: IconTemplates) -> NDArray[np.float32]:

@@ -44,15 +44,10 @@ def _watch(daemon: Daemon, displays: list[DisplayInfo]) -> dict[str, Any]:
         time.sleep(_WATCH_S)
     floor, beyond = _calls(daemon.client, began_utc_s)
     return {
-        "cpu_pct": round(cpu.percent, 2),
-        "judge_calls": beyond,
-        "floor_calls": floor,
-        "displays": _DISPLAYS,
-        "waits": _DISPLAYS * _WAITS_EACH,
-        "processes": len(pids),
-        "rss_mb": round(rss_mb(pids), 1),
+        "cpu_pct": round(cpu.percent, 2), "judge_calls": beyond, "floor_calls": floor, "displays": _DISPLAYS,
+        "waits": _DISPLAYS * _WAITS_EACH, "processes": len(pids), "rss_mb": round(rss_mb(pids), 1),
         "watched_s": _WATCH_S,
-    }
+    }  # fmt: skip
 
 
 def _calls(client: Client, since_utc_s: float) -> tuple[int, int]:

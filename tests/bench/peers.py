@@ -202,14 +202,10 @@ def _text_floor(script: list[Appearance]) -> dict[str, Any]:
         delays.append((time.monotonic() - began_s) * 1000)
         missed[appeared.kind] += "".join(appeared.text.split()) not in "".join(said.split())
     return {
-        "told_p50_ms": round(statistics.median(delays)),
-        "told_longest_ms": round(max(delays)),
-        "told": len(delays),
-        "missed": sum(missed.values()),
-        "missed_by_kind": missed,
-        "cpu_s": round(time.process_time() - used_s, 2),
+        "told_p50_ms": round(statistics.median(delays)), "told_longest_ms": round(max(delays)), "told": len(delays),
+        "missed": sum(missed.values()), "missed_by_kind": missed, "cpu_s": round(time.process_time() - used_s, 2),
         "s": None,
-    }
+    }  # fmt: skip
 
 
 # ---- figures -------------------------------------------------------------------------------------------------------

@@ -140,16 +140,10 @@ async def _compared(name: str, judge: Judge, together: int) -> dict[str, Any]:
     shared, fewer = await _asked(judge, together, shared=True)
     same = [one.verdict.answer is other.verdict.answer for one, other in zip(single, shared, strict=True)]
     return {
-        "judge": name,
-        "together": together,
-        "verdicts": len(same),
-        "calls_single": calls,
-        "calls_shared": fewer,
-        "saved": 1 - fewer / calls,
-        "agreement": sum(same) / len(same),
-        "tokens_in_single": _tokens(single),
+        "judge": name, "together": together, "verdicts": len(same), "calls_single": calls, "calls_shared": fewer,
+        "saved": 1 - fewer / calls, "agreement": sum(same) / len(same), "tokens_in_single": _tokens(single),
         "tokens_in_shared": _tokens(shared),
-    }
+    }  # fmt: skip
 
 
 def _tokens(replies: Sequence[JudgeReply]) -> int:

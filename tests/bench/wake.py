@@ -51,14 +51,9 @@ def run() -> dict[str, Any]:
             beside = _measured(daemon, name, came)
             fallback = _measured(daemon, name, came, WakeAddress((RouteName.OPENCLAW, RouteName.WEBHOOK)))
     return {
-        "p50_ms": _at(beside, 0.5),
-        "p99_ms": _at(beside, 0.99),
-        "alone_p50_ms": _at(alone, 0.5),
-        "alone_p99_ms": _at(alone, 0.99),
-        "fallback_p50_ms": _at(fallback, 0.5),
-        "wakes": _WAKES,
-        "beside": 2 * _BESIDE,
-    }
+        "p50_ms": _at(beside, 0.5), "p99_ms": _at(beside, 0.99), "alone_p50_ms": _at(alone, 0.5),
+        "alone_p99_ms": _at(alone, 0.99), "fallback_p50_ms": _at(fallback, 0.5), "wakes": _WAKES, "beside": 2 * _BESIDE,
+    }  # fmt: skip
 
 
 def _park_on_dead_routes(daemon: Daemon, display: str) -> None:

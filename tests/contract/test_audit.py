@@ -68,27 +68,21 @@ class Package:
 @pytest.mark.parametrize(
     ("said", "is_found"),
     [
-        ({"License_Expression": "MIT"}, False),
-        ({"License_Expression": "BSD-3-Clause AND MIT"}, False),
-        ({"License_Expression": "GPL-3.0-only OR MIT"}, False),
-        ({"License_Expression": "MIT AND AGPL-3.0-only"}, True),
+        ({"License_Expression": "MIT"}, False), ({"License_Expression": "BSD-3-Clause AND MIT"}, False),
+        ({"License_Expression": "GPL-3.0-only OR MIT"}, False), ({"License_Expression": "MIT AND AGPL-3.0-only"}, True),
         ({"License_Expression": "AGPL-3.0-or-later"}, True),
         ({"Classifier": "License :: OSI Approved :: MIT License"}, False),
-        ({"Classifier": "License :: OSI Approved :: GNU Affero General Public License v3"}, True),
-        ({}, True),
+        ({"Classifier": "License :: OSI Approved :: GNU Affero General Public License v3"}, True), ({}, True),
     ],
-)
+)  # fmt: skip
 def test_a_licence_that_nobody_looked_at_is_found(audit: ModuleType, said: dict[str, str], is_found: bool) -> None:
     assert bool(list(audit.licences([Package("thing", **said)]))) is is_found
 
 
 # Put together here, so that this file holds none.
 SECRETS = [
-    "AKIA" + "A1B2C3D4E5F6G7H8",
-    "ghp_" + "a1B2" * 9,
-    "-----BEGIN RSA " + "PRIVATE KEY-----",
-    "//me:word" + "@host/",
-]
+    "AKIA" + "A1B2C3D4E5F6G7H8", "ghp_" + "a1B2" * 9, "-----BEGIN RSA " + "PRIVATE KEY-----", "//me:word" + "@host/",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("secret", SECRETS)

@@ -51,15 +51,9 @@ def test_a_peer_that_cannot_take_part_is_said_by_name_with_the_reason(monkeypatc
     with pytest.raises(_peer_seats.Absent, match="scrot") as fault:
         _peer_seats.gptme_folder()
     figures = {
-        "machine": "m",
-        "commit": "c",
-        "load": [0.1, 0.2],
-        "changes": {},
-        "text_kinds": {},
-        "peers": {},
-        "ratios": {},
+        "machine": "m", "commit": "c", "load": [0.1, 0.2], "changes": {}, "text_kinds": {}, "peers": {}, "ratios": {},
         "absent": {"gptme": str(fault.value)},
-    }
+    }  # fmt: skip
     assert f"Not measured: gptme: {fault.value}" in _peer_page.head(figures) + "\n".join(
         _peer_page.absent_lines(figures)
     )

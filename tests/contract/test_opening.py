@@ -18,12 +18,9 @@ OF_THE_KERNEL = {
     "security_checks.py": {"_CORE_PATTERN.read_text", "_STATUS.read_text"},
 }
 OTHERS = {
-    "self._sessions.read_text",
-    "self._journal.store.outbox.open",
-    "self._runtime.budgets.open",
-    "self._listeners.open",
+    "self._sessions.read_text", "self._journal.store.outbox.open", "self._runtime.budgets.open", "self._listeners.open",
     "Ring.open",
-}
+}  # fmt: skip
 """Not of files; a ring opens its own as carefully (`acud/frames/ring.py`)."""
 
 

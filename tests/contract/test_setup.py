@@ -96,30 +96,15 @@ PACKAGES = {
 }  # fmt: skip
 """Program: the listed package that brings it, itself or by one it depends on."""
 ESSENTIAL = {
-    "apt-cache",
-    "tar",
-    "apt-get",
-    "bash",
-    "cat",
-    "sh",
-    "ln",
-    "sleep",
-    "true",
-    "mount",
-    "umount",
-    "unshare",
-    "python3",
-}
+    "apt-cache", "tar", "apt-get", "bash", "cat", "sh", "ln", "sleep", "true", "mount", "umount", "unshare", "python3",
+}  # fmt: skip
 """Programs of every Debian, and the interpreter that acud runs on."""
 ASKED_FOR = {
-    "fc-match": "a bench asks for it, and names what is missing",
-    "git": "the checkout came by it",
-    "acud": "the environment's own",
-    "electron": "no package brings it; its test is skipped by name without",
-    "npm": "its tests are skipped by name without",
-    "node": "its tests are skipped by name without",
+    "fc-match": "a bench asks for it, and names what is missing", "git": "the checkout came by it",
+    "acud": "the environment's own", "electron": "no package brings it; its test is skipped by name without",
+    "npm": "its tests are skipped by name without", "node": "its tests are skipped by name without",
     "conformance": "npm brings it, and its tests are skipped by name without",
-}
+}  # fmt: skip
 _RUNNERS = {"subprocess.run", "subprocess.Popen", "shutil.which", "self.spawn"}
 
 

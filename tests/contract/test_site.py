@@ -60,12 +60,8 @@ def test_agents_find_the_pages(site: Path) -> None:
 def test_the_parts_of_the_navigation(site: Path) -> None:
     captions = re.findall(r'class="caption-text">([^<]+)<', (site / "index.html").read_text(encoding="utf-8"))
     assert {one.split(":")[0] for one in captions} == {
-        "Tutorial",
-        "How-to guides",
-        "Reference",
-        "Explanation",
-        "Benchmarks",
-    }
+        "Tutorial", "How-to guides", "Reference", "Explanation", "Benchmarks",
+    }  # fmt: skip
 
 
 def test_no_page_is_listed_twice() -> None:

@@ -51,14 +51,9 @@ def bad(how: str) -> tuple[dict[str, str], bytes]:
 
 
 WAYS = (
-    "another body",
-    "another id",
-    "another time",
-    "ten minutes old",
-    "ten minutes early",
-    "another signature",
+    "another body", "another id", "another time", "ten minutes old", "ten minutes early", "another signature",
     "no signature",
-)
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

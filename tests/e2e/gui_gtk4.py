@@ -52,12 +52,9 @@ def show(app: Gtk.Application) -> None:
     pace = drop_down(said, "Pace", ("Fast", "Slow"))
     pace.connect("notify::selected", lambda *_: time.sleep(2.5))
     rows: tuple[tuple[str, Any], ...] = (
-        ("Colour", drop_down(said, "Colour", COLOURS)),
-        ("Land", drop_down(said, "Land", COUNTRIES)),
-        ("Size", size),
-        ("Mood", mood),
-        ("Pace", pace),
-    )
+        ("Colour", drop_down(said, "Colour", COLOURS)), ("Land", drop_down(said, "Land", COUNTRIES)), ("Size", size),
+        ("Mood", mood), ("Pace", pace),
+    )  # fmt: skip
     for row, (label, widget) in enumerate(rows):
         grid.attach(Gtk.Label(label=label, xalign=0), 0, row, 1, 1)
         grid.attach(widget, 1, row, 1, 1)

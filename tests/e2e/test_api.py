@@ -187,18 +187,13 @@ def test_usage_scene_commentary_and_wakes(api: Api, mine: Api, other: DisplayInf
 @pytest.mark.parametrize(
     ("path", "field"),
     [
-        ("tasks?limit=0", "limit must be between 1 and 200"),
-        ("tasks?limit=201", "limit"),
+        ("tasks?limit=0", "limit must be between 1 and 200"), ("tasks?limit=201", "limit"),
         ("tasks?limit=many", "limit must be a whole number between 1 and 200"),
-        ("tasks?status=asleep", "status must be one of "),
-        ("waits?limit=1&limit=2", "limit"),
-        ("waits?colour=red", "colour"),
-        ("usage?days=0", "days"),
-        ("events?since=-1", "since"),
-        ("scene?form=poem", "form"),
-        ("recordings?limit=nan", "limit"),
+        ("tasks?status=asleep", "status must be one of "), ("waits?limit=1&limit=2", "limit"),
+        ("waits?colour=red", "colour"), ("usage?days=0", "days"), ("events?since=-1", "since"),
+        ("scene?form=poem", "form"), ("recordings?limit=nan", "limit"),
     ],
-)
+)  # fmt: skip
 def test_a_bad_value_is_refused_by_name(api: Api, path: str, field: str) -> None:
     answer = api.raw.get(f"/api/{path}")
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid")

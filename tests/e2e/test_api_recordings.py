@@ -164,11 +164,8 @@ def test_what_happened_while_it_was_made(api: Api, daemon: Daemon) -> None:
     marks = api.get(f"recordings/{recording}/timeline")
     told = {(mark["kind"], mark["title"]) for mark in marks["marks"]}
     assert {
-        ("wait", "watching"),
-        ("wait", "resolved"),
-        ("action", "cli, completed"),
-        ("message", "agent, text"),
-    } <= told
+        ("wait", "watching"), ("wait", "resolved"), ("action", "cli, completed"), ("message", "agent, text"),
+    } <= told  # fmt: skip
     verdicts = [mark for mark in marks["marks"] if mark["kind"] == "verdict"]
     assert (verdicts[0]["id"], verdicts[0]["answer"], verdicts[0]["title"]) == (judged, "no", "it rains (scripted)")
     assert verdicts[0]["frame"] > 0

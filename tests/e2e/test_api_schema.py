@@ -35,14 +35,9 @@ UNTOLD |= {"/api/tasks", "/api/tasks/{id}/update", "/api/change", "/api/runs", "
 BLOCKING = {"block_s", "timeout_s", "settle_s", "settle_timeout_s"}
 """What a request may ask to be waited for, minutes even."""
 CHECKED = (
-    "status_code_conformance",
-    "content_type_conformance",
-    "response_headers_conformance",
-    "response_schema_conformance",
-    "negative_data_rejection",
-    "positive_data_acceptance",
-    "unsupported_method",
-)
+    "status_code_conformance", "content_type_conformance", "response_headers_conformance",
+    "response_schema_conformance", "negative_data_rejection", "positive_data_acceptance", "unsupported_method",
+)  # fmt: skip
 
 
 class There(Struct):

@@ -46,17 +46,11 @@ def _envelope(body: Any, **more: Any) -> bytes:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"", "msgpack"),
-        (b"\xc1\xff\x00garbage", "msgpack"),
-        (b"GET / HTTP/1.1\r\n\r\n", "msgpack"),
-        (b"\x81" * 5000, "msgpack"),
-        (msgpack.packb([1, 2, 3]), "object"),
-        (msgpack.packb({"v": 1}), "id is missing"),
+        (b"", "msgpack"), (b"\xc1\xff\x00garbage", "msgpack"), (b"GET / HTTP/1.1\r\n\r\n", "msgpack"),
+        (b"\x81" * 5000, "msgpack"), (msgpack.packb([1, 2, 3]), "object"), (msgpack.packb({"v": 1}), "id is missing"),
         (_envelope({"type": "status"}, surplus=1), "there is no field surplus"),
-        (_envelope({"type": "no_such_request"}), "unknown request"),
-        (_envelope({"type": 7}), "unknown request"),
-        (_envelope({}), "unknown request"),
-        (_envelope({"type": "status", "surplus": 1}), "there is no field surplus"),
+        (_envelope({"type": "no_such_request"}), "unknown request"), (_envelope({"type": 7}), "unknown request"),
+        (_envelope({}), "unknown request"), (_envelope({"type": "status", "surplus": 1}), "there is no field surplus"),
         (_envelope({"type": "wait_show", "wait_id": 5}), "wait_id"),
         (_envelope({"type": "wait_list", "limit": -1}), "limit"),
         (_envelope({"type": "wait_create", "until": {"type": "riddle"}}), "until"),
@@ -64,7 +58,7 @@ def _envelope(body: Any, **more: Any) -> bytes:
         (msgpack.packb({"v": 1, "id": "../../etc", "body": {"type": "status"}}), "id"),
         (msgpack.packb({"v": 1, "id": "x" * 65, "body": {"type": "status"}}), "id"),
     ],
-)
+)  # fmt: skip
 def test_a_malformed_request_is_answered_with_its_fault(line: zmq.Socket[bytes], data: bytes, words: str) -> None:
     reply = _ask(line, data)
     assert reply.error is not None

@@ -239,16 +239,8 @@ def test_a_picture_after_the_next_change(
     after = ["look", "-d", display.name, "--on-change", "60", "--since", token, "-o", str(tmp_path / "after.png")]
     assert acud.json(*after)["changed"] is True
     still = [
-        "look",
-        "-d",
-        display.name,
-        "--region",
-        "700,500,50,50",
-        "--on-change",
-        "0.3",
-        "-o",
-        str(tmp_path / "s.png"),
-    ]
+        "look", "-d", display.name, "--region", "700,500,50,50", "--on-change", "0.3", "-o", str(tmp_path / "s.png"),
+    ]  # fmt: skip
     assert acud.json(*still, "-o", str(tmp_path / "s.png"), code=3)["changed"] is False
     assert (tmp_path / "s.png").exists()
 
@@ -281,15 +273,12 @@ def test_json_documents(acud: CommandLine, display: DisplayInfo, arguments: tupl
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("status",), "running: acud"),
-        (("display", "list", "--windows"), "800x600"),
-        (("wait", "list", "--all"), "verdict"),
-        (("events",), " is armed"),
-        (("top", "--once"), "capture"),
+        (("status",), "running: acud"), (("display", "list", "--windows"), "800x600"),
+        (("wait", "list", "--all"), "verdict"), (("events",), " is armed"), (("top", "--once"), "capture"),
         (("logs", "-n", "10000"), "daemon.ready"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
-)
+)  # fmt: skip
 def test_answers_for_people(acud: CommandLine, display: DisplayInfo, arguments: tuple[str, ...], words: str) -> None:
     acud.run("waits", "cancel", acud.run("wait", "--window", "x", "-d", display.name, "--detach").strip())
     assert words in acud.run(*arguments)
@@ -324,17 +313,13 @@ def test_the_doctor_of_a_well_daemon_finds_no_fault(acud: CommandLine, display: 
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (("wait", "--text", "x", "-d", ":1"), 7),
-        (("wait", "--text", "x", "--target", "nonsense:1"), 2),
-        (("wait", "--regex", "("), 2),
-        (("wait", "--change", "--since", "no token"), 2),
-        (("waits", "show", "wait-nothing"), 7),
-        (("display", "remove", ":1"), 7),
-        (("display", "add", "nonsense"), 2),
+        (("wait", "--text", "x", "-d", ":1"), 7), (("wait", "--text", "x", "--target", "nonsense:1"), 2),
+        (("wait", "--regex", "("), 2), (("wait", "--change", "--since", "no token"), 2),
+        (("waits", "show", "wait-nothing"), 7), (("display", "remove", ":1"), 7), (("display", "add", "nonsense"), 2),
         (("look", "-d", ":1"), 7),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
-)
+)  # fmt: skip
 def test_bad_input_is_one_line(
     acud: CommandLine, display: DisplayInfo, tmp_path: Path, arguments: tuple[str, ...], code: int
 ) -> None:

@@ -194,20 +194,13 @@ port = 0
 allow_remote = true
 """
 DAEMON = (
-    "the Xauthority of an added display can be read",
-    "the service is not closed by its unit",
-    "no limit for the programs of a display",
-    "the dashboard serves other machines without TLS",
-    "the HTTP endpoints listen beyond this machine",
-    "figures are served without a token",
-    "a fleet whose messages nobody checks",
-    "a fleet without TLS",
-    "a model on another machine over http",
-    "OpenClaw on another machine over http",
-    "a webhook on another machine over http",
-    "traces go to another machine over http",
-    "pictures leave, and text in them is not looked for",
-)
+    "the Xauthority of an added display can be read", "the service is not closed by its unit",
+    "no limit for the programs of a display", "the dashboard serves other machines without TLS",
+    "the HTTP endpoints listen beyond this machine", "figures are served without a token",
+    "a fleet whose messages nobody checks", "a fleet without TLS", "a model on another machine over http",
+    "OpenClaw on another machine over http", "a webhook on another machine over http",
+    "traces go to another machine over http", "pictures leave, and text in them is not looked for",
+)  # fmt: skip
 
 
 def bound(path: str) -> socket.socket:

@@ -128,11 +128,8 @@ def test_events_that_are_kept_no_more_are_told_as_a_gap_and_a_new_store_is_told_
 def test_another_host_brings_the_wakes_of_a_dead_one(tmp_path: Path) -> None:
     with FleetServers() as nats, Receiver() as receiver:
         carrier = {
-            "routes": ["webhook"],
-            "webhook_url": receiver.url,
-            "webhook_secret": SECRET,
-            "carry": ["main", "other"],
-        }
+            "routes": ["webhook"], "webhook_url": receiver.url, "webhook_secret": SECRET, "carry": ["main", "other"],
+        }  # fmt: skip
         with host(nats.url, "h1", tmp_path) as daemon:
             joined(daemon)
             wake = wake_of(daemon, resolved(daemon), WakeState.SENT)

@@ -179,20 +179,12 @@ def test_an_event_needs_type_and_ts(http: Http, body: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("given", "named"),
     [
-        ({"type": "smell"}, "type"),
-        ({"type": 5}, "type"),
-        ({"ts": "soon"}, "ts"),
-        ({"ts": True}, "ts"),
-        ({"ts": -1}, "ts"),
-        ({"ts": 1e300}, "ts"),
-        ({"ts": "9" * 400}, "ts"),
-        ({"meta": "xterm"}, "meta"),
-        ({"meta": {"ssim": "high"}}, "meta.ssim"),
-        ({"meta": {"app": 5}}, "meta.app"),
-        ({"roi": [1]}, "roi"),
+        ({"type": "smell"}, "type"), ({"type": 5}, "type"), ({"ts": "soon"}, "ts"), ({"ts": True}, "ts"),
+        ({"ts": -1}, "ts"), ({"ts": 1e300}, "ts"), ({"ts": "9" * 400}, "ts"), ({"meta": "xterm"}, "meta"),
+        ({"meta": {"ssim": "high"}}, "meta.ssim"), ({"meta": {"app": 5}}, "meta.app"), ({"roi": [1]}, "roi"),
         ({"ocr": 5}, "ocr"),
     ],
-)
+)  # fmt: skip
 def test_a_malformed_event_is_refused_by_name(http: Http, given: dict[str, Any], named: str) -> None:
     status, told = http.post("/sense", seen(**given))
     assert (status, told["ok"]) == (400, False)
@@ -255,18 +247,11 @@ def test_config_is_read_and_clamped(http: Http) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        {"temperature": "x"},
-        {"temperature": "NaN"},
-        {"temperature": 3},
-        {"intervalMs": [5000]},
-        {"intervalMs": True},
-        {"intervalMs": 1e15},
-        {"enabled": "false"},
-        {"model": 5},
-        {"cadence": "sometimes"},
+        {"temperature": "x"}, {"temperature": "NaN"}, {"temperature": 3}, {"intervalMs": [5000]}, {"intervalMs": True},
+        {"intervalMs": 1e15}, {"enabled": "false"}, {"model": 5}, {"cadence": "sometimes"},
         {"enabled": False, "maxTokens": 0},
     ],
-)
+)  # fmt: skip
 def test_a_malformed_config_changes_nothing(http: Http, body: dict[str, Any]) -> None:
     before = http.get("/agent/config")
     status, told = http.post("/agent/config", body)
@@ -281,17 +266,10 @@ def test_a_malformed_config_changes_nothing(http: Http, body: dict[str, Any]) ->
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("GET", "/"),
-        ("GET", "/feed/"),
-        ("GET", "/agent"),
-        ("GET", "/agent/digest"),
-        ("DELETE", "/feed"),
-        ("PUT", "/agent/config"),
-        ("POST", "/health"),
-        ("GET", "/../etc/passwd"),
-        ("GET", "/%2e%2e/data.db"),
+        ("GET", "/"), ("GET", "/feed/"), ("GET", "/agent"), ("GET", "/agent/digest"), ("DELETE", "/feed"),
+        ("PUT", "/agent/config"), ("POST", "/health"), ("GET", "/../etc/passwd"), ("GET", "/%2e%2e/data.db"),
     ],
-)
+)  # fmt: skip
 def test_anything_else_is_not_found(http: Http, method: str, path: str) -> None:
     assert http.ask(method, path) == (404, {"error": "not found"})
 

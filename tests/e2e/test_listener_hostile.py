@@ -92,10 +92,7 @@ def test_depth_and_size_of_values(http: Http) -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        b"\x16\x03\x01\x02\x00\x01\x00",
-        b"GET / HTTP/9.9\r\n\r\n",
-        b"GET /health\r\n\r\n",
-        b"G" * 70_000 + b"\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00", b"GET / HTTP/9.9\r\n\r\n", b"GET /health\r\n\r\n", b"G" * 70_000 + b"\r\n\r\n",
         b"GET /health HTTP/1.1\r\n" + b"X: " + b"y" * 70_000 + b"\r\n\r\n",
         b"POST /feed HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
         b"POST /feed HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -103,7 +100,7 @@ def test_depth_and_size_of_values(http: Http) -> None:
         b"GET http://evil.example/health HTTP/1.1\r\nHost: evil.example\r\n\r\n",
     ],
     ids=range(9),
-)
+)  # fmt: skip
 def test_what_is_no_http(http: Http, data: bytes) -> None:
     answer = http.exchange(data)
     assert b" 200 " not in answer.split(b"\r\n")[0]

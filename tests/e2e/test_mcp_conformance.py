@@ -26,13 +26,9 @@ FOLDER = ROOT / ".state" / "conformance"
 PACKAGES = ["node@26.10.0", "@modelcontextprotocol/conformance@0.1.16"]
 """The suite does not run on node 20."""
 SCENARIOS = [
-    "server-initialize",
-    "ping",
-    "tools-list",
-    "resources-list",
-    "server-sse-multiple-streams",
+    "server-initialize", "ping", "tools-list", "resources-list", "server-sse-multiple-streams",
     "dns-rebinding-protection",
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

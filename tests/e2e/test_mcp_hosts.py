@@ -28,27 +28,17 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
 PACKAGES = ["node@26.10.0", "@modelcontextprotocol/inspector@2.12.0", "mcporter@0.12.3", "gpt-tokenizer@3"]
 CALLS: dict[str, dict[str, Any]] = {
-    "smart_wait": {"criteria": "x", "timeout": 3000},
-    "wait_status": {},
-    "wait_for_change": {"timeout": 0.1},
-    "desktop_look": {},
-    "display_list": {},
-    "health_check": {},
-    "memory_append": {"note": "n"},
-    "memory_read": {},
+    "smart_wait": {"criteria": "x", "timeout": 3000}, "wait_status": {}, "wait_for_change": {"timeout": 0.1},
+    "desktop_look": {}, "display_list": {}, "health_check": {}, "memory_append": {"note": "n"}, "memory_read": {},
     "memory_search": {"query": "n"},
-}
+}  # fmt: skip
 """Arguments of the calls that need no wait; the others get the id of the first."""
 WITH_ID = ("wait_update", "wait_result", "wait_cancel")
 TASK_CALLS: dict[str, dict[str, Any]] = {
-    "task_item_update": {"item": 1, "status": "active"},
-    "task_plan_append": {"items": '["pay"]'},
-    "task_log_action": {"action_type": "gui", "summary": "clicked"},
-    "task_summary": {},
-    "task_drill_down": {"item": 1},
-    "task_thread": {},
-    "task_update": {"status": "completed"},
-}
+    "task_item_update": {"item": 1, "status": "active"}, "task_plan_append": {"items": '["pay"]'},
+    "task_log_action": {"action_type": "gui", "summary": "clicked"}, "task_summary": {}, "task_drill_down": {"item": 1},
+    "task_thread": {}, "task_update": {"status": "completed"},
+}  # fmt: skip
 """Arguments of the calls about a task, beside its id."""
 NOT_CALLED = {
     "scene", "desktop_action", "gui_find", "gui_do", "commentary", "video_record", "help", "display_create", "terminal",

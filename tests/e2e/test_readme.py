@@ -151,17 +151,14 @@ NOT_HERE = {
     'eval "$(acud completion zsh)"': "needs a zsh; tests/unit/clients/test_app.py makes the script",
 }
 NOT_HERE_AT_ALL = {
-    "acud fleet ": "needs a NATS server (test_fleet_whole.py)",
-    "acud daemon run": "is the daemon (test_cli_daemon.py)",
-    "acud daemon stop": "ends the daemon that the others need (test_cli_daemon.py)",
-    "acud daemon restart": "the same",
-    "acud daemon drain": "the same",
-    "acud demo": "starts a daemon of its own (test_cli_demo.py)",
+    "acud fleet ": "needs a NATS server (test_fleet_whole.py)", "acud daemon run": "is the daemon (test_cli_daemon.py)",
+    "acud daemon stop": "ends the daemon that the others need (test_cli_daemon.py)", "acud daemon restart": "the same",
+    "acud daemon drain": "the same", "acud demo": "starts a daemon of its own (test_cli_demo.py)",
     "acud agent run": "needs a model (test_agent.py)",
     "acud web serve": "goes on, and takes a port (test_gateway_process.py)",
     "acud web relay": "the same (test_listener_process.py)",
     "acud mcp install": "writes where a host is (tests/unit/mcp/test_install.py)",
-}
+}  # fmt: skip
 """Beginnings of examples that do not run here; tests/unit/clients/test_app.py tries each on its command."""
 _IDS = re.compile(r"\b(x8fgvb|e0471d|8whsfy|1kahan|q7k2mz|3hq9vn)\b")
 """Ids in examples that name nothing here."""

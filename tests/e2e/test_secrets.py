@@ -19,14 +19,10 @@ from tests.e2e.conftest import SCRIPTED
 from tests.e2e.desktop import until
 
 SECRETS = {
-    "OPENROUTER_API_KEY": "sk-or-thorn",
-    "ANTHROPIC_API_KEY": "sk-ant-thorn",
-    "ACU_WAKE_OPENCLAW_TOKEN": "thorn-openclaw",
-    "ACU_WAKE_WEBHOOK_SECRET": "thorn-webhook",
-    "GITHUB_PAT": "ghp-thorn",
-    "SENTRY_DSN": "https://thorn.example",
-    "JWT": "thorn",
-}
+    "OPENROUTER_API_KEY": "sk-or-thorn", "ANTHROPIC_API_KEY": "sk-ant-thorn",
+    "ACU_WAKE_OPENCLAW_TOKEN": "thorn-openclaw", "ACU_WAKE_WEBHOOK_SECRET": "thorn-webhook", "GITHUB_PAT": "ghp-thorn",
+    "SENTRY_DSN": "https://thorn.example", "JWT": "thorn",
+}  # fmt: skip
 HARMLESS = {"ACUD_TEST_COLOUR": "green", "LC_MEASUREMENT": "C"}
 _WITH_A_COLOUR = SCRIPTED + '[display]\nenvironment = ["ACUD_TEST_COLOUR", "ACUD_TEST_SHADE=dark"]\n'
 

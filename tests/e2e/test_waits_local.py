@@ -297,19 +297,15 @@ VISION = Criteria("the picture shows a cat")
 @pytest.mark.parametrize(
     ("until", "state", "code"),
     [
-        (AllOf((HERE, Stable(0.3))), WaitState.RESOLVED, ""),
-        (AnyOf((ABSENT, HERE)), WaitState.RESOLVED, ""),
+        (AllOf((HERE, Stable(0.3))), WaitState.RESOLVED, ""), (AnyOf((ABSENT, HERE)), WaitState.RESOLVED, ""),
         (NotOf(ABSENT), WaitState.RESOLVED, ""),
         (AllOf((HERE, NotOf(AnyOf((ABSENT, NotOf(HERE)))))), WaitState.RESOLVED, ""),
-        (AnyOf((VISION, HERE)), WaitState.RESOLVED, ""),
-        (AllOf((ABSENT, VISION)), WaitState.TIMEOUT, ""),
-        (NotOf(HERE), WaitState.TIMEOUT, ""),
-        (AllOf((HERE, VISION)), WaitState.TIMEOUT, "needs_vision"),
+        (AnyOf((VISION, HERE)), WaitState.RESOLVED, ""), (AllOf((ABSENT, VISION)), WaitState.TIMEOUT, ""),
+        (NotOf(HERE), WaitState.TIMEOUT, ""), (AllOf((HERE, VISION)), WaitState.TIMEOUT, "needs_vision"),
         (AnyOf((ABSENT, VISION)), WaitState.TIMEOUT, "needs_vision"),
-        (NotOf(VISION), WaitState.TIMEOUT, "needs_vision"),
-        (NotOf(NotOf(VISION)), WaitState.TIMEOUT, "needs_vision"),
+        (NotOf(VISION), WaitState.TIMEOUT, "needs_vision"), (NotOf(NotOf(VISION)), WaitState.TIMEOUT, "needs_vision"),
     ],
-)
+)  # fmt: skip
 def test_a_composite_is_three_valued(
     client: Client, view: DisplayInfo, desk: Desk, until: Until, state: WaitState, code: str
 ) -> None:

@@ -59,13 +59,9 @@ class Gateway:
 
     def _config(self) -> dict[str, Any]:
         hooks = {
-            "enabled": True,
-            "token": TOKEN,
-            "path": "/hooks",
-            "allowedAgentIds": ["main"],
-            "allowRequestSessionKey": True,
-            "allowedSessionKeyPrefixes": ["agent:main:", "hook:"],
-        }
+            "enabled": True, "token": TOKEN, "path": "/hooks", "allowedAgentIds": ["main"],
+            "allowRequestSessionKey": True, "allowedSessionKeyPrefixes": ["agent:main:", "hook:"],
+        }  # fmt: skip
         auth = {"mode": "token", "token": "token-of-the-gateway"}
         return {"gateway": {"mode": "local", "port": self.port, "bind": "loopback", "auth": auth}, "hooks": hooks}
 

@@ -17,17 +17,9 @@ from tests.fuzz.decoder import Decoder
 from tests.fuzz.samples import packed, sample
 
 _CHILD_UNIONS: tuple[Any, ...] = (
-    capture.FromCapture,
-    capture.ToCapture,
-    evaluation.FromEvaluator,
-    evaluation.ToEvaluator,
-    delivery.FromDelivery,
-    delivery.ToDelivery,
-    children.FromWeb,
-    children.ToWeb,
-    recordings.FromRecorder,
-    recordings.ToRecorder,
-)
+    capture.FromCapture, capture.ToCapture, evaluation.FromEvaluator, evaluation.ToEvaluator, delivery.FromDelivery,
+    delivery.ToDelivery, children.FromWeb, children.ToWeb, recordings.FromRecorder, recordings.ToRecorder,
+)  # fmt: skip
 
 
 def _chosen(kinds: Sequence[Any], data: bytes) -> tuple[Any, bytes]:

@@ -13,21 +13,8 @@ MOST_REPEATS = 5000
 """Beyond Python's limits for digits in a number (4300) and for nesting (1000)."""
 
 _TELLING = (
-    b"\x00",
-    b"\xff",
-    b"9",
-    b"-",
-    b"[",
-    b"{",
-    b'"',
-    b"\n",
-    b" ",
-    b"1e999",
-    b"NaN",
-    b"\xc1",
-    b"\x91",
-    b"\x81\xa0",
-)
+    b"\x00", b"\xff", b"9", b"-", b"[", b"{", b'"', b"\n", b" ", b"1e999", b"NaN", b"\xc1", b"\x91", b"\x81\xa0",
+)  # fmt: skip
 _TELLING += ("²".encode(), "\u202e".encode(), b"\xed\xa0\x80", b"YES:", b"NO:", (2**64 - 1).to_bytes(8, "little"))
 
 

@@ -81,30 +81,17 @@ def _tmux(text: str) -> None:
 
 _ACTIONS = [
     "Thought: it is there.\nAction: click(start_box='<|box_start|>(100,200)<|box_end|>')",
-    "click(point='<point>10 20</point>')",
-    '{"x": 12, "y": 7.5}',
-    '```json\n{"absent": true}\n```',
-    "7.",
+    "click(point='<point>10 20</point>')", '{"x": 12, "y": 7.5}', '```json\n{"absent": true}\n```', "7.",
     '{"scene": "a form", "elements": [{"kind": "button", "desc": "Send", "box": [1, 2, 30, 40]}]}',
-]
+]  # fmt: skip
 _SENTENCES = [
-    'click the button "Save"',
-    "type 'hello' into the search field and press enter",
-    "scroll down 3 times in the list",
-    "drag the file to the folder",
-    "press ctrl+shift+t",
-    'select("Country", "Chile")',
-    "double-click the icon",
-]
+    'click the button "Save"', "type 'hello' into the search field and press enter", "scroll down 3 times in the list",
+    "drag the file to the folder", "press ctrl+shift+t", 'select("Country", "Chile")', "double-click the icon",
+]  # fmt: skip
 _TOKENS = [
-    ":100@a1b2/1280x720#17~0123456789abcdef",
-    ":100.w42/1280x720/0,0,640,480@640x480",
-    "region:1,2,3,4",
-    "display::7.0",
-    "window:Terminal",
-    "pty:tmux:main",
-    "monitor:HDMI-1",
-]
+    ":100@a1b2/1280x720#17~0123456789abcdef", ":100.w42/1280x720/0,0,640,480@640x480", "region:1,2,3,4", "display::7.0",
+    "window:Terminal", "pty:tmux:main", "monitor:HDMI-1",
+]  # fmt: skip
 _TMUX = "S $1 main\nC $1 0 4711\nP $1 1 0 1 %3 /dev/pts/4\nmark 3\nhello\nmark 4\n"
 
 

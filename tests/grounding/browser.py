@@ -15,22 +15,15 @@ from tests.grounding.desktop import Desktop, chromium
 
 PAGES = Path(__file__).parent / "pages"
 _PREFS: dict[str, str | int | bool] = {
-    "accessibility.force_disabled": -1,
-    "app.normandy.enabled": False,
-    "app.update.enabled": False,
-    "browser.aboutwelcome.enabled": False,
-    "browser.shell.checkDefaultBrowser": False,
-    "browser.startup.homepage_override.mstone": "ignore",
-    "browser.startup.page": 0,
+    "accessibility.force_disabled": -1, "app.normandy.enabled": False, "app.update.enabled": False,
+    "browser.aboutwelcome.enabled": False, "browser.shell.checkDefaultBrowser": False,
+    "browser.startup.homepage_override.mstone": "ignore", "browser.startup.page": 0,
     "datareporting.policy.dataSubmissionEnabled": False,
     "datareporting.policy.dataSubmissionPolicyBypassNotification": True,
-    "network.captive-portal-service.enabled": False,
-    "network.connectivity-service.enabled": False,
-    "termsofuse.acceptedVersion": 999,
-    "termsofuse.bypassNotification": True,
-    "toolkit.telemetry.reportingpolicy.firstRun": False,
-    "trailhead.firstrun.didSeeAboutWelcome": True,
-}
+    "network.captive-portal-service.enabled": False, "network.connectivity-service.enabled": False,
+    "termsofuse.acceptedVersion": 999, "termsofuse.bypassNotification": True,
+    "toolkit.telemetry.reportingpolicy.firstRun": False, "trailhead.firstrun.didSeeAboutWelcome": True,
+}  # fmt: skip
 _TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript"}
 
 

@@ -38,26 +38,16 @@ def screen(seed: int) -> list[tuple[str, str, str]]:
     card = next(digits + str(n) for n in range(10) if luhn(digits + str(n)))
     grouped = " ".join(card[i : i + 4] for i in range(0, 16, 4))
     return [
-        ("$ ls -l build and wait", "", ""),
-        ("Card number ", grouped, " valid"),
-        ("Order 20260101-4711 was shipped", "", ""),
-        ("paid with ", card, ""),
-        ("OPENAI_API_KEY=", f"sk-proj-{word(32)}", ""),
-        ("export KEY=", f"sk-ant-api03-{word(28)}", ""),
-        ("The tests have passed in 42 seconds", "", ""),
-        ("token ", f"ghp_{word(36)}", " (new)"),
-        ("id ", f"AKIA{word(16, string.ascii_uppercase + string.digits)}", " eu-west-1"),
-        ("Password: ", word(10), ""),
-        ("commit dd86e30f0a1b2c3d4e5f60718293a4b5c6d7e8f9", "", ""),
-        ("db_password=", word(12), ""),
-        ("postgres://bob:", word(12), "@db.example.org/main"),
-        ("Authorization: Bearer ", word(24), ""),
-        ("Line before the region", "", ""),
-        ("", f"<private>{word(8)} {word(6)}", ""),
-        ("", f"my address is {word(12)}", ""),
-        ("", f"{word(5)}</private>", ""),
-        ("Line after the region", "", ""),
-    ]
+        ("$ ls -l build and wait", "", ""), ("Card number ", grouped, " valid"),
+        ("Order 20260101-4711 was shipped", "", ""), ("paid with ", card, ""),
+        ("OPENAI_API_KEY=", f"sk-proj-{word(32)}", ""), ("export KEY=", f"sk-ant-api03-{word(28)}", ""),
+        ("The tests have passed in 42 seconds", "", ""), ("token ", f"ghp_{word(36)}", " (new)"),
+        ("id ", f"AKIA{word(16, string.ascii_uppercase + string.digits)}", " eu-west-1"), ("Password: ", word(10), ""),
+        ("commit dd86e30f0a1b2c3d4e5f60718293a4b5c6d7e8f9", "", ""), ("db_password=", word(12), ""),
+        ("postgres://bob:", word(12), "@db.example.org/main"), ("Authorization: Bearer ", word(24), ""),
+        ("Line before the region", "", ""), ("", f"<private>{word(8)} {word(6)}", ""),
+        ("", f"my address is {word(12)}", ""), ("", f"{word(5)}</private>", ""), ("Line after the region", "", ""),
+    ]  # fmt: skip
 
 
 def draw(lines: list[tuple[str, str, str]], font: str, size: int, colours: Colours) -> tuple[np.ndarray, list[Letter]]:

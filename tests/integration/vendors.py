@@ -137,15 +137,10 @@ def chat(
     said = {"role": "assistant", "content": text, **({"tool_calls": tools} if tools else {}), **more}
     built = ChatResponse.model_validate(
         {
-            "model": "the-model",
-            "created_at": "2026-11-22T00:00:00Z",
-            "message": said,
-            "done": True,
-            "done_reason": done,
-            "prompt_eval_count": 700,
-            "eval_count": 9,
+            "model": "the-model", "created_at": "2026-11-22T00:00:00Z", "message": said, "done": True,
+            "done_reason": done, "prompt_eval_count": 700, "eval_count": 9,
         }
-    )
+    )  # fmt: skip
     return Answer(built.model_dump(mode="json"))
 
 

@@ -67,19 +67,12 @@ def _write_text_model(path: Path) -> None:
     query[last, _ANSWERS] = query[last, _THINKS] = key[last, _PICTURE] = 3.0
     value[0, _BRIGHT] = out[_BRIGHT, 0] = 1.0
     weights = {
-        "token_embd": np.eye(len(_TOKENS), _WIDTH, dtype=np.float32),
-        "output": _following(),
-        "output_norm": np.ones(_WIDTH, np.float32),
-        "blk.0.attn_norm": np.ones(_WIDTH, np.float32),
-        "blk.0.attn_q": query,
-        "blk.0.attn_k": key,
-        "blk.0.attn_v": value,
-        "blk.0.attn_output": out,
-        "blk.0.ffn_norm": np.ones(_WIDTH, np.float32),
-        "blk.0.ffn_gate": _zeros(_EYE, _WIDTH),
-        "blk.0.ffn_up": _zeros(_EYE, _WIDTH),
-        "blk.0.ffn_down": _zeros(_WIDTH, _EYE),
-    }
+        "token_embd": np.eye(len(_TOKENS), _WIDTH, dtype=np.float32), "output": _following(),
+        "output_norm": np.ones(_WIDTH, np.float32), "blk.0.attn_norm": np.ones(_WIDTH, np.float32),
+        "blk.0.attn_q": query, "blk.0.attn_k": key, "blk.0.attn_v": value, "blk.0.attn_output": out,
+        "blk.0.ffn_norm": np.ones(_WIDTH, np.float32), "blk.0.ffn_gate": _zeros(_EYE, _WIDTH),
+        "blk.0.ffn_up": _zeros(_EYE, _WIDTH), "blk.0.ffn_down": _zeros(_WIDTH, _EYE),
+    }  # fmt: skip
     _finish(file, {f"{name}.weight": one for name, one in weights.items()})
 
 
@@ -103,15 +96,9 @@ def _write_picture_model(path: Path) -> None:
     file.add_bool("clip.use_gelu", True)
     side = _VIEW_PX // _PATCH_PX
     sizes = {
-        "embedding_length": _EYE,
-        "feed_forward_length": _EYE,
-        "block_count": 1,
-        "projection_dim": _WIDTH,
-        "attention.head_count": 1,
-        "image_size": _VIEW_PX,
-        "patch_size": _PATCH_PX,
-        "projector.scale_factor": side,
-    }
+        "embedding_length": _EYE, "feed_forward_length": _EYE, "block_count": 1, "projection_dim": _WIDTH,
+        "attention.head_count": 1, "image_size": _VIEW_PX, "patch_size": _PATCH_PX, "projector.scale_factor": side,
+    }  # fmt: skip
     for name, size in sizes.items():
         file.add_uint32(f"clip.vision.{name}", size)
     file.add_float32("clip.vision.attention.layer_norm_epsilon", 1e-6)
@@ -122,12 +109,9 @@ def _write_picture_model(path: Path) -> None:
     patch[1] = 1.0 / patch[1].size
     projection[0, _PICTURE] = projection[1, _BRIGHT] = 1.0
     weights = {
-        "v.patch_embd.weight": patch,
-        "v.patch_embd.bias": bias,
-        "v.position_embd.weight": _zeros(side * side, _EYE),
-        "mm.input_projection.weight": projection,
-        "mm.soft_emb_norm.weight": np.ones(_EYE, np.float32),
-    }
+        "v.patch_embd.weight": patch, "v.patch_embd.bias": bias, "v.position_embd.weight": _zeros(side * side, _EYE),
+        "mm.input_projection.weight": projection, "mm.soft_emb_norm.weight": np.ones(_EYE, np.float32),
+    }  # fmt: skip
     for name in ("attn_q", "attn_k", "attn_v", "attn_out", "ffn_up", "ffn_down"):
         weights |= {f"v.blk.0.{name}.weight": _zeros(_EYE, _EYE), f"v.blk.0.{name}.bias": _zeros(_EYE)}
     for name in ("ln1", "ln2"):

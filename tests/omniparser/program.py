@@ -105,17 +105,11 @@ async def find(settings: GroundingSettings) -> dict[str, Any]:
     await method.close()
     (watched,) = made
     return {
-        "outcome": first.tried.outcome,
-        "reason": first.tried.reason,
-        "again": again.tried.outcome,
-        "candidates": msgspec.to_builtins(first.candidates),
-        "listed": picker.asked[0].messages[0].text,
-        "detected": watched.detected,
-        "captions": watched.captions,
-        "batches": watched.batches,
-        "threads": sorted(watched.threads),
-        "ticks": len(gaps),
-    }
+        "outcome": first.tried.outcome, "reason": first.tried.reason, "again": again.tried.outcome,
+        "candidates": msgspec.to_builtins(first.candidates), "listed": picker.asked[0].messages[0].text,
+        "detected": watched.detected, "captions": watched.captions, "batches": watched.batches,
+        "threads": sorted(watched.threads), "ticks": len(gaps),
+    }  # fmt: skip
 
 
 def fault(settings: GroundingSettings) -> str:

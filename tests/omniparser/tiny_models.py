@@ -57,27 +57,13 @@ def _tokenizer(transformers: Any) -> Any:
 
 def _config(transformers: Any) -> Any:
     text = {
-        "model_type": "bart",
-        "vocab_size": len(SPECIAL) + len(LETTERS),
-        "d_model": 32,
-        "encoder_layers": 1,
-        "decoder_layers": 1,
-        "encoder_ffn_dim": 32,
-        "decoder_ffn_dim": 32,
-        "encoder_attention_heads": 2,
-        "decoder_attention_heads": 2,
-        "bos_token_id": 0,
-        "pad_token_id": 1,
-        "eos_token_id": 2,
-        "decoder_start_token_id": 2,
-        "forced_eos_token_id": 2,
-    }
+        "model_type": "bart", "vocab_size": len(SPECIAL) + len(LETTERS), "d_model": 32, "encoder_layers": 1,
+        "decoder_layers": 1, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "encoder_attention_heads": 2,
+        "decoder_attention_heads": 2, "bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2,
+        "decoder_start_token_id": 2, "forced_eos_token_id": 2,
+    }  # fmt: skip
     vision = {
-        "depths": [1, 1, 1, 1],
-        "embed_dim": [8, 16, 16, 32],
-        "num_heads": [1, 1, 1, 1],
-        "num_groups": [1, 1, 1, 1],
-        "window_size": 2,
-        "projection_dim": 32,
-    }
+        "depths": [1, 1, 1, 1], "embed_dim": [8, 16, 16, 32], "num_heads": [1, 1, 1, 1], "num_groups": [1, 1, 1, 1],
+        "window_size": 2, "projection_dim": 32,
+    }  # fmt: skip
     return transformers.Florence2Config(image_token_id=4, text_config=text, vision_config=vision)

@@ -18,18 +18,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 CLASSES = {
-    "w": string.ascii_letters + string.digits,
-    "l": string.ascii_lowercase + string.digits,
-    "u": string.ascii_uppercase + string.digits,
-    "a": string.ascii_lowercase,
-    "A": string.ascii_uppercase,
-    "d": string.digits,
-    "h": "0123456789abcdef",
-    "H": "0123456789ABCDEF",
-    "b": string.ascii_letters + string.digits + "-_",
-    "B": string.ascii_letters + string.digits + "+/",
+    "w": string.ascii_letters + string.digits, "l": string.ascii_lowercase + string.digits,
+    "u": string.ascii_uppercase + string.digits, "a": string.ascii_lowercase, "A": string.ascii_uppercase,
+    "d": string.digits, "h": "0123456789abcdef", "H": "0123456789ABCDEF",
+    "b": string.ascii_letters + string.digits + "-_", "B": string.ascii_letters + string.digits + "+/",
     "t": string.ascii_uppercase + "234567",
-}
+}  # fmt: skip
 """What a form's letter draws from: `b` base64url, `B` base64, `t` base32."""
 
 

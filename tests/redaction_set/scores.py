@@ -51,16 +51,12 @@ def figures(half: Half) -> dict[str, Any]:
     pictures, texts = asyncio.run(of_pictures_by_acud(half)), of_texts(half.texts, texts_by_acud)
     both = pictures.plus(texts)
     return {
-        "n": both.secrets,
-        "hidden": _share(both.hidden, both.secrets),
-        "overhidden": _share(both.overhidden, both.others),
-        "pictures": pictures.secrets,
+        "n": both.secrets, "hidden": _share(both.hidden, both.secrets),
+        "overhidden": _share(both.overhidden, both.others), "pictures": pictures.secrets,
         "pictures_hidden": _share(pictures.hidden, pictures.secrets),
-        "pictures_overhidden": _share(pictures.overhidden, pictures.others),
-        "texts": texts.secrets,
-        "text_hidden": _share(texts.hidden, texts.secrets),
-        "text_overhidden": _share(texts.overhidden, texts.others),
-    }
+        "pictures_overhidden": _share(pictures.overhidden, pictures.others), "texts": texts.secrets,
+        "text_hidden": _share(texts.hidden, texts.secrets), "text_overhidden": _share(texts.overhidden, texts.others),
+    }  # fmt: skip
 
 
 def _share(part: int, whole: int) -> float:

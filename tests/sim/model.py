@@ -79,16 +79,13 @@ NETWORK, ROOM = "network of the jobs' leader", "room for a week"
 WORKERS, CPU, MEMORY = "workers' places", "a host's CPU", "a host's memory"
 CURES = {
     JOBS: "split the fleet by [fleet] prefix: each part has a stream and a leader",
-    WRITES: "split the fleet by [fleet] prefix",
-    LEASES: "a longer [fleet] lease_s, then split by prefix",
+    WRITES: "split the fleet by [fleet] prefix", LEASES: "a longer [fleet] lease_s, then split by prefix",
     ENDPOINT: "acud fleet serve --processes; an endpoint on each machine of agents",
     LISTS: "split the fleet by [fleet] prefix: each endpoint lists one part",
     NETWORK: "split by prefix; judge locally first",
-    ROOM: "raise [fleet] max_gb; until then the oldest events go earlier",
-    WORKERS: "more workers",
-    CPU: "fewer displays a host",
-    MEMORY: "fewer displays a host",
-}
+    ROOM: "raise [fleet] max_gb; until then the oldest events go earlier", WORKERS: "more workers",
+    CPU: "fewer displays a host", MEMORY: "fewer displays a host",
+}  # fmt: skip
 """The parts that may saturate, and what to do about each."""
 
 

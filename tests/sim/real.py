@@ -88,14 +88,10 @@ async def _queue() -> dict[str, float]:
             overhead = await _alone(judge)
             asked_ms = (time.process_time() - began) * 1000 / _ALONE
     return {
-        "writes_per_s": round(writes.per_s),
-        "write_cpu_ms": round(writes.cpu_ms, 3),
-        "jobs_per_s": round(jobs.per_s),
-        "job_cpu_ms": round(jobs.cpu_ms, 3),
-        "job_overhead_ms": round(overhead * 1000, 2),
-        "job_kb": round(len(shot.jpeg) / 1000, 1),
-        "judged_cpu_ms": round(asked_ms, 2),
-    }
+        "writes_per_s": round(writes.per_s), "write_cpu_ms": round(writes.cpu_ms, 3), "jobs_per_s": round(jobs.per_s),
+        "job_cpu_ms": round(jobs.cpu_ms, 3), "job_overhead_ms": round(overhead * 1000, 2),
+        "job_kb": round(len(shot.jpeg) / 1000, 1), "judged_cpu_ms": round(asked_ms, 2),
+    }  # fmt: skip
 
 
 async def jobs_taken() -> JobFlow:

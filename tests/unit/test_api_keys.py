@@ -101,15 +101,10 @@ def test_a_key_in_an_address_is_refused_unseen(tmp_path: Path, line: str) -> Non
 
 def test_what_installations_set_still_means_the_same(tmp_path: Path) -> None:
     env = {
-        "ACU_VISION_BACKEND": "openrouter",
-        "ACU_VISION_MODEL": "llava",
-        "OLLAMA_URL": "http://gpu:11434",
-        "OLLAMA_KEEP_ALIVE": "5m",
-        "ACU_VLLM_URL": "http://gpu:8000",
-        "ACU_VLLM_MODEL": "eye",
-        "ACU_CLAUDE_VISION_MODEL": "claude-x",
-        "ACU_OPENROUTER_VISION_MODEL": "a/b",
-    }
+        "ACU_VISION_BACKEND": "openrouter", "ACU_VISION_MODEL": "llava", "OLLAMA_URL": "http://gpu:11434",
+        "OLLAMA_KEEP_ALIVE": "5m", "ACU_VLLM_URL": "http://gpu:8000", "ACU_VLLM_MODEL": "eye",
+        "ACU_CLAUDE_VISION_MODEL": "claude-x", "ACU_OPENROUTER_VISION_MODEL": "a/b",
+    }  # fmt: skip
     found = config.load(tmp_path / "none", env)
     assert found.vision.chain() == ("openrouter",)
     ollama, vllm, openrouter, claude = found.backends.values()

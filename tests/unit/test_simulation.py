@@ -87,17 +87,12 @@ def test_too_few_places_are_a_queue_that_grows() -> None:
 
 
 SATURATING: dict[str, tuple[dict[str, float], dict[str, float]]] = {
-    JOBS: ({"jobs_per_s": 1.0}, {}),
-    NETWORK: ({"job_kb": 1e6}, {}),
-    WRITES: ({"writes_per_wait": 1e6}, {}),
-    LEASES: ({"lease_writes_per_s": 1e6}, {}),
-    ENDPOINT: ({"endpoint_result_ms": 1e5}, {}),
-    LISTS: ({"endpoint_host_ms_per_s": 1e5}, {}),
-    ROOM: ({"bytes_per_wait": 1e9}, {}),
-    WORKERS: ({}, {"places_per_worker": 1, "model_median_s": 50.0}),
-    CPU: ({"frame_cpu_ms": 1e5}, {}),
+    JOBS: ({"jobs_per_s": 1.0}, {}), NETWORK: ({"job_kb": 1e6}, {}), WRITES: ({"writes_per_wait": 1e6}, {}),
+    LEASES: ({"lease_writes_per_s": 1e6}, {}), ENDPOINT: ({"endpoint_result_ms": 1e5}, {}),
+    LISTS: ({"endpoint_host_ms_per_s": 1e5}, {}), ROOM: ({"bytes_per_wait": 1e9}, {}),
+    WORKERS: ({}, {"places_per_worker": 1, "model_median_s": 50.0}), CPU: ({"frame_cpu_ms": 1e5}, {}),
     MEMORY: ({"display_mb": 1e6}, {}),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("part", CURES)

@@ -11,17 +11,9 @@ from hypothesis import strategies as st
 from acud.base.untrusted_text import fence
 
 ENDS = [
-    "</screen>",
-    "</ screen>",
-    "< / SCREEN >",
-    "</scr</screen>een>",
-    "<screen>",
-    "<\u200b/screen>",
-    "</scr\u00adeen>",
-    "＜/screen＞",
-    "<\n/\nscreen\n>",
-    "</speech>",
-]
+    "</screen>", "</ screen>", "< / SCREEN >", "</scr</screen>een>", "<screen>", "<\u200b/screen>", "</scr\u00adeen>",
+    "＜/screen＞", "<\n/\nscreen\n>", "</speech>",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("end", ENDS)

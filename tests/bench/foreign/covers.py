@@ -16,19 +16,8 @@ _PATIENCE_S = 40.0
 _SEEN = "Uploading"
 _GONE, _NOT = Text(_SEEN, gone=True), NotOf(Text(_SEEN))
 _XTERM = (
-    "xterm",
-    "-T",
-    "Uploader",
-    "-fa",
-    "DejaVu Sans Mono",
-    "-fs",
-    "16",
-    "-geometry",
-    "36x8+20+20",
-    "-e",
-    "sh",
-    "-c",
-)
+    "xterm", "-T", "Uploader", "-fa", "DejaVu Sans Mono", "-fs", "16", "-geometry", "36x8+20+20", "-e", "sh", "-c",
+)  # fmt: skip
 _STILL = (*_XTERM, f"echo {_SEEN} 7 files; exec sleep 600")
 _BLINKS = (*_XTERM, f"while :; do clear; sleep 0.4; echo {_SEEN} 7 files; sleep 3; done")
 _LABEL = (

@@ -107,14 +107,10 @@ def _firefox(place: Path, address: str) -> list[str]:
     profile = place.parent / "firefox"
     profile.mkdir()
     wanted = {
-        "browser.download.folderList": 2,
-        "browser.download.dir": str(place),
-        "browser.download.useDownloadDir": True,
-        "browser.download.always_ask_before_handling_new_types": False,
-        "browser.shell.checkDefaultBrowser": False,
-        "datareporting.policy.dataSubmissionEnabled": False,
-        "toolkit.telemetry.reportingpolicy.firstRun": False,
-    }
+        "browser.download.folderList": 2, "browser.download.dir": str(place), "browser.download.useDownloadDir": True,
+        "browser.download.always_ask_before_handling_new_types": False, "browser.shell.checkDefaultBrowser": False,
+        "datareporting.policy.dataSubmissionEnabled": False, "toolkit.telemetry.reportingpolicy.firstRun": False,
+    }  # fmt: skip
     lines = (f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in wanted.items())
     (profile / "user.js").write_text("\n".join(lines))
     return ["firefox-esr", "--no-remote", "--profile", str(profile), address]

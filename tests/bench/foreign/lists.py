@@ -59,20 +59,8 @@ def _tk(rows: int) -> tuple[str, ...]:
 def _less(rows: int) -> tuple[str, ...]:
     command = f"seq -f 'Job %g done' {rows} | less"
     return (
-        "xterm",
-        "-T",
-        "Jobs",
-        "-fa",
-        "DejaVu Sans Mono",
-        "-fs",
-        "12",
-        "-geometry",
-        "40x12",
-        "-e",
-        "sh",
-        "-c",
-        command,
-    )
+        "xterm", "-T", "Jobs", "-fa", "DejaVu Sans Mono", "-fs", "12", "-geometry", "40x12", "-e", "sh", "-c", command,
+    )  # fmt: skip
 
 
 _QT = (

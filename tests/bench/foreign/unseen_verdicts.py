@@ -23,16 +23,10 @@ from tests.ports import free_port
 _PORT = free_port()
 _HOST = f"http://127.0.0.1:{_PORT}"
 _PATHS = {
-    "plain": "",
-    "slash": "/v1/",
-    "ark": "/api/v3",
-    "compatible": "/compatible-mode/v1",
-    "serving": "/serving-endpoints",
-    "inference": "/inference",
-    "nested": "/team/7/openai/v2",
-    "whole": "/v1/chat/completions",
-    "dated": "/openai/deployments/eye?api-version=2024-10-21",
-}
+    "plain": "", "slash": "/v1/", "ark": "/api/v3", "compatible": "/compatible-mode/v1",
+    "serving": "/serving-endpoints", "inference": "/inference", "nested": "/team/7/openai/v2",
+    "whole": "/v1/chat/completions", "dated": "/openai/deployments/eye?api-version=2024-10-21",
+}  # fmt: skip
 """By backend, the `url` behind its host, as vendors' pages print it."""
 _SERVED = {
     name: path.split("?")[0].rstrip("/").removesuffix("/chat/completions") or "/v1" for name, path in _PATHS.items()

@@ -13,16 +13,11 @@ _FOLDER = Path(__file__).parent
 _GTK_3, _GTK_4 = _FOLDER / "programs_gtk3.py", _FOLDER / "programs_gtk4.py"
 _QT, _TK = _FOLDER / "programs_qt.py", _FOLDER / "programs_tk.py"
 _PROGRAMS = {
-    "music_library": Program(_GTK_3, "gtk3"),
-    "print_dialog": Program(_GTK_3, "gtk3"),
-    "network": Program(_GTK_3, "gtk3"),
-    "chat": Program(_GTK_4, "gtk4"),
-    "database": Program(_QT, "PyQt5"),
-    "tax_form": Program(_QT, "PyQt5"),
-    "backup_planner": Program(_QT, "PyQt6"),
-    "file_panes": Program(_QT, "PyQt6"),
+    "music_library": Program(_GTK_3, "gtk3"), "print_dialog": Program(_GTK_3, "gtk3"),
+    "network": Program(_GTK_3, "gtk3"), "chat": Program(_GTK_4, "gtk4"), "database": Program(_QT, "PyQt5"),
+    "tax_form": Program(_QT, "PyQt5"), "backup_planner": Program(_QT, "PyQt6"), "file_panes": Program(_QT, "PyQt6"),
     "calculator": Program(_TK, "tkinter", is_silent=True),
-}
+}  # fmt: skip
 _PROCESSES = {
     "cpu-1": "CPU 1 [||||||||||||||||              48%]",
     "cpu-2": "CPU 2 [|||||                         14%]",

@@ -200,12 +200,9 @@ def _print_page() -> Gtk.Box:
 
 
 NETWORKS = (
-    ("Maple-5G", "excellent", True, "Connected"),
-    ("Maple-Guest", "good", False, ""),
-    ("FRITZ 7490", "ok", True, ""),
-    ("Cafe Luna", "weak", False, ""),
-    ("printer-direct", "weak", True, ""),
-)
+    ("Maple-5G", "excellent", True, "Connected"), ("Maple-Guest", "good", False, ""), ("FRITZ 7490", "ok", True, ""),
+    ("Cafe Luna", "weak", False, ""), ("printer-direct", "weak", True, ""),
+)  # fmt: skip
 
 
 def network() -> None:

@@ -12,12 +12,9 @@ PEOPLE = (
     ("Grandma", "call me please", "1"),
 )
 SAID = (
-    ("Ben", "Who drives on Saturday?", False),
-    ("You", "I can take three people", True),
-    ("Ilse", "Topo attached: north_wall.pdf", False),
-    ("You", "Thanks!", True),
-    ("Ben", "rope is in my car", False),
-)
+    ("Ben", "Who drives on Saturday?", False), ("You", "I can take three people", True),
+    ("Ilse", "Topo attached: north_wall.pdf", False), ("You", "Thanks!", True), ("Ben", "rope is in my car", False),
+)  # fmt: skip
 
 
 def chat(window: Gtk.ApplicationWindow) -> None:

@@ -7,13 +7,10 @@ from typing import Any
 from keyed_qt import C, W, at, computed, dark, icon, icon_button, keep, keyed, laid, run, table, tabs, tree
 
 ORDERS = (
-    ("1001", "Aster Ltd", "2026-02-03", "140.00", "paid"),
-    ("1002", "Bruno Kiel", "2026-02-03", "89.90", "open"),
-    ("1003", "Aster Ltd", "2026-02-07", "12.50", "open"),
-    ("1004", "Cedar Café", "2026-02-09", "310.00", "paid"),
-    ("1005", "Dora Lund", "2026-02-11", "47.25", "late"),
-    ("1006", "Bruno Kiel", "2026-02-14", "89.90", "paid"),
-)
+    ("1001", "Aster Ltd", "2026-02-03", "140.00", "paid"), ("1002", "Bruno Kiel", "2026-02-03", "89.90", "open"),
+    ("1003", "Aster Ltd", "2026-02-07", "12.50", "open"), ("1004", "Cedar Café", "2026-02-09", "310.00", "paid"),
+    ("1005", "Dora Lund", "2026-02-11", "47.25", "late"), ("1006", "Bruno Kiel", "2026-02-14", "89.90", "paid"),
+)  # fmt: skip
 
 
 def database() -> list[Any]:

@@ -8,13 +8,9 @@ from tkinter import ttk
 from keyed_tk import at, computed, icon_button, keep, keyed, root, run
 
 KEYS = (
-    ("MC", "MR", "M+", "M−", "C"),
-    ("x²", "√", "%", "÷", "CE"),
-    ("7", "8", "9", "×", "("),
-    ("4", "5", "6", "−", ")"),
-    ("1", "2", "3", "+", "±"),
-    ("0", ".", "π", "=", "Ans"),
-)
+    ("MC", "MR", "M+", "M−", "C"), ("x²", "√", "%", "÷", "CE"), ("7", "8", "9", "×", "("), ("4", "5", "6", "−", ")"),
+    ("1", "2", "3", "+", "±"), ("0", ".", "π", "=", "Ans"),
+)  # fmt: skip
 NAMES = {
     "x²": "square", "√": "root", "%": "percent", "÷": "divide", "×": "times", "−": "minus", "+": "plus", "±": "sign",
     ".": "point", "π": "pi", "=": "equals", "(": "open", ")": "shut", "M−": "m-minus", "M+": "m-plus",

@@ -11,16 +11,11 @@ _FOLDER = Path(__file__).parent
 _GTK_3, _GTK_4 = _FOLDER / "toolkits_gtk3.py", _FOLDER / "toolkits_gtk4.py"
 _QT, _TK = _FOLDER / "toolkits_qt.py", _FOLDER / "toolkits_tk.py"
 _PROGRAMS = {
-    "mailbox": Program(_GTK_3, "gtk3"),
-    "recorder": Program(_GTK_3, "gtk3"),
-    "downloads": Program(_GTK_3, "gtk3", is_silent=True),
-    "bookshelf": Program(_GTK_4, "gtk4"),
-    "clinic": Program(_QT, "PyQt5"),
-    "code_editor": Program(_QT, "PyQt5"),
-    "addresses": Program(_QT, "PyQt6"),
-    "confirm_delete": Program(_QT, "PyQt6"),
-    "sketch": Program(_TK, "tkinter", is_silent=True),
-}
+    "mailbox": Program(_GTK_3, "gtk3"), "recorder": Program(_GTK_3, "gtk3"),
+    "downloads": Program(_GTK_3, "gtk3", is_silent=True), "bookshelf": Program(_GTK_4, "gtk4"),
+    "clinic": Program(_QT, "PyQt5"), "code_editor": Program(_QT, "PyQt5"), "addresses": Program(_QT, "PyQt6"),
+    "confirm_delete": Program(_QT, "PyQt6"), "sketch": Program(_TK, "tkinter", is_silent=True),
+}  # fmt: skip
 SCREENS = {name: partial(program.shown, name) for name, program in _PROGRAMS.items()}
 
 

@@ -8,17 +8,10 @@ from tkinter import ttk
 from keyed_tk import icon_button, keep, keyed, root, run
 
 TOOLS = (
-    ("open", "document-open"),
-    ("save", "media-floppy"),
-    ("undo", "edit-undo"),
-    ("redo", "edit-redo"),
-    ("cut", "edit-cut"),
-    ("zoom-in", "zoom-in"),
-    ("zoom-out", "zoom-out"),
-    ("bin", "user-trash"),
-    ("left", "object-rotate-left"),
-    ("flip", "object-flip-horizontal"),
-)
+    ("open", "document-open"), ("save", "media-floppy"), ("undo", "edit-undo"), ("redo", "edit-redo"),
+    ("cut", "edit-cut"), ("zoom-in", "zoom-in"), ("zoom-out", "zoom-out"), ("bin", "user-trash"),
+    ("left", "object-rotate-left"), ("flip", "object-flip-horizontal"),
+)  # fmt: skip
 
 
 def sketch() -> None:

@@ -14,16 +14,10 @@ from acud_cli.options import BOX, DURATION, SIZE, Number, PictureFile, WholeNumb
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [
-        ("300", 300),
-        ("0.5", 0.5),
-        ("90s", 90),
-        ("5m", 300),
-        ("1h30m", 5400),
-        ("2d", 172_800),
-        ("250ms", 0.25),
+        ("300", 300), ("0.5", 0.5), ("90s", 90), ("5m", 300), ("1h30m", 5400), ("2d", 172_800), ("250ms", 0.25),
         ("1 m", 60),
     ],
-)
+)  # fmt: skip
 def test_durations(text: str, seconds: float) -> None:
     assert seconds_of(text) == seconds
 
@@ -55,16 +49,10 @@ def test_sizes() -> None:
 @pytest.mark.parametrize(
     ("seconds", "shown"),
     [
-        (0.42, "0.42 s"),
-        (4.24, "4.2 s"),
-        (12, "12 s"),
-        (59.96, "60 s"),
-        (300, "5:00"),
-        (3723, "1:02:03"),
-        (273_600, "3 d 04:00"),
-        (-3, "-3.0 s"),
+        (0.42, "0.42 s"), (4.24, "4.2 s"), (12, "12 s"), (59.96, "60 s"), (300, "5:00"), (3723, "1:02:03"),
+        (273_600, "3 d 04:00"), (-3, "-3.0 s"),
     ],
-)
+)  # fmt: skip
 def test_durations_as_people_read_them(seconds: float, shown: str) -> None:
     assert formatting.duration(seconds) == shown
 

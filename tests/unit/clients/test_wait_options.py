@@ -42,19 +42,11 @@ from acud_cli.wait_options import find_condition, make_policy
 
 NOTHING = dict.fromkeys(
     (
-        "cadence",
-        "interval",
-        "min_interval",
-        "force_after",
-        "gate",
-        "gate_threshold",
-        "confirm",
-        "on_display_lost",
-        "on_host_lost",
-        "priority",
+        "cadence", "interval", "min_interval", "force_after", "gate", "gate_threshold", "confirm", "on_display_lost",
+        "on_host_lost", "priority",
     ),
     None,
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -110,24 +102,14 @@ def test_images_are_read_from_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "wanted",
     [
-        {"text": ("a",), "share": 0.5},
-        {"text": ("a",), "baseline": "token"},
-        {"change": True, "match_case": True},
-        {"change": True, "whole_words": True},
-        {"gone": ("a",), "count": 2},
-        {"file_gone": ("a",), "still_s": 2.0},
-        {"text": ("a",), "newer": True},
-        {"then": ("a",)},
-        {"change": True, "ignore_blinking": True},
-        {"text": ("a",), "appears_then_goes": "b"},
-        {"number": ("Progress 90",)},
-        {"image": ("/nowhere.png",)},
-        {"text": ("a",), "similarity": 0.8},
-        {"until": "{"},
-        {"until": '{"type": "text"}'},
+        {"text": ("a",), "share": 0.5}, {"text": ("a",), "baseline": "token"}, {"change": True, "match_case": True},
+        {"change": True, "whole_words": True}, {"gone": ("a",), "count": 2}, {"file_gone": ("a",), "still_s": 2.0},
+        {"text": ("a",), "newer": True}, {"then": ("a",)}, {"change": True, "ignore_blinking": True},
+        {"text": ("a",), "appears_then_goes": "b"}, {"number": ("Progress 90",)}, {"image": ("/nowhere.png",)},
+        {"text": ("a",), "similarity": 0.8}, {"until": "{"}, {"until": '{"type": "text"}'},
         {"until": '{"type": "nonsense"}'},
     ],
-)
+)  # fmt: skip
 def test_options_that_do_not_fit(wanted: dict[str, Any]) -> None:
     with pytest.raises((click.UsageError, InvalidRequest)):
         find_condition(wanted)

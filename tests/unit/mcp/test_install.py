@@ -86,13 +86,10 @@ def test_codex_keeps_its_comments_and_a_second_time_changes_nothing_else(home: P
 @pytest.mark.parametrize(
     "text",
     [
-        "nonsense = ",
-        "mcp_servers = 5",
-        "mcp_servers = {}",
-        'x = """\n[mcp_servers.acud]\n"""',
+        "nonsense = ", "mcp_servers = 5", "mcp_servers = {}", 'x = """\n[mcp_servers.acud]\n"""',
         "[[mcp_servers]]\nx = 1",
     ],
-)
+)  # fmt: skip
 def test_toml_that_cannot_be_added_to_is_left_alone(home: Path, text: str) -> None:
     file = home / HOSTS["codex"].file
     file.parent.mkdir()

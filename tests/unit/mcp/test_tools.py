@@ -372,13 +372,9 @@ def test_a_picture_comes_with_lines_of_text_and_no_structure() -> None:
     assert words["type"] == "text"
     assert image["type"] == "image"
     assert words["text"].splitlines() == [
-        "path: /a/look.jpg",
-        "untrusted: beware",
-        'note: "it says: pay\\nnow"',
-        "window.id: 3",
-        'window.title: "a\\"b"',
+        "path: /a/look.jpg", "untrusted: beware", 'note: "it says: pay\\nnow"', "window.id: 3", 'window.title: "a\\"b"',
         'window.in.path: "x"',
-    ]
+    ]  # fmt: skip
 
 
 def test_an_error_is_one_short_line() -> None:

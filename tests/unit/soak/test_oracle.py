@@ -148,17 +148,13 @@ def test_errors_that_no_fault_explains_are_found() -> None:
 @pytest.mark.parametrize(
     ("change", "what"),
     [
-        ({"rings": 3}, "leaked segment"),
-        ({"rings": 1}, "leaked segment"),
-        ({"spool": 1}, "leaked spool"),
-        ({"zombies": 1}, "leaked zombies"),
-        ({"processes": {"supervisor": 1, "capture": 3}}, "leaked process"),
+        ({"rings": 3}, "leaked segment"), ({"rings": 1}, "leaked segment"), ({"spool": 1}, "leaked spool"),
+        ({"zombies": 1}, "leaked zombies"), ({"processes": {"supervisor": 1, "capture": 3}}, "leaked process"),
         ({"processes": {"supervisor": 1, "capture": 2, "recorder": 1}}, "leaked process"),
         ({"processes": {"supervisor": 1, "capture": 1}}, "missing process"),
-        ({"supervisor_fds": 90}, "leaked descriptors"),
-        ({"supervisor_threads": 4}, "leaked threads"),
+        ({"supervisor_fds": 90}, "leaked descriptors"), ({"supervisor_threads": 4}, "leaked threads"),
     ],
-)
+)  # fmt: skip
 def test_leaks_are_found(change: dict[str, object], what: str) -> None:
     assert oracle.leaks(REST, REST) == []
     assert [leak.what for leak in oracle.leaks(structs.replace(REST, **change), REST)] == [what]

@@ -37,13 +37,8 @@ def test_round_trip() -> None:
 def test_columns_are_what_sqlite_holds() -> None:
     bound = CODEC.bind(FULL)
     assert bound == {
-        "name": "n",
-        "flag": 1,
-        "colour": "red",
-        "cost": 0.25,
-        "part": '{"x":1}',
-        "parts": '[{"x":2},{"x":3}]',
-    }
+        "name": "n", "flag": 1, "colour": "red", "cost": 0.25, "part": '{"x":1}', "parts": '[{"x":2},{"x":3}]',
+    }  # fmt: skip
     assert {type(value) for value in bound.values()} <= {str, int, float}
 
 

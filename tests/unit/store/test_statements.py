@@ -63,22 +63,10 @@ def test_a_number_that_stands_twice_is_refused(tmp_path: Path) -> None:
 def test_the_chain_is_the_one_that_databases_have_recorded() -> None:
     """Features hold some of the steps; each keeps its number and name, whoever runs."""
     assert [step.name for step in migration.known_migrations()][:15] == [
-        "0001_first",
-        "0002_outbox",
-        "0003_tasks",
-        "0004_budgets",
-        "0005_takeovers",
-        "0006_agent_runs",
-        "0007_commentary",
-        "0008_scene",
-        "0009_recordings",
-        "0010_web",
-        "0011_usage",
-        "0012_push",
-        "0013_display_owner",
-        "0014_deleted_tasks",
-        "0015_default_display",
-    ]
+        "0001_first", "0002_outbox", "0003_tasks", "0004_budgets", "0005_takeovers", "0006_agent_runs",
+        "0007_commentary", "0008_scene", "0009_recordings", "0010_web", "0011_usage", "0012_push", "0013_display_owner",
+        "0014_deleted_tasks", "0015_default_display",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

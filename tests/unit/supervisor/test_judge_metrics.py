@@ -21,22 +21,15 @@ def test_answers_by_judge() -> None:
     judge_metrics.count_result(JobResult("job", "part", answered=(Answered("wait", answers, yes("there")),)))
     judge_metrics.count_result(JobResult("job", "done", answered=(Answered("other", (), no(""), gated=True),)))
     assert _figures(judge_metrics) == {
-        ("acud_judge_calls_total", "ollama"): 1,
-        ("acud_judge_calls_total", "claude"): 1,
-        ("acud_judge_verdicts_total", "ollama", "yes"): 1,
-        ("acud_judge_verdicts_total", "claude", "unknown"): 1,
-        ("acud_judge_faults_total", "claude", "judge_down"): 1,
-        ("acud_judge_spared_total", "ollama", "memo"): 1,
-        ("acud_judge_tokens_total", "ollama", "in"): 100,
-        ("acud_judge_tokens_total", "ollama", "out"): 5,
-        ("acud_judge_tokens_total", "claude", "in"): 0,
-        ("acud_judge_tokens_total", "claude", "out"): 0,
-        ("acud_judge_cost_usd_total", "ollama"): 0.0,
-        ("acud_judge_unpriced_total", "claude"): 1,
-        ("acud_judge_gated_total",): 1,
-        ("acud_judge_latency_seconds", "ollama"): 1,
+        ("acud_judge_calls_total", "ollama"): 1, ("acud_judge_calls_total", "claude"): 1,
+        ("acud_judge_verdicts_total", "ollama", "yes"): 1, ("acud_judge_verdicts_total", "claude", "unknown"): 1,
+        ("acud_judge_faults_total", "claude", "judge_down"): 1, ("acud_judge_spared_total", "ollama", "memo"): 1,
+        ("acud_judge_tokens_total", "ollama", "in"): 100, ("acud_judge_tokens_total", "ollama", "out"): 5,
+        ("acud_judge_tokens_total", "claude", "in"): 0, ("acud_judge_tokens_total", "claude", "out"): 0,
+        ("acud_judge_cost_usd_total", "ollama"): 0.0, ("acud_judge_unpriced_total", "claude"): 1,
+        ("acud_judge_gated_total",): 1, ("acud_judge_latency_seconds", "ollama"): 1,
         ("acud_judge_latency_seconds", "claude"): 1,
-    }
+    }  # fmt: skip
 
 
 def test_chat_models() -> None:

@@ -34,11 +34,8 @@ def test_no_setting_of_acud_gets_through() -> None:
 def test_the_settings_name_more_or_set_it() -> None:
     env = {"JWT": "v", "COLOUR": "red", "PATH": "/bin"}
     assert inherited_environment(env, ("COLOUR", "ABSENT", "PATH=/opt:/bin", "EMPTY=", "A=b=c")) == {
-        "COLOUR": "red",
-        "PATH": "/opt:/bin",
-        "EMPTY": "",
-        "A": "b=c",
-    }
+        "COLOUR": "red", "PATH": "/opt:/bin", "EMPTY": "", "A": "b=c",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("entry", ["", "=x", "1A", "A B", "A-B=c", "A=\0", "DISPLAY=:0", "XAUTHORITY"])

@@ -55,16 +55,12 @@ def test_words_are_understood_and_said(text: str, widget: Widget, sentence: str 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "names no widget"),
-        ("is there", "names no widget"),
-        ('button "Submit" clickable', "'clickable' is no state"),
-        ('button "a" "b"', "two names"),
-        ('button ""', "blank"),
-        ('entry = "a" enabled', "no value"),
-        ("check box not mixed", "opposite of mixed"),
+        ("", "names no widget"), ("is there", "names no widget"),
+        ('button "Submit" clickable', "'clickable' is no state"), ('button "a" "b"', "two names"),
+        ('button ""', "blank"), ('entry = "a" enabled', "no value"), ("check box not mixed", "opposite of mixed"),
         ('button "Sub', "not understood"),
     ],
-)
+)  # fmt: skip
 def test_what_is_not_understood_is_said_with_examples(text: str, words: str) -> None:
     with pytest.raises(InvalidRequest, match=words) as told:
         widget_condition(text)

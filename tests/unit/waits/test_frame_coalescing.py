@@ -17,13 +17,9 @@ from acud.waits.view_updates import apply_frame
 from tests.unit.waits.rig import GRID, NOT_THERE, Rig, spec
 
 UNTILS: list[Until] = [
-    Criteria("x"),
-    Stable(1.0),
-    Change(share=0.9),
-    AllOf((Criteria("x"), Stable(0.6))),
-    AnyOf((Text("x"), Stable(1.5))),
+    Criteria("x"), Stable(1.0), Change(share=0.9), AllOf((Criteria("x"), Stable(0.6))), AnyOf((Text("x"), Stable(1.5))),
     AnyOf((NotOf(Stable(0.7)), Criteria("x"))),
-]
+]  # fmt: skip
 CALL_S = 0.35
 AT_LEAST_S = 0.01
 

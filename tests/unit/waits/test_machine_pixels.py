@@ -246,14 +246,10 @@ def token(frame: int, *, server: str = "x1", size: str = "64x48") -> str:
 @pytest.mark.parametrize(
     ("base", "touched", "changed"),
     [
-        (token(1), 0, False),
-        (token(1), 0b1, True),
-        (token(1), 0b1000, False),
-        (token(1), None, True),
-        (token(1, server="x0"), 0, True),
-        (token(1, size="32x48"), 0, True),
+        (token(1), 0, False), (token(1), 0b1, True), (token(1), 0b1000, False), (token(1), None, True),
+        (token(1, server="x0"), 0, True), (token(1, size="32x48"), 0, True),
     ],
-)
+)  # fmt: skip
 def test_a_token_counts_what_changed_since(base: str, touched: int | None, changed: bool) -> None:
     rig = Rig(spec(Change(baseline=base)))
     rig.aim(Rect(0, 0, 32, 32), touched={base: touched})

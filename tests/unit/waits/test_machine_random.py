@@ -39,20 +39,13 @@ from acud.waits.stages import count_stages, get_stage
 from tests.unit.waits.rig import GRID, Rig, spec
 
 UNTILS = [
-    Criteria("x"),
-    Text("x"),
-    Change(),
-    Change(share=0.3, settle_s=0.5),
-    Stable(2.0),
-    Stable(2.0, ignore_blinking=True),
-    WindowTitle("save"),
-    AllOf((Criteria("x"), Stable(1.0))),
-    AnyOf((AllOf((WindowTitle("save"), Criteria("a"))), NotOf(Text("b")))),
-    AnyOf((Change(), NotOf(Criteria("x")))),
+    Criteria("x"), Text("x"), Change(), Change(share=0.3, settle_s=0.5), Stable(2.0), Stable(2.0, ignore_blinking=True),
+    WindowTitle("save"), AllOf((Criteria("x"), Stable(1.0))),
+    AnyOf((AllOf((WindowTitle("save"), Criteria("a"))), NotOf(Text("b")))), AnyOf((Change(), NotOf(Criteria("x")))),
     Then((Text("x"), Text("y"), NotOf(Text("x")))),
     Then((WindowTitle("save"), WindowTitle("save", gone=True), Stable(1.0))),
     Then((AllOf((Change(), Criteria("x"))), Change(settle_s=0.5))),
-]
+]  # fmt: skip
 CROPS = [None, Rect(0, 0, 32, 32), Rect(5, 5, 32, 20)]
 answers = st.sampled_from([no("n"), no("n"), no("n"), yes("y"), unknown("engine", "u")])
 

@@ -28,13 +28,9 @@ WORD_S = 1.0
 CHANGES: list[Until] = [Change(), Change(settle_s=0.5), AnyOf((Change(), Criteria("x")))]
 OTHERS: list[Until] = [Stable(1.0), Criteria("x"), AllOf((Criteria("x"), Stable(0.5))), Change(share=0.4)]
 TARGETS: list[tuple[Rect | None, tuple[Rect, ...]]] = [
-    (None, ()),
-    (None, (Rect(3, 3, 20, 4),)),
-    (Rect(0, 0, 32, 32), ()),
-    (Rect(5, 5, 32, 20), ()),
-    (Rect(17, 17, 7, 7), ()),
-    (Rect(0, 0, 64, 48), (Rect(4, 4, 20, 20),)),
-]
+    (None, ()), (None, (Rect(3, 3, 20, 4),)), (Rect(0, 0, 32, 32), ()), (Rect(5, 5, 32, 20), ()),
+    (Rect(17, 17, 7, 7), ()), (Rect(0, 0, 64, 48), (Rect(4, 4, 20, 20),)),
+]  # fmt: skip
 SPOTS = [(18, 18), (20, 20), (28, 12), (12, 30), (40, 40), (60, 2), (60, 2), (1, 1)]
 PLACES = [None, None, (16, 16), (16, 16), (5, 5), (20, 21)]
 

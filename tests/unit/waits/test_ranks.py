@@ -17,13 +17,9 @@ def due(priority: Priority = Priority.NORMAL, *, force: bool = False, kind: JobK
 
 def test_judgements_go_by_priority_and_repeated_ones_after_their_equals() -> None:
     wanted = [
-        due(Priority.HIGH),
-        due(Priority.HIGH, force=True),
-        due(),
-        due(force=True),
-        due(Priority.LOW),
+        due(Priority.HIGH), due(Priority.HIGH, force=True), due(), due(force=True), due(Priority.LOW),
         due(Priority.LOW, force=True),
-    ]
+    ]  # fmt: skip
     found = [schedule.job_priority(one, 300.0) for one in wanted]
     assert found == sorted(set(found))
 

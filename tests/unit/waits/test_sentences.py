@@ -35,37 +35,18 @@ from acud.waits.sentences import meaning, meaning_notes, with_meanings
 from tests.sentences import FOLDER, readings
 
 VISIBLE = [
-    '"Done"',
-    "“Done”",
-    "‘Done’ is visible",
-    "'Done' is visible",
-    "„Done“ is visible",
-    "‚Done‘ is visible",
-    "»Done« is visible",
-    "「Done」 is visible",
-    '"Done" is visible',
-    '"Done" is visible.',
-    "the text 'Done' appears on the screen",
-    'the word "Done" is shown on the display',
-    '  The   Text "Done"  is displayed ',
-    'wait until "Done" is visible',
-    'Wait for "Done"',
-    'Wait for the text "Done" to appear',
-    '"Done" is on screen',
-    '"Done" can be seen',
-    '"Done" is visible now',
+    '"Done"', "“Done”", "‘Done’ is visible", "'Done' is visible", "„Done“ is visible", "‚Done‘ is visible",
+    "»Done« is visible", "「Done」 is visible", '"Done" is visible', '"Done" is visible.',
+    "the text 'Done' appears on the screen", 'the word "Done" is shown on the display',
+    '  The   Text "Done"  is displayed ', 'wait until "Done" is visible', 'Wait for "Done"',
+    'Wait for the text "Done" to appear', '"Done" is on screen', '"Done" can be seen', '"Done" is visible now',
     '"Done" is on the screen',
-]
+]  # fmt: skip
 GONE = [
-    'wait until "Done" is gone',
-    '"Done" disappears',
-    '"Done" is no longer visible',
-    '"Done" is not visible',
-    "the message “Done” has disappeared",
-    '"Done" has vanished from the screen'.replace(" from the screen", ""),
-    'wait for "Done" to disappear',
-    '"Done" is no longer on the screen',
-]
+    'wait until "Done" is gone', '"Done" disappears', '"Done" is no longer visible', '"Done" is not visible',
+    "the message “Done” has disappeared", '"Done" has vanished from the screen'.replace(" from the screen", ""),
+    'wait for "Done" to disappear', '"Done" is no longer on the screen',
+]  # fmt: skip
 NUMBERS = [
     ('wait until "Progress" reaches 100 %', "Progress >= 100 %"),
     ('the number after "Errors" is 0', "Errors = 0"),
@@ -74,15 +55,10 @@ NUMBERS = [
     ('the value of "Load" is at most 3', "Load <= 3"),
 ]
 REQUESTS = [
-    "pls ping me when {}, thx",
-    "Would you kindly notify me when {}?",
-    "Please watch the screen and let me know as soon as {}",
-    "Hang on till {}",
-    "Keep watching until {}, then let me know.",
-    "Do not continue until {}.",
-    "You can go on once {}.",
-    "{} -> wake me",
-]
+    "pls ping me when {}, thx", "Would you kindly notify me when {}?",
+    "Please watch the screen and let me know as soon as {}", "Hang on till {}",
+    "Keep watching until {}, then let me know.", "Do not continue until {}.", "You can go on once {}.", "{} -> wake me",
+]  # fmt: skip
 """Openings and closings: what they leave of a sentence is its condition."""
 
 
@@ -327,24 +303,14 @@ def test_what_is_not_read_is_answered_with_the_call_that_fits_best(sentence: str
 @pytest.mark.parametrize(
     "sentence",
     [
-        '"Done" is not visible yet',
-        'wait as long as "Loading" is shown',
-        'neither "A" nor "B" is visible',
-        'nothing but "Done" is visible',
-        'unless "Error" appears, "Done" is visible',
-        'do not continue if "Error" is visible',
-        'tell me before "Session expired" appears',
-        '"Done" is not enabled',
-        '"Time left" reaches 5 minutes',
-        "THE WINDOW REPORT HAS NOT CLOSED",
-        "the left panel shows a green tick",
-        "the file /tmp/a.log is not empty",
-        "PID 4711 uses less than 5 % CPU",
-        "no changes in the left pane",
-        "two minutes without any change in the left pane",
-        "the left pane is no longer still",
+        '"Done" is not visible yet', 'wait as long as "Loading" is shown', 'neither "A" nor "B" is visible',
+        'nothing but "Done" is visible', 'unless "Error" appears, "Done" is visible',
+        'do not continue if "Error" is visible', 'tell me before "Session expired" appears', '"Done" is not enabled',
+        '"Time left" reaches 5 minutes', "THE WINDOW REPORT HAS NOT CLOSED", "the left panel shows a green tick",
+        "the file /tmp/a.log is not empty", "PID 4711 uses less than 5 % CPU", "no changes in the left pane",
+        "two minutes without any change in the left pane", "the left pane is no longer still",
     ],
-)
+)  # fmt: skip
 def test_no_call_is_named_that_may_wait_for_the_opposite(sentence: str) -> None:
     assert meaning(sentence) is None
     assert suggest_call(sentence).startswith("acud wait --text 'WORDS THAT THE SCREEN SHOWS THEN', or ")

@@ -211,14 +211,10 @@ def _other(wake_id: str, agent: str, state: WakeState, *routes: RouteTry) -> Wak
 @pytest.mark.parametrize(
     ("agent", "first", "waits"),
     [
-        ("a", RouteTry(HOOK), True),
-        ("b", RouteTry(HOOK), False),
-        ("b", RouteTry(HOOK, shut=True), True),
-        ("a", RouteTry(HOOK, tries=3), False),
-        ("a", RouteTry(HOOK, refused=True), False),
-        ("a", RouteTry(CLI), False),
+        ("a", RouteTry(HOOK), True), ("b", RouteTry(HOOK), False), ("b", RouteTry(HOOK, shut=True), True),
+        ("a", RouteTry(HOOK, tries=3), False), ("a", RouteTry(HOOK, refused=True), False), ("a", RouteTry(CLI), False),
     ],
-)
+)  # fmt: skip
 def test_a_reminder_lets_first_deliveries_to_its_agent_and_over_its_route_go_before(
     agent: str, first: RouteTry, waits: bool
 ) -> None:
@@ -316,17 +312,7 @@ _EVENTS = st.lists(
     st.tuples(
         st.sampled_from(
             [
-                "began",
-                "resumed",
-                "tick",
-                "sent",
-                "retry",
-                "refused",
-                "lost",
-                "shut",
-                "reopened",
-                "retried",
-                "saw",
+                "began", "resumed", "tick", "sent", "retry", "refused", "lost", "shut", "reopened", "retried", "saw",
                 "old",
             ]
         ),
@@ -334,7 +320,7 @@ _EVENTS = st.lists(
         st.sampled_from(list(RouteName)),
     ),
     max_size=60,
-)
+)  # fmt: skip
 
 
 def _event(

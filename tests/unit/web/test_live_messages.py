@@ -35,18 +35,11 @@ def test_what_viewers_say() -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "",
-        "[]",
-        "{}",
-        '{"type": "frame"}',
-        '{"type": "ack"}',
-        '{"type": "ack", "frame": "3"}',
-        '{"type": "want", "fps": 0}',
-        '{"type": "want", "fps": 31}',
-        '{"type": "want", "max_side_px": 63}',
+        "", "[]", "{}", '{"type": "frame"}', '{"type": "ack"}', '{"type": "ack", "frame": "3"}',
+        '{"type": "want", "fps": 0}', '{"type": "want", "fps": 31}', '{"type": "want", "max_side_px": 63}',
         '{"type": "want", "max_side_px": 5000}',
     ],
-)
+)  # fmt: skip
 def test_what_means_nothing_is_refused(said: str) -> None:
     with pytest.raises(msgspec.MsgspecError):
         parse_viewer_message(said)

@@ -35,14 +35,11 @@ async def never(_socket: WebSocket) -> None:
 @pytest.mark.parametrize(
     ("head", "status"),
     [
-        ([], 401),
-        ([(b"authorization", b"Bearer wrong")], 401),
-        ([(b"cookie", b"acud_session=wrong")], 403),
+        ([], 401), ([(b"authorization", b"Bearer wrong")], 401), ([(b"cookie", b"acud_session=wrong")], 403),
         ([(b"cookie", b"acud_session=wrong"), (b"origin", b"http://localhost")], 401),
-        ([(b"origin", b"https://evil.example")], 403),
-        ([(b"host", b"evil.example")], 421),
+        ([(b"origin", b"https://evil.example")], 403), ([(b"host", b"evil.example")], 421),
     ],
-)
+)  # fmt: skip
 def test_refused(head: list[tuple[bytes, bytes]], status: int, tmp_path: Path) -> None:
     sent: list[MutableMapping[str, Any]] = []
 
@@ -57,13 +54,10 @@ def test_refused(head: list[tuple[bytes, bytes]], status: int, tmp_path: Path) -
     gate = RequestFilter(router(rows, GATEWAY_ERRORS), GATEWAY, settings)
     desk = cast(DaemonGateway, NobodyKnown())
     scope = {
-        "type": "websocket",
-        "path": "/x",
+        "type": "websocket", "path": "/x",
         "headers": [*([] if any(name == b"host" for name, _ in head) else [(b"host", b"localhost")]), *head],
-        "query_string": b"",
-        "client": ("127.0.0.1", 1),
-        "extensions": {"websocket.http.response": {}},
-    }
+        "query_string": b"", "client": ("127.0.0.1", 1), "extensions": {"websocket.http.response": {}},
+    }  # fmt: skip
 
     async def asked() -> None:
         async with DisplayHub(desk, resolve({"ACU_HOME": str(tmp_path)}), settings) as live:

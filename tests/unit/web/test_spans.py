@@ -21,13 +21,8 @@ def test_ids_follow_from_the_wait() -> None:
 
 def test_a_call_of_a_judge() -> None:
     data = {
-        "answer": "no",
-        "code": "",
-        "detail": "words of the screen",
-        "judge": "ollama",
-        "frame": 7,
-        "latency_ms": 250,
-    }
+        "answer": "no", "code": "", "detail": "words of the screen", "judge": "ollama", "frame": 7, "latency_ms": 250,
+    }  # fmt: skip
     span = trace_export.make_judged_span(Event(5, 4, "wait.judged", 110.0, "wait_1", data))
     assert (span.name, span.start_utc_s, span.end_utc_s, span.failed) == ("acud.judge", 109.75, 110.0, "")
     assert (span.trace_id, span.parent_id) == (trace_export.trace_id("wait_1"), trace_export.root_id("wait_1"))
@@ -45,11 +40,8 @@ def test_a_wait_that_resolved() -> None:
         _wait(WaitState.RESOLVED, evidence=evidence, changed_to_resolved_ms=500.0)
     )
     assert (root.span_id, root.parent_id, root.start_utc_s, root.end_utc_s) == (
-        trace_export.root_id("wait_1"),
-        0,
-        100.0,
-        130.0,
-    )
+        trace_export.root_id("wait_1"), 0, 100.0, 130.0,
+    )  # fmt: skip
     assert root.points == {"armed": 100.0, "resolved": 130.0}
     assert (verdict.start_utc_s, verdict.end_utc_s, verdict.points) == (129.5, 130.0, {"frame": 129.5})
     assert verdict.attributes == {"acud.answer": "yes", "acud.frame": 9, "acud.epoch": 2}

@@ -19,20 +19,14 @@ def load(tmp_path: Path, text: str) -> WebSettings:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ('host = "0.0.0.0"', "allow_remote"),
-        ('host = "192.168.1.5"\nallow_remote = true', "tls_cert"),
-        ('host = "0.0.0.0"\nallow_insecure = true', "allow_remote"),
-        ('tls_cert = "a.pem"', "belong together"),
-        ('tls_key = "a.pem"', "belong together"),
-        ('allowed_hosts = ["*"]', "allowed_hosts"),
-        ('allowed_origins = ["*"]', "allowed_origins"),
-        ('allowed_origins = ["null"]', "sandboxed"),
-        ("session_days = 0", "session_days"),
-        ("max_connections = 100000", "max_connections"),
-        ("port = 65536", "port"),
+        ('host = "0.0.0.0"', "allow_remote"), ('host = "192.168.1.5"\nallow_remote = true', "tls_cert"),
+        ('host = "0.0.0.0"\nallow_insecure = true', "allow_remote"), ('tls_cert = "a.pem"', "belong together"),
+        ('tls_key = "a.pem"', "belong together"), ('allowed_hosts = ["*"]', "allowed_hosts"),
+        ('allowed_origins = ["*"]', "allowed_origins"), ('allowed_origins = ["null"]', "sandboxed"),
+        ("session_days = 0", "session_days"), ("max_connections = 100000", "max_connections"), ("port = 65536", "port"),
         ('token = "a token of the HTTP endpoints"', "token"),
     ],
-)
+)  # fmt: skip
 def test_refused(tmp_path: Path, text: str, named: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load(tmp_path, text)

@@ -20,16 +20,9 @@ _OTHERS = {
     "dmenu": ("sh", "-c", "printf 'alpha\\nbeta\\n' | dmenu -p Run"),
     "zenity": ("zenity", "--question", f"--title={DIALOG}", "--text=Delete the old backup?"),
     "panel": (
-        "xmessage",
-        "-geometry",
-        "300x300+320+20",
-        "-title",
-        DIALOG,
-        "-buttons",
-        "Delete:7",
-        "Delete the backup?",
+        "xmessage", "-geometry", "300x300+320+20", "-title", DIALOG, "-buttons", "Delete:7", "Delete the backup?",
     ),
-}
+}  # fmt: skip
 
 
 class Record:

@@ -19,13 +19,10 @@ def noise(height: int, width: int, seed: int = 1) -> np.ndarray:
 @pytest.mark.parametrize(
     ("size", "max_dim", "scaled"),
     [
-        ((1280, 720), 960, (960, 540)),
-        ((720, 1280), 960, (540, 960)),
-        ((800, 600), 960, (800, 600)),
-        ((5000, 1), 960, (960, 1)),
-        ((1280, 720), 0, (1280, 720)),
+        ((1280, 720), 960, (960, 540)), ((720, 1280), 960, (540, 960)), ((800, 600), 960, (800, 600)),
+        ((5000, 1), 960, (960, 1)), ((1280, 720), 0, (1280, 720)),
     ],
-)
+)  # fmt: skip
 def test_the_longer_side_is_bounded(size: tuple[int, int], max_dim: int, scaled: tuple[int, int]) -> None:
     assert scaled_size(*size, max_dim) == scaled
 

@@ -88,15 +88,11 @@ def test_chinese_words_that_stand_apart_have_a_space(gap: int, text: str) -> Non
 @pytest.mark.parametrize(
     ("px", "tracking", "shown", "read"),
     [
-        (12, 0, "Id70 0", "Id700"),
-        (32, 0, "Id70 0", "Id700"),
-        (22, 6, "Id70 0", "Id700"),
-        (15, 0, "400 items", "400 items"),
-        (15, 0, "Step 11", "Step 11"),
-        (22, 6, "Step 11", "Step 11"),
+        (12, 0, "Id70 0", "Id700"), (32, 0, "Id70 0", "Id700"), (22, 6, "Id70 0", "Id700"),
+        (15, 0, "400 items", "400 items"), (15, 0, "Step 11", "Step 11"), (22, 6, "Step 11", "Step 11"),
         (22, 6, "notable", "no table"),
     ],
-)
+)  # fmt: skip
 def test_the_blanks_of_a_reading_are_those_that_its_pixels_show(
     font: str, px: int, tracking: int, shown: str, read: str
 ) -> None:

@@ -112,16 +112,12 @@ def test_yes_quotes_the_line_and_its_place_in_the_source() -> None:
 @pytest.mark.parametrize(
     ("read", "text", "answer"),
     [
-        ("cc -02 -c main.c", "cc -O2 -c", Answer.YES),
-        ("architecture,md", "architecture.md", Answer.YES),
-        ("worker#3restarted", "worker #3 restarted", Answer.NO),
-        ("Cance1 Open", "cancel", Answer.YES),
-        ("Total 1.000 paid", "Total 1,000", Answer.NO),
-        ("please re-sign", "resign", Answer.NO),
-        ("loO %", "100", Answer.NO),
-        ("step s", "step 5", Answer.NO),
+        ("cc -02 -c main.c", "cc -O2 -c", Answer.YES), ("architecture,md", "architecture.md", Answer.YES),
+        ("worker#3restarted", "worker #3 restarted", Answer.NO), ("Cance1 Open", "cancel", Answer.YES),
+        ("Total 1.000 paid", "Total 1,000", Answer.NO), ("please re-sign", "resign", Answer.NO),
+        ("loO %", "100", Answer.NO), ("step s", "step 5", Answer.NO),
     ],
-)
+)  # fmt: skip
 def test_what_engines_misread_is_found_in_words_of_some_length(read: str, text: str, answer: Answer) -> None:
     assert verdict([line(read, 0, 0)], text).answer is answer
     assert verdict([line(read, 0, 0)], text, match_case=True).answer is Answer.NO
@@ -130,14 +126,10 @@ def test_what_engines_misread_is_found_in_words_of_some_length(read: str, text: 
 @pytest.mark.parametrize(
     ("read", "answer"),
     [
-        (["Save Document"], Answer.NO),
-        (["Do not save", "Draft 7"], Answer.NO),
-        (["Sav ed"], Answer.NO),
-        (["file Sav", "ed"], Answer.YES),
-        (["Save Document", "Saved"], Answer.YES),
-        (["UnSaved"], Answer.YES),
+        (["Save Document"], Answer.NO), (["Do not save", "Draft 7"], Answer.NO), (["Sav ed"], Answer.NO),
+        (["file Sav", "ed"], Answer.YES), (["Save Document", "Saved"], Answer.YES), (["UnSaved"], Answer.YES),
     ],
-)
+)  # fmt: skip
 def test_no_word_is_found_in_the_end_of_one_and_the_beginning_of_the_next(read: list[str], answer: Answer) -> None:
     lines = [line(text, 0, 18 * row) for row, text in enumerate(read)]
     assert verdict(lines, "Saved").answer is answer
@@ -280,16 +272,12 @@ def test_a_text_is_counted_in_places_apart() -> None:
 @pytest.mark.parametrize(
     ("read", "wanted", "answer"),
     [
-        ("10 0 items", "100 items", Answer.NO),
-        ("100 items", "10 0 items", Answer.NO),
-        ("the rapist", "therapist", Answer.NO),
-        ("please login", "log in", Answer.NO),
-        ("v1 .2 ready", "v1.2 ready", Answer.NO),
-        ("Saving ...", "saving...", Answer.YES),
-        ("Error:no file", "error: no file", Answer.YES),
-        ("第 5步 完成", "第5步完成", Answer.YES),
+        ("10 0 items", "100 items", Answer.NO), ("100 items", "10 0 items", Answer.NO),
+        ("the rapist", "therapist", Answer.NO), ("please login", "log in", Answer.NO),
+        ("v1 .2 ready", "v1.2 ready", Answer.NO), ("Saving ...", "saving...", Answer.YES),
+        ("Error:no file", "error: no file", Answer.YES), ("第 5步 完成", "第5步完成", Answer.YES),
     ],
-)
+)  # fmt: skip
 def test_the_spaces_of_a_text_are_those_of_the_screen(read: str, wanted: str, answer: Answer) -> None:
     assert verdict([line(read, 0, 0)], wanted).answer is answer
     assert verdict([line("some", 0, 0), line("one", 60, 1)], "someone").answer is Answer.NO

@@ -76,18 +76,13 @@ PLAIN = [line(text, 20, 20 + 20 * row) for row, text in enumerate(("17", "Reads"
 @pytest.mark.parametrize(
     ("lines", "condition", "answer"),
     [
-        (STAT, "Visitors = 1847", "yes"),
-        (STAT, "Orders = 92", "yes"),
-        (TABLE, "alpha = 12", "yes"),
-        (TABLE, "Load = 12", "unknown"),
-        (PIVOT, "Orders > 200", "unknown"),
-        (DEFINITIONS, "Requests = 12480", "yes"),
-        (TABLE, "Disk > 50 %", "yes"),
-        (PLAIN, "Reads = 17", "unknown"),
+        (STAT, "Visitors = 1847", "yes"), (STAT, "Orders = 92", "yes"), (TABLE, "alpha = 12", "yes"),
+        (TABLE, "Load = 12", "unknown"), (PIVOT, "Orders > 200", "unknown"), (DEFINITIONS, "Requests = 12480", "yes"),
+        (TABLE, "Disk > 50 %", "yes"), (PLAIN, "Reads = 17", "unknown"),
         ([line("Total", 20, 20), line("Total cost: 9", 20, 60), line("5", 90, 20)], "Total = 5", "yes"),
         ([line("Errors", 20, 20), line("5", 90, 20), line("Errors", 20, 200)], "Errors = 5", "unknown"),
     ],
-)
+)  # fmt: skip
 def test_columns_and_gaps_say_which_number_is_meant(lines: list[Line], condition: str, answer: str) -> None:
     found = number(lines, condition)
     assert (found.answer, found.code) == (answer, "ambiguous" if answer == "unknown" else "")
@@ -109,25 +104,18 @@ ENTRIES = table(("1 Build", "", "10"), ("2 Lint", "", "7"), ("3 Tests", "", "5")
 @pytest.mark.parametrize(
     ("lines", "condition", "answer"),
     [
-        (COUNTS, "Closed = 3", "yes"),
-        ([line("8", 0, 0), line("Issues", 20, 0)], "Issues = 8", "yes"),
-        (BADGES, "Open = 12", "yes"),
-        (BADGES, "Closed = 3", "yes"),
-        (HEADED, "Closed = 3", "unknown"),
+        (COUNTS, "Closed = 3", "yes"), ([line("8", 0, 0), line("Issues", 20, 0)], "Issues = 8", "yes"),
+        (BADGES, "Open = 12", "yes"), (BADGES, "Closed = 3", "yes"), (HEADED, "Closed = 3", "unknown"),
         (table(("Number", "Name"), ("4", "Open"), ("0", "Closed"), xs=(10, 90)), "Open = 4", "yes"),
-        (STEPS, "Tests >= 3", "unknown"),
-        (NUMBERED, "Lint = 7", "yes"),
-        (ENTRIES, "Lint = 7", "yes"),
+        (STEPS, "Tests >= 3", "unknown"), (NUMBERED, "Lint = 7", "yes"), (ENTRIES, "Lint = 7", "yes"),
         (table(("1 Build",), ("2 Lint",)), "Lint >= 2", "unknown"),
-        (table(("Tests",), ("3. Deploy",)), "Tests >= 3", "none"),
-        (WIZARD, "Cart >= 2", "unknown"),
-        (WIZARD, "Pay >= 2", "unknown"),
-        (table(("300",), ("200", "Total"), ("100",)), "Total >= 200", "unknown"),
+        (table(("Tests",), ("3. Deploy",)), "Tests >= 3", "none"), (WIZARD, "Cart >= 2", "unknown"),
+        (WIZARD, "Pay >= 2", "unknown"), (table(("300",), ("200", "Total"), ("100",)), "Total >= 200", "unknown"),
         (table(("2", "Coffee", "9.00"), ("5", "Tea", "4.00"), ("1", "Cake", "3.00")), "Coffee > 5", "unknown"),
         (table(("alpha", "12", "up"), ("beta", "3", "down")), "up >= 12", "unknown"),
         ([line("12 Open", 0, 0), line("Closed", 0, 20)], "Closed >= 12", "none"),
     ],
-)
+)  # fmt: skip
 def test_a_number_left_of_its_label_counts_it_or_numbers_the_row(
     lines: list[Line], condition: str, answer: str
 ) -> None:

@@ -61,18 +61,13 @@ def test_icons_are_no_text(text: str, confidence: float, crop: Bgr, after: tuple
 @pytest.mark.parametrize(
     ("first", "second", "met", "wins"),
     [
-        (("3apy3k", 0.74), ("Загрузка", 0.97), False, True),
-        (("3apy3k", 0.74), ("Загрузка", 0.6), False, False),
-        (("3apy3k", 0.74), ("Загрузка", 0.6), True, True),
-        (("Page", 1.0), ("Раде", 0.95), True, False),
-        (("pa3mep", 0.97), ("размер", 0.96), True, True),
-        (("pa3mep", 0.97), ("размер", 0.96), False, False),
-        (("", 0.0), ("Е", 0.94), True, False),
-        (("0", 0.4), ("Ready", 0.95), False, True),
-        (("often", 0.86), ("otten", 0.95), False, False),
-        (("", 0.0), ("Er]", 0.48), False, False),
+        (("3apy3k", 0.74), ("Загрузка", 0.97), False, True), (("3apy3k", 0.74), ("Загрузка", 0.6), False, False),
+        (("3apy3k", 0.74), ("Загрузка", 0.6), True, True), (("Page", 1.0), ("Раде", 0.95), True, False),
+        (("pa3mep", 0.97), ("размер", 0.96), True, True), (("pa3mep", 0.97), ("размер", 0.96), False, False),
+        (("", 0.0), ("Е", 0.94), True, False), (("0", 0.4), ("Ready", 0.95), False, True),
+        (("often", 0.86), ("otten", 0.95), False, False), (("", 0.0), ("Er]", 0.48), False, False),
     ],
-)
+)  # fmt: skip
 def test_the_surer_reading_stands_and_letters_of_the_dictionary_are_the_first_readers(
     first: tuple[str, float], second: tuple[str, float], met: bool, wins: bool
 ) -> None:

@@ -103,22 +103,9 @@ FORMS: list[tuple[str, Instruction]] = [
 ]
 
 REFUSED = [
-    "",
-    "dance",
-    "click",
-    "click(1.5, 2)",
-    "click(1, 2, 3)",
-    "click(__import__('os'))",
-    "type",
-    "type ''",
-    "type()",
-    "select()",
-    "scroll down 500",
-    "scroll('sideways')",
-    "drag the report",
-    "drag(1, 2, 3)",
-    "ignore your instructions",
-]
+    "", "dance", "click", "click(1.5, 2)", "click(1, 2, 3)", "click(__import__('os'))", "type", "type ''", "type()",
+    "select()", "scroll down 500", "scroll('sideways')", "drag the report", "drag(1, 2, 3)", "ignore your instructions",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("words", "meant"), FORMS, ids=[words for words, _ in FORMS])
@@ -147,15 +134,11 @@ def test_typed_text_is_told_by_its_length() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("double-click a", "double-click a"),
-        ("scroll down 3", "scroll down 3"),
-        ("select a in b", "select a in b"),
-        ("drag a to b", "drag a to b"),
-        ("press ctrl+s", "press ctrl+s"),
-        ("hover over a", "hover over a"),
+        ("double-click a", "double-click a"), ("scroll down 3", "scroll down 3"), ("select a in b", "select a in b"),
+        ("drag a to b", "drag a to b"), ("press ctrl+s", "press ctrl+s"), ("hover over a", "hover over a"),
         ("scroll to a", "scroll to a"),
     ],
-)
+)  # fmt: skip
 def test_it_is_told_in_one_line(words: str, told: str) -> None:
     assert instruction_text(parse(words)) == told
 

@@ -73,15 +73,11 @@ def test_under_a_lock_screen_the_hint_is_to_unlock_it() -> None:
 @pytest.mark.parametrize(
     ("lines", "count"),
     [
-        (("Pack my box with five", "dozen liquor"), 34),
-        (("Pack my box with|",), 16),
-        (("To Anna", "Pack mybox with ffve dozen", "Pack my box"), 11),
-        (("Pack my box, please",), 0),
-        (("five dozen liquor",), 0),
-        (("Pa",), 0),
-        ((), 0),
+        (("Pack my box with five", "dozen liquor"), 34), (("Pack my box with|",), 16),
+        (("To Anna", "Pack mybox with ffve dozen", "Pack my box"), 11), (("Pack my box, please",), 0),
+        (("five dozen liquor",), 0), (("Pa",), 0), ((), 0),
     ],
-)
+)  # fmt: skip
 def test_letters_count_that_stand_up_to_the_end_of_a_line(lines: tuple[str, ...], count: int) -> None:
     assert count_shown("Pack my box with five dozen liquor jugs", lines) == count
 
@@ -89,14 +85,11 @@ def test_letters_count_that_stand_up_to_the_end_of_a_line(lines: tuple[str, ...]
 @pytest.mark.parametrize(
     ("action", "next_aim"),
     [
-        (TypeText("Anna"), InputAim(7)),
-        (TypeText("Anna\n"), InputAim(7, with_program=True)),
-        (Key("ctrl+s"), InputAim(7, with_program=True)),
-        (Click(Point(1, 1)), InputAim(7, with_program=True)),
-        (Key("alt+Tab"), InputAim()),
-        (Launch(("xterm",)), InputAim()),
+        (TypeText("Anna"), InputAim(7)), (TypeText("Anna\n"), InputAim(7, with_program=True)),
+        (Key("ctrl+s"), InputAim(7, with_program=True)), (Click(Point(1, 1)), InputAim(7, with_program=True)),
+        (Key("alt+Tab"), InputAim()), (Launch(("xterm",)), InputAim()),
     ],
-)
+)  # fmt: skip
 def test_the_next_step_is_for_the_window_of_the_step_before(action: Action, next_aim: InputAim) -> None:
     assert InputAim().follow(action, 7) == next_aim
     named = InputAim(3, is_named=True)

@@ -47,14 +47,11 @@ def test_ids_become_pixels(action: InputAction, expected: InputAction) -> None:
 @pytest.mark.parametrize(
     ("action", "expected"),
     [
-        (Click(Point(7, 8)), (Point(7, 8),)),
-        (Click(), (Point(1, 2),)),
+        (Click(Point(7, 8)), (Point(7, 8),)), (Click(), (Point(1, 2),)),
         (Scroll(Direction.UP, at=Point(7, 8)), (Point(7, 8),)),
-        (Drag(Point(9, 9), Point(7, 8)), (Point(7, 8), Point(9, 9))),
-        (Move(Point(7, 8)), ()),
-        (Key("a"), ()),
+        (Drag(Point(9, 9), Point(7, 8)), (Point(7, 8), Point(9, 9))), (Move(Point(7, 8)), ()), (Key("a"), ()),
     ],
-)
+)  # fmt: skip
 def test_where_an_action_pressed(action: InputAction, expected: tuple[Point, ...]) -> None:
     assert pressed_points(action, Point(1, 2)) == expected
 

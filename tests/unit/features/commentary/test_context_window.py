@@ -59,11 +59,8 @@ def test_consecutive_duplicates_go_and_switches_stay() -> None:
     events = [seen(1, "a"), seen(2, "a"), seen(3, kind="context", app="Mail"), seen(4, "a"), seen(5, "b"), seen(6, "a")]
     found = window([], [*events, seen(7, kind="visual")])
     assert [(one.type, one.ocr) for one in found.screen] == [
-        ("text", "a"),
-        ("context", ""),
-        ("text", "b"),
-        ("text", "a"),
-    ]
+        ("text", "a"), ("context", ""), ("text", "b"), ("text", "a"),
+    ]  # fmt: skip
 
 
 def test_the_app_in_front_is_the_newest_events() -> None:

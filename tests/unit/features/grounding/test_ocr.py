@@ -27,15 +27,10 @@ Pixels = NDArray[np.uint8]
 @pytest.mark.parametrize(
     ("wanted", "shown"),
     [
-        ("Export", "export"),
-        ("Name", "Name:"),
-        ("Save as", "Save as…"),
-        ("Preferences", "Preterences"),
-        ("v1.0 notes", "v1.O notes"),
-        ("Sign in", "Signin"),
-        ("OK", "ok"),
+        ("Export", "export"), ("Name", "Name:"), ("Save as", "Save as…"), ("Preferences", "Preterences"),
+        ("v1.0 notes", "v1.O notes"), ("Sign in", "Signin"), ("OK", "ok"),
     ],
-)
+)  # fmt: skip
 def test_the_same_words_are_sure(wanted: str, shown: str) -> None:
     assert likeness(wanted, shown) >= SURE
 
@@ -43,20 +38,11 @@ def test_the_same_words_are_sure(wanted: str, shown: str) -> None:
 @pytest.mark.parametrize(
     ("wanted", "shown"),
     [
-        ("Undo", "Redo"),
-        ("Install", "Uninstall"),
-        ("Option 1", "Option 2"),
-        ("Option A", "Option B"),
-        ("Page 10", "Page 1o0"),
-        ("Import", "Export"),
-        ("Enable", "Disable"),
-        ("Check", "Uncheck"),
-        ("Next", "Text"),
-        ("Save", "Save as"),
-        ("", "Save"),
-        ("OK", "0K"),
+        ("Undo", "Redo"), ("Install", "Uninstall"), ("Option 1", "Option 2"), ("Option A", "Option B"),
+        ("Page 10", "Page 1o0"), ("Import", "Export"), ("Enable", "Disable"), ("Check", "Uncheck"), ("Next", "Text"),
+        ("Save", "Save as"), ("", "Save"), ("OK", "0K"),
     ],
-)
+)  # fmt: skip
 def test_other_words_are_not(wanted: str, shown: str) -> None:
     assert likeness(wanted, shown) < SURE
 

@@ -35,23 +35,14 @@ MODEL = "0000/ui-tars-1.5-7b"
 @pytest.mark.parametrize(
     ("model", "counting"),
     [
-        ("0000/ui-tars-1.5-7b", "absolute"),
-        ("ui-tars-1.5-7b", "absolute"),
-        ("bytedance/ui-tars-1.5-7b", "absolute"),
-        ("ByteDance-Seed/UI-TARS-1.5-7B", "absolute"),
-        ("mradermacher/UI-TARS-1-5-7B-GGUF:q4", "absolute"),
-        ("ui-tars-v1.5", "absolute"),
-        ("ByteDance-Seed/UI-TARS-7B-DPO", "relative"),
-        ("ui-tars-72b-sft", "relative"),
-        ("avil/UI-TARS:7b", "relative"),
-        ("bytedance-research/UI-TARS-2B-SFT", "relative"),
-        ("doubao-1.5-ui-tars-250328", "relative"),
-        ("ui-tars", None),
-        ("ui-tars-2", None),
-        ("qwen2.5vl:7b", None),
+        ("0000/ui-tars-1.5-7b", "absolute"), ("ui-tars-1.5-7b", "absolute"), ("bytedance/ui-tars-1.5-7b", "absolute"),
+        ("ByteDance-Seed/UI-TARS-1.5-7B", "absolute"), ("mradermacher/UI-TARS-1-5-7B-GGUF:q4", "absolute"),
+        ("ui-tars-v1.5", "absolute"), ("ByteDance-Seed/UI-TARS-7B-DPO", "relative"), ("ui-tars-72b-sft", "relative"),
+        ("avil/UI-TARS:7b", "relative"), ("bytedance-research/UI-TARS-2B-SFT", "relative"),
+        ("doubao-1.5-ui-tars-250328", "relative"), ("ui-tars", None), ("ui-tars-2", None), ("qwen2.5vl:7b", None),
         ("", None),
     ],
-)
+)  # fmt: skip
 def test_the_name_tells_how_a_model_counts(model: str, counting: Counting | None) -> None:
     assert counting_of(model) == counting
 

@@ -10,33 +10,20 @@ from acud.features.grounding.word_likeness import likeness, normal
 @pytest.mark.parametrize(
     ("text", "plain"),
     [
-        ("Save _As...", "save as"),
-        ("Open…", "open"),
-        ("E-mail address:", "email address"),
-        ("Copy\tCtrl+C", "copy"),
-        ("Paste (Ctrl+V)", "paste"),
-        ("Rename F2", "rename"),
-        ("Inbox (12)", "inbox"),
-        ("Don't Save", "do not save"),
-        ("Help & FAQ", "help and faq"),
-        ("notes.txt", "notes.txt"),
-        ("  ", ""),
-        ("\x1b[31mRed", "31mred"),
+        ("Save _As...", "save as"), ("Open…", "open"), ("E-mail address:", "email address"), ("Copy\tCtrl+C", "copy"),
+        ("Paste (Ctrl+V)", "paste"), ("Rename F2", "rename"), ("Inbox (12)", "inbox"), ("Don't Save", "do not save"),
+        ("Help & FAQ", "help and faq"), ("notes.txt", "notes.txt"), ("  ", ""), ("\x1b[31mRed", "31mred"),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_count_is_left_out(text: str, plain: str) -> None:
     assert normal(text) == plain
 
 
 def test_the_same_comes_first_then_what_is_nearly_the_same() -> None:
     ranks = [
-        likeness("save as", "save as"),
-        likeness("saveas", "save as"),
-        likeness("minimised window", "minimized window"),
-        likeness("save", "save as"),
-        likeness("save file now", "save"),
-        likeness("open", "save"),
-    ]
+        likeness("save as", "save as"), likeness("saveas", "save as"), likeness("minimised window", "minimized window"),
+        likeness("save", "save as"), likeness("save file now", "save"), likeness("open", "save"),
+    ]  # fmt: skip
     assert ranks == sorted(ranks, reverse=True)
     assert ranks[0] == 1
     assert ranks[-1] == 0

@@ -24,18 +24,12 @@ def test_those_of_the_browsers_are(endpoint: str) -> None:
 @pytest.mark.parametrize(
     "endpoint",
     [
-        "http://fcm.googleapis.com/x",
-        "https://fcm.googleapis.com:8443/x",
-        "https://fcm.googleapis.com.evil.example/x",
-        "https://fcm.googleapis.com@evil.example/x",
-        "https://x:@fcm.googleapis.com/x",
-        "https://push.apple.com.evil.example/x",
-        "https://evilpush.apple.com/x",
-        "https://127.0.0.1/x",
-        "https://[::1/x",
-        "https://fcm.googleapis.com:99999/x",
+        "http://fcm.googleapis.com/x", "https://fcm.googleapis.com:8443/x", "https://fcm.googleapis.com.evil.example/x",
+        "https://fcm.googleapis.com@evil.example/x", "https://x:@fcm.googleapis.com/x",
+        "https://push.apple.com.evil.example/x", "https://evilpush.apple.com/x", "https://127.0.0.1/x",
+        "https://[::1/x", "https://fcm.googleapis.com:99999/x",
     ],
-)
+)  # fmt: skip
 def test_nothing_else_is(endpoint: str) -> None:
     assert not is_service(endpoint, PUSH_SERVICES)
 

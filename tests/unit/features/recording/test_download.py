@@ -74,11 +74,8 @@ def test_segments_of_one_size_follow_each_other_as_they_are(tmp_path: Path) -> N
     assert metadata["title"] == "The trip"
     assert abs(seconds - 2.0) < 0.05, "the minute between the segments is left out"
     assert [(one["metadata"]["title"], one["start"]) for one in told] == [
-        ("Beginning", 0),
-        ("Began", 200),
-        ("Between", 1000),
-        ("End", 1600),
-    ]
+        ("Beginning", 0), ("Began", 200), ("Between", 1000), ("End", 1600),
+    ]  # fmt: skip
 
 
 def test_a_span_is_cut_out(tmp_path: Path) -> None:

@@ -92,12 +92,8 @@ def test_a_value_in_a_box_of_its_own_beside_its_label() -> None:
 
 def test_a_private_region_is_a_band_as_wide_as_the_view() -> None:
     rows = [
-        line("before", 0),
-        line("<private>", 1),
-        line("my secret", 4, x=300),
-        line("</private>", 6),
-        line("after", 7),
-    ]
+        line("before", 0), line("<private>", 1), line("my secret", 4, x=300), line("</private>", 6), line("after", 7),
+    ]  # fmt: skip
     (one,) = hidden(*rows)
     assert (one.rule, one.box) == (Rule.PRIVATE, Rect(0, 21, 800, 118))
 

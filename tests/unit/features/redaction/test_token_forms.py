@@ -25,12 +25,9 @@ from acud.features.redaction.text_rules import find
 from acud.features.redaction.token_forms import find_tokens, token_forms
 
 PLUGINS = (
-    github_token.GitHubTokenDetector,
-    mailchimp.MailchimpDetector,
-    sendgrid.SendGridDetector,
-    stripe.StripeDetector,
+    github_token.GitHubTokenDetector, mailchimp.MailchimpDetector, sendgrid.SendGridDetector, stripe.StripeDetector,
     pypi_token.PypiTokenDetector,
-)
+)  # fmt: skip
 FORMS = [pattern for plugin in PLUGINS for pattern in plugin.denylist] + [
     aws.AWSKeyDetector.denylist[0],
     gitlab_token.GitLabTokenDetector.denylist[0],
@@ -81,13 +78,10 @@ def test_tokens_of_forms_that_no_plug_in_has(token: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        discord.DiscordBotTokenDetector.secret_type,
-        jwt.JwtTokenDetector.secret_type,
-        telegram_token.TelegramBotTokenDetector.secret_type,
-        "x" + "ghp_16C7e42F292c6912" + "E7710c838347Ae178B4a",
-        "sk-learn-contrib-some-long-name",
-        "hooks.slack.com/services/",
+        discord.DiscordBotTokenDetector.secret_type, jwt.JwtTokenDetector.secret_type,
+        telegram_token.TelegramBotTokenDetector.secret_type, "x" + "ghp_16C7e42F292c6912" + "E7710c838347Ae178B4a",
+        "sk-learn-contrib-some-long-name", "hooks.slack.com/services/",
     ],
-)
+)  # fmt: skip
 def test_what_is_no_token_of_a_form(text: str) -> None:
     assert list(find_tokens(text)) == []

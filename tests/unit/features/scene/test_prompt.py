@@ -85,12 +85,9 @@ def test_each_display_has_its_own_focus_and_the_focused_one_comes_first() -> Non
     apps = (SceneApp("xterm", 9, windows, 2), *scene().apps)
     lines = prompt_text(scene(displays=displays, apps=apps)).text.splitlines()
     assert [line for line in lines if line.startswith(("window", "display"))] == [
-        "display 1 :100 1280x720",
-        'window 0x60000a "report" "editor" [0,0,800,600] focused',
-        "display 2 :101 9x9",
-        'window 0x9 "top" "xterm" [1,2,3,4] focused',
-        'window 0x8 "above" "xterm" [1,2,3,4]',
-    ]
+        "display 1 :100 1280x720", 'window 0x60000a "report" "editor" [0,0,800,600] focused', "display 2 :101 9x9",
+        'window 0x9 "top" "xterm" [1,2,3,4] focused', 'window 0x8 "above" "xterm" [1,2,3,4]',
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("max_tokens", [150, 300, 600, 2000])
@@ -123,13 +120,9 @@ def test_what_can_be_acted_on_is_kept_before_texts_and_what_is_in_sight_before_t
 def test_what_is_scrolled_away_is_marked_once_for_each_run() -> None:
     ax = tuple(replace(widget(n, f"b{n}"), offscreen=n in (2, 3)) for n in range(1, 5))
     assert prompt_text(scene(ax=ax, ocr=())).text.splitlines()[3:] == [
-        'a1-1 button "b1"',
-        "(out of sight, scroll to it:)",
-        'a1-2 button "b2"',
-        'a1-3 button "b3"',
-        "(in sight:)",
+        'a1-1 button "b1"', "(out of sight, scroll to it:)", 'a1-2 button "b2"', 'a1-3 button "b3"', "(in sight:)",
         'a1-4 button "b4"',
-    ]
+    ]  # fmt: skip
 
 
 # ---- differences -----------------------------------------------------------------------------------------------------
