@@ -148,12 +148,8 @@ async def test_what_the_fields_of_a_page_hold_and_what_its_list_offers(browsers:
         fields = {name: _field(tree, window, name) for name in _FIELDS}
         texts = {name: field.text for name, field in fields.items()}
         assert texts == {
-            "Name": "Ann Smith",
-            "Notes": "first line\nsecond line",
-            "Amount": "42",
-            "Secret": "",
-            "Blank": "",
-        }
+            "Name": "Ann Smith", "Notes": "first line\nsecond line", "Amount": "42", "Secret": "", "Blank": "",
+        }  # fmt: skip
         assert (fields["Secret"].secure, fields["Blank"].description) == (True, "a hint")
         assert "hunter2" not in repr(tree)
         for name, field in fields.items():

@@ -103,12 +103,6 @@ async def test_too_large_an_answer_is_cut_and_says_so(install) -> None:
     assert (len(answer.tree.nodes), answer.tree.truncated) == (7, "nodes")
 
 
-@pytest.mark.asyncio
-async def test_without_any_provider_it_is_unavailable() -> None:
-    with pytest.raises(Unavailable, match="no accessibility provider"):
-        await AccessibilityChain([]).read(ASK)
-
-
 def test_the_chain_waits_for_nobody_when_it_is_cancelled(install) -> None:
     install("slow", 1, "await asyncio.sleep(60)")
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
 import signal
-import socket
 import time
 from collections.abc import Callable
 from functools import partial
@@ -26,7 +24,7 @@ from acud.evaluator.accessibility.listener import MUTE_S, STORM
 from acud.evaluator.accessibility.mirror import Mirror
 from acud.evaluator.accessibility.provider import AtSpiProvider
 from tests.grounding.desktop import Desktop, end, missing
-from tests.integration.mirror_rig import LONG_S, PATIENT, agreed, mirror_of, process_of, said
+from tests.integration.mirror_rig import LONG_S, PATIENT, agreed, mirror_of, process_of
 
 pytestmark = [pytest.mark.skipif(bool(missing("gtk3")), reason=missing("gtk3") or "-"), pytest.mark.asyncio]
 
@@ -155,26 +153,6 @@ async def test_a_hung_registry_is_unavailable_in_time_and_a_mirror_that_knows_go
     await mirror.close()
 
 
-async def test_a_bus_killed_in_mid_walk_is_unavailable_and_nothing_is_kept(desktop: Desktop) -> None:
-    desktop.show("odd.py", "many", "2000")
-    mirror = mirror_of(desktop)
-    await until(mirror, desktop, shows("Odd many"), Limits(max_nodes=3, walk_s=60, answer_s=30))
-    daemon = process_of(desktop, b"dbus-daemon", b"accessibility.conf")
-    ask = asyncio.ensure_future(mirror.tree(0, Limits(walk_s=20, answer_s=10), desktop.windows()))
-    while not _is_walking(mirror):  # noqa: ASYNC110 - the mirror tells nobody
-        await asyncio.sleep(0)
-    os.kill(daemon, signal.SIGKILL)
-    with pytest.raises(Unavailable, match="accessibility bus is gone"):
-        await ask
-    with contextlib.suppress(Unavailable):
-        assert (await mirror.tree(LONG_S, PATIENT)).nodes == ()
-    await mirror.close()
-
-
-def _is_walking(mirror: Mirror) -> bool:
-    return any(len(app._memory) == 0 for app in mirror._apps.values())
-
-
 async def test_a_bus_that_comes_back_is_used_again(desktop: Desktop) -> None:
     first, _ = desktop.show("odd.py", "plain")
     mirror = mirror_of(desktop)
@@ -192,48 +170,6 @@ async def test_a_bus_that_comes_back_is_used_again(desktop: Desktop) -> None:
     assert "Odd plain" not in names(after)
     assert after.version > before.version
     await mirror.close()
-
-
-@pytest.mark.long
-async def test_20_000_widgets_stay_inside_the_limits_of_number_and_time(desktop: Desktop) -> None:
-    desktop.show("odd.py", "many", "20000")
-    mirror = mirror_of(desktop)
-    slow = Limits(max_nodes=1500, walk_s=60, answer_s=30)
-    tree = await until(mirror, desktop, lambda tree: bool(tree.truncated) and shows("Odd many")(tree), slow)
-    assert (tree.truncated, len(tree.nodes)) == ("nodes", 1500)
-    read, tries = -1, 0
-    while read != mirror.read and tries < 20:  # until the program has told all about its start
-        read, tries = mirror.read, tries + 1
-        await mirror.tree(LONG_S, slow, desktop.windows(), ())
-    assert read == mirror.read
-    brief = Limits(max_nodes=50_000, walk_s=0.3, answer_s=10)
-    begun = time.monotonic()
-    cut = await mirror.tree(0, brief, desktop.windows(), ())
-    assert cut.truncated == "time"
-    assert time.monotonic() - begun < 5
-    more = cut
-    for _ in range(3):  # what was read is not read again: it goes on from there
-        before, more = more, await mirror.tree(LONG_S, brief, desktop.windows(), ())
-        assert len(more.nodes) >= len(before.nodes)
-    await mirror.close()
-
-
-async def test_addresses_that_lead_to_no_bus(tmp_path: Path) -> None:
-    dumb = socket.socket(socket.AF_UNIX)
-    dumb.bind(str(tmp_path / "dumb"))
-    dumb.listen()
-    for own, words in (
-        ("", "no session bus"),
-        (f"unix:path={tmp_path}/none", "does not answer"),
-        (f"unix:path={tmp_path}/dumb", "no accessibility bus answered"),
-        ("tcp:host=127.0.0.1,port=9", "not on a unix socket"),
-        ("nonsense\x07", "not on a unix socket"),
-    ):
-        mirror = Mirror(AccessibilityBus("", own, connect_s=0.3))
-        with pytest.raises(Unavailable, match=words):
-            await mirror.tree(0, PATIENT)
-        await mirror.close()
-    dumb.close()
 
 
 async def test_a_wrong_session_bus_does_not_hide_what_the_display_itself_names(
@@ -265,19 +201,3 @@ async def test_mirrors_end_when_nobody_asks(desktop: Desktop, monkeypatch: pytes
     await provider.close()
     await provider.close()
     assert provider.displays == 0
-
-
-async def test_an_ask_that_is_cancelled_leaves_a_mirror_that_works(desktop: Desktop) -> None:
-    desktop.show("odd.py", "many", "2000")
-    mirror = mirror_of(desktop)
-    whole = Limits(max_nodes=5000, walk_s=60, answer_s=30)
-    before = await until(mirror, desktop, lambda tree: len(tree.nodes) > 2000, whole)
-    for _ in range(5):
-        ask = asyncio.ensure_future(mirror.tree(0, whole, desktop.windows()))
-        await asyncio.sleep(0.02)
-        ask.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await ask
-    after = await mirror.tree(LONG_S, whole, desktop.windows(), ())
-    assert said(after) == said(before)
-    await mirror.close()

@@ -14,12 +14,11 @@ from PIL import Image
 from acud.config import VisionSettings
 from acud.config.api_keys import ApiKey
 from acud.protocol.evaluation import JobResult, Judges, LeafAnswer
-from acud.types import Answer as Said
 from acud.types import Criteria, yes
 from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
 from tests.integration.model_server import Answer, ModelServer, ModelThread
 from tests.integration.test_backends_answers import WELL
-from tests.integration.vendors import BACKENDS, KEY, MODELS, completion, message, said
+from tests.integration.vendors import BACKENDS, KEY, MODELS, said
 
 LAMP = Criteria("the lamp is green")
 DOWN = Answer({"error": {"message": "out of order"}}, 500)
@@ -103,31 +102,6 @@ def test_a_wait_may_name_a_backend_which_then_tells_its_health(vendors: Vendors,
     assert [vendors.server(one).asked for one in others] == [[], []]
 
 
-def test_a_chain_falls_back_and_says_who_answered(vendors: Vendors, ring: PaintedRing) -> None:
-    with vendors.rig({"backends": ("ollama", "claude")}) as rig:
-        rig.ready()
-        assert only(rig.run(ring.job(ask(LAMP)))).judge == "ollama"
-        vendors.server("ollama").answers[:] = [DOWN]
-        answer = only(rig.run(ring.job(ask(LAMP))))
-        assert (answer.judge, answer.verdict.answer) == ("claude", Said.YES)
-        assert answer.cost_usd == pytest.approx((700 * 3 + 9 * 15) / 1e6)
-        vendors.server("claude").answers[:] = [Answer({"error": {"type": "x", "message": "slow down"}}, 429)]
-        both = only(rig.run(ring.job(ask(LAMP))))
-        assert (both.verdict.answer, both.verdict.code) == (Said.UNKNOWN, "judge_down")
-        assert "ollama answered 500" in both.verdict.detail
-        assert "claude answered 429" in both.verdict.detail
-    assert vendors.server("openrouter").asked == vendors.server("vllm").asked == []
-
-
-def test_a_no_is_not_asked_again_of_somebody_else(vendors: Vendors, ring: PaintedRing) -> None:
-    vendors.server("vllm").answers[:] = [completion("NO: it is red")]
-    with vendors.rig({"backends": ("vllm", "claude")}) as rig:
-        rig.ready()
-        answer = only(rig.run(ring.job(ask(LAMP))))
-    assert (answer.verdict.answer, answer.judge) == (Said.NO, "vllm")
-    assert vendors.server("claude").posts == []
-
-
 def test_each_backend_is_shown_its_own_size(vendors: Vendors, ring: PaintedRing) -> None:
     vendors.server("vllm").answers[:] = [DOWN]
     with vendors.rig({"backends": ("vllm", "claude")}, claude={"max_side_px": 64, "jpeg_quality": 30}) as rig:
@@ -138,13 +112,3 @@ def test_each_backend_is_shown_its_own_size(vendors: Vendors, ring: PaintedRing)
     small = vendors.server("claude").posts[0].body["messages"][0]["content"][0]["source"]["data"]
     widths = [Image.open(io.BytesIO(base64.b64decode(data))).width for data in (large, small)]
     assert widths == [min(ring.pixels.shape[1], VisionSettings().frame_max_dim), 64]
-
-
-def test_one_question_of_two_waits_is_asked_once(vendors: Vendors, ring: PaintedRing) -> None:
-    vendors.server("claude").answers[:] = [message("NO: not yet")]
-    with vendors.rig({"backend": "claude"}) as rig:
-        rig.ready()
-        result = rig.run(ring.job(ask(LAMP), ask(LAMP, wait_id="w2")))
-    sources = sorted((answered.answers[0].source, answered.answers[0].judge) for answered in result.answered)
-    assert sources == [("cache", "claude"), ("judge", "claude")]
-    assert len(vendors.server("claude").posts) == 1

@@ -4,43 +4,23 @@ from __future__ import annotations
 
 import base64
 import json
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from acud.config import OcrSettings, VisionSettings
-from acud.evaluator.chat import think
-from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.judges.judge import JudgeReply
 from acud.evaluator.judges.provider import ChatRequest
-from acud.evaluator.judges.registry import JudgeRegistry
-from acud.evaluator.ports import PassthroughRedactor
-from acud.protocol.bootstrap import EvaluatorOptions
-from acud.protocol.questions import ThinkAsk
 from acud.types import Answer as Said
 from acud.types.chat import ChatMessage
 from tests.integration.model_server import Answer, ModelServer, cut, hang, reset, trickle
 from tests.integration.vendors import KEY, NAMES, PICTURE, QUESTION, Quick, completion, model, said
 
 STATUSES = [
-    (400, "rejected", 1),
-    (401, "no_key", 1),
-    (402, "budget", 1),
-    (403, "no_key", 1),
-    (404, "judge_down", 1),
-    (408, "judge_down", 3),
-    (409, "judge_down", 3),
-    (413, "rejected", 1),
-    (422, "rejected", 1),
-    (429, "rate_limited", 3),
-    (500, "judge_down", 3),
-    (502, "judge_down", 3),
-    (503, "judge_down", 3),
+    (400, "rejected", 1), (401, "no_key", 1), (402, "budget", 1), (403, "no_key", 1), (404, "judge_down", 1),
+    (408, "judge_down", 3), (409, "judge_down", 3), (413, "rejected", 1), (422, "rejected", 1),
+    (429, "rate_limited", 3), (500, "judge_down", 3), (502, "judge_down", 3), (503, "judge_down", 3),
     (529, "judge_down", 3),
-]
+]  # fmt: skip
 
 
 async def judged(
@@ -86,18 +66,15 @@ async def test_a_llama_cpp_without_mmproj_is_asked_once_and_told_what_to_start_i
     ("answer", "code", "said_of_it", "tries"),
     [
         (Answer(b'{"choices": [{"mess'), "unparsable", "API", 1),
-        (Answer(b"<html>proxy</html>"), "unparsable", "API", 1),
-        (Answer([]), "unparsable", "API", 1),
-        (Answer(b"\xff\xfe"), "unparsable", "API", 1),
-        (Answer(b" " * (2 << 20)), "unparsable", "longer", 1),
-        (Answer(b" " * (2 << 20), 500), "unparsable", "longer", 1),
-        (Answer(play=reset), "judge_down", "", 3),
+        (Answer(b"<html>proxy</html>"), "unparsable", "API", 1), (Answer([]), "unparsable", "API", 1),
+        (Answer(b"\xff\xfe"), "unparsable", "API", 1), (Answer(b" " * (2 << 20)), "unparsable", "longer", 1),
+        (Answer(b" " * (2 << 20), 500), "unparsable", "longer", 1), (Answer(play=reset), "judge_down", "", 3),
         (Answer(play=cut), "judge_down", "RemoteProtocolError", 3),
         (Answer({}, 302, {"location": "http://127.0.0.1:1/"}), "judge_down", "redirect", 1),
         (Answer({}, 307, {"location": "/v1/chat/completions"}), "judge_down", "redirect", 1),
     ],
     ids=["cut_json", "html", "list", "bytes", "flood", "flood_500", "reset", "cut", "302", "307"],
-)
+)  # fmt: skip
 async def test_what_is_no_answer_is_unknown(name: str, answer: Answer, code: str, said_of_it: str, tries: int) -> None:
     reply, server = await judged(name, answer)
     assert (reply.verdict.answer, reply.verdict.code, len(server.posts)) == (Said.UNKNOWN, code, tries)
@@ -190,92 +167,7 @@ async def test_money_that_is_gone_is_not_waited_for(name: str, status: int, body
 # ---- Retry-After ---------------------------------------------------------------------------------------------------
 
 
-def _in(seconds: float) -> str:
-    return format_datetime(datetime.now(UTC) + timedelta(seconds=seconds), usegmt=True)
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("headers", "least", "most"),
-    [
-        ({}, 0.25, 0.25),
-        ({"retry-after": "3"}, 3.25, 3.25),
-        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.75, 1.75),
-        ({"retry-after": _in(0)}, 0.25, 0.25),
-        ({"retry-after": "soon"}, 0.25, 0.25),
-    ],
-)
-async def test_a_try_waits_as_long_as_it_is_told_to(headers: dict[str, str], least: float, most: float) -> None:
-    clock = Quick()
-    busy = Answer({"error": {"message": "busy"}}, 429, headers)
-    reply, server = await judged("claude", busy, said("claude"), clock=clock)
-    assert (reply.verdict.answer, len(server.posts)) == (Said.YES, 2)
-    assert least <= clock.slept[0] <= most
-
-
-@pytest.mark.asyncio
-async def test_a_date_is_waited_for_too() -> None:
-    clock = Quick()
-    busy = Answer({"error": {"message": "busy"}}, 503, {"retry-after": _in(9)})
-    reply, _ = await judged("vllm", busy, said("vllm"), clock=clock)
-    assert reply.verdict.answer is Said.YES
-    assert 1 < clock.slept[0] <= 9.5  # the header is whole seconds, and the machine may be slow
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize("after", ["120", "86400"])
-async def test_too_long_a_wait_ends_the_call_and_holds_the_next_ones_back(after: str) -> None:
-    busy = Answer({"error": {"message": "busy"}}, 429, {"retry-after": after})
-    async with ModelServer(busy) as server:
-        backend = model("claude", server.url, clock=Quick())
-        first = await backend.evaluate(QUESTION, PICTURE)
-        second = await backend.evaluate(QUESTION, PICTURE)
-        await backend.close()
-    assert [one.verdict.code for one in (first, second)] == ["rate_limited", "rate_limited"]
-    assert "of quiet" in second.verdict.detail
-    assert len(server.posts) == 1
-
-
 # ---- the breaker, and keys -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    ("status", "recurring", "posts"),
-    [(429, False, 3), (429, True, 1), (503, True, 3)],
-    ids=["a call", "a tick", "down"],
-)
-async def test_a_rate_limit_costs_a_caller_that_comes_again_one_post(
-    tmp_path: Path, name: str, status: int, recurring: bool, posts: int
-) -> None:
-    busy = Answer({"error": {"message": "slow down"}}, status, {"retry-after": "2"})
-    ask = ThinkAsk(name, "", (ChatMessage("user", "x"),), picture=False, recurring=recurring)
-    async with ModelServer(busy) as server:
-        backend = model(name, server.url, tries=3, clock=Quick())
-        options = EvaluatorOptions(VisionSettings(), OcrSettings(), False, str(tmp_path), str(tmp_path), 8, 320)
-        context = EvaluatorContext(options, JudgeRegistry({name: backend}, (), None), None, PassthroughRedactor(), {})
-        thought = (await think(ask, None, context)).thought
-        await context.close()
-        await backend.close()
-    assert len(server.posts) == posts
-    assert (thought.code, thought.retry_after_s) == ("rate_limited" if status == 429 else "judge_down", 2.0)
-
-
-@pytest.mark.asyncio
-async def test_the_circuit_opens_shows_in_health_and_spares_the_server() -> None:
-    vision = VisionSettings(breaker_failures=2, breaker_open_s=3600)
-    async with ModelServer(Answer({"error": "out of memory"}, 500), gets={}) as server:
-        backend = model("vllm", server.url, vision=vision, tries=1, clock=Quick())
-        for _ in range(4):
-            reply = await backend.evaluate(QUESTION, PICTURE)
-        health = await backend.check_health()
-        await backend.close()
-    assert len(server.asked) == 2
-    assert "circuit open after 2 failures in a row" in reply.verdict.detail
-    assert "out of memory" in reply.verdict.detail
-    assert (reply.verdict.code, reply.cost_usd) == ("judge_down", 0.0)
-    assert (health.state, "circuit open" in health.reason) == ("down", True)
 
 
 @pytest.mark.asyncio
@@ -307,14 +199,6 @@ async def test_the_request_that_failed_is_in_no_exception_and_no_repr() -> None:
         assert KEY not in repr(vars(backend)) + repr(reply)
         await backend.close()
     assert base64.b64encode(PICTURE.jpeg).decode() not in reply.reason
-
-
-@pytest.mark.asyncio
-async def test_a_later_try_is_an_answer() -> None:
-    clock = Quick()
-    answers = (Answer(play=reset), Answer({"error": {"message": "x"}}, 529), said("claude"))
-    reply, server = await judged("claude", *answers, clock=clock)
-    assert (reply.verdict.answer, len(server.posts), clock.slept) == (Said.YES, 3, [0.25, 0.5])
 
 
 @pytest.mark.asyncio

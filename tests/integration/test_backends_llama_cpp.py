@@ -95,20 +95,6 @@ def test_a_wait_is_judged_by_it_from_the_pixels_and_its_tokens_are_counted(llama
     assert KEY not in llama.log()
 
 
-def test_a_key_that_it_does_not_know_is_told_as_that(llama: LlamaServer) -> None:
-    wrong = "sk-of-nobody-0123456789"
-    with Daemon(settings=settings(llama), env={"ACU_LLAMA_API_KEY": wrong}) as daemon:
-        screen = daemon.client.display_create().display
-        wait = daemon.client.wait_create(BRIGHT, display=screen.name).wait
-        told = faults.judged(daemon, wait, "unknown", "no_key")
-        assert "llama answered 401" in told.verdict.detail
-        assert "Invalid API Key" in told.verdict.detail
-        assert told.state.value == "watching"
-        found = faults.until(lambda: down(daemon), "a backend known to be down")
-        assert "Invalid API Key" in found.text
-        assert wrong not in daemon.log() + repr(faults.events(daemon)) + repr(daemon.client.doctor())
-
-
 def test_a_server_that_hangs_and_dies_in_mid_request_is_unknown_until_it_is_back(models: Path) -> None:
     with (
         LlamaServer(models) as server,
@@ -172,18 +158,6 @@ async def test_a_conversation_thinks_and_takes_tools_and_a_verdict_is_asked_for_
     verdict = (await backend.evaluate(QUESTION, picture(9))).verdict
     await backend.close()
     assert (reply.code, reply.text.strip(), verdict) == ("", "I ponder", no("the picture is dark"))
-
-
-@pytest.mark.asyncio
-async def test_its_list_of_models_is_read(llama: LlamaServer, blind: LlamaServer) -> None:
-    asked = (llama, MODEL), (llama, "nobody"), (blind, MODEL)
-    backends = [model("vllm", server.url, key=KEY, model=name) for server, name in asked]
-    ready, missing, unseeing = [await one.check_health() for one in backends]
-    for one in backends:
-        await one.close()
-    assert (ready.state, ready.reason) == ("ready", "")
-    assert (missing.state, missing.reason) == ("down", "vllm has no model nobody; it has eye")
-    assert (unseeing.state, "takes no pictures" in unseeing.reason) == ("down", True)
 
 
 @pytest.mark.asyncio

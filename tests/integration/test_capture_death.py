@@ -39,28 +39,6 @@ def fault_of(rig: CaptureRig) -> Fault:
 # ---- the X server --------------------------------------------------------------------------------------------------
 
 
-def test_a_display_that_is_not_there_is_a_fault() -> None:
-    with XServer() as server:
-        server.kill()
-        with CaptureRig(server) as rig:
-            assert fault_of(rig).code == "display_down"
-
-
-def test_a_display_of_another_depth_is_a_fault() -> None:
-    with XServer(depth=16) as server, CaptureRig(server) as rig:
-        fault = fault_of(rig)
-        assert fault.code == "refused"
-        assert "depth 16" in fault.message
-
-
-def test_a_server_that_dies_idle_is_a_fault(rig: CaptureRig, xserver: XServer) -> None:
-    rig.grab()
-    xserver.kill()
-    fault = fault_of(rig)
-    assert fault.code == "display_down"
-    assert xserver.display in fault.message
-
-
 def test_a_server_that_dies_in_the_middle_of_a_grab_is_a_fault_and_no_frame(rig: CaptureRig, xserver: XServer) -> None:
     """The stopped server holds the grab open: the slot is begun, the reply never comes."""
     first = rig.grab()
@@ -77,15 +55,6 @@ def test_a_server_that_dies_in_the_middle_of_a_grab_is_a_fault_and_no_frame(rig:
         assert reader.newest().frame == first.frame
         with pytest.raises(FrameGone):
             reader.newest(first.frame + 1)
-
-
-def test_a_server_that_dies_under_load_is_a_fault(rig: CaptureRig, xserver: XServer) -> None:
-    xserver.launch(sys.executable, "-m", "tests.integration.scribbler", xserver.display, xserver.auth_file)
-    rig.demand(60)
-    for _ in range(10):
-        rig.hear(Notice)
-    xserver.kill()
-    assert fault_of(rig).code == "display_down"
 
 
 # ---- the capture process -------------------------------------------------------------------------------------------
@@ -110,17 +79,6 @@ def test_a_restarted_capture_compares_with_the_old_ring(rig: CaptureRig, xserver
             changes = view.tile_changes.tolist()
     assert {t for t, frame in enumerate(changes) if frame == notice.frame} == tiles_in(notice.tiles)
     assert {t for t, frame in enumerate(changes) if frame == last.frame} == tiles_in(last.tiles)
-
-
-def test_a_restart_over_an_unchanged_screen_publishes_an_unchanged_frame(rig: CaptureRig) -> None:
-    last = rig.grab()
-    rig.kill()
-    rig.start()
-    notice = rig.grab()
-    assert (notice.epoch, notice.frame) == (last.epoch + 1, last.frame + 1)
-    assert (notice.tiles, notice.box, notice.fresh) == (b"", None, False)
-    with rig.reader() as reader:
-        assert reader.newest().frame == notice.frame
 
 
 @pytest.mark.parametrize("damage", ["empty", "foreign", "gone"])
@@ -174,14 +132,6 @@ def test_the_x_server_lets_go_of_a_dead_captures_ring(rig: CaptureRig, xserver: 
     rig.start()
     rig.grab()
     assert Path(f"/proc/{xserver.pid}/maps").read_text().count(str(rig.shm)) == 1
-
-
-def test_it_leaves_no_file_of_its_own(rig: CaptureRig) -> None:
-    """It creates nothing: rings are the supervisor's."""
-    rig.grab()
-    before = sorted(rig.shm.iterdir())
-    rig.kill()
-    assert sorted(rig.shm.iterdir()) == before == [rig.rings[rig.server.display]]
 
 
 def test_a_hello_that_gets_no_ring_waits_without_a_grab(xserver: XServer) -> None:

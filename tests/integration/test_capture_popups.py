@@ -75,13 +75,6 @@ def test_a_window_under_a_menu_is_whole_and_the_menu_no_change_of_it(
     rig.until(lambda m: isinstance(m, SourceGone) and "visible" in m.reason)
 
 
-def test_a_popup_is_covered_itself_by_its_submenu(rig: CaptureRig, painter: Painter, under: Any) -> None:
-    menu = painter.window(Rect(60, 40, 80, 60), BLUE, managed=False)
-    painter.window(Rect(80, 60, 80, 60), GREEN, managed=False)
-    assert seen(rig, menu, "covered").kind == "popup"
-    assert (pixels_of(rig, follow(rig, menu)) == colour(BLUE)).all()
-
-
 def test_a_parent_under_its_dialog_is_whole(
     xserver: XServer, rig: CaptureRig, painter: Painter, tmp_path: Path
 ) -> None:
@@ -163,13 +156,3 @@ def test_a_covered_window_that_grows_has_a_ring_of_its_size(rig: CaptureRig, pai
     rig.demand(60, source)
     rig.until(lambda m: isinstance(m, Notice) and m.source == source)
     assert (pixels_of(rig, source)[130:140, 230:240] == colour(GREEN)).all()
-
-
-def test_an_unmapped_window_has_no_source(rig: CaptureRig, painter: Painter, under: Any) -> None:
-    painter.window(Rect(0, 0, 400, 300), BLUE, "over")
-    source = follow(rig, under)
-    rig.grab(source)
-    under.unmap()
-    painter.connection.sync()
-    gone = rig.until(lambda m: isinstance(m, SourceGone))
-    assert gone.source == source

@@ -51,16 +51,6 @@ def colour(value: int) -> tuple[int, int, int, int]:
     return value & 255, value >> 8 & 255, value >> 16, 0
 
 
-def test_a_covered_window_has_its_own_whole_pixels(rig: CaptureRig, painter: Painter, under: Any, over: Any) -> None:
-    source = follow(rig, under)
-    assert source == f"{rig.server.display}.w{under.id}"
-    notice = rig.grab(source)
-    assert (notice.fresh, notice.frame) == (True, 1)
-    pixels = pixels_of(rig, source)
-    assert pixels.shape == (120, 200, 4)
-    assert (pixels == colour(RED)).all()
-
-
 def test_painting_a_covered_window_is_noticed_there_and_only_there(
     rig: CaptureRig, painter: Painter, under: Any, over: Any
 ) -> None:
@@ -94,16 +84,6 @@ def test_a_covered_program_paints_itself_whole(xserver: XServer, rig: CaptureRig
         pass
 
 
-def test_the_screen_looks_as_it_did(rig: CaptureRig, painter: Painter, under: Any, over: Any) -> None:
-    before = painter.look()
-    source = follow(rig, under)
-    rig.grab(source)
-    assert (painter.look() == before).all()
-    rig.follow()
-    rig.until(lambda m: isinstance(m, SourceGone))
-    assert (painter.look() == before).all()
-
-
 @pytest.mark.parametrize("ending", ["raised", "closed", "unmapped", "unfollowed"])
 def test_a_source_ends_with_its_reason(rig: CaptureRig, painter: Painter, under: Any, over: Any, ending: str) -> None:
     source = follow(rig, under)
@@ -131,18 +111,6 @@ def test_a_window_covered_again_is_a_source_again(rig: CaptureRig, painter: Pain
         assert (pixels_of(rig, source) == colour(RED)).all()
 
 
-def test_a_resized_covered_window_is_a_new_epoch(rig: CaptureRig, painter: Painter, under: Any, over: Any) -> None:
-    source = follow(rig, under)
-    first = rig.grab(source)
-    under.configure(width=150, height=90)
-    painter.connection.sync()
-    hello = rig.until(lambda m: isinstance(m, SourceHello) and m.source == source)
-    assert (hello.width, hello.height) == (150, 90)
-    notice = rig.grab(source)
-    assert (notice.epoch > first.epoch, notice.frame, notice.fresh) == (True, 2, True)
-    assert (pixels_of(rig, source) == colour(RED)).all()
-
-
 def test_a_remapped_window_is_seen_anew(rig: CaptureRig, painter: Painter, under: Any, over: Any) -> None:
     """Unmapped and mapped within one look at the windows: the old pixmap would be stale for ever."""
     source = follow(rig, under)
@@ -159,22 +127,6 @@ def test_a_remapped_window_is_seen_anew(rig: CaptureRig, painter: Painter, under
 def pixels_of_now(rig: CaptureRig, source: str) -> Pixels:
     rig.grab(source)
     return pixels_of(rig, source)
-
-
-def test_a_window_half_off_the_screen_is_a_source(rig: CaptureRig, painter: Painter) -> None:
-    edge = painter.window(Rect(600, 450, 100, 80), GREEN, "edge")
-    source = follow(rig, edge)
-    rig.grab(source)
-    pixels = pixels_of(rig, source)
-    assert pixels.shape == (80, 100, 4)
-    assert (pixels == colour(GREEN)).all()
-
-
-def test_a_visible_window_is_no_source(rig: CaptureRig, painter: Painter, under: Any) -> None:
-    rig.windows_where(lambda w: len(w.windows) == 1)
-    rig.follow(under.id, 0x7FFFFFF)
-    rig.settle()
-    assert len([m for m in rig.said if isinstance(m, SourceHello)]) == 1
 
 
 def test_without_composite_the_display_goes_on() -> None:

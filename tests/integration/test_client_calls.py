@@ -12,14 +12,13 @@ from pathlib import Path
 import pytest
 import zmq
 
-from acud.base.errors import Conflict, DaemonDown, InvalidRequest, NotFound, ProtocolError, UsageError
+from acud.base.errors import Conflict, DaemonDown, ProtocolError, UsageError
 from acud.base.paths import Paths
 from acud.protocol import codec
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests.displays import DisplayListReply
 from acud.protocol.requests.looks import BaselineReply
 from acud.protocol.requests.tasks import TaskReply, TaskUpdate
-from acud.types import Text
 from acud_client import Client, call
 from tests.integration.client_stand_in import Sending, StandIn, paths_at, refusal, reply
 
@@ -34,12 +33,6 @@ def paths(tmp_path: Path) -> Paths:
 def prompt(request: RequestEnvelope, _times: int) -> list[Sending]:
     """Answer every request at once with an empty list of displays."""
     return [reply(request, DISPLAYS)]
-
-
-def test_a_reply_comes_back_typed(paths: Paths) -> None:
-    with StandIn(paths, prompt) as daemon, Client(paths) as client:
-        assert client.display_list(ended=True) == DISPLAYS
-    assert daemon.seen[0].body == {"type": "display_list", "ended": True}
 
 
 def test_no_socket_file_is_told_at_once(paths: Paths) -> None:
@@ -85,18 +78,6 @@ def test_a_change_that_was_not_answered_in_time_is_found_by_its_id(paths: Paths)
     assert {one.id for one in daemon.seen} == {again}
 
 
-def test_a_lost_reply_is_asked_for_again_with_the_same_id(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(call, "ATTEMPT_S", 0.2)
-
-    def second_time(request: RequestEnvelope, times: int) -> list[Sending]:
-        return [reply(request, DISPLAYS)] if times > 1 else []
-
-    with StandIn(paths, second_time) as daemon, Client(paths, timeout_s=60) as client:
-        assert client.display_list() == DISPLAYS
-    assert len(daemon.seen) >= 2  # more where an answer took longer than an attempt
-    assert len({request.id for request in daemon.seen}) == 1
-
-
 def test_a_late_reply_to_an_abandoned_attempt_is_not_taken_for_another(
     paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,13 +109,10 @@ def test_a_doubled_reply_does_not_answer_the_next_call(paths: Paths) -> None:
 @pytest.mark.parametrize(
     "garbage",
     [
-        b"",
-        b"\xc1",
-        b"\x81\xa1v\x01",
-        random.Random(7).randbytes(4000),
+        b"", b"\xc1", b"\x81\xa1v\x01", random.Random(7).randbytes(4000),
         codec.encode(ReplyEnvelope("req-of-another", 0, body={})),
     ],
-)
+)  # fmt: skip
 def test_garbage_is_asked_again_and_then_refused(paths: Paths, garbage: bytes) -> None:
     def once_garbled(request: RequestEnvelope, times: int) -> list[Sending]:
         return [(0.0, garbage)] if times == 1 else [reply(request, DISPLAYS)]
@@ -168,25 +146,6 @@ def test_errors_are_rebuilt_with_their_facts(paths: Paths) -> None:
     assert caught.value.hint == "look at it"
 
 
-def test_an_error_to_an_unreadable_envelope_is_ours(paths: Paths) -> None:
-    nameless = RequestEnvelope(1, "", {})
-    with (
-        StandIn(paths, lambda _request, _times: [refusal(nameless, "not_found", "no such thing", hint="h")]),
-        Client(paths) as client,
-        pytest.raises(NotFound),
-    ):
-        client.display_list()
-
-
-def test_bad_values_never_leave_the_client(paths: Paths) -> None:
-    with StandIn(paths, prompt) as daemon, Client(paths) as client:
-        with pytest.raises(InvalidRequest):
-            client.wait_create(Text(""))
-        with pytest.raises(InvalidRequest, match="over the limit"):
-            client.display_remove("x" * (codec.MAX_MESSAGE_BYTES + 1))
-    assert daemon.seen == []
-
-
 def test_patience_outlasts_a_restart(paths: Paths) -> None:
     asked = threading.Event()
 
@@ -216,15 +175,6 @@ def test_without_patience_a_daemon_that_dies_mid_call_is_noticed_soon(paths: Pat
             assert asked.wait(30)
         with pytest.raises(DaemonDown):
             waiting.result(timeout=30)  # half of its patience
-
-
-def test_a_client_outlives_its_daemon(paths: Paths) -> None:
-    with Client(paths) as client:
-        for _ in range(3):
-            with StandIn(paths, prompt):
-                assert client.display_list() == DISPLAYS
-            with pytest.raises(DaemonDown):
-                client.display_list()
 
 
 def test_many_threads_share_a_client(paths: Paths) -> None:

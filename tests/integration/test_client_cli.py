@@ -14,18 +14,16 @@ import termios
 from io import RawIOBase
 from pathlib import Path
 
-import msgspec
 import pytest
 from click.shell_completion import ShellComplete
 
 from acud.base.paths import Paths
 from acud.protocol.evaluation import JudgeHealth
-from acud.protocol.events import Event
 from acud.protocol.requests.daemon import DoctorReply, EventsSinceReply, Finding, StatusReply
 from acud.protocol.requests.displays import DisplayListReply, DisplayReply
 from acud.protocol.requests.looks import Picture
-from acud.protocol.requests.tasks import TaskDrillDownReply, TaskListReply, TaskReply, TaskSummaryReply
-from acud.protocol.requests.waits import ChangeReply, WaitListReply, WaitShowReply
+from acud.protocol.requests.tasks import TaskListReply
+from acud.protocol.requests.waits import WaitListReply, WaitShowReply
 from acud.types import DisplayInfo, DisplayState, Rect, RouteName, WaitState, WindowInfo, no, unknown, yes
 from acud.types.tasks import ItemStatus, PlanItem, Task, TaskStatus, TaskView
 from acud_cli.__main__ import run
@@ -54,8 +52,6 @@ DISPLAY = DisplayInfo(
     auth_file="/home/a b/auth",
     bus_address="unix:path=/x",
 )
-TEXT = {"type": "text", "regex": False, "gone": False, "match_case": False, "whole_words": False, "count": 1}
-"""A text leaf on the wire, but for its words."""
 PICTURE = Picture(":100", 1, 41, Rect(0, 0, 1280, 720), 640, 360, "png", b"\x89PNG picture", "token", 0.01)
 
 
@@ -66,74 +62,11 @@ def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
     return paths_at(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("state", "code"),
-    [
-        (WaitState.RESOLVED, Exit.OK),
-        (WaitState.TIMEOUT, Exit.TIMEOUT),
-        (WaitState.CANCELLED, Exit.CANCELLED),
-        (WaitState.FAILED, Exit.FAILED),
-    ],
-)
-def test_a_wait_ends_with_its_code(paths: Paths, capsys: Output, state: WaitState, code: Exit) -> None:
-    with StandIn(paths, waiting(wait_info(), wait_info(state))):
-        assert run(["wait", "--text", "done", "--timeout", "5m"]) == code
-    out = capsys.readouterr()
-    assert out.out.startswith(f'{state.value} text "done"  (after 6.5 s)\n')
-    assert "note: a note" in out.err
-    assert f"armed {WAIT_ID}" in out.err
-
-
-def test_a_resolved_wait_tells_evidence_and_latency(paths: Paths, capsys: Output) -> None:
-    with StandIn(paths, waiting(wait_info(WaitState.RESOLVED))):
-        run(["wait", "--text", "done"])
-    out = capsys.readouterr().out
-    assert out.endswith("  seen      “it says done”\n")
-    assert "/evidence/picture.png" in out
-    assert "changed → resolved in 142 ms, 9 frames, 3 evaluations, 2 judge calls" in out
-
-
-def test_every_option_reaches_the_daemon(paths: Paths) -> None:
-    line = (
-        "wait it-is-so --text a --gone b --any --match-case --display :7 --region 1,2,3,4 --ignore 0,0,5,5"
-        " --ignore 9,9,1,1 --timeout 2m --judge ocr --cadence fixed --interval 2 --min-interval 0.1"
-        " --force-after 1m --gate none --confirm 2 --task t1 --label nightly --detach"
-    )
-    with StandIn(paths, waiting(wait_info())) as daemon:
-        assert run(line.split()) == 0
-    sent = daemon.seen[0].body
-    assert [part["type"] for part in sent["until"]["parts"]] == ["criteria", "text", "text"]
-    assert sent["until"]["type"] == "any"
-    assert sent["until"]["parts"][2] == TEXT | {"text": "b", "gone": True, "match_case": True}
-    assert (sent["target"], sent["display"], sent["ignore"]) == ("region:1,2,3,4", ":7", [[0, 0, 5, 5], [9, 9, 1, 1]])
-    assert (sent["timeout_s"], sent["judge"], sent["task_id"], sent["label"]) == (120.0, "ocr", "t1", "nightly")
-    assert sent["policy"]["cadence"] == "fixed"
-    assert sent["policy"]["confirm"] == 2
-    assert sent["policy"]["force_after_s"] == 60.0
-
-
-def test_detaching_prints_the_id_alone(paths: Paths, capsys: Output) -> None:
-    with StandIn(paths, waiting(wait_info())):
-        assert run(["wait", "x", "--detach"]) == 0
-    assert capsys.readouterr().out == WAIT_ID + "\n"
-
-
-def test_json_is_one_document(paths: Paths, capsys: Output) -> None:
-    with StandIn(paths, waiting(wait_info(), wait_info(WaitState.TIMEOUT))):
-        assert run(["wait", "x", "--json"]) == Exit.TIMEOUT
-    reply = json.loads(capsys.readouterr().out)
-    assert reply["ended"] is True
-    assert reply["wait"]["spec"]["until"] == TEXT | {"text": "done"}
-
-
 def test_progress_is_told_once_per_change_of_words(paths: Paths, capsys: Output) -> None:
     stages = [
-        wait_info(),
-        wait_info(),
-        wait_info(verdict=unknown("judge_down", "ollama does not answer")),
-        wait_info(verdict=no("not there yet")),
-        wait_info(WaitState.RESOLVED, yes("there")),
-    ]
+        wait_info(), wait_info(), wait_info(verdict=unknown("judge_down", "ollama does not answer")),
+        wait_info(verdict=no("not there yet")), wait_info(WaitState.RESOLVED, yes("there")),
+    ]  # fmt: skip
     with StandIn(paths, waiting(*stages)):
         run(["wait", "x"])
     told = [line.split("  ", 1)[1] for line in capsys.readouterr().err.splitlines() if line.startswith("20 s")]
@@ -189,15 +122,10 @@ def test_a_wait_outlasts_a_restart_of_the_daemon(paths: Paths) -> None:
 @pytest.mark.parametrize(
     ("code", "exit_code"),
     [
-        ("not_found", 7),
-        ("conflict", 8),
-        ("refused", 8),
-        ("invalid_request", 2),
-        ("internal", 1),
-        ("store_unavailable", 1),
-        ("something_new", 1),
+        ("not_found", 7), ("conflict", 8), ("refused", 8), ("invalid_request", 2), ("internal", 1),
+        ("store_unavailable", 1), ("something_new", 1),
     ],
-)
+)  # fmt: skip
 def test_the_daemons_errors_are_one_line(paths: Paths, capsys: Output, code: str, exit_code: int) -> None:
     answer = Script(wait_show=lambda request, _times: [refusal(request, code, f"a fault {EVIL}", "do this")])
     with StandIn(paths, answer):
@@ -309,24 +237,6 @@ def test_the_status_fits_sixty_columns(paths: Paths, capsys: Output, arguments: 
     assert "note: this command line is" in said.err
 
 
-def test_the_status_is_one_document(paths: Paths, capsys: Output) -> None:
-    nothing = msgspec.structs.replace(STATUS, displays=(), judges=(), waits={}, wakes={}, wake_routes=(), degraded=())
-    with StandIn(paths, Script(status=nothing)):
-        assert run(["status"]) == 0
-        plain = capsys.readouterr().out
-        assert run(["status", "--json"]) == 0
-    for part in ("displays   none yet\n", "waits      none\n", "wake route none: results wait to be fetched\n"):
-        assert part in plain
-    shown = json.loads(capsys.readouterr().out)
-    assert (shown["pid"], shown["waits"], shown["wake_routes"]) == (4711, {}, [])
-
-
-def test_an_id_may_be_cut_short(paths: Paths) -> None:
-    with StandIn(paths, waiting(wait_info())) as daemon:
-        assert run(["waits", "cancel", "wait-00t4", "--reason", "enough"]) == 0
-    assert daemon.seen[-1].body == {"type": "wait_cancel", "wait_id": WAIT_ID, "reason": "enough"}
-
-
 def test_a_policy_is_updated_over_what_it_was(paths: Paths, capsys: Output) -> None:
     answer = waiting(wait_info())
     assert isinstance(answer, Script)
@@ -340,41 +250,10 @@ def test_a_policy_is_updated_over_what_it_was(paths: Paths, capsys: Output) -> N
     assert "nothing to change" in capsys.readouterr().err
 
 
-def test_a_picture_goes_to_a_file(paths: Paths, capsys: Output) -> None:
-    with StandIn(paths, Script(look=PICTURE)) as daemon:
-        assert run(["look", "-o", "now.jpg", "--window", "Firefox", "--max-side", "640"]) == 0
-        assert "now.jpg: 640x360 (scaled) of :100" in capsys.readouterr().out
-        assert run(["look", "--json"]) == 0
-    assert Path("now.jpg").read_bytes() == PICTURE.image
-    assert daemon.seen[0].body["format"] == "jpeg"
-    assert daemon.seen[0].body["target"] == "window:Firefox"
-    shown = json.loads(capsys.readouterr().out)
-    assert Path(shown["path"]).read_bytes() == PICTURE.image
-    assert "image" not in shown["picture"]
-    assert [path.name for path in Path().glob(".*.part")] == []
-
-
-def test_a_picture_goes_to_a_pipe(paths: Paths) -> None:
-    with StandIn(paths, Script(look=PICTURE)):
-        child = subprocess.run(
-            [sys.executable, "-m", "acud_cli", "look", "-o", "-"], env=os.environ, capture_output=True, check=True
-        )
-    assert child.stdout == PICTURE.image
-
-
 def test_a_picture_that_can_not_be_written_is_one_line(paths: Paths, capsys: Output) -> None:
     with StandIn(paths, Script(look=PICTURE)):
         assert run(["look", "-o", "/nowhere/now.png"]) == Exit.ERROR
     assert capsys.readouterr().err == "acud: /nowhere/now.png: No such file or directory\n"
-
-
-@pytest.mark.parametrize(("changed", "code"), [(True, Exit.OK), (False, Exit.TIMEOUT)])
-def test_a_picture_after_a_change(paths: Paths, capsys: Output, changed: bool, code: Exit) -> None:
-    change = ChangeReply(changed, 0.02, Rect(0, 0, 16, 16), "the words of the daemon", PICTURE, 1.5)
-    with StandIn(paths, Script(wait_for_change=change)) as daemon:
-        assert run(["look", "--on-change", "10", "--settle", "0.5", "-o", "after.png"]) == code
-    assert daemon.seen[0].body["settle_s"] == 0.5
-    assert "the words of the daemon (after 1.5 s)" in capsys.readouterr().err
 
 
 def test_a_displays_variables_are_quoted_for_the_shell(paths: Paths, capsys: Output) -> None:
@@ -394,15 +273,6 @@ def test_a_created_display_tells_how_to_use_it(paths: Paths, capsys: Output) -> 
     asked = {"type": "display_create", "width": 1024, "height": 768, "window_manager": "", "labels": {}}
     assert daemon.seen[0].body == asked
     assert capsys.readouterr().out.startswith("export DISPLAY=:100\n")
-
-
-def test_events_are_lines(paths: Paths, capsys: Output) -> None:
-    event = Event(7, 0, "wait.resolved", 1000.0, WAIT_ID, {"detail": EVIL, "ms": 5})
-    with StandIn(paths, Script(events_since=EventsSinceReply((event,), 7, 6))):
-        assert run(["events", "--since", "2"]) == 0
-    said = capsys.readouterr()
-    assert f" wait {WAIT_ID[-6:]} resolved: “evil\\x1b" in said.out
-    assert "events 3 to 5 are no longer kept" in said.err
 
 
 def test_the_doctor_ends_with_the_worst(paths: Paths, capsys: Output) -> None:
@@ -436,40 +306,19 @@ TASK = TaskView(
 )
 
 
-def test_plan_items_count_from_one(paths: Paths, capsys: Output) -> None:
-    summary = "task Book the flight\n>1 [active] open the site (0 actions)\n 2 [pending] pay (0 actions)\n    in: 5 [x"
-    script = Script(
-        task_item_update=TaskReply(TASK),
-        task_summary=TaskSummaryReply(TASK.task.task_id, TaskStatus.ACTIVE, summary, 9),
-        task_drill_down=TaskDrillDownReply(TASK.task.task_id, TASK.items[1], ()),
-    )
-    with StandIn(paths, script) as daemon:
-        assert run(["task", "item", "y05dq", "2", "active"]) == 0
-        assert capsys.readouterr().out.splitlines()[2].split()[:3] == ["1", "active", "open"]
-        assert run(["task", "show", "y05dq"]) == 0
-        assert capsys.readouterr().out == f"{summary}\n"
-        assert run(["task", "drill", "y05dq", "2"]) == 0
-    assert (daemon.seen[0].body["item"], daemon.seen[-1].body["item"]) == (2, 2)
-
-
 @pytest.mark.parametrize(
     ("given", "begun", "offered"),
     [
-        (["wait", "--display"], "", [":100"]),
-        (["do", "click", "-d"], ":1", [":100"]),
+        (["wait", "--display"], "", [":100"]), (["do", "click", "-d"], ":1", [":100"]),
         (["display", "take"], "", [":100"]),
         (["look", "--target"], "", ["screen", "display:", "window:", "region:", "monitor:", "pty:"]),
-        (["wait", "--target"], "display:", ["display::100"]),
-        (["wait", "--target"], "window:", [f"window:{EVIL}"]),
-        (["wait", "show"], "", [WAIT_ID[-6:]]),
-        (["wait", "cancel"], WAIT_ID[-6:-3], [WAIT_ID[-6:]]),
-        (["wait", "cancel"], "wait-", [WAIT_ID]),
-        (["wait", "--task"], "", [TASK.task.task_id[-6:]]),
-        (["task", "show"], "task", [TASK.task.task_id]),
-        (["wake", "list", "--wait"], "", [WAIT_ID[-6:]]),
+        (["wait", "--target"], "display:", ["display::100"]), (["wait", "--target"], "window:", [f"window:{EVIL}"]),
+        (["wait", "show"], "", [WAIT_ID[-6:]]), (["wait", "cancel"], WAIT_ID[-6:-3], [WAIT_ID[-6:]]),
+        (["wait", "cancel"], "wait-", [WAIT_ID]), (["wait", "--task"], "", [TASK.task.task_id[-6:]]),
+        (["task", "show"], "task", [TASK.task.task_id]), (["wake", "list", "--wait"], "", [WAIT_ID[-6:]]),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_what_the_daemon_knows_completes(paths: Paths, given: list[str], begun: str, offered: list[str]) -> None:
     script = Script(
         display_list=DisplayListReply((DISPLAY,), ":100"),

@@ -6,7 +6,6 @@ import asyncio
 import threading
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from acud.base.errors import DaemonDown, UsageError
@@ -48,30 +47,6 @@ class History:
 @pytest.fixture
 def paths(tmp_path: Path) -> Paths:
     return paths_at(tmp_path)
-
-
-def test_history_comes_first_and_then_what_happens(paths: Paths) -> None:
-    history = History()
-    old = [history.add() for _ in range(3)]
-    with StandIn(paths, history.answer) as daemon, Client(paths) as client, client.events(after=1) as stream:
-        assert [stream.next(30), stream.next(30)] == old[1:]
-        new = history.add()
-        daemon.publish(new)
-        daemon.publish(Beat(new.n, 1.0))
-        assert stream.next(30) == new
-        assert stream.position == new.n
-
-
-def test_from_now_on_skips_history(paths: Paths) -> None:
-    history = History()
-    for _ in range(5):
-        history.add()
-    with StandIn(paths, history.answer) as daemon, Client(paths) as client, client.events() as stream:
-        assert stream.next(0.05) is None
-        new = history.add()
-        daemon.publish(new)
-        daemon.publish(Beat(new.n, 1.0))
-        assert stream.next(30) == new
 
 
 def test_what_happens_between_the_with_and_the_first_next_is_not_missed(
@@ -118,15 +93,6 @@ def test_a_lost_event_is_fetched_and_doubles_are_dropped(paths: Paths) -> None:
         daemon.publish(Beat(4, 1.0))
         assert [stream.next(30) for _ in range(4)] == events
         assert stream.next(0.2) is None
-
-
-def test_a_beat_shows_what_silence_hid(paths: Paths) -> None:
-    history = History()
-    with StandIn(paths, history.answer) as daemon, Client(paths) as client, client.events(after=0) as stream:
-        assert stream.next(0.05) is None
-        lost = history.add()
-        daemon.publish(Beat(1, 1.0))
-        assert stream.next(30) == lost
 
 
 def test_a_topic_filters_and_other_topics_are_no_gap(paths: Paths) -> None:
@@ -219,15 +185,6 @@ async def test_async_calls_run_side_by_side(paths: Paths) -> None:
 
 
 @pytest.mark.asyncio
-async def test_an_async_call_can_be_given_up(paths: Paths) -> None:
-    with StandIn(paths, lambda _request, _times: []):
-        async with AsyncClient(paths) as client:
-            with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.1):
-                    await client.events_since()
-
-
-@pytest.mark.asyncio
 async def test_closing_the_async_client_cancels_its_calls(paths: Paths) -> None:
     asked = threading.Event()
 
@@ -244,14 +201,3 @@ async def test_closing_the_async_client_cancels_its_calls(paths: Paths) -> None:
             await call
         with pytest.raises(UsageError, match="closed"):
             await client.events_since()
-
-
-@pytest.mark.asyncio
-async def test_async_without_a_daemon(paths: Paths) -> None:
-    async with AsyncClient(paths) as client:
-        with pytest.raises(DaemonDown):
-            await client.status()
-
-
-def test_events_are_plain_structs() -> None:
-    assert msgspec.to_builtins(Trimmed(2, 6)) == {"type": "trimmed", "after": 2, "first": 6}

@@ -162,17 +162,6 @@ def test_a_read_that_fails_the_second_time_says_why(rig: Rig, monkeypatch: pytes
     assert read.error.message == "the file is gone"
 
 
-def test_a_turn_that_is_committed_reads_once(rig: Rig) -> None:
-    times: list[int] = []
-    rig.reading = lambda: times.append(1)
-    writer, reader = rig.ask(WaitCancel("wait-1")), rig.ask(EventsSince())
-    assert rig.journal.end_turn() is None
-    rig.control.flush(rig.journal.newest)
-    assert _reply(writer).error is None
-    assert [event["subject"] for event in _reply(reader).body["events"]] == ["wait-1"]
-    assert times == [1]
-
-
 @pytest.mark.parametrize("fault", [None, NotFound("it is gone")])
 def test_a_handler_of_several_steps_answers_with_what_it_returns_and_undoes_the_step_that_fails(
     rig: Rig, fault: AcudError | None

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from Xlib import display as xdisplay
 
 from acud.base.errors import DisplayDown, InvalidRequest, NotFound, Refused, Unavailable
 from acud.supervisor.displays import ManagedDisplay, numbers, processes
@@ -56,13 +55,6 @@ def test_a_display_comes_up_whole(host: Host) -> None:
     assert names.returncode == 0
 
 
-def test_its_processes_live_in_sessions_of_their_own(host: Host) -> None:
-    display = host.create()
-    for process in display.processes:
-        assert os.getsid(process.pid) == process.pid
-        assert f"HOME={os.environ['HOME']}".encode() in environ(process.pid)
-
-
 def test_the_cookie_is_required(host: Host, tmp_path: Path) -> None:
     display = host.create()
     refused = xdpyinfo({"PATH": os.environ["PATH"], "DISPLAY": display.name, "XAUTHORITY": "/dev/null"})
@@ -70,14 +62,6 @@ def test_the_cookie_is_required(host: Host, tmp_path: Path) -> None:
     assert "uthoriz" in refused.stderr
     assert Path(display.auth_file).stat().st_mode & 0o777 == 0o600
     assert display.places.folder.stat().st_mode & 0o777 == 0o700
-
-
-def test_python_xlib_finds_the_cookie(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    display = host.create()
-    monkeypatch.setenv("XAUTHORITY", display.auth_file)
-    connection = xdisplay.Display(display.name)
-    assert connection.screen().width_in_pixels == 640
-    connection.close()
 
 
 def test_no_tcp_port_is_open(host: Host, tmp_path: Path) -> None:
@@ -134,21 +118,6 @@ def test_the_limit_counts_those_that_start_and_leaves_nothing_begun(tmp_path: Pa
         host.until(lambda: all(answers))
         assert [type(answer[0]) for answer in answers] == [ManagedDisplay, ManagedDisplay, Refused]
         assert len(list(host.paths.displays.iterdir())) == 2
-
-
-def test_taken_numbers_are_passed_over(tmp_path: Path) -> None:
-    first = own_number()
-    lock, path = Path(f"/tmp/.X{first}-lock"), Path(f"/tmp/.X11-unix/X{first + 1}")
-    with Host(tmp_path / "a", first=first + 2) as one:
-        one.create("none")
-        lock.write_text(f"{os.getpid():10d}\n")
-        path.touch()
-        try:
-            with Host(tmp_path / "b", first=first) as other:
-                assert other.create("none").name == f":{first + 3}"
-        finally:
-            lock.unlink()
-            path.unlink()
 
 
 def test_a_number_is_taken_before_its_server_starts(tmp_path: Path) -> None:
@@ -224,18 +193,6 @@ def test_a_long_home_gets_a_short_bus_path(tmp_path: Path) -> None:
 # ---- window manager ------------------------------------------------------------------------------------------------
 
 
-def test_without_a_window_manager_the_display_is_up_with_a_note(host: Host) -> None:
-    display = host.create("wm-that-is-nowhere")
-    assert display.notes == ("no window manager: wm-that-is-nowhere is not installed",)
-    assert xdpyinfo(display.environment(os.environ)).returncode == 0
-
-
-def test_a_window_manager_is_a_bare_name(host: Host) -> None:
-    for strange in ("/bin/sh", "openbox --replace", "../x", "-x", "a;b"):
-        with pytest.raises(InvalidRequest):
-            host.ask(strange)
-
-
 def test_a_dead_window_manager_is_started_again_within_limits(host: Host) -> None:
     display = host.create()
     for times in (1, 2):
@@ -248,14 +205,6 @@ def test_a_dead_window_manager_is_started_again_within_limits(host: Host) -> Non
     host.until(lambda: len(host.changed) == 5)
     assert "ended more than 2 times" in display.notes[0]
     assert [process.role for process in display.processes] == ["x_server", "session_bus"]
-
-
-def test_a_dead_session_bus_is_noted(host: Host) -> None:
-    display = host.create()
-    os.kill(pid_of(display, "session_bus"), signal.SIGKILL)
-    host.until(lambda: bool(host.changed))
-    assert display.notes == ("the session bus ended: killed by SIGKILL",)
-    assert display.bus_address == ""
 
 
 # ---- the end -------------------------------------------------------------------------------------------------------
@@ -273,16 +222,6 @@ def test_an_orderly_end_leaves_nothing(host: Host) -> None:
     assert traces(folder, number) == []
     with pytest.raises(NotFound):
         host.displays.end(display.name, lambda left: None)
-
-
-def test_a_killed_server_is_told_and_cleaned_up(host: Host) -> None:
-    display = host.create()
-    number, folder = display.places.number, display.places.folder
-    os.kill(pid_of(display, "x_server"), signal.SIGKILL)
-    host.until(lambda: bool(host.died))
-    assert host.died == [(display.name, "the X server ended: killed by SIGKILL")]
-    assert host.displays.living == ()
-    host.until(lambda: traces(folder, number) == [])
 
 
 def test_the_end_of_everything_stops_what_is_starting(tmp_path: Path) -> None:
@@ -333,20 +272,6 @@ def test_a_program_that_writes_over_its_environment_ends_with_its_display(
     program.wait(30)
 
 
-def test_marked_processes_are_found_by_environment() -> None:
-    marked = subprocess.Popen(
-        ["sleep", "600"], env={**os.environ, processes.MARKER: "/nowhere/7"}, start_new_session=True
-    )
-    try:
-        while not environ(marked.pid):
-            pass
-        assert processes.find_marked()[marked.pid] == "/nowhere/7"
-        assert os.getpid() not in processes.find_marked()
-    finally:
-        marked.kill()
-        marked.wait()
-
-
 def test_a_process_that_gets_a_new_program_is_never_taken_for_one_without_mark(host: Host) -> None:
     # It replaces itself without end, so that a good part of all looks meet it in the middle of execve(2).
     again = """exec sh -c "$0" "$0\""""
@@ -364,16 +289,6 @@ def test_a_process_that_gets_a_new_program_is_never_taken_for_one_without_mark(h
     assert all(look.folders.get(restless.pid) == "/nowhere/8" or restless.pid in look.unsettled for look in looks)
 
 
-def test_the_end_outlasts_programs_that_start_others(host: Host) -> None:
-    display = host.create("none")
-    # Each starts its successor and goes; all ignore SIGTERM, so that one is always about to appear.
-    chain = 'trap "" TERM; sleep 0.2; [ $1 = 0 ] || sh -c "$0" "$0" $(($1 - 1)) & exec sleep 0.8'
-    environment = display.environment(os.environ)
-    subprocess.Popen(["sh", "-c", chain, chain, "100"], env=environment, start_new_session=True).wait(30)
-    assert host.end(display.name) == ()
-    assert traces(display.places.folder, display.places.number) == []
-
-
 def test_a_socket_stays_while_somebody_listens_there() -> None:
     number = own_number()
     path = numbers.socket_file(number)
@@ -385,3 +300,9 @@ def test_a_socket_stays_while_somebody_listens_there() -> None:
         assert path.exists()
     assert numbers.clear(number)
     assert not path.exists()
+
+
+def test_a_window_manager_is_a_bare_name(host: Host) -> None:
+    for strange in ("/bin/sh", "openbox --replace", "../x", "-x", "a;b"):
+        with pytest.raises(InvalidRequest):
+            host.ask(strange)

@@ -58,15 +58,6 @@ def test_a_display_outlives_its_supervisor_and_is_adopted(tmp_path: Path) -> Non
         assert traces(host.paths.displays / str(first), first) == []
 
 
-def test_the_death_of_an_adopted_server_is_told(tmp_path: Path) -> None:
-    stored = crashed(tmp_path, own_number())
-    with Host(tmp_path) as host:
-        host.displays.adopt([stored])
-        os.kill(pids(stored)["x_server"], signal.SIGKILL)
-        host.until(lambda: bool(host.died))
-        assert host.died[0][0] == stored.name
-
-
 def test_what_died_meanwhile_is_reported_and_swept(tmp_path: Path) -> None:
     first = own_number()
     stored = crashed(tmp_path, first)
@@ -79,17 +70,6 @@ def test_what_died_meanwhile_is_reported_and_swept(tmp_path: Path) -> None:
         assert host.sweep() == (stored.name,)
         assert traces(host.paths.displays / str(first), first) == []
         assert host.create("none").name == stored.name
-
-
-def test_a_window_manager_that_died_meanwhile_is_started_again(tmp_path: Path) -> None:
-    stored = crashed(tmp_path, own_number())
-    os.kill(pids(stored)["window_manager"], signal.SIGKILL)
-    with Host(tmp_path) as host:
-        host.until(lambda: processes.start_ticks(pids(stored)["window_manager"]) is None)
-        ((_, display),) = host.displays.adopt([stored]).adopted
-        host.until_executed(display.processes[2].pid)
-        assert display.processes[2].comm == "openbox"
-        assert display.processes[2].pid != pids(stored)["window_manager"]
 
 
 @pytest.mark.parametrize("change", [{"start_ticks": 1}, {"comm": "other"}, {"boot_id": "another"}])
@@ -115,13 +95,3 @@ def test_a_sweep_leaves_other_instances_alone(tmp_path: Path) -> None:
         display = one.create()
         assert other.sweep() == ()
         assert xdpyinfo(display.environment(os.environ)).returncode == 0
-
-
-def test_released_displays_run_on(tmp_path: Path) -> None:
-    first = own_number()
-    stored = crashed(tmp_path, first)
-    host = Host(tmp_path, first=first)
-    host.displays.adopt([stored])
-    host.displays.release()
-    with Host(tmp_path, first=first) as successor:
-        assert len(successor.displays.adopt([stored]).adopted) == 1

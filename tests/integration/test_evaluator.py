@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import signal
@@ -17,11 +16,10 @@ from acud.base.ids import is_id
 from acud.evaluator.evidence import pixels_of
 from acud.evaluator.judges.picture_format import encode_for_judge
 from acud.protocol.children import Heartbeat
-from acud.protocol.evaluation import Job, JobResult, Judges
+from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.questions import PictureAsk
-from acud.types import AllOf, Answer, AnyOf, Criteria, NotOf, Rect, Stable, Text, WindowTitle, no, unknown, yes
+from acud.types import Answer, Criteria, Rect, Stable, no, yes
 from tests.integration.evaluator_rig import SOURCE, EvaluatorRig, PaintedRing, ask
-from tests.integration.ollama_server import OllamaThread
 
 LAMP = Rect(200, 100, 16, 16)
 GREEN = (0, 200, 0)
@@ -99,48 +97,6 @@ def test_the_same_question_in_one_job_is_asked_once(rig: EvaluatorRig, ring: Pai
     assert [answered.wait_id for answered in result.answered] == ["w0", "w1", "w2", "w3", "w9"]
 
 
-def test_a_slow_answer_holds_no_other_wait_of_the_job_up(rig: EvaluatorRig, ring: PaintedRing, script: Script) -> None:
-    script.write(fault="hang")
-    job = ring.job(ask(GREEN_LAMP, wait_id="slow"), ask(GREEN_LAMP, wait_id="quick", judge="passthrough"))
-    rig.send(job)
-    part = rig.next(JobResult, lambda result: result.job_id == job.job_id)
-    assert (part.status, [answered.wait_id for answered in part.answered]) == ("part", ["quick"])
-
-
-def test_a_leaf_that_cannot_matter_any_more_is_not_asked(rig: EvaluatorRig, ring: PaintedRing) -> None:
-    window, still = WindowTitle("x"), Stable(5)
-    settled = rig.run(ring.job(ask(AllOf((window, GREEN_LAMP)), known={0: no("no such window")})))
-    assert settled.answered[0].answers == ()
-    assert settled.answered[0].whole == no("no such window")
-    light(ring)
-    either = rig.run(ring.job(ask(AnyOf((GREEN_LAMP, Criteria("other"))), wait_id="w2")))
-    assert [answer.index for answer in either.answered[0].answers] == [0]
-    part = rig.run(ring.job(ask(AllOf((still, GREEN_LAMP)), known={0: unknown("display_down", "no frame")})))
-    assert part.answered[0].whole == unknown("display_down", "no frame")
-    assert [answer.verdict.answer for answer in part.answered[0].answers] == [Answer.YES]
-
-
-def test_a_judge_in_trouble_is_unknown_never_no_also_under_not(
-    rig: EvaluatorRig, ring: PaintedRing, script: Script
-) -> None:
-    for fault, code in (("error", "judge_down"), ("garbage", "unparsable"), ("empty", "unparsable")):
-        script.write(fault=fault)
-        for until in (GREEN_LAMP, NotOf(GREEN_LAMP)):
-            whole = rig.run(ring.job(ask(until, keep_evidence=True))).answered[0].whole
-            assert (whole.answer, whole.code) == (Answer.UNKNOWN, code)
-    assert list(rig.evidence.iterdir()) == []
-
-
-def test_judge_down_is_told_and_told_again_when_it_is_back(tmp_path: Path, ring: PaintedRing, script: Script) -> None:
-    with EvaluatorRig(tmp_path / "b", backend="scripted", scripted=str(script.path), health_interval_s=0.1) as rig:
-        state = {judge.name: judge.state for judge in rig.next(Judges).judges}
-        assert state == {"ollama": "down", "passthrough": "ready", "scripted": "ready"}
-        script.write(fault="error")
-        rig.next(Judges, lambda news: any(one.name == "scripted" and one.state == "down" for one in news.judges))
-        script.write()
-        rig.next(Judges, lambda news: any(one.name == "scripted" and one.state == "ready" for one in news.judges))
-
-
 def test_evidence_is_the_judged_view_and_gives_the_judges_jpeg_again(rig: EvaluatorRig, ring: PaintedRing) -> None:
     ring.pixels[:] = np.random.default_rng(3).integers(0, 256, ring.pixels.shape, np.uint8)
     light(ring)
@@ -198,26 +154,6 @@ def test_a_disk_that_refuses_is_said_and_the_verdict_stands(rig: EvaluatorRig, r
     assert "Not a directory" in answered.evidence.reason
 
 
-def test_pictures_for_people_go_to_the_spool(rig: EvaluatorRig, ring: PaintedRing) -> None:
-    light(ring)
-    whole = rig.run(ring.job(picture=PictureAsk()))
-    assert (whole.width, whole.height) == (320, 200)
-    assert (pixels_of((rig.spool / whole.picture).read_bytes())[:, :, :3] == ring.pixels[:, :, :3]).all()
-    small = rig.run(ring.job(picture=PictureAsk("jpeg", 160, 80)))
-    assert small.picture.endswith(".jpeg")
-    assert pixels_of((rig.spool / small.picture).read_bytes()).shape == (100, 160, 4)
-    assert (small.width, small.height) == (160, 100)
-
-
-def test_identity_leaves_ignored_boxes_out(rig: EvaluatorRig, ring: PaintedRing) -> None:
-    clock = Rect(0, 0, 40, 10)
-    before = rig.run(ring.job(ignore=(clock,))).identity
-    ring.fill(clock, (255, 255, 255))
-    ring.publish()
-    assert rig.run(ring.job(ignore=(clock,))).identity == before
-    assert rig.run(ring.job()).identity != before
-
-
 def test_a_frame_that_is_gone_is_an_answer(rig: EvaluatorRig, ring: PaintedRing) -> None:
     job = ring.job(ask(GREEN_LAMP))
     later = Job(job.job_id, job.view, job.path, job.epoch, ring.frame + 1, job.asks)
@@ -238,26 +174,6 @@ def test_what_cannot_be_done_fails_with_its_reason(rig: EvaluatorRig, ring: Pain
     assert rig.run(Job("../job", job.view, job.path, job.epoch, 0, picture=PictureAsk())).status == "failed"
 
 
-def test_a_lossy_gate_holds_back_what_differs_too_little(rig: EvaluatorRig, ring: PaintedRing, script: Script) -> None:
-    def asked(**more: Any) -> Any:
-        gated = ask(GREEN_LAMP, gate="ratio", gate_threshold=0.5, **more)
-        return rig.run(ring.job(gated)).answered[0]
-
-    assert not asked().gated
-    light(ring)
-    held = asked()
-    assert (held.gated, held.answers, held.whole.answer) == (True, (), Answer.UNKNOWN)
-    assert asked(force=True).whole.answer is Answer.YES
-    ring.pixels[:] = 255
-    ring.publish()
-    assert not asked().gated
-    script.write(fault="error")
-    ring.pixels[:] = 0
-    ring.publish()
-    assert asked().whole.code == "judge_down"
-    assert not asked().gated
-
-
 def test_a_hung_judge_stops_neither_heartbeats_nor_other_jobs(
     rig: EvaluatorRig, ring: PaintedRing, script: Script
 ) -> None:
@@ -270,35 +186,6 @@ def test_a_hung_judge_stops_neither_heartbeats_nor_other_jobs(
     assert rig.run(ring.job(ask(GREEN_LAMP))).status == "done"
 
 
-def test_auto_is_ollama_while_it_answers_and_a_hung_one_holds_nothing_up(tmp_path: Path, ring: PaintedRing) -> None:
-    with OllamaThread("minicpm-v:latest") as ollama, EvaluatorRig(tmp_path, ollama_url=ollama.url) as rig:
-        state = {judge.name: judge.state for judge in rig.next(Judges).judges}
-        assert state["ollama"] == "ready"
-        first = rig.run(ring.job(ask(GREEN_LAMP))).answered[0].answers[0]
-        assert (first.verdict, first.judge, first.tokens_in) == (yes("the bar is full"), "ollama", 700)
-        assert base64.b64decode(ollama.asked[0]["messages"][1]["images"][0])[:2] == b"\xff\xd8"
-        ollama.manner = "hang"
-        hung = ring.job(ask(GREEN_LAMP))
-        rig.send(hung)
-        rig.next(Heartbeat, lambda beat: beat.jobs == (hung.job_id,))
-        assert rig.run(ring.job(ask(GREEN_LAMP, judge="passthrough"))).status == "done"
-        rig.next(Heartbeat, lambda beat: beat.jobs == (hung.job_id,))
-
-
-def test_an_ollama_that_goes_is_noticed_by_the_answer_that_failed(tmp_path: Path, ring: PaintedRing) -> None:
-    playing = OllamaThread("minicpm-v")
-    with playing as ollama, EvaluatorRig(tmp_path, ollama_url=ollama.url, health_interval_s=3600) as rig:
-        assert rig.next(Judges).judges[0].state == "ready"
-        playing.stop()
-        rig.received.clear()
-        whole = rig.run(ring.job(ask(GREEN_LAMP))).answered[0].whole
-        assert (whole.answer, whole.code) == (Answer.UNKNOWN, "judge_down")
-        news = [told for told in rig.received if isinstance(told, Judges)] or [
-            rig.next(Judges)
-        ]  # the job's end or they
-        assert news[0].judges[0].state == "down"
-
-
 def test_more_jobs_than_allowed_are_refused_not_queued(tmp_path: Path, ring: PaintedRing) -> None:
     with EvaluatorRig(tmp_path, max_jobs=2, backend="scripted", scripted='{"fault": "hang"}') as rig:
         rig.ready()
@@ -307,14 +194,6 @@ def test_more_jobs_than_allowed_are_refused_not_queued(tmp_path: Path, ring: Pai
             rig.send(job)
         refused = rig.next(JobResult)
         assert (refused.job_id, refused.status) == (jobs[2].job_id, "failed")
-
-
-def test_passthrough_and_missing_judges_never_say_no(rig: EvaluatorRig, ring: PaintedRing) -> None:
-    for judge, code in (("passthrough", "needs_vision"), ("ocr", "needs_vision"), ("ollama", "judge_down")):
-        whole = rig.run(ring.job(ask(GREEN_LAMP, judge=judge))).answered[0].whole
-        assert (whole.answer, whole.code) == (Answer.UNKNOWN, code)
-    plain = rig.run(ring.job(ask(Text("Done"), judge="ocr"))).answered[0].whole
-    assert (plain.answer, plain.code) == (Answer.UNKNOWN, "engine")
 
 
 @pytest.mark.parametrize("way", ["stop", "sigterm"])

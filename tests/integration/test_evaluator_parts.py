@@ -11,13 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from acud.base.errors import NotFound, ProtocolError, Unavailable
+from acud.base.errors import NotFound, Unavailable
 from acud.evaluator import evidence as pictures
 from acud.evaluator import view_pixels as rings_module
-from acud.evaluator.memory import keep_freed_memory
 from acud.evaluator.view_pixels import Rings, ViewPixels
 from acud.frames.ring import FrameGone
-from acud.protocol.evaluation import Job
 from acud.protocol.questions import PictureAsk
 from acud.types import Rect
 from tests.integration.evaluator_rig import PaintedRing
@@ -113,14 +111,6 @@ def test_a_writer_that_never_rests_is_a_frame_or_gone_never_a_torn_one(place: Pa
         assert taken > 0
 
 
-def test_a_file_that_is_no_ring_is_said_to_be_none(tmp_path: Path) -> None:
-    (tmp_path / "x").write_bytes(bytes(9000))
-    with Rings() as rings, PaintedRing(tmp_path / "ring") as ring:
-        job = ring.job()
-        with pytest.raises(ProtocolError):
-            rings.take(Job("j", job.view, str(tmp_path / "x"), 1, 0))
-
-
 def shot_of(pixels: np.ndarray) -> ViewPixels:
     return ViewPixels(":100.w77", 3, 9, 0, Rect(5, 6, pixels.shape[1], pixels.shape[0]), pixels, "ab" * 8)
 
@@ -173,13 +163,3 @@ def test_what_a_killed_writer_left_does_not_stop_the_next(tmp_path: Path) -> Non
     (tmp_path / "job-1.png").write_bytes(b"half" * 1000)
     pictures.write_picture(shot_of(np.zeros((4, 4, 4), np.uint8)), PictureAsk(), tmp_path / "job-1.png")
     assert pictures.pixels_of((tmp_path / "job-1.png").read_bytes()).shape == (4, 4, 4)
-
-
-def test_a_picture_is_scaled_where_asked(tmp_path: Path) -> None:
-    shot = shot_of(np.full((100, 200, 4), 90, np.uint8))
-    assert pictures.write_picture(shot, PictureAsk("png", 50), tmp_path / "a.png") == (50, 25)
-    assert pictures.pixels_of((tmp_path / "a.png").read_bytes()).shape == (25, 50, 4)
-
-
-def test_glibc_can_be_told_to_keep_memory() -> None:
-    assert keep_freed_memory()

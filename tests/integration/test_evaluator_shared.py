@@ -16,16 +16,13 @@ from msgspec.structs import replace
 from acud.config.backends import PREDEFINED, predefined_backends
 from acud.protocol.evaluation import JobResult, LeafAnswer
 from acud.protocol.questions import Ask
-from acud.types import AnyOf, Criteria, Rect
+from acud.types import Criteria, Rect
 from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
 
 LAMP = Rect(200, 100, 16, 16)
 SCRIPT = {
-    "rules": [{"pixel": [208, 108, "#00c800"], "criteria": "lamp"}],
-    "tokens_in": 100,
-    "tokens_out": 7,
-    "cost_usd": 0.3,
-}
+    "rules": [{"pixel": [208, 108, "#00c800"], "criteria": "lamp"}], "tokens_in": 100, "tokens_out": 7, "cost_usd": 0.3,
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -59,26 +56,6 @@ def test_one_encoding_and_one_call_serve_all_conditions_on_a_view(tmp_path: Path
         assert sum(one.cost_usd or 0 for one in found) == pytest.approx(0.3)
         counters = counted(rig, "shared_questions", 3)
         assert (counters["encode_n"], counters["judge_calls"], counters["shared_calls"]) == (1, 1, 1)
-
-
-def test_agents_keep_to_themselves_and_one_waits_parts_go_together(tmp_path: Path, ring: PaintedRing) -> None:
-    with EvaluatorRig(tmp_path, backend="scripted", scripted=json.dumps(SCRIPT), share_calls=True) as rig:
-        rig.ready()
-        both = ask(AnyOf((Criteria("a"), Criteria("b"))), wait_id="w3", party="")
-        asks = (sentence("c", "w1", "agent a"), sentence("d", "w2", "agent b"), both)
-        assert len(answers(rig.run(ring.job(*asks)))) == 4
-        counters = counted(rig, "judge_calls", 3)
-        assert (counters["encode_n"], counters["judge_calls"], counters["shared_questions"]) == (1, 3, 2)
-
-
-def test_without_the_setting_each_condition_has_its_own_call_of_the_same_picture(
-    tmp_path: Path, ring: PaintedRing
-) -> None:
-    with EvaluatorRig(tmp_path, backend="scripted", scripted=json.dumps(SCRIPT)) as rig:
-        rig.ready()
-        rig.run(ring.job(sentence("the lamp is green", "w1"), sentence("the door is open", "w2")))
-        counters = counted(rig, "judge_calls", 2)
-        assert (counters["encode_n"], counters["judge_calls"], counters.get("shared_calls", 0)) == (1, 2, 0)
 
 
 class Model:
@@ -122,18 +99,6 @@ class Model:
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
-
-
-def test_what_a_models_shared_answer_lacks_is_asked_for_singly(tmp_path: Path, ring: PaintedRing) -> None:
-    with Model("1 YES: one\n2 NO: two", "NO: alone") as model:
-        backends = predefined_backends() | {"ollama": replace(PREDEFINED["ollama"], url=model.url, tries=1)}
-        with EvaluatorRig(tmp_path, backend="ollama", models=backends, share_calls=True) as rig:
-            rig.ready()
-            result = rig.run(ring.job(*(sentence(f"is {n}", f"w{n}") for n in range(3))))
-        found = answers(result)
-        assert [one.verdict.detail for one in found] == ["one", "two", "alone"]
-        assert sum(one.tokens_in or 0 for one in found) == 200
-        assert len(model.prompts) == 2
 
 
 def test_whom_a_minute_has_no_room_for_is_told_when_to_come_again(tmp_path: Path, ring: PaintedRing) -> None:

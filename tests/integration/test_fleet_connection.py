@@ -12,7 +12,6 @@ from typing import Self
 import pytest
 from msgspec.structs import replace
 
-from acud.base.errors import ConfigError, Unavailable
 from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
 from acud.protocol import VERSION
@@ -21,7 +20,6 @@ from acud.types import DisplayInfo, DisplayState, WaitInfo, WaitState
 from acud_fleet.places import Kind, ObjectInfo, Places
 from acud_fleet.registry import Registry
 from acud_fleet.state_mirror import read_info
-from acud_fleet.streams import PLACES_KEPT_S, Bucket
 from tests.fleet_servers import FleetServers
 from tests.integration.client_replies import wait_info
 
@@ -34,32 +32,6 @@ async def until(check, what: str) -> None:  # type: ignore[no-untyped-def]
     async with asyncio.timeout(_LONG_S):
         while not check():  # noqa: ASYNC110 - what is waited for is another process's doing
             await asyncio.sleep(0.02)
-
-
-async def test_a_bucket_is_written_read_and_compared() -> None:
-    with FleetServers() as nats:
-        async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
-            await connection.ready()
-            bucket = Bucket(connection, "places", ttl_s=PLACES_KEPT_S)
-            assert await bucket.get("a") is None
-            await bucket.put("a.x.1", b"1")
-            await bucket.put("b.x.2", b"2")
-            found = await bucket.get("a.x.1")
-            assert found is not None
-            assert await bucket.swap("a.x.1", b"3", found.revision)
-            assert not await bucket.swap("a.x.1", b"4", found.revision)
-            assert [(one.key, one.value) for one in await bucket.entries("a.>")] == [("a.x.1", b"3")]
-            await bucket.remove("a.x.1")
-            assert [one.key for one in await bucket.entries()] == ["b.x.2"]
-
-
-async def test_a_lease_of_another_length_is_refused_by_name() -> None:
-    with FleetServers() as nats:
-        async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
-            await connection.ready()
-            await Bucket(connection, "hosts", ttl_s=10).put("a", b"")
-            with pytest.raises(ConfigError, match="keeps keys for 10 s, not 20"):
-                await Bucket(connection, "hosts", ttl_s=20).put("a", b"")
 
 
 async def test_what_is_heard_comes_once_in_order_over_a_server_that_died_and_no_more_after_the_end() -> None:
@@ -92,28 +64,6 @@ async def test_what_is_heard_comes_once_in_order_over_a_server_that_died_and_no_
             await tells.nats.publish("told.c", b"more")
             await until(lambda: other.pending_msgs == 201, "what others hear")
     assert heard == wanted
-
-
-async def test_a_server_that_is_killed_is_told_and_found_again() -> None:
-    news: list[bool] = []
-    with FleetServers() as nats:
-        settings = FleetSettings(url=nats.url)
-        async with NatsConnection(settings, "test", lambda connected, text: news.append(connected)) as connection:
-            await connection.ready()
-            bucket = Bucket(connection, "places", ttl_s=PLACES_KEPT_S)
-            await bucket.put("a", b"1")
-            nats.servers[0].kill()
-            await until(lambda: not connection.connected, "the loss")
-            with pytest.raises(Unavailable, match="no NATS server"):
-                await bucket.get("a")
-            nats.servers[0].start()
-            await until(lambda: connection.connected, "the server")
-            found = await bucket.get("a")
-            assert found is not None
-            assert found.value == b"1"
-    assert news[0] is True
-    assert news[-1] is True
-    assert False in news
 
 
 async def test_of_many_who_claim_the_same_at_once_one_wins() -> None:

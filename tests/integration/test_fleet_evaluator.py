@@ -12,13 +12,13 @@ import simplejpeg
 from msgspec.structs import replace
 
 from acud.protocol import codec
-from acud.protocol.evaluation import JobResult, Judges
+from acud.protocol.evaluation import JobResult
 from acud.protocol.jobs import VisionAnswer, VisionJob, digest_of
 from acud.protocol.questions import Hide
 from acud.types import Answer, Criteria, HiddenBox, Rect, yes
 from tests.fleet_servers import FleetServers
 from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
-from tests.integration.jobs_rig import LONG_S, Worker, connected, queued
+from tests.integration.jobs_rig import LONG_S, connected, queued
 
 CRITERIA = Criteria("the lamp is green")
 SECRET = Rect(32, 32, 64, 64)
@@ -53,15 +53,6 @@ def test_what_goes_to_a_worker_is_redacted_and_whole_in_itself(tmp_path: Path, r
         assert str(place).encode() not in data
 
 
-def test_without_a_fleet_the_chain_goes_on(tmp_path: Path, ring: PaintedRing) -> None:
-    with EvaluatorRig(tmp_path, owns_ocr=True, **CHAIN) as rig:
-        rig.ready()
-        answered = rig.run(ring.job(ask(CRITERIA))).answered[0]
-        assert (answered.whole.answer, answered.answers[0].judge) == (Answer.NO, "scripted")
-        down = {one.name: one for told in rig.received if isinstance(told, Judges) for one in told.judges}["fleet"]
-        assert (down.state, "[fleet] url" in down.reason, down.local) == ("down", True, False)
-
-
 def test_an_evaluator_loads_nats_only_when_it_is_to_ask() -> None:
     code = (
         "import sys, asyncio, acud.evaluator.__main__\n"
@@ -74,17 +65,6 @@ def test_an_evaluator_loads_nats_only_when_it_is_to_ask() -> None:
     env = {"PYTHONPATH": ".:clients"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
     assert done.stdout.split() == ["down", "False"]
-
-
-def test_a_worker_answers_an_evaluator(tmp_path: Path, ring: PaintedRing) -> None:
-    script = {"rules": [{"pixel": [200, 150, "#00c800"], "answer": "yes"}], "tokens_in": 700, "cost_usd": 0.001}
-    with FleetServers() as nats, Worker(tmp_path / "worker", nats.url, script):
-        chain = CHAIN | {"backends": ("fleet",)}
-        with EvaluatorRig(tmp_path, owns_ocr=True, fleet_url=nats.url, **chain) as rig:
-            rig.ready()
-            answered = rig.run(ring.job(ask(CRITERIA))).answered[0]
-    leaf = answered.answers[0]
-    assert (answered.whole.answer, leaf.judge, leaf.tokens_in, leaf.cost_usd) == (Answer.YES, "fleet", 700, 0.001)
 
 
 async def _answered(url: str) -> tuple[VisionJob, bytes]:

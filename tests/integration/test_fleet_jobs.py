@@ -30,23 +30,6 @@ pytestmark = pytest.mark.asyncio
 GREEN = {"default": "yes"}
 
 
-async def test_a_worker_answers_and_its_job_leaves_the_queue(tmp_path: Path) -> None:
-    script = {"default": "yes", "tokens_in": 900, "tokens_out": 11, "cost_usd": 0.002}
-    with FleetServers() as nats, Worker(tmp_path, nats.url, script) as worker:
-        async with host(nats.url) as judge, connected(nats.url) as connection:
-            reply = await judge.evaluate(QUESTION, picture())
-            assert reply.verdict.answer is Answer.YES
-            assert (reply.tokens_in, reply.tokens_out, reply.cost_usd, reply.judge) == (900, 11, 0.002, "fleet")
-            await emptied(connection)
-            async with asyncio.timeout(LONG_S):
-                while (await judge.check_health()).state != "ready":  # between two of its requests nobody sees a worker
-                    pass
-        worker.end()
-        assert await worker.ended() == 0
-        told = worker.figures()
-        assert (told["jobs"], told["answers"], told["redelivered"], told["cost_usd"]) == (1, 1, 0, 0.002)
-
-
 async def test_questions_about_one_picture_share_a_job(tmp_path: Path) -> None:
     script = {"default": "no", "rules": [{"criteria": "green"}]}
     with FleetServers() as nats, Worker(tmp_path, nats.url, script) as worker:
@@ -228,16 +211,6 @@ async def test_answers_that_are_none_are_refused() -> None:
             assert (await asked).verdict == yes("it is green")
 
 
-async def test_an_answer_that_cannot_be_read_ends_the_call_at_once() -> None:
-    with FleetServers() as nats:
-        async with host(nats.url) as judge, connected(nats.url) as connection:
-            asked = asyncio.create_task(judge.evaluate(QUESTION, picture()))
-            job, _ = await _stolen(connection)
-            await connection.nats.publish(job.answer_to, b"\xc1 no msgpack")
-            verdict = (await asked).verdict
-            assert (verdict.code, "malformed" in verdict.detail) == ("unavailable", True)
-
-
 async def test_a_job_in_anothers_name_or_whose_answers_would_go_elsewhere_is_refused(tmp_path: Path) -> None:
     with FleetServers() as nats, Worker(tmp_path, nats.url, GREEN) as worker:
         async with connected(nats.url) as connection:
@@ -276,12 +249,6 @@ async def test_servers_that_are_down_are_unknown_then_the_circuit_opens_and_the_
             other = _Sure()
             reply = await first_answer((judge, other), lambda one: one.evaluate(QUESTION, picture()))  # type: ignore[arg-type]
             assert (reply.verdict.answer, reply.judge) == (Answer.YES, "sure")
-
-
-async def test_a_host_without_a_fleet_says_so_and_imports_nothing() -> None:
-    async with host("") as judge:
-        reply = await judge.evaluate(QUESTION, picture())
-    assert (reply.verdict.code, "[fleet] url" in reply.verdict.detail) == ("unavailable", True)
 
 
 class _Sure:

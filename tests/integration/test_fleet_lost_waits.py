@@ -230,25 +230,6 @@ async def test_an_end_that_the_host_told_in_time_stands_and_wakes_nobody_again(u
         assert len(await woken(one, "h4")) == 1
 
 
-async def test_a_host_that_is_forgotten_leaves_the_ends_of_its_waits(url: str) -> None:
-    async with endpoint(url) as one:
-        wait, quiet = await armed(one, "h5", 600.0), await armed(one, "h5", 600.0, WakeAddress(routes=()))
-        await one.places.put("h5", "task", "task-1")
-        async with asyncio.timeout(_LONG_S):
-            while (member := (await Registry(one.connection).members())["h5"]).life is not Life.LOST:  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
-        await one.lost_waits.end_all(member)
-        await one.places.forget("h5")
-        for ended in (wait, quiet):
-            info = read_info(await standing(one, "h5", ended), WaitInfo)
-            assert info is not None
-            assert (info.state, info.verdict.code) == (WaitState.FAILED, "host_lost")
-            assert await one.places.host_of("wait", ended.wait_id) == "h5"
-        assert await one.places.one("h5", "task", "task-1") is None
-        assert len(await woken(one, "h5")) == 1  # the other's agent fetches the result
-        await Registry(one.connection).forget("h5")
-
-
 async def test_a_wait_whose_new_host_died_over_it_is_ended_at_its_deadline_in_that_ones_place(url: str) -> None:
     async with endpoint(url) as one:
         wait = await armed(one, "h6", ends_in_s=600.0)
@@ -268,22 +249,6 @@ async def test_a_wait_whose_new_host_died_over_it_is_ended_at_its_deadline_in_th
         assert await one.places.host_of("wait", wait.wait_id, again=True) == "h7"
         assert [wake_id for wake_id, _ in await woken(one, "h6")] == [wait.wait_id.replace("wait-", "wake-")]
         assert [words for words in one.told if wait.wait_id in words] == [f"h6 {wait.wait_id}", f"h7 {wait.wait_id}"]
-
-
-@pytest.mark.long
-async def test_on_three_servers_a_copy_that_is_behind_changes_no_end() -> None:
-    with FleetServers(3) as nats:
-        async with NatsConnection(FleetSettings(url=nats.url, replicas=3), "test") as connection:
-            await connection.ready()
-            places = Places(connection)
-            for _ in range(200):
-                wait = replace(wait_info(), wait_id=ids.new_id("wait"))
-                await places.put("h1", "wait", wait.wait_id, wait)
-                ended = replace(wait, state=WaitState.RESOLVED)
-                first = await places.put("h1", "wait", wait.wait_id, ended)
-                assert read_info(first, WaitInfo) == ended
-                late = await places.put("h1", "wait", wait.wait_id, replace(ended, state=WaitState.FAILED))
-                assert read_info(late, WaitInfo) == ended
 
 
 async def test_a_host_that_answers_is_not_lost_without_its_lease(url: str) -> None:

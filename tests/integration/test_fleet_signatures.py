@@ -22,7 +22,6 @@ from acud.base.ids import new_id
 from acud.config import JobSettings
 from acud.features.fleet.job_client import JobClient
 from acud.features.fleet.job_worker import JobWorker
-from acud.features.fleet.names import ENDPOINT
 from acud.features.fleet.signatures import SIGNATURE, Identity, Signed, Signer
 from acud.protocol import codec
 from acud.protocol.delivery import Deliver
@@ -33,7 +32,7 @@ from acud.types import Answer, RouteName, Verdict, WakeKind
 from acud_fleet import envelopes
 from acud_fleet.access import Role
 from acud_fleet.host_wakes import WakeAcks, WakePublisher, make_shared_wake
-from acud_fleet.wakes import AgentWakes, publish_wake
+from acud_fleet.wakes import AgentWakes
 from tests import nkey_files
 from tests.fleet_servers import FleetServers, nothing_told
 from tests.integration.signed_fleet import LONG_S, Daemon, Members, asking, running, serving, signed_servers, until
@@ -165,25 +164,6 @@ async def test_an_agent_gets_no_wake_that_its_host_did_not_sign_and_its_host_no_
         # What may be true, as it carries no signature, stays in the stream: nothing is lost to a grant that comes late.
         state = await stream.consumer_info("ACUD_WAKES", "wakes-main")
         assert state.num_ack_pending == 1
-
-
-async def test_a_wake_in_the_place_of_a_lost_host_is_signed_by_an_endpoint(members: Members) -> None:
-    async with (
-        members("H1", "host-h1") as host,
-        members("ENDPOINT", "endpoint") as endpoint,
-        members("AGENT", "agent-main") as agent,
-        members.operator("fleet") as operator,
-    ):
-        subject, body = "acud.wake.main._", msgspec.json.encode(make_shared_wake(delivery("wake-forged-by-h1"), "h2"))
-        by_host = host.signatures.header(Signed.WAKE, subject, body)
-        await operator.jetstream().publish(subject, body, headers=by_host)
-        await publish_wake(endpoint, make_shared_wake(delivery("wake-of-lost"), "h2"), ENDPOINT, "ACUD_WAKES")
-        async with AgentWakes(agent) as wakes:
-            taken = await wakes.next(LONG_S)
-            assert taken is not None
-            assert (taken.wake.id, taken.wake.host) == ("wake-of-lost", "h2")
-            assert await wakes.next(1.0) is None
-            await taken.drop()  # the next test has the same agent
 
 
 QUESTION = VisionJob("", "", b"jpeg", 1, 1, 1, 1, (JobQuestion("a lamp is lit"),), time.time() + 600, "")

@@ -23,7 +23,6 @@ from acud_fleet.wakes import AgentWakes, TakenWake
 from tests import fleet_reader
 from tests.fleet_proxy import Proxy
 from tests.fleet_servers import FleetServers, nothing_told
-from tests.nats_servers import NatsServer
 
 _LONG_S = 60.0
 pytestmark = pytest.mark.asyncio
@@ -48,39 +47,6 @@ async def _next(wakes: AgentWakes) -> TakenWake:
     taken = await wakes.next(_LONG_S)
     assert taken is not None
     return taken
-
-
-async def test_a_wake_is_kept_for_its_agent_and_given_out_once() -> None:
-    with FleetServers() as nats:
-        async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
-            await connection.ready()
-            publisher = WakePublisher("h1", connection, nothing_told)
-            await _sent(publisher, _delivery("wake-1", "an.agent"))
-            await _sent(publisher, _delivery("wake-2"))
-            await _sent(publisher, _delivery("wake-1", "an.agent"))
-            await _sent(publisher, _delivery("wake-1", "an.agent", reminder=1))
-            async with AgentWakes(connection, "an.agent") as wakes:
-                taken = await _next(wakes)
-                assert (taken.wake.id, taken.wake.host, taken.wake.text) == ("wake-1", "h1", "text of wake-1")
-                await taken.ack()
-                await taken.ack()
-                assert await wakes.next(1.0) is None
-            async with AgentWakes(connection, "an.agent") as wakes:
-                assert await wakes.next(1.0) is None
-            async with AgentWakes(connection) as wakes:
-                assert (await _next(wakes)).wake.id == "wake-2"
-
-
-async def test_what_a_reader_did_not_acknowledge_goes_back_at_its_end() -> None:
-    with FleetServers() as nats:
-        async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
-            await connection.ready()
-            await _sent(WakePublisher("h1", connection, nothing_told), _delivery("wake-1"))
-            async with AgentWakes(connection) as wakes:
-                assert (await _next(wakes)).deliveries == 1
-            async with AgentWakes(connection) as wakes:
-                taken = await _next(wakes)
-                assert (taken.wake.id, taken.deliveries) == ("wake-1", 2)
 
 
 async def test_a_reader_that_is_killed_over_a_wake_leaves_it_to_the_next_with_the_same_id() -> None:
@@ -112,27 +78,6 @@ async def test_a_living_reader_keeps_its_wake_as_long_as_it_likes() -> None:
                 assert await other.next(17.0) is None  # more than twice as long as the stream waits
                 await taken.ack()
                 assert await other.next(8.5) is None
-
-
-async def test_servers_that_are_away_are_waited_for() -> None:
-    with FleetServers() as nats:
-        async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
-            await connection.ready()
-            publisher = WakePublisher("h1", connection, nothing_told)
-            await _sent(publisher, _delivery("wake-1"))
-            nats.servers[0].kill()
-            failed = await publisher.bring(_delivery("wake-2"))
-            assert failed.result == "retry"
-            async with asyncio.timeout(_LONG_S):
-                while connection.connected:  # noqa: ASYNC110 - another process's doing
-                    await asyncio.sleep(0.02)
-            assert "no NATS server of the fleet answers" in (await publisher.bring(_delivery("wake-2"))).reason
-            nats.servers[0].start()
-            await _sent(publisher, _delivery("wake-2"))
-            async with AgentWakes(connection) as wakes:
-                found = [await _next(wakes), await _next(wakes)]
-                assert [taken.wake.id for taken in found] == ["wake-1", "wake-2"]
-                assert await wakes.next(1.0) is None
 
 
 async def test_a_wake_whose_acknowledgement_was_lost_is_heard_twice_by_one_id_and_given_out_once(
@@ -237,37 +182,3 @@ async def _connected(url: str) -> AsyncIterator[NatsConnection]:
     async with NatsConnection(FleetSettings(url=url), "test") as connection:
         await connection.ready()
         yield connection
-
-
-@pytest.mark.long
-async def test_the_leader_of_three_dies_and_every_wake_comes_once() -> None:
-    count = 300
-    ids = {f"wake-{number:03}" for number in range(count)}
-    with FleetServers(3) as nats:
-        async with NatsConnection(FleetSettings(url=nats.url, replicas=3), "test") as connection:
-            await connection.ready()
-            publisher = WakePublisher("h1", connection, nothing_told)
-            await _sent(publisher, _delivery("wake-000"))
-            for number in range(1, count):
-                if number == count // 3:
-                    (await _leader(nats, connection)).kill()
-                await _sent(publisher, _delivery(f"wake-{number:03}"))
-                if number % 10 == 0:  # nobody knows whether the first arrived: as after a kill of the host
-                    await _sent(publisher, _delivery(f"wake-{number:03}"))
-            found: list[str] = []
-            async with AgentWakes(connection) as wakes:
-                while len(found) < count:
-                    taken = await _next(wakes)
-                    found.append(taken.wake.id)
-                    await taken.ack()
-                assert await wakes.next(2.0) is None
-            assert len(found) == count
-            assert set(found) == ids
-
-
-async def _leader(nats: FleetServers, connection: NatsConnection) -> NatsServer:
-    info = await connection.streams.stream_info(streams.wakes(connection.names).name)
-    assert info.config.num_replicas == 3
-    assert info.cluster is not None
-    (leader,) = [server for server in nats.servers if server.name == info.cluster.leader]
-    return leader

@@ -27,7 +27,7 @@ from acud.features.grounding.evaluator.cascade import make_methods
 from acud.features.grounding.evaluator.method import MethodResult
 from acud.types.actions import Point
 from acud.types.grounding import GroundingMethod
-from tests.integration.model_server import Answer, ModelServer, reset
+from tests.integration.model_server import Answer, ModelServer
 from tests.integration.vendors import KEY, PATIENT, check_request, message, model, said
 from tests.unit.features.grounding.rig import as_it_is, ask, sight
 
@@ -73,30 +73,6 @@ def pictures(value: Any) -> list[tuple[int, int]]:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("via", "name", "asked_model", "size"),
-    [
-        ("", "ollama", "0000/ui-tars-1.5-7b", (1316, 728)),
-        ("ollama", "ollama", "0000/ui-tars-1.5-7b", (1316, 728)),
-        ("vllm", "vllm", "ui-tars-1.5-7b", (1932, 1092)),
-        ("openrouter", "openrouter", "bytedance/ui-tars-1.5-7b", (1932, 1092)),
-    ],
-)
-async def test_uitars(via: Any, name: str, asked_model: str, size: tuple[int, int]) -> None:
-    answer = said(name, "Thought: It is there.\nAction: click(point='<point>329 182</point>')")
-    looked, (post,) = await found(GroundingMethod.UITARS, GroundingSettings(uitars_via=via), answer)
-    check_request(name, post.body)
-    assert post.body["model"] == asked_model
-    assert pictures(post.body) == [size]
-    assert post.body.get("keep_alive") == ("5m" if name == "ollama" else None)
-    assert looked.tried.outcome == "sure"
-    point = looked.candidates[0].point
-    assert abs(point.x - 10 - 329 * WIDTH / size[0]) <= 0.5
-    assert abs(point.y - 20 - 182 * HEIGHT / size[1]) <= 0.5
-    assert (looked.tried.tokens_in, looked.tried.tokens_out) == (700, 9)
-
-
-@pytest.mark.asyncio
 async def test_claude() -> None:
     looked, (post,) = await found(
         GroundingMethod.CLAUDE_CU, GroundingSettings(), message("", "tool_use", (("t1", "computer", CLICK),))
@@ -111,21 +87,6 @@ async def test_claude() -> None:
 
 
 @pytest.mark.asyncio
-async def test_claude_is_shown_the_screen_when_it_asks() -> None:
-    wish = message("Let me look.", "tool_use", (("t1", "computer", {"action": "screenshot"}),))
-    click = message("", "tool_use", (("t2", "computer", CLICK),))
-    looked, posts = await found(GroundingMethod.CLAUDE_CU, GroundingSettings(), wish, click)
-    assert looked.tried.outcome == "sure"
-    assert looked.tried.tokens_in == 1400
-    for post in posts:
-        check_request("claude", post.body, beta=True)
-    second = posts[1].body["messages"]
-    assert [one["role"] for one in second] == ["user", "assistant", "user"]
-    assert [one["type"] for one in second[2]["content"]] == ["tool_result", "image", "text"]
-    assert second[2]["content"][0]["tool_use_id"] == "t1"
-
-
-@pytest.mark.asyncio
 async def test_the_toolset_is_declared_with_no_beta_and_its_members_are_read() -> None:
     settings = GroundingSettings(claude_tool="computer_toolset_20260801")
     answer = message("", "tool_use", (("t1", "left_click", {"coordinate": [0, 0]}),))
@@ -133,31 +94,6 @@ async def test_the_toolset_is_declared_with_no_beta_and_its_members_are_read() -
     check_request("claude", post.body, beta=True)
     assert "anthropic-beta" not in post.headers
     assert looked.candidates[0].point == Point(10, 20)
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("answer", "outcome"),
-    [
-        (message("ABSENT"), "nothing"),
-        (message("I'd rather not."), "unsure"),
-        (message("", "refusal"), "unsure"),
-        (message("", "tool_use", (("t1", "computer", {"action": "type", "text": "rm -rf"}),)), "unsure"),
-        (Answer({"type": "error", "error": {"type": "authentication_error", "message": "bad"}}, 401), "unavailable"),
-        (Answer({"type": "error", "error": {"type": "invalid_request_error", "message": "bad"}}, 400), "unavailable"),
-        (Answer(b"{"), "unsure"),
-    ],
-)
-async def test_what_is_no_place(answer: Answer, outcome: str) -> None:
-    looked, _ = await found(GroundingMethod.CLAUDE_CU, GroundingSettings(), answer)
-    assert (looked.tried.outcome, looked.candidates) == (outcome, ())
-    assert looked.tried.reason
-
-
-@pytest.mark.asyncio
-async def test_a_connection_that_is_cut_is_unavailable() -> None:
-    looked, _ = await found(GroundingMethod.UITARS, GroundingSettings(), Answer(play=reset))
-    assert (looked.tried.outcome, looked.candidates) == ("unavailable", ())
 
 
 @pytest.mark.asyncio

@@ -119,17 +119,13 @@ def test_the_pointer_is_where_the_answer_says(rig: HandsRig) -> None:
 @pytest.mark.parametrize(
     ("action", "part"),
     [
-        (Move(Point(640, 0)), "640x480"),
-        (Click(Point(-1, 5)), "640x480"),
-        (Drag(start=Point(0, 0), to=Point(0, 480)), "640x480"),
-        (Scroll(Direction.UP, at=Point(9999, 0)), "640x480"),
-        (Key("ctrl+Retrun"), "Retrun"),
-        (Key("a ctrl+nope"), "nope"),
-        (Click(Point(1, 1), keys="hyperspace"), "hyperspace"),
-        (Hold("mouse:side"), "mouse:side"),
+        (Move(Point(640, 0)), "640x480"), (Click(Point(-1, 5)), "640x480"),
+        (Drag(start=Point(0, 0), to=Point(0, 480)), "640x480"), (Scroll(Direction.UP, at=Point(9999, 0)), "640x480"),
+        (Key("ctrl+Retrun"), "Retrun"), (Key("a ctrl+nope"), "nope"),
+        (Click(Point(1, 1), keys="hyperspace"), "hyperspace"), (Hold("mouse:side"), "mouse:side"),
         (Key("ctrl+"), "ctrl+"),
     ],
-)
+)  # fmt: skip
 def test_what_makes_no_sense_is_refused_and_presses_nothing(
     rig: HandsRig, xserver: XServer, action: InputAction, part: str
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -11,18 +10,16 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from acud.evaluator.ocr.match import letters_close, look_for
+from acud.evaluator.ocr.match import look_for
 from acud.evaluator.ocr.reader import RapidEngine, ScreenReader
 from acud.evaluator.ocr.second_reader import SecondReader
 from acud.evaluator.ocr.tesseract import Tesseract
-from acud.evaluator.ocr.text_layout import rows
 from acud.protocol.evaluation import Judges
 from acud.types import AllOf, Answer, Criteria, Rect, Text
 from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
 from tests.tesseract import needs_tesseract
 
 SIZE = (640, 360)
-PITCH = 16
 LINES = [
     "$ make all", "cc main.c -o main.o", "cc parser.c -o parser.o", "warning: unused variable", "ld main.o parser.o",
     "Build finished in 42 seconds", "$ run tests", "alpha passed", "bravo passed", "charlie failed",
@@ -46,11 +43,6 @@ def drawn(
 @pytest.fixture(scope="module")
 def engine() -> RapidEngine:
     return RapidEngine()
-
-
-def texts(engine_or_reader: RapidEngine | ScreenReader, pixels: np.ndarray) -> list[str]:
-    reader = engine_or_reader if isinstance(engine_or_reader, ScreenReader) else ScreenReader(engine_or_reader)
-    return [" ".join(line.text for line in row) for row in rows(reader.read(("view",), pixels))]
 
 
 CODE = [
@@ -108,50 +100,6 @@ def test_words_are_read_and_found(engine: RapidEngine, colours: tuple, font: str
     assert look_for(lines, Text("delta passed", gone=True), 0.5, at).answer is Answer.YES
 
 
-def edits() -> Iterator[list[str]]:
-    """Yield screens as a terminal and a form change: a line replaced, extended, inserted, removed, a letter, blanks."""
-    lines = list(LINES)
-    for row, text in (
-        (3, "note: nothing to do"),
-        (7, "alpha passed in 3 ms"),
-        (0, "$ make clean"),
-        (5, ""),
-        (9, "clean"),
-    ):
-        lines[row] = text
-        yield list(lines)
-    lines.insert(2, "scrolled by one line")
-    yield list(lines)
-    yield []
-    yield list(LINES)
-
-
-@pytest.mark.parametrize("colours", [LIGHT, DARK])
-def test_reading_changes_gives_the_text_that_reading_everything_gives(engine: RapidEngine, colours: tuple) -> None:
-    reader = ScreenReader(engine)
-    reader.read(("view",), drawn(LINES, colours))
-    for lines in edits():
-        pixels = drawn(lines, colours)
-        # Of letters that look alike another processor's rounding may choose another one: -o or -0.
-        read, whole = (list(map(letters_close, texts(one, pixels))) for one in (reader, engine))
-        assert read == whole
-
-
-def test_a_dialog_that_covers_lines_and_goes_again(engine: RapidEngine) -> None:
-    reader, bare = ScreenReader(engine), drawn(LINES)
-    before = texts(reader, bare)
-    covered = bare.copy()
-    covered[60:150, 90:400] = 200
-    dialog = drawn(["Save the changes?", "", "Cancel   OK"], ((0, 0, 0), (200, 200, 200)))[:70, :200]
-    covered[70:140, 120:320] = dialog
-    # The detector weighs each part against the whole picture, and may lose a line here that stands untouched there.
-    known = {line.text for line in reader.read(("view",), covered)}
-    assert {line.text for line in ScreenReader(engine).read((), covered)} <= known
-    assert {"Save the changes?", "3 tests, 1 failed"} <= known
-    assert not any("parser.o" in text for text in known if "ld main" in text)
-    assert texts(reader, bare) == before
-
-
 SCRIPTS = [
     pytest.param(
         "rus", ["Загрузка завершена", "Открыть файл config.toml", "Повторить попытку через 30 секунд"], id="cyrillic"
@@ -203,12 +151,6 @@ def test_a_tesseract_that_hangs_or_dies_leaves_the_first_reading_and_says_so(
         assert ScreenReader(engine, second).read((), screen) == alone
         assert words in second.fault
         assert words in second.cannot_read("Загрузка")
-
-
-@pytest.mark.parametrize("size", [(1, 1), (3, 200), (200, 3), (33, 31)])
-def test_tiny_views_hold_no_text_and_break_nothing(engine: RapidEngine, size: tuple[int, int]) -> None:
-    assert ScreenReader(engine).read((), np.zeros((*size, 4), np.uint8)) == ()
-    ScreenReader(engine).read((), np.random.default_rng(1).integers(0, 256, (*size, 4), np.uint8))
 
 
 def test_an_evaluator_with_an_engine_answers_text_and_no_sentence(tmp_path: Path) -> None:

@@ -187,34 +187,6 @@ def test_only_redacted_pictures_arrive_and_neighbours_can_be_read(tmp_path: Path
     assert crop.identity != result.identity
 
 
-def test_nothing_arrives_where_no_engine_is(tmp_path: Path) -> None:
-    with (
-        OllamaThread("minicpm-v:latest") as server,
-        EvaluatorRig(tmp_path, ollama_url=elsewhere(server), backend="ollama") as rig,
-        PaintedRing(tmp_path / "ring") as ring,
-    ):
-        ring.publish()
-        rig.ready()
-        result = rig.run(ring.job(ask(CRITERIA)))
-        assert verdict_of(result) == (Answer.UNKNOWN, "redaction")
-        assert arrived(server) == []
-
-
-def test_a_local_backend_gets_the_picture_as_it_is(tmp_path: Path) -> None:
-    with (
-        OllamaThread("minicpm-v:latest") as server,
-        EvaluatorRig(tmp_path, ollama_url=server.url, backend="ollama") as rig,
-        PaintedRing(tmp_path / "ring") as ring,
-    ):
-        ring.fill(Rect(0, 0, 320, 200), (255, 255, 255))
-        ring.publish()
-        rig.ready()
-        hide = Hide((HiddenBox("region", Rect(0, 0, 320, 200)),), ring.frame)
-        result = rig.run(replace(ring.job(ask(CRITERIA)), hide=hide))
-        assert verdict_of(result) == (Answer.YES, "")
-        assert arrived(server)[0].min() > 200
-
-
 def test_boxes_follow_crop_and_scale_and_a_later_frame_is_not_taken(tmp_path: Path) -> None:
     with (
         OllamaThread("minicpm-v:latest") as server,

@@ -13,12 +13,10 @@ from acud.types.commentary import (
     AnalysisResult,
     FeedItem,
     SenseEvent,
-    SenseMeta,
 )
 from tests.integration.store_support import open_store
 
 RESULT = AnalysisResult(0, 5, "Reading.", AnalysisContext("Editor", 1, 2), True, "m", 12, 30, None, None)
-PICTURE = {"data": "QUJD", "bbox": [1, 2, 3, 4], "thumb": True}
 
 
 def test_rings_keep_the_newest_and_numbers_grow_over_restarts(tmp_path: Path) -> None:
@@ -38,30 +36,6 @@ def test_rings_keep_the_newest_and_numbers_grow_over_restarts(tmp_path: Path) ->
         assert AnalysisTable(store).find_answered() == AnalysisInputs(3, 4)
         with store.turn():
             assert MessageFeed(store).add(FeedItem(0, "next", "normal", 1)) == FEED_KEPT + 6
-
-
-def test_what_goes_in_comes_out(tmp_path: Path) -> None:
-    meta = SenseMeta(0.93, "Terminal", "~ — zsh", "HDMI-1")
-    event = SenseEvent(0, "visual", 1, 2, "make: *** [all]", meta, PICTURE, {"data": "RA=="}, {"facts": ["a"]}, "acud")
-    with open_store(tmp_path) as store, store.turn():
-        SenseEventTable(store).add(event)
-        [whole], [bare], [words] = (
-            SenseEventTable(store).above(0, pictures=True),
-            SenseEventTable(store).above(0, pictures=False),
-            SenseEventTable(store).words(),
-        )
-        assert (whole.roi, whole.diff, whole.meta, whole.observation) == (
-            PICTURE,
-            {"data": "RA=="},
-            meta,
-            {"facts": ["a"]},
-        )
-        assert (bare.roi, bare.diff) == ({"bbox": [1, 2, 3, 4], "thumb": True}, {})
-        assert (words.roi, words.diff, words.ocr) == (None, None, "make: *** [all]")
-        AnalysisTable(store).add(RESULT, AnalysisInputs())
-        [kept] = AnalysisTable(store).newest(1)
-        assert (kept.analysis, kept.pushed, kept.tokensOut, kept.cost_usd) == ("Reading.", True, None, None)
-        assert AnalysisTable(store).last_pushed() == "Reading."
 
 
 def test_own_words_are_not_among_the_newest_of_others(tmp_path: Path) -> None:

@@ -46,18 +46,6 @@ while True:
 """
 
 
-@pytest.mark.parametrize("turns", [0, 1, 7])
-def test_killed_in_the_middle_of_a_turn(tmp_path: Path, turns: int) -> None:
-    with run_python(WRITER, str(tmp_path), str(turns)) as writer:
-        assert writer.stdout is not None
-        assert writer.stdout.readline() == "middle\n"
-        writer.kill()
-    with open_store(tmp_path) as store:
-        assert store.waits.totals().live == turns * 20
-        assert store.events.newest() == turns * 20
-        assert not store.in_turn
-
-
 def test_killed_at_any_moment_leaves_whole_turns(tmp_path: Path) -> None:
     for _ in range(4):
         with run_python(WRITER, str(tmp_path), "1000000") as writer:
@@ -92,28 +80,6 @@ def test_a_writer_in_another_process_is_named(tmp_path: Path) -> None:
         store.waits.insert(wait())
 
 
-EXCLUSIVE_READER = """
-import sys, apsw
-connection = apsw.Connection(sys.argv[1])
-connection.pragma("locking_mode", "exclusive")
-connection.execute("BEGIN EXCLUSIVE; COMMIT")
-print("locked", flush=True)
-sys.stdin.readline()
-"""
-
-
-def test_a_database_locked_at_the_start_is_a_clear_error(tmp_path: Path) -> None:
-    open_store(tmp_path).close()
-    with run_python(EXCLUSIVE_READER, str(tmp_path / "data.db")) as locker:
-        assert locker.stdout is not None
-        assert locker.stdin is not None
-        assert locker.stdout.readline() == "locked\n"
-        with pytest.raises(StoreUnavailable, match="locked by another process") as caught:
-            open_store(tmp_path)
-        assert caught.value.facts["fault"] == "locked"
-        locker.stdin.close()
-
-
 def test_flipped_bytes_are_found_and_left_alone(tmp_path: Path) -> None:
     filled(tmp_path)
     path = tmp_path / "data.db"
@@ -135,19 +101,6 @@ def test_a_truncated_file_is_found(tmp_path: Path, keep_bytes: int, fault: str) 
     with pytest.raises(StoreUnavailable) as caught:
         open_store(tmp_path)
     assert caught.value.facts["fault"] == fault
-
-
-def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "data.db").write_text("my diary\n" * 100)
-    with pytest.raises(StoreUnavailable, match="not an SQLite database"):
-        open_store(tmp_path)
-    assert (tmp_path / "data.db").read_text() == "my diary\n" * 100
-
-
-def test_a_directory_in_its_place_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "data.db").mkdir()
-    with pytest.raises(StoreUnavailable, match="cannot be opened"):
-        open_store(tmp_path)
 
 
 @pytest.mark.parametrize("existing", [True, False])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from acud.base.errors import Conflict, InvalidRequest, NotFound
+from acud.base.errors import Conflict
 from acud.base.ids import new_id
 from acud.config import StoreSettings
 from acud.store.retention import trim
@@ -21,23 +21,6 @@ def _wake(wait_id: str = "", state: WakeState = WakeState.PENDING, utc_s: float 
     return WakeInfo(
         new_id("wake"), WakeKind.RESOLVED, "text", wait_id, "task-1", address, routes, state, utc_s, begun_utc_s=utc_s
     )
-
-
-def test_a_wake_comes_back_as_it_was(store: Store) -> None:
-    one = _wake("wait-1")
-    store.outbox.insert(one)
-    assert store.outbox.find(one.wake_id[:-2]) == one == store.outbox.of_wait("wait-1")
-    assert store.outbox.find(one.wake_id[-6:]) == one
-    changed = replace(one, state=WakeState.SENT, next_utc_s=NOW_S + 5, attempts=2, sent_by="webhook", reason="r")
-    store.outbox.update(changed)
-    assert store.outbox.find(one.wake_id) == changed
-    assert store.outbox.of_wait("") is None
-    for strange in ("", "wake-zzz", "%"):
-        with pytest.raises(NotFound):
-            store.outbox.find(strange)
-    store.outbox.insert(_wake("wait-2"))
-    with pytest.raises(InvalidRequest, match="several wakes"):
-        store.outbox.find("wake-")
 
 
 def test_a_wait_wakes_once(store: Store) -> None:

@@ -22,12 +22,6 @@ from tests.integration.store_support import DAY_S, NOW_S, evaluation, open_store
 # ---- waits ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_wait_comes_back_as_it_was(store: Store) -> None:
-    one = wait()
-    store.waits.insert(one)
-    assert store.waits.get(one.wait_id) == one
-
-
 def test_an_id_is_there_once(store: Store) -> None:
     one = wait()
     store.waits.insert(one)
@@ -47,11 +41,6 @@ def test_a_wait_ends_once(store: Store) -> None:
     with pytest.raises(Conflict, match="has ended: resolved"):
         store.waits.update(msgspec.structs.replace(one, state=WaitState.TIMEOUT))
     assert store.waits.get(one.wait_id) == ended
-
-
-def test_updating_what_is_not_there(store: Store) -> None:
-    with pytest.raises(NotFound):
-        store.waits.update(wait())
 
 
 def test_find_by_beginning(store: Store) -> None:
@@ -91,18 +80,6 @@ def test_find_by_ending(store: Store) -> None:
         store.waits.find(waits[0].wait_id[-6:])
     assert twin.wait_id in told.value.message
     assert store.waits.find(waits[0].wait_id[-7:]) == waits[0]
-
-
-def test_newest_first_with_total(store: Store) -> None:
-    waits = [wait(), wait(WaitState.TIMEOUT, ended_utc_s=NOW_S), wait(), wait(WaitState.RESOLVED, ended_utc_s=NOW_S)]
-    for one in waits:
-        store.waits.insert(one)
-    assert store.waits.newest((), 2).waits == (waits[3], waits[2])
-    page = store.waits.newest((WaitState.WATCHING, WaitState.TIMEOUT), 2)
-    assert (page.waits, page.total) == ((waits[2], waits[1]), 3)
-    assert store.waits.live() == (waits[0], waits[2])
-    totals = store.waits.totals()
-    assert (totals.live, totals.ended) == (2, 2)
 
 
 def test_a_search_finds_what_words_begin_with_in_all_that_is_kept(store: Store) -> None:
@@ -184,11 +161,6 @@ def _judge(store: Store, wait_id: str, second: int, picture: str) -> None:
     store.evaluations.add(wait_id, replace(evaluation(NOW_S + second), picture=picture))
 
 
-def test_an_evaluation_needs_its_wait(store: Store) -> None:
-    with pytest.raises(Conflict):
-        store.evaluations.add("wait-none", evaluation())
-
-
 # ---- events --------------------------------------------------------------------------------------------------------
 
 
@@ -256,12 +228,6 @@ def test_a_start_without_an_end_is_unknown(store: Store) -> None:
     assert store.requests.recall("r1", "d") == b""
     store.requests.withdraw("r1")
     assert store.requests.recall("r1", "d") == b""
-
-
-def test_a_start_can_be_withdrawn(store: Store) -> None:
-    store.requests.start("r1", "d", NOW_S)
-    store.requests.withdraw("r1")
-    assert store.requests.recall("r1", "d") is None
 
 
 # ---- displays ------------------------------------------------------------------------------------------------------

@@ -45,15 +45,6 @@ def _action(store: Store, task: Task, item: int | None, status: ActionStatus = A
     return action
 
 
-def test_a_task_comes_back_as_it_was(store: Store) -> None:
-    task = _task(store, "a", "b")
-    assert TaskTable(store).get(task.task_id) == task
-    assert TaskTable(store).items(task.task_id) == (PlanItem(1, "a"), PlanItem(2, "b"))
-    paused = replace(task, status=TaskStatus.PAUSED, updated_at=NOW_S + 1, stuck_at=NOW_S)
-    TaskTable(store).update(paused)
-    assert TaskTable(store).get(task.task_id) == paused
-
-
 def test_item_numbers_go_on_and_are_never_reused(store: Store) -> None:
     one, other = _task(store, "only"), _task(store)
     assert [item.number for item in TaskTable(store).append_items(one.task_id, ("x", "y"))] == [2, 3]
@@ -76,16 +67,6 @@ def test_items_count_their_actions(store: Store) -> None:
         TaskTable(store).item(task.task_id, 3)
 
 
-def test_actions_with_their_logs(store: Store) -> None:
-    task = _task(store, "a")
-    actions = [_action(store, task, 1) for _ in range(3)]
-    log = ActionLog("result", "two\nlines", NOW_S)
-    ActionTable(store).add_log(actions[2].action_id, log)
-    found = ActionTable(store).newest_of_item(task.task_id, 1, 2)
-    assert [(view.action, view.logs) for view in found] == [(actions[1], ()), (actions[2], (log,))]
-    assert [view.action for view in ActionTable(store).newest(task.task_id, 10)] == actions
-
-
 def test_an_action_needs_its_task_and_its_item(store: Store) -> None:
     task = _task(store, "a")
     with pytest.raises(Conflict):
@@ -104,14 +85,6 @@ def test_the_action_of_a_wait(store: Store) -> None:
     assert ActionTable(store).of_subject("wait-2") is None
 
 
-def test_a_thread(store: Store) -> None:
-    task = _task(store)
-    for number in range(5):
-        TaskTable(store).add_message(task.task_id, Message("agent", str(number), "text", NOW_S))
-    assert [message.content for message in TaskTable(store).messages(task.task_id, 2)] == ["3", "4"]
-    assert TaskTable(store).count_messages(task.task_id) == 5
-
-
 def test_find_by_beginning_and_nothing_for_paths(store: Store) -> None:
     tasks = [_task(store) for _ in range(2)]
     assert TaskTable(store).find(tasks[1].task_id[:-1]) == tasks[1]
@@ -121,15 +94,6 @@ def test_find_by_beginning_and_nothing_for_paths(store: Store) -> None:
     for strange in ("", "/etc", "../..", "%", "task-'", "*", "/abs/dir", "."):
         with pytest.raises(NotFound):
             TaskTable(store).find(strange)
-
-
-def test_newest_first_by_status(store: Store) -> None:
-    tasks = [_task(store), _task(store, status=TaskStatus.PAUSED), _task(store)]
-    page = TaskTable(store).newest((TaskStatus.ACTIVE,), 1)
-    assert (page.tasks, page.total) == ((tasks[2],), 2)
-    assert TaskTable(store).newest((), 10).total == 3
-    assert TaskTable(store).newest((), 1, offset=2).tasks == (tasks[0],)
-    assert TaskTable(store).all_in(TaskStatus.PAUSED) == (tasks[1],)
 
 
 def test_deleting_takes_everything(store: Store) -> None:

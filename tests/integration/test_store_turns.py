@@ -71,14 +71,6 @@ def test_a_rolled_back_turn_leaves_nothing(store: Store, tmp_path: Path) -> None
     assert (kept(tmp_path), store.events.newest()) == (1, 1)
 
 
-def test_closing_forgets_an_open_turn(tmp_path: Path) -> None:
-    store = open_store(tmp_path)
-    event(store)
-    store.close()
-    store.close()
-    assert kept(tmp_path) == 0
-
-
 def test_a_lock_held_by_another_process_is_named_after_the_timeout(store: Store, tmp_path: Path) -> None:
     other = apsw.Connection(str(tmp_path / "data.db"))
     other.execute("BEGIN IMMEDIATE")
@@ -130,12 +122,6 @@ def test_another_application_id_is_refused(tmp_path: Path) -> None:
         open_store(tmp_path)
 
 
-def test_an_empty_file_becomes_ours(tmp_path: Path) -> None:
-    (tmp_path / "data.db").touch()
-    open_store(tmp_path).close()
-    assert (tmp_path / "data.db").read_bytes()[68:72] == b"acud"
-
-
 def test_a_newer_schema_is_refused_by_name(tmp_path: Path) -> None:
     open_store(tmp_path).close()
     connection = apsw.Connection(str(tmp_path / "data.db"))
@@ -144,10 +130,3 @@ def test_a_newer_schema_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="9000_from_the_future") as caught:
         open_store(tmp_path)
     assert caught.value.facts["fault"] == "newer_schema"
-
-
-def test_opening_again_applies_nothing_twice(tmp_path: Path) -> None:
-    for _ in range(2):
-        with open_store(tmp_path) as store, store.turn():
-            event(store)
-    assert kept(tmp_path) == 2

@@ -174,11 +174,6 @@ def test_only_sockets_of_ours_are_asked(loop: EventLoop, env: dict[str, str], pt
     assert words in surveyed(loop, sessions, pty).fault
 
 
-def test_no_tmux_at_all_says_so(loop: EventLoop, env: dict[str, str]) -> None:
-    sessions = Sessions(loop, PtySettings(tmux="no-such-tmux"), env, NO_SOCKET)
-    assert "cannot start no-such-tmux" in surveyed(loop, sessions, "build").fault
-
-
 def test_a_program_may_print_much_but_not_for_ever(loop: EventLoop) -> None:
     much = said(loop, "sh", "-c", "head -c 1000000 /dev/zero | tr '\\0' x")
     assert (len(much.output), much.complaint) == (1_000_000, "")

@@ -141,25 +141,6 @@ def test_a_websocket_stays_beyond_the_limit_for_heads(running: Running) -> None:
         assert opened.recv(HELD_S) == "still there"
 
 
-def test_idle_ones_make_room(running: Running) -> None:
-    idle = [running.connect() for _ in range(200)]
-    assert running.is_well()
-    assert len(running.connection_limit) <= EACH
-    assert all(ended(one) for one in idle)
-
-
-def test_where_all_are_busy_the_next_is_refused_until_one_goes(running: Running) -> None:
-    busy = [running.connect(get("/hold")) for _ in range(EACH)]
-    for one in busy:
-        assert one.recv(65536)
-    assert ended(running.connect())
-    assert running.connection_limit.refused == 1
-    for one in busy:
-        one.close()
-    until_empty(running)
-    assert running.is_well()
-
-
 SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
 CHUNKED = b"0\r\n\r\n" + SMUGGLED
 TWO_LENGTHS = [

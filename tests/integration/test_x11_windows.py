@@ -12,9 +12,8 @@ from contextlib import ExitStack
 import pytest
 from Xlib import Xatom
 from Xlib.ext import screensaver, shape
-from Xlib.protocol import event
 
-from acud.types import MonitorInfo, Rect, window_at
+from acud.types import Rect, window_at
 from acud.x11 import events
 from acud.x11.connection import Connection
 from acud.x11.events import Resized, Translator, WindowTouched
@@ -81,11 +80,6 @@ def watcher(xserver: XServer) -> Iterator[Watcher]:
     with ExitStack() as stack:
         stack.enter_context(watcher.connection)
         yield watcher
-
-
-def test_an_empty_display_has_no_windows(watcher: Watcher) -> None:
-    whole = MonitorInfo("screen", Rect(0, 0, 640, 480))
-    assert watcher.windows.snapshot() == WindowSnapshot(monitors=(whole,))
 
 
 def test_without_a_manager_the_tree_is_searched(watcher: Watcher, painter: Painter) -> None:
@@ -197,14 +191,6 @@ def test_several_windows_on_one_desktop_window_have_the_frames_that_their_manage
     assert found.outside == Rect(48, 40, 105, 104)
 
 
-def test_monitors_are_areas_of_the_screen(xserver: XServer, watcher: Watcher) -> None:
-    subprocess.run(["xrandr", "--setmonitor", "wall", "320/90x200/60+300+40", "none"], env=xserver.env(), check=True)
-    found = watcher.until(lambda s: len(s.monitors) == 2).monitors
-    assert found[0] == MonitorInfo("wall", Rect(300, 40, 320, 200))
-    subprocess.run(["xrandr", "--delmonitor", "wall"], env=xserver.env(), check=True)
-    watcher.until(lambda s: [one.name for one in s.monitors] == ["screen"])
-
-
 def test_titles_are_followed(watcher: Watcher, painter: Painter) -> None:
     window = painter.window(Rect(10, 10, 100, 80), RED, "before")
     watcher.titles("before")
@@ -244,14 +230,6 @@ def test_hostile_properties_do_no_harm(watcher: Watcher, painter: Painter, fmt: 
     assert len(snapshot.windows[0].title) <= 500
 
 
-def test_a_closed_window_is_gone(watcher: Watcher, painter: Painter) -> None:
-    window = painter.window(Rect(10, 10, 100, 80), RED, "one")
-    watcher.titles("one")
-    window.destroy()
-    painter.connection.sync()
-    watcher.titles()
-
-
 def test_windows_that_vanish_while_read_do_no_harm(xserver: XServer, watcher: Watcher) -> None:
     for _ in range(10):
         with Painter(xserver) as short:
@@ -278,17 +256,6 @@ def test_a_window_manager_is_listened_to(xserver: XServer, watcher: Watcher) -> 
     first = next(w for w in snapshot.windows if w.title == "one")
     assert (first.pid, first.wm_class) == (one.pid, "XTerm")
     watcher.until(lambda s: sorted(w.visibility for w in s.windows) == ["covered", "full"])
-
-
-def test_an_iconified_window_is_unmapped(xserver: XServer, watcher: Watcher, painter: Painter) -> None:
-    xserver.launch("xterm", "-T", "one")
-    window_id = watcher.manage(xserver, "one").windows[0].window_id
-    window = painter.connection.xlib.create_resource_object("window", window_id)
-    change = painter.connection.wire.get_atom("WM_CHANGE_STATE")
-    message = event.ClientMessage(window=window, client_type=change, data=(32, [3, 0, 0, 0, 0]))
-    painter.root.send_event(message, event_mask=0x180000)
-    painter.connection.sync()
-    watcher.until(lambda s: [w.visibility for w in s.windows] == ["unmapped"])
 
 
 def test_geometry_changes_are_told(watcher: Watcher, painter: Painter) -> None:
