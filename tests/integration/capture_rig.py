@@ -22,9 +22,9 @@ from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap, CaptureOptions
 from acud.protocol.capture import Attach, Demand, DisplayWindows, Follow, FromCapture, Notice, SourceHello
 from acud.protocol.children import Fault, Heartbeat, Stop
+from tests.fixtures.patience import LONG_S
 from tests.integration.xserver import XServer
 
-DEADLINE_S = 60
 SLOTS = 4
 ROOT = Path(__file__).parents[2]
 
@@ -157,7 +157,7 @@ class CaptureRig:
 
     # ---- what it says -----------------------------------------------------------------------------------------------
 
-    def take(self, timeout_s: float = DEADLINE_S) -> Any:
+    def take(self, timeout_s: float = LONG_S) -> Any:
         """Return the next message; hellos are answered on the way."""
         if not self._socket.poll(int(timeout_s * 1000)):
             raise TimeoutError(f"nothing said for {timeout_s} s; before: {self.said[-5:]}")
@@ -174,7 +174,7 @@ class CaptureRig:
         for message in self.said[since:] if since is not None else ():
             if holds(message):
                 return message
-        deadline = time.monotonic() + DEADLINE_S
+        deadline = time.monotonic() + LONG_S
         while True:
             message = self.take(deadline - time.monotonic())
             if holds(message):

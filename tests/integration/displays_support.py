@@ -21,9 +21,9 @@ from acud.store.displays import StoredDisplay
 from acud.supervisor.coroutines import run_steps
 from acud.supervisor.displays import ManagedDisplay, ManagedDisplays, processes
 from acud.types import DisplayState
+from tests.fixtures.patience import LONG_S
 from tests.numbers import own_number
 
-PATIENCE_S = 60.0
 _START_S = 50.0
 
 
@@ -73,7 +73,7 @@ class Host:
 
     def until(self, true: Callable[[], bool]) -> None:
         """Turn the loop until `true()`."""
-        give_up_s = time.monotonic() + PATIENCE_S
+        give_up_s = time.monotonic() + LONG_S
         while not true():
             assert time.monotonic() < give_up_s, "nothing happened"
             self.loop.turn(0.05)

@@ -30,8 +30,8 @@ from acud.protocol.evaluation import EvaluatorHello, FromEvaluator, Job, JobResu
 from acud.protocol.questions import Ask, LeafAsk, PictureAsk, View
 from acud.types import Rect, Until
 from acud.waits import conditions
+from tests.fixtures.patience import LONG_S
 
-DEADLINE_S = 60
 SOURCE = ":100"
 
 Message = TypeVar("Message")
@@ -106,7 +106,7 @@ class EvaluatorRig:
         endpoint = f"ipc://{home / 'children'}"
         self.socket.bind(endpoint)
         options = EvaluatorOptions(
-            VisionSettings(**{"connect_timeout_s": DEADLINE_S} | vision),
+            VisionSettings(**{"connect_timeout_s": LONG_S} | vision),
             OcrSettings(),
             owns_ocr,
             str(self.evidence),
@@ -144,13 +144,13 @@ class EvaluatorRig:
 
     def next(self, kind: type[Message], fits: Callable[[Message], bool] = lambda _: True) -> Message:
         """Return the next message of `kind` that fits, reading (and keeping in `received`) whatever comes before."""
-        while self.socket.poll(DEADLINE_S * 1000):
+        while self.socket.poll(LONG_S * 1000):
             _, data = self.socket.recv_multipart()
             message: Any = codec.decode(data, FromEvaluator)  # type: ignore[arg-type]
             self.received.append(message)
             if isinstance(message, kind) and fits(message):
                 return message
-        raise AssertionError(f"no {kind.__name__} within {DEADLINE_S} s; got {self.received}")
+        raise AssertionError(f"no {kind.__name__} within {LONG_S} s; got {self.received}")
 
     def ready(self) -> Self:
         """Wait until the evaluator has said hello and its judges."""
@@ -175,4 +175,4 @@ class EvaluatorRig:
     def stop(self) -> int:
         """Ask it to stop and return its exit code."""
         self.send(Stop())
-        return self.child.wait(DEADLINE_S)
+        return self.child.wait(LONG_S)

@@ -7,13 +7,13 @@ import signal
 import time
 from pathlib import Path
 
-_LONG_S = 60.0
+from tests.fixtures.patience import LONG_S
 
 
 def halt(pid: int) -> None:
     """Have a process stand still; it does once this returns."""
     os.kill(pid, signal.SIGSTOP)
-    end_s = time.monotonic() + _LONG_S
+    end_s = time.monotonic() + LONG_S
     while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "T":
         assert time.monotonic() < end_s, "it runs on"
 

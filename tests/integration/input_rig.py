@@ -19,7 +19,8 @@ from acud.protocol.capture import Act, Acted, DropActs
 from acud.types.actions import InputAction
 from acud.x11.connection import Connection
 from acud.x11.keyboard import Xkb
-from tests.integration.capture_rig import DEADLINE_S, CaptureRig
+from tests.fixtures.patience import LONG_S
+from tests.integration.capture_rig import CaptureRig
 from tests.integration.halting import go_on, halt
 from tests.integration.xserver import XServer
 
@@ -125,7 +126,7 @@ class Witness:
 
     def until(self, holds: Callable[[], bool]) -> None:
         """Ask the server again and again until `holds`."""
-        deadline_s = time.monotonic() + DEADLINE_S
+        deadline_s = time.monotonic() + LONG_S
         while not holds():
             assert time.monotonic() < deadline_s, "it never came"
 
@@ -148,7 +149,7 @@ class Program:
         assert self.process.stdout is not None
         pending = b""
         while True:
-            assert select.select([self.process.stdout], [], [], DEADLINE_S)[0], f"it says no more than {self.said[-3:]}"
+            assert select.select([self.process.stdout], [], [], LONG_S)[0], f"it says no more than {self.said[-3:]}"
             part = os.read(self.process.stdout.fileno(), 65536)
             assert part, "it ended"
             *whole, pending = (pending + part).split(b"\n")

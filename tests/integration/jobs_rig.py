@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
@@ -25,8 +25,8 @@ from acud.evaluator.judges.picture_format import encode_for_judge
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.evaluator import FleetJudge
 from acud.protocol.worker import WorkerAsk
+from tests.fixtures.patience import LONG_S, until_true
 
-LONG_S = 60.0
 _ASKED_S = 100.0
 """A call ends with an answer, or with what its test is about: processes may start one after the other for it."""
 QUESTION = JudgeQuestion("the lamp is green", 3.0, 60.0)
@@ -41,16 +41,6 @@ def noise(side: int) -> JudgePicture:
     """Return a view that JPEG cannot make small."""
     pixels = np.random.default_rng(7).integers(0, 255, (side, side, 4), np.uint8)
     return encode_for_judge(pixels, side, 95)
-
-
-async def until(check: Callable[[], Any], what: str, long_s: float = LONG_S) -> None:
-    """Return once `check()` is true. Raises: AssertionError when that takes too long."""
-    try:
-        async with asyncio.timeout(long_s):
-            while not check():  # noqa: ASYNC110 - what is waited for is another process's doing
-                await asyncio.sleep(0.02)
-    except TimeoutError:
-        raise AssertionError(f"waited {long_s:g} s for {what}") from None
 
 
 class Worker:
@@ -109,13 +99,13 @@ class Worker:
 
     async def ready(self) -> Self:
         """Wait until it takes jobs."""
-        await until(lambda: self.events("worker.ready") or self.process.poll() is not None, "a worker")
+        await until_true(lambda: self.events("worker.ready") or self.process.poll() is not None, "a worker")
         assert self.process.poll() is None, (self.home / "log").read_text()
         return self
 
     async def took(self) -> None:
         """Wait until it has begun a job."""
-        await until(lambda: self.events("job.taken"), "a job that is begun")
+        await until_true(lambda: self.events("job.taken"), "a job that is begun")
 
     def kill(self) -> None:
         """SIGKILL."""

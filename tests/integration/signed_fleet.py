@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,6 @@ from acud_fleet.registry import Life, Member
 from tests import nkey_files
 from tests.fleet_servers import FleetServers
 
-LONG_S = 60.0
 LEASE_S = 2.0
 
 
@@ -63,12 +62,6 @@ class Members:
             yield client
         finally:
             await client.close()
-
-
-async def until(check: Callable[[], object]) -> None:
-    async with asyncio.timeout(LONG_S):
-        while not check():  # noqa: ASYNC110 - another process's doing
-            await asyncio.sleep(0.02)
 
 
 class Daemon:

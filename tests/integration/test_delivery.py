@@ -19,10 +19,9 @@ from acud.protocol.bootstrap import Bootstrap, DeliveryOptions
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.delivery import Deliver, Delivered, DeliveryHello, FromDelivery
 from acud.types import RouteName, WakeKind
+from tests.fixtures.patience import LONG_S
 from tests.integration.halting import go_on, halt
 from tests.wake_receiver import TOKEN, Receiver
-
-DEADLINE_S = 60
 
 
 class DeliveryProcess:
@@ -57,11 +56,11 @@ class DeliveryProcess:
 
     def next(self, kind: type) -> Any:
         """Return the next message of `kind`, leaving out what comes before."""
-        while self._socket.poll(DEADLINE_S * 1000):
+        while self._socket.poll(LONG_S * 1000):
             message: Any = codec.decode(self._socket.recv_multipart()[1], FromDelivery)  # type: ignore[arg-type]
             if isinstance(message, kind):
                 return message
-        raise AssertionError(f"no {kind.__name__} within {DEADLINE_S} s")
+        raise AssertionError(f"no {kind.__name__} within {LONG_S} s")
 
 
 def _delivery(number: int, route: RouteName) -> Deliver:
@@ -110,10 +109,10 @@ def test_a_stop_lets_deliveries_end(tmp_path: Path, other: Receiver) -> None:
         halt(process.child.pid)  # its grace begins when it reads the order, however late we are run
         process.send(Stop())
         other.release.set()
-        assert other.hung_up.wait(DEADLINE_S)
+        assert other.hung_up.wait(LONG_S)
         go_on(process.child.pid)
         assert process.next(Delivered).wake_id == "wake-1"
-        assert process.child.wait(DEADLINE_S) == 0
+        assert process.child.wait(LONG_S) == 0
 
 
 def test_a_stop_does_not_wait_for_ever(tmp_path: Path, other: Receiver) -> None:
@@ -121,7 +120,7 @@ def test_a_stop_does_not_wait_for_ever(tmp_path: Path, other: Receiver) -> None:
         process.send(_delivery(1, RouteName.OPENCLAW))
         other.wait_for(1)
         process.send(Stop())
-        assert process.child.wait(DEADLINE_S) == 0
+        assert process.child.wait(LONG_S) == 0
 
 
 def test_a_route_that_is_not_set_up_is_refused(tmp_path: Path) -> None:
@@ -134,5 +133,5 @@ def test_a_route_that_is_not_set_up_is_refused(tmp_path: Path) -> None:
 def test_it_ends_with_its_parent(tmp_path: Path) -> None:
     wrong = Bootstrap("ipc:///nowhere", "relay", 1, 1.0, False, DeliveryOptions(WakeSettings(), "", ""))
     child = subprocess.Popen([sys.executable, "-m", "acud.delivery"], stdin=subprocess.PIPE)
-    child.communicate(codec.encode(wrong), timeout=DEADLINE_S)
+    child.communicate(codec.encode(wrong), timeout=LONG_S)
     assert child.returncode == 3

@@ -20,18 +20,11 @@ from acud.types import DisplayInfo, DisplayState, WaitInfo, WaitState
 from acud_fleet.places import Kind, ObjectInfo, Places
 from acud_fleet.registry import Registry
 from acud_fleet.state_mirror import read_info
+from tests.fixtures.patience import until_true
 from tests.fleet_servers import FleetServers
 from tests.integration.client_replies import wait_info
 
-_LONG_S = 60.0
 _ENDPOINTS = 8
-
-
-async def until(check, what: str) -> None:  # type: ignore[no-untyped-def]
-    """Return once `check()` is true."""
-    async with asyncio.timeout(_LONG_S):
-        while not check():  # noqa: ASYNC110 - what is waited for is another process's doing
-            await asyncio.sleep(0.02)
 
 
 async def test_what_is_heard_comes_once_in_order_over_a_server_that_died_and_no_more_after_the_end() -> None:
@@ -51,18 +44,18 @@ async def test_what_is_heard_comes_once_in_order_over_a_server_that_died_and_no_
                 if data.endswith(b"7"):
                     tells.nats.push()
                     assert tells.nats.pending_data_size == 0
-            await until(lambda: len(heard) == 100, "what was told")
+            await until_true(lambda: len(heard) == 100, "what was told")
             nats.servers[0].kill()
-            await until(lambda: not hears.connected and not tells.connected, "the loss")
+            await until_true(lambda: not hears.connected and not tells.connected, "the loss")
             nats.servers[0].start()
-            await until(lambda: hears.connected and tells.connected, "the server")
+            await until_true(lambda: hears.connected and tells.connected, "the server")
             await hears.nats.flush()  # it has the subscription again
             for data in wanted[100:]:
                 await tells.nats.publish("told.b", data)
-            await until(lambda: len(heard) == 200, "what was told after it")
+            await until_true(lambda: len(heard) == 200, "what was told after it")
             end()
             await tells.nats.publish("told.c", b"more")
-            await until(lambda: other.pending_msgs == 201, "what others hear")
+            await until_true(lambda: other.pending_msgs == 201, "what others hear")
     assert heard == wanted
 
 
@@ -183,8 +176,8 @@ async def test_a_server_that_turns_everybody_away_is_not_held_on_to(words: bytes
             if was_there:
                 await connection.ready()
                 nats.servers[0].kill()
-                await until(lambda: not connection.connected, "the loss")
+                await until_true(lambda: not connection.connected, "the loss")
             with Turning(port, words) as turning:
-                await until(lambda: len(turning.taken) >= 5, "five tries")
+                await until_true(lambda: len(turning.taken) >= 5, "five tries")
                 held = turning.held()
     assert held <= 2  # the newest, and the one before it on its way out

@@ -18,9 +18,9 @@ from acud_fleet.initialisation import FleetRoles
 from acud_fleet.streams import PLACES_KEPT_S, Bucket
 from tests import nkey_files
 from tests.certificates import Authority, Pair
+from tests.fixtures.patience import LONG_S
 from tests.nats_servers import Nats
 
-_LONG_S = 60.0
 pytestmark = pytest.mark.asyncio
 
 
@@ -29,7 +29,7 @@ async def _joined(url: str, **given: Any):  # type: ignore[no-untyped-def]
     async with NatsConnection(
         FleetSettings(url=url, **{name: str(value) for name, value in given.items()}), "t"
     ) as made:
-        await asyncio.wait_for(made.ready(), _LONG_S)
+        await asyncio.wait_for(made.ready(), LONG_S)
         yield made
 
 
@@ -49,7 +49,7 @@ async def _refused(url: str, words: str, **given: Any) -> None:
     news: list[bool] = []
     async with NatsConnection(settings, "t", lambda connected, text: news.append(connected)) as connection:
         try:
-            async with asyncio.timeout(_LONG_S):
+            async with asyncio.timeout(LONG_S):
                 while words not in connection.fault:  # noqa: ASYNC110 - the server's doing
                     await asyncio.sleep(0.02)
         except TimeoutError:
@@ -64,7 +64,7 @@ async def _unusable(words: str, **given: Any) -> None:
     settings = FleetSettings(url="tls://127.0.0.1:1", **{name: str(value) for name, value in given.items()})
     async with NatsConnection(settings, "t") as connection:
         with pytest.raises(ConfigError, match=words) as caught:
-            await asyncio.wait_for(connection.ready(), _LONG_S)
+            await asyncio.wait_for(connection.ready(), LONG_S)
         assert "[fleet]" in caught.value.hint or "key without" in caught.value.hint
         assert "SU" not in str(caught.value)
 
@@ -182,7 +182,7 @@ async def test_what_a_user_may_not_do_is_named(tmp_path: Path) -> None:
             denied = r"a job: .*the servers said: .*publish to \"acud.job.x\""
             with pytest.raises(Unavailable, match=denied), connection.translate_faults("a job"):
                 await _denied(connection)
-            await connection.nats.flush(int(_LONG_S))
+            await connection.nats.flush(int(LONG_S))
             with pytest.raises(Unavailable, match="a job: ") as caught, connection.translate_faults("a job"):
                 await connection.streams.publish("acud.nowhere", b"", timeout=1.0)
             assert "the servers said" not in caught.value.message
@@ -191,7 +191,7 @@ async def test_what_a_user_may_not_do_is_named(tmp_path: Path) -> None:
 async def _denied(connection: NatsConnection) -> None:
     """Publish what this user may not, and do not wait for an answer before the server's refusal has come."""
     await connection.nats.publish("acud.job.x", b"")
-    await connection.nats.flush(int(_LONG_S))  # its answer comes behind the refusal
+    await connection.nats.flush(int(LONG_S))  # its answer comes behind the refusal
     await connection.streams.publish("acud.job.x", b"", timeout=1.0)
 
 

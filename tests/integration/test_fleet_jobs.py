@@ -21,9 +21,10 @@ from acud.features.fleet.worker.service import JobService
 from acud.protocol import codec
 from acud.protocol.jobs import VisionAnswer, VisionJob, digest_of
 from acud.types import Answer, unknown, yes
+from tests.fixtures.patience import until_true
 from tests.fleet_proxy import Proxy
 from tests.fleet_servers import FleetServers
-from tests.integration.jobs_rig import LONG_S, QUESTION, Worker, connected, emptied, host, noise, picture, queued, until
+from tests.integration.jobs_rig import LONG_S, QUESTION, Worker, connected, emptied, host, noise, picture, queued
 
 pytestmark = pytest.mark.asyncio
 
@@ -223,7 +224,7 @@ async def test_a_job_in_anothers_name_or_whose_answers_would_go_elsewhere_is_ref
             others = replace(job, host="alpha", answer_to="acud.answer.alpha.a.job-1")
             for body in (codec.encode(job), codec.encode(others), b"nothing of the kind"):
                 await connection.streams.publish(sent, body)
-            await until(lambda: len(worker.events("job.refused")) == 3, "three refusals")
+            await until_true(lambda: len(worker.events("job.refused")) == 3, "three refusals")
             subjects = {heard._pending_queue.get_nowait().subject for _ in range(heard.pending_msgs)}
             assert subjects <= {sent}
 

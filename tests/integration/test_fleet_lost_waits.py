@@ -29,13 +29,13 @@ from acud_fleet.lost_waits import LostWaits
 from acud_fleet.places import Places, read_info
 from acud_fleet.registry import Life, Registry, Roster
 from acud_fleet.wakes import AgentWakes
+from tests.fixtures.patience import LONG_S
 from tests.fleet_servers import FleetServers
 from tests.integration.client_replies import wait_info
 
 LEASE_S = 2.0
 HOSTS = ("h1", "h2", "h3", "h4", "h5", "h6")
 """One for each test, whose agent has its name."""
-_LONG_S = 60.0
 pytestmark = pytest.mark.asyncio
 
 
@@ -67,7 +67,7 @@ class Side:
         )
 
     async def ended(self, wait: WaitInfo) -> WaitInfo:
-        async with asyncio.timeout(_LONG_S):
+        async with asyncio.timeout(LONG_S):
             return (await self.lost_waits.until_ended(wait.wait_id)).wait
 
 
@@ -119,7 +119,7 @@ async def standing(one: Side, host: str, wait: WaitInfo) -> ObjectPlace:
 
 async def sent(one: Side, host: str, wait: WaitInfo) -> ObjectPlace:
     """Return what is told of a wait once its wake is in the stream."""
-    async with asyncio.timeout(_LONG_S):
+    async with asyncio.timeout(LONG_S):
         while not (place := await standing(one, host, wait)).sent:  # noqa: ASYNC110 - another process's doing
             await asyncio.sleep(0.02)
     return place
@@ -129,7 +129,7 @@ async def woken(one: Side, agent: str) -> list[tuple[str, str]]:
     """Take all wakes that the stream has for the agent, one at least: ids and texts."""
     found = []
     async with AgentWakes(one.connection, agent) as wakes:
-        while (taken := await wakes.next(1.0 if found else _LONG_S)) is not None:
+        while (taken := await wakes.next(1.0 if found else LONG_S)) is not None:
             found.append((taken.wake.id, taken.wake.text))
             await taken.ack()
     return found
@@ -167,7 +167,7 @@ async def test_what_an_endpoint_that_died_between_end_and_wake_left_is_sent_by_t
         before.setattr(lost_waits, "publish_wake", hang)
         async with endpoint(url) as first:
             wait = await armed(first, "h2")
-            async with asyncio.timeout(_LONG_S):
+            async with asyncio.timeout(LONG_S):
                 await reached.wait()
     async with endpoint(url) as second:
         place = await standing(second, "h2", wait)
@@ -264,13 +264,13 @@ async def test_a_host_that_answers_is_not_lost_without_its_lease(url: str) -> No
     async with side(url, "endpoint") as one:
         roster = Roster(one.connection, lambda word, member: told.append(f"{member.host} {word}"), answers)
         await roster.registry.renew(HostState("h9", "x", {}, 0, 9, 0.0, "1", VERSION, time.time()))
-        async with asyncio.timeout(_LONG_S):
+        async with asyncio.timeout(LONG_S):
             while "h9" not in asked:
                 await roster.read()
                 await asyncio.sleep(0.05)
         assert roster.all()["h9"].life is Life.UP
         lives = False
-        async with asyncio.timeout(_LONG_S):
+        async with asyncio.timeout(LONG_S):
             while roster.all()["h9"].life is not Life.LOST:
                 await roster.read()
                 await asyncio.sleep(0.05)

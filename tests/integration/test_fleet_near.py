@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -20,17 +19,11 @@ from acud_fleet import envelopes
 from acud_fleet.host_client import HostClient
 from acud_fleet.near_connections import AnswerInbox, NearConnections
 from acud_fleet.registry import Life, Member
+from tests.fixtures.patience import LONG_S, until_true
 from tests.fleet_servers import FleetServers
 from tests.nats_servers import Nats, NatsServer
 
-LONG_S = 60.0
 pytestmark = pytest.mark.asyncio
-
-
-async def until(check: Callable[[], object]) -> None:
-    async with asyncio.timeout(LONG_S):
-        while not check():  # noqa: ASYNC110 - another process's doing
-            await asyncio.sleep(0.02)
 
 
 async def test_a_host_is_asked_over_its_own_server_as_long_as_that_lives() -> None:
@@ -57,9 +50,9 @@ async def test_a_host_is_asked_over_its_own_server_as_long_as_that_lives() -> No
                 inbox = await _found(near, places[its])
                 assert inbox.connection.server == host.server == places[its]
                 await inbox.connection.nats.publish("question", b"1", reply=f"{inbox.subject}.1")
-                await until(lambda: heard == [b"1"])
+                await until_true(lambda: heard == [b"1"])
             nats.servers[its].kill()
-            await until(lambda: near.to(places[its]) is None)
+            await until_true(lambda: near.to(places[its]) is None)
             nats.servers[its].start()
             inbox = await _found(near, places[its])
             assert inbox.connection.server == places[its]
@@ -68,7 +61,7 @@ async def test_a_host_is_asked_over_its_own_server_as_long_as_that_lives() -> No
 
 
 async def _found(near: NearConnections, place: str) -> AnswerInbox:
-    await until(lambda: near.to(place))
+    await until_true(lambda: near.to(place))
     found = near.to(place)
     assert found is not None
     return found
@@ -107,7 +100,7 @@ async def test_a_server_that_does_not_find_the_others_says_nothing_about_a_host(
             await client.open()
             running = asyncio.create_task(client.run())
             asked = [await client.ask("h1", Doctor(), f"req-{number}", LONG_S) for number in range(3)]
-            await until(lambda: client.near.to(place))
+            await until_true(lambda: client.near.to(place))
             asked.append(await client.ask("h1", Doctor(), "req-near", LONG_S))
             assert asked == [DoctorReply(())] * 4
             running.cancel()

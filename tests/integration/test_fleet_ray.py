@@ -10,8 +10,9 @@ import pytest
 
 from acud.evaluator.judges.judge import JudgeQuestion
 from acud.types import Answer
+from tests.fixtures.patience import until_true
 from tests.fleet_servers import FleetServers
-from tests.integration.jobs_rig import QUESTION, Worker, host, picture, until
+from tests.integration.jobs_rig import QUESTION, Worker, host, picture
 
 pytestmark = [
     pytest.mark.asyncio,
@@ -25,7 +26,7 @@ _ACTORS = {"judge": "tests.ray_judges:make", "actors": 2, "calls_per_actor": 2, 
 async def test_two_actors_answer_one_dies_and_is_made_again(tmp_path: Path) -> None:
     with FleetServers() as nats, Worker(tmp_path, nats.url, backends=(), ray=_ACTORS) as worker:
         async with host(nats.url, timeout_s=120) as judge:
-            await until(lambda: worker.events("worker.ready"), "the actors", 150)
+            await until_true(lambda: worker.events("worker.ready"), "the actors", 150)
             pids = set(worker.events("ray.ready")[0]["pids"])
             assert len(pids) == 2
             assert str(worker.process.pid) not in pids

@@ -34,8 +34,9 @@ from acud_fleet.access import Role
 from acud_fleet.host_wakes import WakeAcks, WakePublisher, make_shared_wake
 from acud_fleet.wakes import AgentWakes
 from tests import nkey_files
+from tests.fixtures.patience import until_true
 from tests.fleet_servers import FleetServers, nothing_told
-from tests.integration.signed_fleet import LONG_S, Daemon, Members, asking, running, serving, signed_servers, until
+from tests.integration.signed_fleet import LONG_S, Daemon, Members, asking, running, serving, signed_servers
 from tests.nats_servers import settled
 
 pytestmark = pytest.mark.asyncio
@@ -88,7 +89,7 @@ async def test_a_host_does_nothing_for_a_request_that_no_endpoint_signed(members
         assert daemon.asked == 0
         reply = await client.ask("h1", Doctor(), new_id("req"), LONG_S)
         assert (daemon.asked, len(reply.findings)) == (1, 1)
-        await until(lambda: len(copies) >= 3)
+        await until_true(lambda: len(copies) >= 3)
         true = copies[2]
         again = await operator.request(subject, true.data, timeout=LONG_S, headers=true.headers)
         assert b"came a second time" in again.data
@@ -111,7 +112,7 @@ async def test_an_endpoint_takes_no_reply_that_its_host_did_not_sign(members: Me
 
         async def refused(words: str) -> None:
             async with running(client.ask("h1", Doctor(), new_id("req"), LONG_S)):
-                await until(lambda: words in endpoint.warnings.get("signatures", ("", ""))[0])
+                await until_true(lambda: words in endpoint.warnings.get("signatures", ("", ""))[0])
 
         lying = await operator.subscribe("acud.req.h1", cb=lie)
         await settled(operator)
@@ -157,7 +158,7 @@ async def test_an_agent_gets_no_wake_that_its_host_did_not_sign_and_its_host_no_
             await stream.publish("acud.seen.h1.main", seen, headers=by_host)
             await taken.ack()
             async with running(WakeAcks("h1", host, daemon).run()):
-                await until(lambda: daemon.seen)
+                await until_true(lambda: daemon.seen)
             assert daemon.seen == ["wake-true"]
             assert "the seen on acud.seen.h1.main" in host.warnings["signatures"][0]
             assert await wakes.next(1.0) is None
@@ -195,7 +196,7 @@ async def test_a_worker_does_no_job_that_no_host_signed_and_a_host_takes_no_answ
             assert taken.job.job_id == asked.job_id
             lie = VisionAnswer(asked.job_id, 0, asked.digest, Verdict(Answer.YES, "says the operator"))
             await beside.publish(taken.job.answer_to, codec.encode(lie))
-            await until(lambda: asker.refused)
+            await until_true(lambda: asker.refused)
             assert not asked.answers[0].done()
             # Nor does the worker believe who says in the host's stead that nobody waits.
             found = await taken.begin("w1")

@@ -31,11 +31,11 @@ from acud_fleet.initialisation import FleetRoles, PartState
 from acud_fleet.places import Places
 from acud_fleet.wakes import AgentWakes, publish_wake
 from tests import nkey_files
+from tests.fixtures.patience import LONG_S
 from tests.fleet_servers import FleetServers, nothing_told
 from tests.nats_servers import Nats
 
 SECRET = b"hunter2, typed on h2"
-_LONG_S = 60.0
 ROLES = FleetRoles(("h1", "h2"), ("main",), ("vision",))
 pytestmark = pytest.mark.asyncio
 
@@ -114,8 +114,8 @@ async def test_a_host_reads_nothing_of_another_and_changes_no_stream(servers: st
             assert after.config == found.config
             assert after.state.messages == found.state.messages
         own = f"{names.api}.DIRECT.GET.ACUD_EVENTS.acud.event.h1.>"
-        assert (await asked(thief, own, within_s=_LONG_S)).startswith("its own")
-        assert "Bad Request" in await asked(thief, own, {"seq": 1}, _LONG_S)  # no other by its number beside it
+        assert (await asked(thief, own, within_s=LONG_S)).startswith("its own")
+        assert "Bad Request" in await asked(thief, own, {"seq": 1}, LONG_S)  # no other by its number beside it
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -161,7 +161,7 @@ async def test_no_answer_of_the_servers_goes_where_who_asks_may_not_publish(tmp_
             await thief.nats.flush()
             # What was asked last is answered last, and so all that came before has been done.
             last = f"{api}.DIRECT.GET.ACUD_EVENTS.acud.event.h1.>"
-            assert (await asked(thief, last, within_s=_LONG_S)) != "refused"
+            assert (await asked(thief, last, within_s=LONG_S)) != "refused"
             await victim.nats.flush()
             after = [(await thief.streams.stream_info(one)).state for one in ("ACUD_WAKES", "KV_acud_members")]
             assert [one.messages for one in after] == [one.messages for one in before]
@@ -184,7 +184,7 @@ async def test_a_wake_in_anothers_name_reaches_no_agent(tmp_path: Path) -> None:
             true = Deliver("wake-2", 1, RouteName.FLEET, WakeKind.RESOLVED, "it is done, says h1", 1.0)
             assert (await WakePublisher("h1", thief, nothing_told).bring(true)).result == "sent"
             async with AgentWakes(reader) as wakes:
-                taken = await wakes.next(_LONG_S)
+                taken = await wakes.next(LONG_S)
                 assert taken is not None
                 assert (taken.wake.id, taken.wake.host) == ("wake-2", "h1")
                 assert await wakes.next(1.0) is None
@@ -205,7 +205,7 @@ async def test_an_endpoint_alone_may_wake_in_the_name_of_a_host(tmp_path: Path) 
             await publish_wake(endpoint, wake, names.ENDPOINT, "ACUD_WAKES")
             await publish_wake(endpoint, wake, names.ENDPOINT, "ACUD_WAKES")
             async with AgentWakes(reader) as wakes:
-                taken = await wakes.next(_LONG_S)
+                taken = await wakes.next(LONG_S)
                 assert taken is not None
                 assert (taken.wake.id, taken.wake.host) == ("wake-1", "h2")
                 assert await wakes.next(1.0) is None

@@ -21,10 +21,10 @@ from acud_fleet.events import ID
 from acud_fleet.host_wakes import WakeCarrier, WakePublisher, make_shared_wake
 from acud_fleet.wakes import AgentWakes, TakenWake
 from tests import fleet_reader
+from tests.fixtures.patience import LONG_S
 from tests.fleet_proxy import Proxy
 from tests.fleet_servers import FleetServers, nothing_told
 
-_LONG_S = 60.0
 pytestmark = pytest.mark.asyncio
 
 
@@ -36,7 +36,7 @@ def _delivery(wake_id: str, agent_id: str = "", reminder: int = 0) -> Deliver:
 
 async def _sent(publisher: WakePublisher, delivery: Deliver) -> Delivered:
     """Try as the outbox does, until the stream has it."""
-    async with asyncio.timeout(_LONG_S):
+    async with asyncio.timeout(LONG_S):
         while (outcome := await publisher.bring(delivery)).result != "sent":
             assert outcome.result == "retry"
             await asyncio.sleep(0.05)
@@ -44,7 +44,7 @@ async def _sent(publisher: WakePublisher, delivery: Deliver) -> Delivered:
 
 
 async def _next(wakes: AgentWakes) -> TakenWake:
-    taken = await wakes.next(_LONG_S)
+    taken = await wakes.next(LONG_S)
     assert taken is not None
     return taken
 
@@ -94,7 +94,7 @@ async def test_a_wake_whose_acknowledgement_was_lost_is_heard_twice_by_one_id_an
                 assert (await publisher.bring(_delivery("wake-2"))).result == "retry"
             wire.heal()
             await _sent(publisher, _delivery("wake-2"))
-            ids = [((await heard.next_msg(_LONG_S)).headers or {})[ID] for _ in range(3)]
+            ids = [((await heard.next_msg(LONG_S)).headers or {})[ID] for _ in range(3)]
             assert ids == ["wake-1", "wake-2", "wake-2"]
             # What the servers no longer know again is in the stream twice: a day later, or after they lost their disk.
             body = msgspec.json.encode(make_shared_wake(_delivery("wake-2"), "h1"))
@@ -136,7 +136,7 @@ async def test_what_a_reader_gives_back_while_it_asks_for_more_reaches_the_next_
                 for _ in ids:
                     await _next(wakes)
                 asking = asyncio.create_task(wakes.batch(len(ids)))
-                async with asyncio.timeout(_LONG_S):
+                async with asyncio.timeout(LONG_S):
                     while not await _asked(connection):  # noqa: ASYNC110 - the servers tell nobody
                         await asyncio.sleep(0.01)
                 asking.cancel()
@@ -161,7 +161,7 @@ async def test_as_many_wakes_are_carried_side_by_side_as_there_are_places_and_th
             routes = _Routes(places)
             carrier = WakeCarrier("main", connection, routes, places)  # type: ignore[arg-type]
             carrying = asyncio.create_task(carrier.run())
-            async with asyncio.timeout(_LONG_S):
+            async with asyncio.timeout(LONG_S):
                 while len(routes.taken) < 2 * places + 2 or await _in_hand(connection) > 2:  # noqa: ASYNC110
                     await asyncio.sleep(0.01)  # the last two wait for others
             carrying.cancel()

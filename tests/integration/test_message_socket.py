@@ -15,8 +15,8 @@ import zmq
 from acud.protocol import codec, zmtp
 from acud_fleet import message_socket
 from acud_fleet.message_socket import MessageConnection, MessageServer, give_connection, listen_at
+from tests.fixtures.patience import LONG_S
 
-LONG_S = 60.0
 pytestmark = pytest.mark.asyncio
 CLIENTS = 8
 

@@ -6,23 +6,16 @@ import errno
 import os
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from acud.features.recording.recorder.disk_thread import Disk, RecordingPart
+from tests.fixtures.patience import until
 
 REC = "rec-0123456789abcdefghjkmnp"
 PART = RecordingPart(b"v" * 100, b"row\n", 1.0, 1)
-
-
-def until(so: Callable[[], bool]) -> None:
-    end_s = time.monotonic() + 60
-    while not so():
-        assert time.monotonic() < end_s
-        time.sleep(0.01)
 
 
 def test_what_is_put_is_written_in_order(tmp_path: Path) -> None:

@@ -18,8 +18,8 @@ from acud.supervisor.terminal_sessions import Sessions
 from acud.supervisor.terminal_sessions.program_call import CallResult, ProgramCall
 from acud.types import Verdict
 from acud.waits.terminals import SessionSurvey, parse_session_name
+from tests.fixtures.patience import LONG_S
 
-DEADLINE_S = 60
 NO_SOCKET = Path("/nowhere/tmux")
 """Of sessions that acud opened: there are none."""
 
@@ -40,7 +40,7 @@ def env() -> Iterator[dict[str, str]]:
 
 def turned(loop: EventLoop, found: Callable[[], bool]) -> None:
     """Turn the loop until `found`."""
-    give_up_s = time.monotonic() + DEADLINE_S
+    give_up_s = time.monotonic() + LONG_S
     while not found():
         assert time.monotonic() < give_up_s
         loop.turn(1.0)
@@ -54,7 +54,7 @@ def surveyed(loop: EventLoop, sessions: Sessions, name: str) -> SessionSurvey:
     return found[0]
 
 
-def said(loop: EventLoop, *command: str, timeout_s: float = DEADLINE_S) -> CallResult:
+def said(loop: EventLoop, *command: str, timeout_s: float = LONG_S) -> CallResult:
     """Return what a program said."""
     found: list[CallResult] = []
     ProgramCall(loop, list(command), dict(os.environ), timeout_s, found.append)
@@ -76,7 +76,7 @@ def test_the_usual_server_is_that_of_the_environment_and_not_one_we_live_in(
     loop: EventLoop, env: dict[str, str]
 ) -> None:
     sessions = Sessions(
-        loop, PtySettings(poll_s=0.1, timeout_s=DEADLINE_S), {**env, "TMUX": "/nowhere/else,1,0"}, NO_SOCKET
+        loop, PtySettings(poll_s=0.1, timeout_s=LONG_S), {**env, "TMUX": "/nowhere/else,1,0"}, NO_SOCKET
     )
     assert surveyed(loop, sessions, "build").sessions == ()
     assert surveyed(loop, sessions, "build").fault == ""
@@ -91,7 +91,7 @@ def test_the_usual_server_is_that_of_the_environment_and_not_one_we_live_in(
 
 def test_a_watched_session_is_surveyed_with_its_text_until_nobody_watches(loop: EventLoop, env: dict[str, str]) -> None:
     watcher = Watcher()
-    sessions = Sessions(loop, PtySettings(poll_s=0.1, timeout_s=DEADLINE_S), env, NO_SOCKET)
+    sessions = Sessions(loop, PtySettings(poll_s=0.1, timeout_s=LONG_S), env, NO_SOCKET)
     sessions.watchers.add(watcher, Order.CORE)
     new = ["tmux", "-u", "new-session", "-d", "-s", "a", "-x", "20", "-y", "9", "printf 'ünï %s' one two; cat"]
     subprocess.run(new, env=env, check=True)
@@ -115,7 +115,7 @@ def test_a_watched_session_is_surveyed_with_its_text_until_nobody_watches(loop: 
 
 
 def test_output_is_read_when_it_is_written_and_not_at_the_next_poll(loop: EventLoop, env: dict[str, str]) -> None:
-    sessions = Sessions(loop, PtySettings(poll_s=3600, timeout_s=DEADLINE_S), env, NO_SOCKET)
+    sessions = Sessions(loop, PtySettings(poll_s=3600, timeout_s=LONG_S), env, NO_SOCKET)
     subprocess.run(["tmux", "new-session", "-d", "-s", "a", "-x", "20", "-y", "9", "cat"], env=env, check=True)
     begun_s = time.monotonic()
     sessions.watch("wait", "a", text=True)
@@ -131,7 +131,7 @@ def test_output_is_read_when_it_is_written_and_not_at_the_next_poll(loop: EventL
 @pytest.mark.parametrize("pty", ["a", "pts/999999"])
 def test_many_waits_on_a_session_are_one_poll(loop: EventLoop, env: dict[str, str], pty: str) -> None:
     watcher = Watcher()
-    sessions = Sessions(loop, PtySettings(poll_s=0.2, timeout_s=DEADLINE_S), env, NO_SOCKET)
+    sessions = Sessions(loop, PtySettings(poll_s=0.2, timeout_s=LONG_S), env, NO_SOCKET)
     sessions.watchers.add(watcher, Order.CORE)
     for consumer in range(8):
         sessions.watch(consumer, pty, text=bool(consumer % 2))
@@ -146,8 +146,8 @@ def test_many_waits_on_a_session_are_one_poll(loop: EventLoop, env: dict[str, st
     ("script", "timeout_s", "words"),
     [
         ("sleep 1000", 0.3, "did not answer within"),
-        ("echo 'lost server' >&2; exit 1", DEADLINE_S, "lost server"),
-        ("exit 3", DEADLINE_S, "status 3"),
+        ("echo 'lost server' >&2; exit 1", LONG_S, "lost server"),
+        ("exit 3", LONG_S, "status 3"),
     ],
 )
 def test_a_tmux_that_does_not_tell_is_a_fault(

@@ -18,12 +18,11 @@ from acud.x11 import events
 from acud.x11.connection import Connection
 from acud.x11.events import Resized, Translator, WindowTouched
 from acud.x11.windows import WindowReader, WindowSnapshot
+from tests.fixtures.patience import LONG_S
 from tests.grounding.desktop import SYSTEM_PYTHON, missing
 from tests.integration.painter import BLUE, RED, Painter
 from tests.integration.xserver import XServer
 from tests.xsettings import SettingsManager
-
-DEADLINE_S = 60
 
 
 class Watcher:
@@ -64,7 +63,7 @@ class Watcher:
         while not heard:
             self.connection.flush()
             if not self.connection.wire.event_queue:
-                assert select.select([self.connection], [], [], DEADLINE_S)[0], "the server says nothing"
+                assert select.select([self.connection], [], [], LONG_S)[0], "the server says nothing"
                 self.connection.read()
             events.dispatch(self.connection, self.translator, heard.append)
         return heard
@@ -335,6 +334,6 @@ def _scale_of_gtk(server: XServer) -> str:
         "print(Gtk.Window().get_scale_factor(), Gtk.Settings.get_default().get_property('gtk-xft-dpi') / 1024)"
     )
     done = subprocess.run(
-        [SYSTEM_PYTHON, "-c", code], env=server.env(), check=True, capture_output=True, text=True, timeout=DEADLINE_S
+        [SYSTEM_PYTHON, "-c", code], env=server.env(), check=True, capture_output=True, text=True, timeout=LONG_S
     )
     return done.stdout.strip()

@@ -21,9 +21,9 @@ from types import TracebackType
 from typing import Self
 
 from acud.supervisor.displays import numbers
+from tests.fixtures.patience import LONG_S
 from tests.numbers import own_number
 
-START_DEADLINE_S = 60
 _TRIES = 5
 _FAMILY_LOCAL = 256  # Xauth.h
 _COOKIE = b"MIT-MAGIC-COOKIE-1"
@@ -137,7 +137,7 @@ class XServer:
 def _read_line(pipe: int) -> bytes:
     """Read up to the newline. Xvfb writes number and newline apart, and ends when the pipe closes in between."""
     said = b""
-    while not said.endswith(b"\n") and select.select([pipe], [], [], START_DEADLINE_S)[0]:
+    while not said.endswith(b"\n") and select.select([pipe], [], [], LONG_S)[0]:
         part = os.read(pipe, 32)
         if not part:
             break
