@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.base.errors import Conflict, InvalidRequest, NotFound
+from acud.base.errors import InvalidRequest, NotFound
 from acud.config import StoreSettings
 from acud.features.notifications.tables import PushSubscriptions, Subscription
 from acud.process.event_loop import EventLoop
@@ -119,12 +119,6 @@ def test_revoking_is_told_once_each_and_takes_codes_along(bureau: Bureau) -> Non
 def test_what_to_revoke_has_to_be_clear(bureau: Bureau, pass_id: str, every: str) -> None:
     with pytest.raises(InvalidRequest):
         bureau.passes.revoke(pass_id, every)  # type: ignore[arg-type]
-
-
-def test_a_digest_is_good_for_one(bureau: Bureau) -> None:
-    bureau.passes.create(WebTokenCreate(TOKEN))
-    with pytest.raises(Conflict):
-        bureau.passes.create(WebTokenCreate(TOKEN))
 
 
 def test_use_is_written_down_once_a_minute(bureau: Bureau) -> None:

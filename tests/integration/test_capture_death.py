@@ -95,22 +95,6 @@ def test_an_old_ring_that_tells_nothing_makes_a_fresh_start(rig: CaptureRig, xse
     assert rig.grab().fresh
 
 
-def test_a_frame_that_nobody_heard_of_is_not_compared_with(rig: CaptureRig, xserver: XServer) -> None:
-    """The notice died with the process: what that frame changed is not known, so the next one may have changed all."""
-    heard = rig.grab()
-    with Painter(xserver) as painter:
-        painter.fill(Rect(50, 50, 100, 20), RED)
-        rig.grab()
-    rig.kill()
-    rig.frames[xserver.display] = heard.frame
-    rig.start()
-    notice = rig.grab()
-    assert (notice.frame, notice.fresh) == (heard.frame + 1, True)
-    with rig.reader() as reader, reader.newest() as view:
-        assert set(view.tile_changes.tolist()) == {notice.frame}
-        assert tiles_in(notice.tiles) == set(range(view.tile_changes.size))
-
-
 def test_capture_killed_at_any_moment_under_load_starts_again(rig: CaptureRig, xserver: XServer) -> None:
     xserver.launch(sys.executable, "-m", "tests.integration.scribbler", xserver.display, xserver.auth_file)
     for frames in (1, 2, 5, 9):

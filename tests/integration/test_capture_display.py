@@ -16,7 +16,7 @@ from acud.protocol.capture import Attach, Notice, SourceHello
 from acud.protocol.children import Heartbeat
 from acud.types import Rect
 from tests.integration.capture_rig import CaptureRig
-from tests.integration.painter import BLUE, RED, WHITE, Painter, Pixels, plain, tiles_in, tiles_of
+from tests.integration.painter import BLUE, RED, Painter, Pixels, plain, tiles_in, tiles_of
 from tests.integration.xserver import XServer
 
 WIDTH, HEIGHT = 640, 480
@@ -63,16 +63,6 @@ def test_frames_and_tiles_are_exact(xserver: XServer, painter: Painter, method: 
             expected[sorted(tiles_in(notice.tiles))] = frame
             assert changes == expected.tolist()
             before = now
-
-
-def test_many_unchanged_grabs_leave_the_newest_frame_readable(rig: CaptureRig, painter: Painter) -> None:
-    for colour in (RED, BLUE, WHITE, RED):
-        painter.fill(Rect(10, 10, 50, 50), colour)
-        rig.grab()
-    before = newest(rig)
-    for _ in range(10):
-        rig.grab()
-    assert newest(rig)[0] == before[0]
 
 
 def test_no_changed_pixel_is_missed_while_a_client_draws_without_pause(xserver: XServer) -> None:

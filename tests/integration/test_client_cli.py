@@ -20,8 +20,7 @@ from click.shell_completion import ShellComplete
 from acud.base.paths import Paths
 from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.requests.daemon import DoctorReply, EventsSinceReply, Finding, StatusReply
-from acud.protocol.requests.displays import DisplayListReply, DisplayReply
-from acud.protocol.requests.looks import Picture
+from acud.protocol.requests.displays import DisplayListReply
 from acud.protocol.requests.tasks import TaskListReply
 from acud.protocol.requests.waits import WaitListReply, WaitShowReply
 from acud.types import DisplayInfo, DisplayState, Rect, RouteName, WaitState, WindowInfo, no, unknown, yes
@@ -52,7 +51,6 @@ DISPLAY = DisplayInfo(
     auth_file="/home/a b/auth",
     bus_address="unix:path=/x",
 )
-PICTURE = Picture(":100", 1, 41, Rect(0, 0, 1280, 720), 640, 360, "png", b"\x89PNG picture", "token", 0.01)
 
 
 @pytest.fixture
@@ -187,13 +185,6 @@ def test_a_sentence_is_not_taken_for_a_command(paths: Paths, line: list[str], se
     assert (sent.body["type"], sent.body["until"]) == ("wait_create", {"type": "criteria", "criteria": sentence})
 
 
-def test_json_may_stand_before_the_command(paths: Paths, capsys: Output) -> None:
-    with StandIn(paths, Script(wait_list=WaitListReply((), 0))) as daemon:
-        assert run(["wait", "--json", "list"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"waits": [], "total": 0, "facets": None}
-    assert [one.body["type"] for one in daemon.seen] == ["wait_list"]
-
-
 STATUS = StatusReply(
     version="0.0.1",
     protocol=1,
@@ -237,42 +228,11 @@ def test_the_status_fits_sixty_columns(paths: Paths, capsys: Output, arguments: 
     assert "note: this command line is" in said.err
 
 
-def test_a_policy_is_updated_over_what_it_was(paths: Paths, capsys: Output) -> None:
-    answer = waiting(wait_info())
-    assert isinstance(answer, Script)
-    answer.by_name["wait_update"] = answer.by_name["wait_cancel"]
-    with StandIn(paths, answer) as daemon:
-        assert run(["waits", "update", "wait-00", "--confirm", "2", "--timeout", "1m"]) == 0
-        assert run(["waits", "update", "wait-00"]) == Exit.USAGE
-    sent = daemon.seen[1].body
-    assert (sent["wait_id"], sent["until"], sent["timeout_s"]) == (WAIT_ID, None, 60.0)
-    assert (sent["policy"]["confirm"], sent["policy"]["cadence"]) == (2, "event")
-    assert "nothing to change" in capsys.readouterr().err
-
-
-def test_a_picture_that_can_not_be_written_is_one_line(paths: Paths, capsys: Output) -> None:
-    with StandIn(paths, Script(look=PICTURE)):
-        assert run(["look", "-o", "/nowhere/now.png"]) == Exit.ERROR
-    assert capsys.readouterr().err == "acud: /nowhere/now.png: No such file or directory\n"
-
-
 def test_a_displays_variables_are_quoted_for_the_shell(paths: Paths, capsys: Output) -> None:
     with StandIn(paths, Script(display_list=DisplayListReply((DISPLAY,), ":100"))):
         assert run(["display", "env"]) == 0
         assert "export XAUTHORITY='/home/a b/auth'\n" in capsys.readouterr().out
         assert run(["display", "env", ":55"]) == Exit.NOT_FOUND
-
-
-def test_a_created_display_tells_how_to_use_it(paths: Paths, capsys: Output) -> None:
-    with StandIn(paths, Script(display_create=DisplayReply(DISPLAY, ("it can't grow",)))) as daemon:
-        assert run(["display", "create", "1024x768"]) == 0
-        said = capsys.readouterr()
-        assert 'eval "$(acud display env :100)"' in said.out
-        assert "note: it can't grow" in said.err
-        assert run(["display", "create", "--env"]) == 0
-    asked = {"type": "display_create", "width": 1024, "height": 768, "window_manager": "", "labels": {}}
-    assert daemon.seen[0].body == asked
-    assert capsys.readouterr().out.startswith("export DISPLAY=:100\n")
 
 
 def test_the_doctor_ends_with_the_worst(paths: Paths, capsys: Output) -> None:

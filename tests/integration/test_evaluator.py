@@ -16,7 +16,7 @@ from acud.base.ids import is_id
 from acud.evaluator.evidence import pixels_of
 from acud.evaluator.judges.picture_format import encode_for_judge
 from acud.protocol.children import Heartbeat
-from acud.protocol.evaluation import Job, JobResult
+from acud.protocol.evaluation import Job
 from acud.protocol.questions import PictureAsk
 from acud.types import Answer, Criteria, Rect, Stable, no, yes
 from tests.integration.evaluator_rig import SOURCE, EvaluatorRig, PaintedRing, ask
@@ -184,16 +184,6 @@ def test_a_hung_judge_stops_neither_heartbeats_nor_other_jobs(
         rig.next(Heartbeat, lambda beat: beat.jobs == (hung.job_id,))
     script.write(rules=[LAMP_IS_GREEN])
     assert rig.run(ring.job(ask(GREEN_LAMP))).status == "done"
-
-
-def test_more_jobs_than_allowed_are_refused_not_queued(tmp_path: Path, ring: PaintedRing) -> None:
-    with EvaluatorRig(tmp_path, max_jobs=2, backend="scripted", scripted='{"fault": "hang"}') as rig:
-        rig.ready()
-        jobs = [ring.job(ask(GREEN_LAMP)) for _ in range(3)]
-        for job in jobs:
-            rig.send(job)
-        refused = rig.next(JobResult)
-        assert (refused.job_id, refused.status) == (jobs[2].job_id, "failed")
 
 
 @pytest.mark.parametrize("way", ["stop", "sigterm"])

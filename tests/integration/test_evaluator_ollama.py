@@ -9,8 +9,7 @@ from acud.config.backends import OllamaSettings
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply
 from acud.evaluator.judges.model import Model
 from acud.evaluator.judges.registry import make_models
-from acud.types import Answer, no, yes
-from tests.integration.ollama_server import Manner, OllamaServer
+from tests.integration.ollama_server import OllamaServer
 from tests.integration.vendors import PATIENT
 
 PICTURE = JudgePicture(b"\xff\xd8jpeg\xff\xd9", 96, 54, 128, 72)
@@ -33,14 +32,6 @@ async def asked(server: OllamaServer, vision: VisionSettings | None = None, **mo
 
 
 @pytest.mark.asyncio
-async def test_a_good_answer_is_a_verdict_with_its_tokens() -> None:
-    async with OllamaServer("minicpm-v:latest") as server:
-        assert await asked(server) == JudgeReply(yes("the bar is full"), 700, 9, 0.0, "ollama")
-        server.words = "NO: it is at 40 %"
-        assert (await asked(server)).verdict == no("it is at 40 %")
-
-
-@pytest.mark.asyncio
 async def test_the_request_is_what_the_api_asks_for() -> None:
     async with OllamaServer() as server:
         await asked(server, VisionSettings(system_instructions="Look well."), keep_alive="-1")
@@ -52,24 +43,6 @@ async def test_the_request_is_what_the_api_asks_for() -> None:
     assert system == {"role": "system", "content": "Look well."}
     assert base64.b64decode(user["images"][0]) == PICTURE.jpeg
     assert QUESTION.criteria in user["content"]
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("manner", "code", "said"),
-    [
-        ("500", "judge_down", "500"), ("404", "judge_down", "model not found"), ("reset", "judge_down", "ollama"),
-        ("hang", "judge_down", "within 0.5 s"), ("trickle", "judge_down", "within 0.5 s"),
-        ("not_json", "unparsable", "API"), ("flood", "unparsable", "longer"), ("garbage", "unparsable", "YES: or NO:"),
-        ("empty", "unparsable", "empty"),
-    ],
-)  # fmt: skip
-async def test_whatever_goes_wrong_is_unknown_and_says_why(manner: Manner, code: str, said: str) -> None:
-    async with OllamaServer(manner=manner) as server:
-        patience = {"timeout_s": 0.5} if manner in ("hang", "trickle") else {}
-        verdict = (await asked(server, **patience)).verdict
-    assert (verdict.answer, verdict.code) == (Answer.UNKNOWN, code)
-    assert said in verdict.detail
 
 
 @pytest.mark.asyncio

@@ -21,7 +21,7 @@ from nats.js.errors import NotFoundError
 from acud.base import ids
 from acud.base.errors import Unavailable
 from acud.features.fleet.connection import NatsConnection
-from acud.features.fleet.signatures import SIGNATURE, Signed, Signer
+from acud.features.fleet.signatures import SIGNATURE, Signed
 from acud.protocol import VERSION, codec
 from acud.protocol.fleet import HostState
 from acud.protocol.requests.fleet import DisplayRecipe
@@ -588,16 +588,3 @@ async def test_a_fleet_that_begins_with_signatures_goes_on(members: Members) -> 
         found = await seen(roster)
         assert (found.life, found.draining, found.state.labels) == (Life.UP, True, {"gpu": "yes"})
         await roster.registry.drain("h1", on=False)
-
-
-async def test_a_signature_is_kept_once_with_an_entry_and_changes_no_value(members: Members, seeds: Path) -> None:
-    async with members("H1", "host-h1") as host, operating(members) as operator:
-        await Places(host).put("h1", "task", "task-1")
-        entry = await operator.entry("places", "h1.task.task-1")
-        headers = entry.headers or {}
-        assert headers.keys() - {"Nats-Expected-Last-Subject-Sequence"} == {SIGNATURE}
-        assert len(headers[SIGNATURE]) == 106
-        signer = Signer((seeds / "H1").read_bytes())
-        assert (
-            host.signatures.header(Signed.ENTRY, "x", b"")[SIGNATURE][:10] == signer.sign(Signed.ENTRY, "y", b"")[:10]
-        )

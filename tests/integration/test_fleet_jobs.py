@@ -24,7 +24,7 @@ from acud.types import Answer, unknown, yes
 from tests.fixtures.patience import until_true
 from tests.fleet_proxy import Proxy
 from tests.fleet_servers import FleetServers
-from tests.integration.jobs_rig import LONG_S, QUESTION, Worker, connected, emptied, host, noise, picture, queued
+from tests.integration.jobs_rig import LONG_S, QUESTION, Worker, connected, emptied, host, picture, queued
 
 pytestmark = pytest.mark.asyncio
 
@@ -114,17 +114,6 @@ async def test_a_job_that_ends_worker_after_worker_is_given_up(tmp_path: Path) -
                 third.end()
                 await third.ended()
                 assert third.figures()["jobs"] == 0
-
-
-async def test_a_worker_that_is_told_to_end_finishes_what_it_has(tmp_path: Path) -> None:
-    with FleetServers() as nats, Worker(tmp_path, nats.url, {"delay_ms": 8000, "default": "yes"}) as worker:
-        async with host(nats.url) as judge:
-            asked = asyncio.create_task(judge.evaluate(QUESTION, picture()))
-            await worker.took()
-            worker.end()
-            assert (await asked).verdict.answer is Answer.YES
-            assert await worker.ended() == 0
-            assert worker.events("worker.draining")
 
 
 async def test_a_worker_that_ends_before_its_model_answers_gives_the_job_back(tmp_path: Path) -> None:
@@ -227,15 +216,6 @@ async def test_a_job_in_anothers_name_or_whose_answers_would_go_elsewhere_is_ref
             await until_true(lambda: len(worker.events("job.refused")) == 3, "three refusals")
             subjects = {heard._pending_queue.get_nowait().subject for _ in range(heard.pending_msgs)}
             assert subjects <= {sent}
-
-
-async def test_a_job_larger_than_the_servers_take_is_refused_by_name() -> None:
-    with FleetServers(extra="max_payload: 65536\n") as nats:
-        async with host(nats.url) as judge:
-            reply = await judge.evaluate(QUESTION, noise(400))
-    assert (reply.verdict.code, "max_payload" in reply.verdict.detail) == ("rejected", True)
-    assert "65536" in reply.verdict.detail
-    assert reply.cost_usd == 0.0
 
 
 async def test_servers_that_are_down_are_unknown_then_the_circuit_opens_and_the_chain_goes_on() -> None:

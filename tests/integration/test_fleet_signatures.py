@@ -22,7 +22,7 @@ from acud.base.ids import new_id
 from acud.config import JobSettings
 from acud.features.fleet.job_client import JobClient
 from acud.features.fleet.job_worker import JobWorker
-from acud.features.fleet.signatures import SIGNATURE, Identity, Signed, Signer
+from acud.features.fleet.signatures import Identity, Signed
 from acud.protocol import codec
 from acud.protocol.delivery import Deliver
 from acud.protocol.jobs import JobQuestion, VisionAnswer, VisionJob
@@ -253,22 +253,3 @@ async def test_a_key_counts_from_its_grant_to_its_revocation(servers: FleetServe
     finally:
         servers.grants = held
         servers.initialise()
-
-
-async def test_the_list_of_keys_is_the_administrators_alone(
-    members: Members, servers: FleetServers, seeds: Path
-) -> None:
-    held = servers.grants
-    assert held is not None
-    async with members("ENDPOINT", "endpoint") as endpoint, members.operator("fleet") as operator:
-        subject, stream = "$KV.acud_keys.grants", operator.jetstream()
-        true = (await stream.get_last_msg("KV_acud_keys", subject)).data or b""
-        header = {SIGNATURE: Signer((seeds / "H1").read_bytes()).sign(Signed.EVENT, "acud.event.h1.x", b"")}
-        await stream.publish(subject, true.replace(b'"h1"', b'"h2"'))
-        with pytest.raises(Unavailable) as caught:
-            await endpoint.signatures.check(Signed.EVENT, "acud.event.h1.x", b"", header, Identity("host", "h1"))
-        assert caught.value.facts["reason"] == "keys_unread"
-        assert "whose keys are whose can't be told" in endpoint.warnings["keys"][0]
-        assert servers.initialise()[-1].state == "changed"
-        await endpoint.signatures.check(Signed.EVENT, "acud.event.h1.x", b"", header, Identity("host", "h1"))
-        assert "keys" not in endpoint.warnings

@@ -43,30 +43,6 @@ def test_a_wait_ends_once(store: Store) -> None:
     assert store.waits.get(one.wait_id) == ended
 
 
-def test_find_by_beginning(store: Store) -> None:
-    waits = [wait() for _ in range(3)]
-    for one in waits:
-        store.waits.insert(one)
-    assert store.waits.find(waits[1].wait_id) == waits[1]
-    assert store.waits.find(waits[1].wait_id[:-1]) == waits[1]
-    with pytest.raises(InvalidRequest, match="several waits"):
-        store.waits.find("wait-")
-    for strange in (
-        "wait-zzzz",
-        "%",
-        "wait-'",
-        "Wait",
-        waits[1].wait_id[-3:],
-        "%%%%",
-        "____",
-        "-" + waits[1].wait_id[-6:],
-    ):
-        with pytest.raises(NotFound):
-            store.waits.find(strange)
-    with pytest.raises(InvalidRequest):
-        store.waits.find("")
-
-
 def test_find_by_ending(store: Store) -> None:
     waits = [wait() for _ in range(3)]
     for one in waits:
@@ -164,16 +140,6 @@ def _judge(store: Store, wait_id: str, second: int, picture: str) -> None:
 # ---- events --------------------------------------------------------------------------------------------------------
 
 
-def test_events_name_the_one_before_on_their_topic(store: Store) -> None:
-    topics = ["wait.created", "display.up", "wait.created", "wait.note"]
-    made = [store.events.append(topic, "s", {"i": i}, NOW_S) for i, topic in enumerate(topics)]
-    assert [(event.n, event.prev) for event in made] == [(1, 0), (2, 0), (3, 1), (4, 0)]
-    page = store.events.since(1, "wait.", 10)
-    assert (page.events, page.newest, page.trimmed) == ((made[2], made[3]), 4, 0)
-    assert store.events.since(0, "", 2).events == tuple(made[:2])
-    assert store.events.since(0, "wait_created", 5).events == ()
-
-
 def test_numbers_are_not_reused_and_trimming_is_told(store: Store) -> None:
     for _ in range(10):
         store.events.append("t", "s", {}, NOW_S)
@@ -205,17 +171,6 @@ def test_an_event_names_none_that_was_undone(store: Store) -> None:
 
 
 # ---- requests ------------------------------------------------------------------------------------------------------
-
-
-def test_a_repeat_answers_as_the_first_did(store: Store) -> None:
-    assert store.requests.recall("r1", "d") is None
-    store.requests.answer("r1", "d", b"reply", NOW_S)
-    assert store.requests.recall("r1", "d") == b"reply"
-    with pytest.raises(Conflict, match="other content"):
-        store.requests.recall("r1", "other")
-    with pytest.raises(Conflict):
-        store.requests.answer("r1", "d", b"second", NOW_S)
-    assert store.requests.recall("r1", "d") == b"reply"
 
 
 def test_a_start_without_an_end_is_unknown(store: Store) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from acud.base.errors import Conflict, InvalidRequest, NotFound
+from acud.base.errors import InvalidRequest, NotFound
 from acud.base.ids import new_id
 from acud.config import StoreSettings
 from acud.features.tasks.tables import ActionTable, DeletedTasks, ForgottenRows, TaskTable
@@ -16,17 +16,7 @@ from acud.store.retention import trim
 from acud.store.store import Store
 from acud.store.waits import StoredWait, UsageEntry
 from acud.types import Text, WaitState, WakeInfo, WakeKind, WakeState, no
-from acud.types.tasks import (
-    Action,
-    ActionLog,
-    ActionStatus,
-    ActionType,
-    ItemStatus,
-    Message,
-    PlanItem,
-    Task,
-    TaskStatus,
-)
+from acud.types.tasks import Action, ActionStatus, ActionType, ItemStatus, PlanItem, Task, TaskStatus
 from tests.integration.store_support import DAY_S, NOW_S, evaluation, picture, wait
 
 
@@ -67,14 +57,6 @@ def test_items_count_their_actions(store: Store) -> None:
         TaskTable(store).item(task.task_id, 3)
 
 
-def test_an_action_needs_its_task_and_its_item(store: Store) -> None:
-    task = _task(store, "a")
-    with pytest.raises(Conflict):
-        _action(store, task, 6)
-    with pytest.raises(Conflict):
-        _action(store, replace(task, task_id="task-none"), None)
-
-
 def test_the_action_of_a_wait(store: Store) -> None:
     task = _task(store)
     action = replace(_action(store, task, None), action_id=new_id("action"), subject="wait-1")
@@ -94,18 +76,6 @@ def test_find_by_beginning_and_nothing_for_paths(store: Store) -> None:
     for strange in ("", "/etc", "../..", "%", "task-'", "*", "/abs/dir", "."):
         with pytest.raises(NotFound):
             TaskTable(store).find(strange)
-
-
-def test_deleting_takes_everything(store: Store) -> None:
-    task = _task(store, "a")
-    action = _action(store, task, 1)
-    ActionTable(store).add_log(action.action_id, ActionLog("note", "x", NOW_S))
-    TaskTable(store).add_message(task.task_id, Message("agent", "x", "text", NOW_S))
-    TaskTable(store).delete(task.task_id)
-    assert ActionTable(store).newest(task.task_id, 10) == ()
-    assert TaskTable(store).count_messages(task.task_id) == 0
-    with pytest.raises(NotFound):
-        TaskTable(store).delete(task.task_id)
 
 
 def test_the_waits_of_a_task_live_ones_first(store: Store) -> None:

@@ -12,15 +12,14 @@ from msgspec.structs import replace
 
 from acud.base import paths
 from acud.base.clock import Instant
-from acud.base.errors import Conflict, NoJudge
-from acud.base.ids import new_id
+from acud.base.errors import NoJudge
 from acud.config import EvaluatorSettings, Settings, VisionSettings, WakeSettings
 from acud.config.backends import PREDEFINED, predefined_backends
 from acud.config.fleet import FleetSettings
 from acud.config.limits import HostConditionSettings
 from acud.features.supervisors import FEATURES, redaction
 from acud.protocol.evaluation import JudgeHealth
-from acud.protocol.requests.fleet import FleetLostWaits, FleetLostWaitsReply, FleetRearm, LostWait
+from acud.protocol.requests.fleet import FleetLostWaits, FleetLostWaitsReply, LostWait
 from acud.protocol.requests.waits import WaitUpdate
 from acud.supervisor import instance
 from acud.supervisor.app import App
@@ -192,14 +191,6 @@ def test_a_stored_wait_whose_pattern_cannot_be_searched_for_fails_and_wakes(
         assert "refers back to one of its groups" in wake.text
 
 
-def test_the_wake_of_a_wait_has_its_id(host: _Host) -> None:
-    wait = host.arm(30.0)
-    host.turn(31.0)
-    wake = host.app.store.outbox.of_wait(wait.wait_id)
-    assert wake is not None
-    assert wake.wake_id == wait.wait_id.replace("wait-", "wake-")
-
-
 # ---- a host that was lost, and whose waits the fleet ended ----------------------------------------------------------
 
 _IN_FLEET = replace(
@@ -363,63 +354,4 @@ def test_a_sentence_is_refused_where_no_judge_is_configured_and_not_where_one_is
                 waits.check_judged(_SENTENCE, asked, force=False)
 
 
-def test_the_usual_ollama_that_was_there_is_one_that_is_down(host: _Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    healths = {"ollama": JudgeHealth("ollama", "ready")}
-    monkeypatch.setattr(host.app.pool, "find_judge", healths.get)
-    host.app.wait_runtime.judges_changed()
-    healths["ollama"] = JudgeHealth("ollama", "down", "no answer")
-    host.app.waits.check_judged(_SENTENCE, JudgeName.AUTO, force=False)
-
-
 # ---- a wait of another host, which was lost -------------------------------------------------------------------------
-
-
-def _rearmed(host: _Host, wait_id: str, lost: tuple[str, ...] = ("h1",), task_id: str = "") -> WaitInfo:
-    """Arm a wait here that was armed on another host 40 s ago, for 100 s."""
-    now_s = host.clock.instant().utc_s
-    spec = WaitSpec(_NEVER, Target(display=":100"), 100.0, task_id=task_id)
-    request = FleetRearm(wait_id, ":9", spec, now_s - 40.0, now_s + 60.0, "h2", lost)
-    info = host.app.waits.rearm(request, WatchedDisplay(":9", 9, managed=True, auth_file=""))
-    host.turn()
-    return info
-
-
-def test_a_wait_of_a_lost_host_is_armed_under_its_id_once_with_its_times(tmp_path: Path, clock: _Clock) -> None:
-    wait_id, task_id = new_id("wait"), new_id("task")
-    with closing(_Host(tmp_path / "home", clock, _IN_FLEET)) as first:
-        info = _rearmed(first, wait_id, task_id=task_id)
-        assert (info.wait_id, info.display, info.spec.target.display) == (wait_id, ":9", ":9")
-        assert info.remaining_s == pytest.approx(60.0)
-        assert info.deadline_utc_s - info.created_utc_s == pytest.approx(100.0)
-        assert "armed again on host h2" in info.note
-        first.turn(10.0)
-        again = _rearmed(first, wait_id, task_id=task_id)
-        assert (again.deadline_utc_s, again.rearmed) == (info.deadline_utc_s, info.rearmed)
-        with pytest.raises(Conflict):
-            _rearmed(first, wait_id, ("h1", "h3"), task_id)
-    with closing(_Host(tmp_path / "home", clock, _IN_FLEET)) as second:
-        second.app.waits.resume()
-        second.app.features["tasks"].start()
-        second.turn(40.0)
-        wait = second.app.waits.find(wait_id)
-        assert wait.rearmed == info.rearmed
-        assert second.state(wait) == "watching"  # its task, which is not of this host, ends it not
-        second.turn(20.0)
-        assert second.ends(wait) == ["wait.timeout"]
-        assert "armed again on host h2" in second.app.waits.find(wait_id).message
-        wake = second.app.store.outbox.of_wait(wait_id)
-        assert wake is not None
-        assert wake.wake_id == wait_id.replace("wait-", "wake-")
-
-
-def test_a_wait_that_went_elsewhere_ends_here_without_a_wake(tmp_path: Path, clock: _Clock) -> None:
-    with closing(_Host(tmp_path / "home", clock, _IN_FLEET)) as host:
-        wait = host.arm(30.0)
-        told = LostWait(wait.wait_id, "cancelled", "armed again on h2/:100", "[smart_wait cancelled] told", 42.0, True)
-        assert _ask(host, FleetLostWaits((told,))).otherwise == ()
-        assert host.ends(wait) == ["wait.cancelled"]
-        assert host.app.waits.find(wait.wait_id).verdict == unknown("rearmed", "armed again on h2/:100")
-        assert host.app.store.outbox.of_wait(wait.wait_id) is None
-        assert _ask(host, FleetLostWaits((told,))).otherwise == ()
-        with pytest.raises(Conflict, match="before"):
-            _rearmed(host, wait.wait_id)

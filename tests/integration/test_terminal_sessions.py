@@ -89,31 +89,6 @@ def test_the_usual_server_is_that_of_the_environment_and_not_one_we_live_in(
     assert place is None  # nobody watches it
 
 
-def test_a_watched_session_is_surveyed_with_its_text_until_nobody_watches(loop: EventLoop, env: dict[str, str]) -> None:
-    watcher = Watcher()
-    sessions = Sessions(loop, PtySettings(poll_s=0.1, timeout_s=LONG_S), env, NO_SOCKET)
-    sessions.watchers.add(watcher, Order.CORE)
-    new = ["tmux", "-u", "new-session", "-d", "-s", "a", "-x", "20", "-y", "9", "printf 'ünï %s' one two; cat"]
-    subprocess.run(new, env=env, check=True)
-    subprocess.run(["tmux", "split-window", "-t", "=a:", "printf '%030d' 7; cat"], env=env, check=True)
-    begun_s = time.monotonic()
-    sessions.watch("wait", "a", text=True)
-    turned(loop, lambda: "ünï oneünï two" in (sessions.read_text("a", begun_s).screen or ""))
-    # wrapped at 20 columns, and joined
-    turned(loop, lambda: f"{7:030d}" in (sessions.read_text("a", begun_s).screen or ""))
-    assert sessions.read_text("a", time.monotonic()).screen is None
-    subprocess.run(["tmux", "resize-pane", "-Z", "-t", "=a:"], env=env, check=True)
-    turned(loop, lambda: "one" not in (sessions.read_text("a", begun_s).screen or "one"))
-    sessions.unwatch("wait")
-    sessions.unwatch("wait")
-    assert sessions.newest == {}
-    turned(loop, lambda: not sessions._surveying)
-    count = watcher.count
-    loop.turn(0.3)
-    loop.turn(0.3)
-    assert watcher.count == count
-
-
 def test_output_is_read_when_it_is_written_and_not_at_the_next_poll(loop: EventLoop, env: dict[str, str]) -> None:
     sessions = Sessions(loop, PtySettings(poll_s=3600, timeout_s=LONG_S), env, NO_SOCKET)
     subprocess.run(["tmux", "new-session", "-d", "-s", "a", "-x", "20", "-y", "9", "cat"], env=env, check=True)

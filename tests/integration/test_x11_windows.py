@@ -16,7 +16,7 @@ from Xlib.ext import screensaver, shape
 from acud.types import Rect, window_at
 from acud.x11 import events
 from acud.x11.connection import Connection
-from acud.x11.events import Resized, Translator, WindowTouched
+from acud.x11.events import Translator
 from acud.x11.windows import WindowReader, WindowSnapshot
 from tests.fixtures.patience import LONG_S
 from tests.grounding.desktop import SYSTEM_PYTHON, missing
@@ -79,15 +79,6 @@ def watcher(xserver: XServer) -> Iterator[Watcher]:
     with ExitStack() as stack:
         stack.enter_context(watcher.connection)
         yield watcher
-
-
-def test_without_a_manager_the_tree_is_searched(watcher: Watcher, painter: Painter) -> None:
-    one = painter.window(Rect(10, 10, 100, 80), RED, "one", border=3)
-    painter.window(Rect(300, 10, 100, 80), BLUE, "two")
-    painter.window(Rect(500, 10, 30, 30), BLUE, managed=False)
-    found = next(w for w in watcher.titles("two", "one").windows if w.title == "one")
-    assert (found.window_id, found.wm_class, found.visibility) == (one.id, "Painter", "full")
-    assert (found.bounds, found.outside) == (Rect(13, 13, 100, 80), Rect(10, 10, 106, 86))
 
 
 def test_covered_raised_moved_off_screen(watcher: Watcher, painter: Painter) -> None:
@@ -190,18 +181,6 @@ def test_several_windows_on_one_desktop_window_have_the_frames_that_their_manage
     assert found.outside == Rect(48, 40, 105, 104)
 
 
-def test_titles_are_followed(watcher: Watcher, painter: Painter) -> None:
-    window = painter.window(Rect(10, 10, 100, 80), RED, "before")
-    watcher.titles("before")
-    window.set_wm_name("after")
-    painter.connection.sync()
-    watcher.titles("after")
-    utf8 = painter.connection.wire.get_atom("UTF8_STRING")
-    window.change_property(painter.connection.wire.get_atom("_NET_WM_NAME"), utf8, 8, "Übersicht \N{SNOWMAN}".encode())
-    painter.connection.sync()
-    watcher.titles("Übersicht \N{SNOWMAN}")
-
-
 @pytest.mark.parametrize("title", ["Größe", "Отчёт готов", "Ωμέγα", "完成 3", "Übersicht → ☃"])
 def test_titles_of_xt_programs_are_read(watcher: Watcher, xserver: XServer, title: str) -> None:
     """They are COMPOUND_TEXT, in as many sets of letters as they need."""
@@ -255,19 +234,6 @@ def test_a_window_manager_is_listened_to(xserver: XServer, watcher: Watcher) -> 
     first = next(w for w in snapshot.windows if w.title == "one")
     assert (first.pid, first.wm_class) == (one.pid, "XTerm")
     watcher.until(lambda s: sorted(w.visibility for w in s.windows) == ["covered", "full"])
-
-
-def test_geometry_changes_are_told(watcher: Watcher, painter: Painter) -> None:
-    painter.resize_screen(320, 240)
-    while not any(isinstance(told, Resized) for told in watcher.wait()):
-        pass
-    assert watcher.connection.size() == (320, 240)
-
-
-def test_moves_and_maps_say_that_pixmaps_may_be_new(watcher: Watcher, painter: Painter) -> None:
-    window = painter.window(Rect(10, 10, 100, 80), RED, "one")
-    while WindowTouched(window.id, renewed=True) not in watcher.wait():
-        pass
 
 
 def test_what_locks_or_saves_the_screen_hides_it_and_a_program_that_fills_it_does_not(
