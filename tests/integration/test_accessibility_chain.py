@@ -66,16 +66,13 @@ async def test_the_first_that_is_available_answers_and_the_others_are_named(inst
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        ("raise KeyError('x')", "KeyError: 'x'"),
-        ("await asyncio.sleep(60)", "did not answer in"),
-        ("return []", "a list, not a Tree"),
-        ("return Tree((App('a', 1),), (Node('n', 0, 0, 0, 'frame', '', 0, None),))", "before its parent"),
-        ("raise asyncio.CancelledError", "CancelledError"),
-    ],
-)
+@pytest.mark.parametrize(("body", "words"), [
+    ("raise KeyError('x')", "KeyError: 'x'"),
+    ("await asyncio.sleep(60)", "did not answer in"),
+    ("return []", "a list, not a Tree"),
+    ("return Tree((App('a', 1),), (Node('n', 0, 0, 0, 'frame', '', 0, None),))", "before its parent"),
+    ("raise asyncio.CancelledError", "CancelledError"),
+])  # fmt: skip
 async def test_whatever_goes_wrong_in_one_is_its_reason(install, body: str, words: str) -> None:
     install("odd", 1, body)
     chain = await _chain()

@@ -106,14 +106,10 @@ async def test_an_answer_cut_off_in_its_first_line_is_no_verdict_and_one_cut_off
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("name", "answer"),
-    [
-        ("vllm", completion(None, refusal="I cannot help with that")),
-        ("openrouter", completion("", "content_filter")),
-        ("claude", message("", "refusal")),
-    ],
-)
+@pytest.mark.parametrize(("name", "answer"), [
+    ("vllm", completion(None, refusal="I cannot help with that")), ("openrouter", completion("", "content_filter")),
+    ("claude", message("", "refusal")),
+])  # fmt: skip
 async def test_a_refusal_is_one_and_was_paid_for(name: str, answer: Answer) -> None:
     reply = await judged(name, answer)
     assert (reply.verdict.answer, reply.verdict.code, reply.tokens_in) == (Said.UNKNOWN, "refusal", 700)
@@ -121,14 +117,11 @@ async def test_a_refusal_is_one_and_was_paid_for(name: str, answer: Answer) -> N
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("name", "answer", "ids"),
-    [
-        ("vllm", completion(None, "tool_calls", (("c1", "click", '{"x": 3}'), ("c2", "wait", "")), None), ("c1", "c2")),
-        ("claude", message("ok", "tool_use", (("c1", "click", {"x": 3}), ("c2", "wait", {}))), ("c1", "c2")),
-        ("ollama", chat("", "stop", (("click", {"x": 3}), ("wait", {}))), ("call_0", "call_1")),
-    ],
-)
+@pytest.mark.parametrize(("name", "answer", "ids"), [
+    ("vllm", completion(None, "tool_calls", (("c1", "click", '{"x": 3}'), ("c2", "wait", "")), None), ("c1", "c2")),
+    ("claude", message("ok", "tool_use", (("c1", "click", {"x": 3}), ("c2", "wait", {}))), ("c1", "c2")),
+    ("ollama", chat("", "stop", (("click", {"x": 3}), ("wait", {}))), ("call_0", "call_1")),
+])  # fmt: skip
 async def test_tool_calls_are_read(name: str, answer: Answer, ids: tuple[str, str]) -> None:
     reply = await asked(name, answer)
     assert reply.code == ""
@@ -196,16 +189,13 @@ async def test_health_is_asked_for_nothing_and_looks_for_the_model(name: str) ->
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("more", "state"),
-    [
-        ({"architecture": {"input_modalities": ["text"]}}, "down"),
-        ({"architecture": {"input_modalities": ["text", "image"]}}, "ready"),
-        ({"architecture": {"input_modalities": None}}, "ready"),
-        ({"architecture": {}}, "ready"),
-        ({"architecture": None}, "ready"),
-    ],
-)
+@pytest.mark.parametrize(("more", "state"), [
+    ({"architecture": {"input_modalities": ["text"]}}, "down"),
+    ({"architecture": {"input_modalities": ["text", "image"]}}, "ready"),
+    ({"architecture": {"input_modalities": None}}, "ready"),
+    ({"architecture": {}}, "ready"),
+    ({"architecture": None}, "ready"),
+])  # fmt: skip
 async def test_a_model_that_is_listed_for_text_alone_is_down(more: dict[str, Any], state: str) -> None:
     listed = {"object": "list", "data": [{"id": MODELS["vllm"], "object": "model", **more}]}
     async with ModelServer(gets={"/v1/models": Answer(listed)}) as server:

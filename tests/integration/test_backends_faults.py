@@ -62,19 +62,15 @@ async def test_a_llama_cpp_without_mmproj_is_asked_once_and_told_what_to_start_i
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    ("answer", "code", "said_of_it", "tries"),
-    [
-        (Answer(b'{"choices": [{"mess'), "unparsable", "API", 1),
-        (Answer(b"<html>proxy</html>"), "unparsable", "API", 1), (Answer([]), "unparsable", "API", 1),
-        (Answer(b"\xff\xfe"), "unparsable", "API", 1), (Answer(b" " * (2 << 20)), "unparsable", "longer", 1),
-        (Answer(b" " * (2 << 20), 500), "unparsable", "longer", 1), (Answer(play=reset), "judge_down", "", 3),
-        (Answer(play=cut), "judge_down", "RemoteProtocolError", 3),
-        (Answer({}, 302, {"location": "http://127.0.0.1:1/"}), "judge_down", "redirect", 1),
-        (Answer({}, 307, {"location": "/v1/chat/completions"}), "judge_down", "redirect", 1),
-    ],
-    ids=["cut_json", "html", "list", "bytes", "flood", "flood_500", "reset", "cut", "302", "307"],
-)  # fmt: skip
+@pytest.mark.parametrize(("answer", "code", "said_of_it", "tries"), [
+    (Answer(b'{"choices": [{"mess'), "unparsable", "API", 1),
+    (Answer(b"<html>proxy</html>"), "unparsable", "API", 1), (Answer([]), "unparsable", "API", 1),
+    (Answer(b"\xff\xfe"), "unparsable", "API", 1), (Answer(b" " * (2 << 20)), "unparsable", "longer", 1),
+    (Answer(b" " * (2 << 20), 500), "unparsable", "longer", 1), (Answer(play=reset), "judge_down", "", 3),
+    (Answer(play=cut), "judge_down", "RemoteProtocolError", 3),
+    (Answer({}, 302, {"location": "http://127.0.0.1:1/"}), "judge_down", "redirect", 1),
+    (Answer({}, 307, {"location": "/v1/chat/completions"}), "judge_down", "redirect", 1),
+], ids=["cut_json", "html", "list", "bytes", "flood", "flood_500", "reset", "cut", "302", "307"])  # fmt: skip
 async def test_what_is_no_answer_is_unknown(name: str, answer: Answer, code: str, said_of_it: str, tries: int) -> None:
     reply, server = await judged(name, answer)
     assert (reply.verdict.answer, reply.verdict.code, len(server.posts)) == (Said.UNKNOWN, code, tries)
@@ -93,16 +89,11 @@ async def test_a_call_ends_within_its_limit_whatever_the_server_does(name: str, 
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "body",
-    [
-        {},
-        {"choices": []},
-        {"choices": None},
-        {"choices": [{"message": {"role": "assistant", "content": None}, "finish_reason": "stop"}]},
-        {"choices": [{"message": {"role": "assistant", "content": " \n"}, "finish_reason": "stop"}]},
-    ],
-)
+@pytest.mark.parametrize("body", [
+    {}, {"choices": []}, {"choices": None},
+    {"choices": [{"message": {"role": "assistant", "content": None}, "finish_reason": "stop"}]},
+    {"choices": [{"message": {"role": "assistant", "content": " \n"}, "finish_reason": "stop"}]},
+])  # fmt: skip
 @pytest.mark.parametrize(("name", "tries"), [("vllm", 1), ("openrouter", 3)])
 async def test_an_answer_without_content_is_tried_again_where_models_warm_up(name: str, tries: int, body: Any) -> None:
     reply, server = await judged(name, Answer(body))
@@ -110,24 +101,21 @@ async def test_an_answer_without_content_is_tried_again_where_models_warm_up(nam
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("error", "code", "tries"),
-    [
-        ({"code": 502, "message": "provider is down"}, "judge_down", 3),
-        ({"code": 429, "message": "slow down"}, "rate_limited", 3),
-        ({"code": "429", "message": "slow down"}, "rate_limited", 3),
-        ({"code": 402, "message": "no credits"}, "budget", 1),
-        ({"code": 400, "message": "bad picture"}, "rejected", 1),
-        ({"code": "server_error", "message": "hm"}, "judge_down", 3),
-        ({"message": None}, "judge_down", 3),
-        ({"code": "model_not_found", "message": "try another server"}, "rejected", 1),
-        ({"code": 1210, "message": "the picture is too large"}, "rejected", 1),
-        ({"type": "invalid_request_error", "message": "an internal limit"}, "rejected", 1),
-        ({"type": "rate_limit_error", "message": "hm"}, "rate_limited", 3),
-        ({"code": 1305, "message": "the service is temporarily overloaded"}, "judge_down", 3),
-        ({"code": 403, "message": "flagged", "metadata": {"reasons": ["x"], "flagged_input": "y"}}, "refusal", 1),
-    ],
-)
+@pytest.mark.parametrize(("error", "code", "tries"), [
+    ({"code": 502, "message": "provider is down"}, "judge_down", 3),
+    ({"code": 429, "message": "slow down"}, "rate_limited", 3),
+    ({"code": "429", "message": "slow down"}, "rate_limited", 3),
+    ({"code": 402, "message": "no credits"}, "budget", 1),
+    ({"code": 400, "message": "bad picture"}, "rejected", 1),
+    ({"code": "server_error", "message": "hm"}, "judge_down", 3),
+    ({"message": None}, "judge_down", 3),
+    ({"code": "model_not_found", "message": "try another server"}, "rejected", 1),
+    ({"code": 1210, "message": "the picture is too large"}, "rejected", 1),
+    ({"type": "invalid_request_error", "message": "an internal limit"}, "rejected", 1),
+    ({"type": "rate_limit_error", "message": "hm"}, "rate_limited", 3),
+    ({"code": 1305, "message": "the service is temporarily overloaded"}, "judge_down", 3),
+    ({"code": 403, "message": "flagged", "metadata": {"reasons": ["x"], "flagged_input": "y"}}, "refusal", 1),
+])  # fmt: skip
 @pytest.mark.parametrize("inside", [False, True])
 async def test_an_error_inside_a_200_is_an_error(error: dict[str, Any], code: str, tries: int, inside: bool) -> None:
     choice = {"message": {"role": "assistant", "content": "YES: it is"}, "finish_reason": "error", "error": error}
@@ -137,28 +125,21 @@ async def test_an_error_inside_a_200_is_an_error(error: dict[str, Any], code: st
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("name", ["vllm", "ollama", "claude", "gemini"])
-@pytest.mark.parametrize(
-    ("error", "code"),
-    [
-        ("model 'x' does not support images", "rejected"),
-        ({"status": "INVALID_ARGUMENT", "message": "hm"}, "rejected"),
-        ({"status": "UNAVAILABLE", "message": "the model is overloaded"}, "judge_down"),
-    ],
-)
+@pytest.mark.parametrize(("error", "code"), [
+    ("model 'x' does not support images", "rejected"), ({"status": "INVALID_ARGUMENT", "message": "hm"}, "rejected"),
+    ({"status": "UNAVAILABLE", "message": "the model is overloaded"}, "judge_down"),
+])  # fmt: skip
 async def test_an_error_inside_a_200_is_one_in_every_dialect(name: str, error: Any, code: str) -> None:
     reply, _ = await judged(name, Answer({"error": error}))
     assert (reply.verdict.answer, reply.verdict.code) == (Said.UNKNOWN, code)
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("name", "status", "body"),
-    [
-        ("vllm", 429, {"error": {"code": "insufficient_quota", "message": "you exceeded your quota"}}),
-        ("claude", 400, {"error": {"type": "x", "message": "Your credit balance is too low to access the API."}}),
-        ("claude", 429, {"error": {"type": "x", "details": {"error_code": "enforced_spend_limit_reached"}}}),
-    ],
-)
+@pytest.mark.parametrize(("name", "status", "body"), [
+    ("vllm", 429, {"error": {"code": "insufficient_quota", "message": "you exceeded your quota"}}),
+    ("claude", 400, {"error": {"type": "x", "message": "Your credit balance is too low to access the API."}}),
+    ("claude", 429, {"error": {"type": "x", "details": {"error_code": "enforced_spend_limit_reached"}}}),
+])  # fmt: skip
 async def test_money_that_is_gone_is_not_waited_for(name: str, status: int, body: Any) -> None:
     reply, server = await judged(name, Answer(body, status))
     assert (reply.verdict.code, len(server.posts)) == ("budget", 1)

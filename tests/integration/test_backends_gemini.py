@@ -198,17 +198,14 @@ async def test_a_rate_limit_waits_as_long_as_its_details_ask() -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("answer", "code"),
-    [
-        (failed(400, f"API key not valid. Please pass a valid API key. {KEY}", "INVALID_ARGUMENT"), "no_key"),
-        (failed(403, "Permission denied.", "PERMISSION_DENIED"), "no_key"),
-        (failed(400, "Request contains an invalid argument.", "INVALID_ARGUMENT"), "rejected"),
-        (failed(404, "models/x is not found.", "NOT_FOUND"), "judge_down"),
-        (failed(503, "The model is overloaded.", "UNAVAILABLE"), "judge_down"),
-        (Answer({"error": {"code": 429, "details": "no list"}}, 429), "rate_limited"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "code"), [
+    (failed(400, f"API key not valid. Please pass a valid API key. {KEY}", "INVALID_ARGUMENT"), "no_key"),
+    (failed(403, "Permission denied.", "PERMISSION_DENIED"), "no_key"),
+    (failed(400, "Request contains an invalid argument.", "INVALID_ARGUMENT"), "rejected"),
+    (failed(404, "models/x is not found.", "NOT_FOUND"), "judge_down"),
+    (failed(503, "The model is overloaded.", "UNAVAILABLE"), "judge_down"),
+    (Answer({"error": {"code": 429, "details": "no list"}}, 429), "rate_limited"),
+])  # fmt: skip
 async def test_its_errors_are_codes(answer: Answer, code: str) -> None:
     reply = await judged(answer)
     assert reply.verdict.code == code

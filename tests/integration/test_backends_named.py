@@ -124,17 +124,14 @@ lists_models = false
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("text", "name", "path", "query", "header"),
-    [
-        (
-            AZURE, "azure", "/openai/deployments/eye/chat/completions", {"api-version": ["2024-10-21"]},
-            ("api-key", EAST),
-        ),
-        (AZURE_V1, "azure", "/openai/v1/chat/completions", {}, ("api-key", EAST)),
-        (BEDROCK, "bedrock", "/openai/v1/chat/completions", {}, ("authorization", f"Bearer {EAST}")),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "name", "path", "query", "header"), [
+    (
+        AZURE, "azure", "/openai/deployments/eye/chat/completions", {"api-version": ["2024-10-21"]},
+        ("api-key", EAST),
+    ),
+    (AZURE_V1, "azure", "/openai/v1/chat/completions", {}, ("api-key", EAST)),
+    (BEDROCK, "bedrock", "/openai/v1/chat/completions", {}, ("authorization", f"Bearer {EAST}")),
+])  # fmt: skip
 async def test_a_vendor_s_openai_door_gets_the_path_query_and_key_that_it_documents(
     tmp_path: Path, text: str, name: str, path: str, query: dict[str, Any], header: tuple[str, str]
 ) -> None:

@@ -106,13 +106,10 @@ def test_a_doubled_reply_does_not_answer_the_next_call(paths: Paths) -> None:
             assert client.baseline().baseline == "token"
 
 
-@pytest.mark.parametrize(
-    "garbage",
-    [
-        b"", b"\xc1", b"\x81\xa1v\x01", random.Random(7).randbytes(4000),
-        codec.encode(ReplyEnvelope("req-of-another", 0, body={})),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("garbage", [
+    b"", b"\xc1", b"\x81\xa1v\x01", random.Random(7).randbytes(4000),
+    codec.encode(ReplyEnvelope("req-of-another", 0, body={})),
+])  # fmt: skip
 def test_garbage_is_asked_again_and_then_refused(paths: Paths, garbage: bytes) -> None:
     def once_garbled(request: RequestEnvelope, times: int) -> list[Sending]:
         return [(0.0, garbage)] if times == 1 else [reply(request, DISPLAYS)]

@@ -117,13 +117,10 @@ def test_a_wait_outlasts_a_restart_of_the_daemon(paths: Paths) -> None:
     assert told[1].startswith("note: a note")
 
 
-@pytest.mark.parametrize(
-    ("code", "exit_code"),
-    [
-        ("not_found", 7), ("conflict", 8), ("refused", 8), ("invalid_request", 2), ("internal", 1),
-        ("store_unavailable", 1), ("something_new", 1),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("code", "exit_code"), [
+    ("not_found", 7), ("conflict", 8), ("refused", 8), ("invalid_request", 2), ("internal", 1),
+    ("store_unavailable", 1), ("something_new", 1),
+])  # fmt: skip
 def test_the_daemons_errors_are_one_line(paths: Paths, capsys: Output, code: str, exit_code: int) -> None:
     answer = Script(wait_show=lambda request, _times: [refusal(request, code, f"a fault {EVIL}", "do this")])
     with StandIn(paths, answer):
@@ -168,16 +165,10 @@ def test_the_first_word_names_a_command(paths: Paths, capsys: Output, name: str)
     assert WAIT_ID in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("line", "sentence"),
-    [
-        (["--", "list"], "list"),
-        (["the list is shown"], "the list is shown"),
-        (["list is empty"], "list is empty"),
-        (["--timeout", "5m", "list"], "list"),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("line", "sentence"), [
+    (["--", "list"], "list"), (["the list is shown"], "the list is shown"), (["list is empty"], "list is empty"),
+    (["--timeout", "5m", "list"], "list"),
+], ids=str)  # fmt: skip
 def test_a_sentence_is_not_taken_for_a_command(paths: Paths, line: list[str], sentence: str) -> None:
     with StandIn(paths, waiting(wait_info())) as daemon:
         assert run(["wait", "--detach", *line] if line[0] == "--" else ["wait", *line, "--detach"]) == 0
@@ -266,19 +257,15 @@ TASK = TaskView(
 )
 
 
-@pytest.mark.parametrize(
-    ("given", "begun", "offered"),
-    [
-        (["wait", "--display"], "", [":100"]), (["do", "click", "-d"], ":1", [":100"]),
-        (["display", "take"], "", [":100"]),
-        (["look", "--target"], "", ["screen", "display:", "window:", "region:", "monitor:", "pty:"]),
-        (["wait", "--target"], "display:", ["display::100"]), (["wait", "--target"], "window:", [f"window:{EVIL}"]),
-        (["wait", "show"], "", [WAIT_ID[-6:]]), (["wait", "cancel"], WAIT_ID[-6:-3], [WAIT_ID[-6:]]),
-        (["wait", "cancel"], "wait-", [WAIT_ID]), (["wait", "--task"], "", [TASK.task.task_id[-6:]]),
-        (["task", "show"], "task", [TASK.task.task_id]), (["wake", "list", "--wait"], "", [WAIT_ID[-6:]]),
-    ],
-    ids=str,
-)  # fmt: skip
+@pytest.mark.parametrize(("given", "begun", "offered"), [
+    (["wait", "--display"], "", [":100"]), (["do", "click", "-d"], ":1", [":100"]),
+    (["display", "take"], "", [":100"]),
+    (["look", "--target"], "", ["screen", "display:", "window:", "region:", "monitor:", "pty:"]),
+    (["wait", "--target"], "display:", ["display::100"]), (["wait", "--target"], "window:", [f"window:{EVIL}"]),
+    (["wait", "show"], "", [WAIT_ID[-6:]]), (["wait", "cancel"], WAIT_ID[-6:-3], [WAIT_ID[-6:]]),
+    (["wait", "cancel"], "wait-", [WAIT_ID]), (["wait", "--task"], "", [TASK.task.task_id[-6:]]),
+    (["task", "show"], "task", [TASK.task.task_id]), (["wake", "list", "--wait"], "", [WAIT_ID[-6:]]),
+], ids=str)  # fmt: skip
 def test_what_the_daemon_knows_completes(paths: Paths, given: list[str], begun: str, offered: list[str]) -> None:
     script = Script(
         display_list=DisplayListReply((DISPLAY,), ":100"),

@@ -46,14 +46,11 @@ async def test_the_request_is_what_the_api_asks_for() -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("model", "there", "state"),
-    [
-        ("minicpm-v", "minicpm-v:latest", "ready"), ("minicpm-v:latest", "minicpm-v:latest", "ready"),
-        ("minicpm-v:8b", "minicpm-v:8b", "ready"), ("minicpm-v", "minicpm-v:8b", "down"),
-        ("hub.local:5000/team/eye", "hub.local:5000/team/eye:latest", "ready"), ("minicpm-v", "llava:latest", "down"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("model", "there", "state"), [
+    ("minicpm-v", "minicpm-v:latest", "ready"), ("minicpm-v:latest", "minicpm-v:latest", "ready"),
+    ("minicpm-v:8b", "minicpm-v:8b", "ready"), ("minicpm-v", "minicpm-v:8b", "down"),
+    ("hub.local:5000/team/eye", "hub.local:5000/team/eye:latest", "ready"), ("minicpm-v", "llava:latest", "down"),
+])  # fmt: skip
 async def test_health_looks_for_the_model(model: str, there: str, state: str) -> None:
     async with OllamaServer(there) as server:
         judge = judge_at(server.url, model=model)

@@ -335,16 +335,11 @@ async def test_streams_are_compressed_where_every_server_can() -> None:
 COMPRESSED = ("ACUD_EVENTS", "ACUD_WAKES", "KV_acud_places", "KV_acud_hosts")
 
 
-@pytest.mark.parametrize(
-    ("said", "can"),
-    [
-        (['{"version":"2.10.0"}', '{"version":"2.15.1-RC.1","x":1}'], True),
-        (['{"version":"2.10.0"}', '{"version":"2.9.10"}'], False),
-        (['{"version":"2.10.0"}', "gone"], True),
-        (["gone"], False),
-        (["no server"], False),
-    ],
-)
+@pytest.mark.parametrize(("said", "can"), [
+    (['{"version":"2.10.0"}', '{"version":"2.15.1-RC.1","x":1}'], True),
+    (['{"version":"2.10.0"}', '{"version":"2.9.10"}'], False), (['{"version":"2.10.0"}', "gone"], True),
+    (["gone"], False), (["no server"], False),
+])  # fmt: skip
 async def test_an_older_server_among_newer_ones_keeps_streams_as_they_are(said: list[str], can: bool) -> None:
     async with AsyncExitStack() as stack:
         urls = []

@@ -97,14 +97,11 @@ async def test_the_toolset_is_declared_with_no_beta_and_its_members_are_read() -
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("name", "asked_model", "answer", "spot"),
-    [
-        ("ollama", "0000/ui-tars-1.5-7b", "(210,140)", (75.0, 50.0)),
-        ("vllm", "ui-tars-1.5-7b", "click(start_box='(210,140)')", (75.0, 50.0)),
-        ("openrouter", "ui-tars-7b", "(500,500)", (50.0, 50.0)),
-    ],
-)
+@pytest.mark.parametrize(("name", "asked_model", "answer", "spot"), [
+    ("ollama", "0000/ui-tars-1.5-7b", "(210,140)", (75.0, 50.0)),
+    ("vllm", "ui-tars-1.5-7b", "click(start_box='(210,140)')", (75.0, 50.0)),
+    ("openrouter", "ui-tars-7b", "(500,500)", (50.0, 50.0)),
+])  # fmt: skip
 async def test_every_backend_that_serves_ui_tars_locates_in_its_form(
     name: str, asked_model: str, answer: str, spot: tuple[float, float]
 ) -> None:

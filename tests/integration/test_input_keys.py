@@ -64,19 +64,16 @@ def heard(rig: HandsRig, tester: Program) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("chord", "events"),
-    [
-        ("Return", ["+Return", "-Return"]),
-        ("ctrl+shift+t", ["+Control_L", "+Shift_L", "+T", "-T", "-Shift_L", "-Control_L"]),
-        ("ctrl+plus", ["+Control_L", "+Shift_L", "+plus", "-plus", "-Shift_L", "-Control_L"]),
-        ("alt+F4", ["+Alt_L", "+F4", "-F4", "-Alt_L"]),
-        ("super", ["+Super_L", "-Super_L"]),
-        ("ctrl+a Delete", ["+Control_L", "+a", "-a", "-Control_L", "+Delete", "-Delete"]),
-        ("ctrl+é", ["+Control_L", "+eacute", "-eacute", "-Control_L"]),
-        ("XF86AudioMute", ["+XF86AudioMute", "-XF86AudioMute"]),
-    ],
-)
+@pytest.mark.parametrize(("chord", "events"), [
+    ("Return", ["+Return", "-Return"]),
+    ("ctrl+shift+t", ["+Control_L", "+Shift_L", "+T", "-T", "-Shift_L", "-Control_L"]),
+    ("ctrl+plus", ["+Control_L", "+Shift_L", "+plus", "-plus", "-Shift_L", "-Control_L"]),
+    ("alt+F4", ["+Alt_L", "+F4", "-F4", "-Alt_L"]),
+    ("super", ["+Super_L", "-Super_L"]),
+    ("ctrl+a Delete", ["+Control_L", "+a", "-a", "-Control_L", "+Delete", "-Delete"]),
+    ("ctrl+é", ["+Control_L", "+eacute", "-eacute", "-Control_L"]),
+    ("XF86AudioMute", ["+XF86AudioMute", "-XF86AudioMute"]),
+])  # fmt: skip
 def test_a_chord_is_pressed_in_order_and_released_backwards(
     rig: HandsRig, tester: Program, chord: str, events: list[str]
 ) -> None:
@@ -116,16 +113,13 @@ def test_the_pointer_is_where_the_answer_says(rig: HandsRig) -> None:
     assert rig.do(CursorPosition()).cursor == Point(300, 200)
 
 
-@pytest.mark.parametrize(
-    ("action", "part"),
-    [
-        (Move(Point(640, 0)), "640x480"), (Click(Point(-1, 5)), "640x480"),
-        (Drag(start=Point(0, 0), to=Point(0, 480)), "640x480"), (Scroll(Direction.UP, at=Point(9999, 0)), "640x480"),
-        (Key("ctrl+Retrun"), "Retrun"), (Key("a ctrl+nope"), "nope"),
-        (Click(Point(1, 1), keys="hyperspace"), "hyperspace"), (Hold("mouse:side"), "mouse:side"),
-        (Key("ctrl+"), "ctrl+"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("action", "part"), [
+    (Move(Point(640, 0)), "640x480"), (Click(Point(-1, 5)), "640x480"),
+    (Drag(start=Point(0, 0), to=Point(0, 480)), "640x480"), (Scroll(Direction.UP, at=Point(9999, 0)), "640x480"),
+    (Key("ctrl+Retrun"), "Retrun"), (Key("a ctrl+nope"), "nope"),
+    (Click(Point(1, 1), keys="hyperspace"), "hyperspace"), (Hold("mouse:side"), "mouse:side"),
+    (Key("ctrl+"), "ctrl+"),
+])  # fmt: skip
 def test_what_makes_no_sense_is_refused_and_presses_nothing(
     rig: HandsRig, xserver: XServer, action: InputAction, part: str
 ) -> None:

@@ -82,13 +82,10 @@ def test_small_accents_are_kept_or_in_doubt_and_none_is_made_up(engine: RapidEng
     assert [look_for(read, Text(text), 0.5, at).answer for text in ("cafe", "Zurich", "Résumé")] == [Answer.NO] * 3
 
 
-@pytest.mark.parametrize(
-    ("colours", "font", "size"),
-    [
-        (LIGHT, "DejaVuSansMono.ttf", 11), (DARK, "DejaVuSansMono.ttf", 13), (LIGHT, "DejaVuSans.ttf", 12),
-        (DARK, "DejaVuSerif.ttf", 16), (LIGHT, "DejaVuSans-Bold.ttf", 18),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("colours", "font", "size"), [
+    (LIGHT, "DejaVuSansMono.ttf", 11), (DARK, "DejaVuSansMono.ttf", 13), (LIGHT, "DejaVuSans.ttf", 12),
+    (DARK, "DejaVuSerif.ttf", 16), (LIGHT, "DejaVuSans-Bold.ttf", 18),
+])  # fmt: skip
 def test_words_are_read_and_found(engine: RapidEngine, colours: tuple, font: str, size: int) -> None:
     lines = ScreenReader(engine).read((), drawn(LINES, colours, font, size))
     at = Rect(0, 0, *SIZE)

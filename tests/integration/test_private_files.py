@@ -57,15 +57,10 @@ def test_a_directory_above_that_everybody_can_write_to_is_refused(paths: Paths) 
     assert private_files.check_instance(paths) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("request.key", "k"),
-        ("web-token", "t"),
-        ("displays/100/Xauthority", "c"),
-        ("acud.toml", '[backends.openrouter]\napi_key = "k"\n'),
-    ],
-)
+@pytest.mark.parametrize(("name", "text"), [
+    ("request.key", "k"), ("web-token", "t"), ("displays/100/Xauthority", "c"),
+    ("acud.toml", '[backends.openrouter]\napi_key = "k"\n'),
+])  # fmt: skip
 def test_a_secret_that_others_can_get_at_is_refused(paths: Paths, name: str, text: str) -> None:
     file = put(paths.home / name, 0o644, text)
     closed = private_files.check_instance(paths)

@@ -235,17 +235,14 @@ def test_idle_connections_make_room_and_what_never_comes_whole_is_closed(rig: _R
         assert rig.server.closed_for["a message stands still"] == 1
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" + bytes(64), b"\xff" + bytes(8) + b"\x7f\x01\x00" + bytes(60),
-        zmtp.GREETING[:12] + b"CURVE".ljust(52, b"\0"), zmtp.GREETING + zmtp.ready("PUB") + b"\0\x01x",
-        zmtp.GREETING + b"\0\x01x", zmtp.GREETING + b"\x04\x06\x05READZ", zmtp.GREETING + b"\x04\x06\x05READY",
-        zmtp.GREETING + zmtp.ready("REQ") + b"\xf0\x01x", zmtp.GREETING + zmtp.ready("REQ") + b"\x01\0" * 9,
-        zmtp.GREETING + zmtp.ready("REQ") + b"\x02" + (2**63).to_bytes(8, "big"),
-        zmtp.GREETING + zmtp.ready("REQ") + b"\x03" + (1 << 20).to_bytes(8, "big") + bytes(1 << 20) + b"\0\x01x",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("data", [
+    b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" + bytes(64), b"\xff" + bytes(8) + b"\x7f\x01\x00" + bytes(60),
+    zmtp.GREETING[:12] + b"CURVE".ljust(52, b"\0"), zmtp.GREETING + zmtp.ready("PUB") + b"\0\x01x",
+    zmtp.GREETING + b"\0\x01x", zmtp.GREETING + b"\x04\x06\x05READZ", zmtp.GREETING + b"\x04\x06\x05READY",
+    zmtp.GREETING + zmtp.ready("REQ") + b"\xf0\x01x", zmtp.GREETING + zmtp.ready("REQ") + b"\x01\0" * 9,
+    zmtp.GREETING + zmtp.ready("REQ") + b"\x02" + (2**63).to_bytes(8, "big"),
+    zmtp.GREETING + zmtp.ready("REQ") + b"\x03" + (1 << 20).to_bytes(8, "big") + bytes(1 << 20) + b"\0\x01x",
+])  # fmt: skip
 def test_what_is_no_message_closes_its_sender(rig: _Rig, data: bytes) -> None:
     with socket.socket(socket.AF_UNIX) as raw:
         raw.connect(str(rig.path))

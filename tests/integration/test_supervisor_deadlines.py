@@ -324,20 +324,17 @@ def _backend(name: str, **more: str) -> Settings:
     return Settings(backends=predefined_backends() | {name: replace(PREDEFINED[name], **more)})
 
 
-@pytest.mark.parametrize(
-    ("settings", "asked", "reason"),
-    [
-        (Settings(), JudgeName.AUTO, "no vision backend is configured, and the usual ollama is not there"),
-        (Settings(), JudgeName.OCR, "OCR reads text"),
-        (_vision("claude"), JudgeName.AUTO, "claude has no key: set ANTHROPIC_API_KEY"),
-        (_vision("openrouter", "claude"), JudgeName.AUTO, "openrouter has no key: set OPENROUTER_API_KEY; claude"),
-        (_vision("ollama"), JudgeName.CLAUDE, "claude has no key"), (Settings(), JudgeName.FLEET, "fleet has no url"),
-        (_vision("ollama"), JudgeName.AUTO, ""), (_vision("claude", "vllm"), JudgeName.AUTO, ""),
-        (_backend("ollama", model="qwen3-vl"), JudgeName.AUTO, ""), (Settings(), JudgeName.OLLAMA, ""),
-        (_backend("claude", api_key="sk-ant-x"), JudgeName.CLAUDE, ""),
-        (_backend("claude", api_key_file="/nowhere"), JudgeName.CLAUDE, ""), (Settings(), JudgeName.PASSTHROUGH, ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("settings", "asked", "reason"), [
+    (Settings(), JudgeName.AUTO, "no vision backend is configured, and the usual ollama is not there"),
+    (Settings(), JudgeName.OCR, "OCR reads text"),
+    (_vision("claude"), JudgeName.AUTO, "claude has no key: set ANTHROPIC_API_KEY"),
+    (_vision("openrouter", "claude"), JudgeName.AUTO, "openrouter has no key: set OPENROUTER_API_KEY; claude"),
+    (_vision("ollama"), JudgeName.CLAUDE, "claude has no key"), (Settings(), JudgeName.FLEET, "fleet has no url"),
+    (_vision("ollama"), JudgeName.AUTO, ""), (_vision("claude", "vllm"), JudgeName.AUTO, ""),
+    (_backend("ollama", model="qwen3-vl"), JudgeName.AUTO, ""), (Settings(), JudgeName.OLLAMA, ""),
+    (_backend("claude", api_key="sk-ant-x"), JudgeName.CLAUDE, ""),
+    (_backend("claude", api_key_file="/nowhere"), JudgeName.CLAUDE, ""), (Settings(), JudgeName.PASSTHROUGH, ""),
+])  # fmt: skip
 def test_a_sentence_is_refused_where_no_judge_is_configured_and_not_where_one_is_down(
     tmp_path: Path, clock: _Clock, settings: Settings, asked: JudgeName, reason: str
 ) -> None:

@@ -117,14 +117,10 @@ def test_many_waits_on_a_session_are_one_poll(loop: EventLoop, env: dict[str, st
     assert watcher.count - begun <= (time.monotonic() - begun_s) / 0.2 + 3  # those under way may come late
 
 
-@pytest.mark.parametrize(
-    ("script", "timeout_s", "words"),
-    [
-        ("sleep 1000", 0.3, "did not answer within"),
-        ("echo 'lost server' >&2; exit 1", LONG_S, "lost server"),
-        ("exit 3", LONG_S, "status 3"),
-    ],
-)
+@pytest.mark.parametrize(("script", "timeout_s", "words"), [
+    ("sleep 1000", 0.3, "did not answer within"), ("echo 'lost server' >&2; exit 1", LONG_S, "lost server"),
+    ("exit 3", LONG_S, "status 3"),
+])  # fmt: skip
 def test_a_tmux_that_does_not_tell_is_a_fault(
     loop: EventLoop, env: dict[str, str], tmp_path: Path, script: str, timeout_s: float, words: str
 ) -> None:

@@ -76,17 +76,14 @@ def test_openclaw_takes_a_wake(receiver: Receiver) -> None:
     assert receiver.taken[1].body == {"text": TEXT, "mode": "now"}
 
 
-@pytest.mark.parametrize(
-    ("manner", "result", "words"),
-    [
-        ("401", "refused", "answered 401: Unauthorized"), ("400", "refused", "text required"),
-        ("302", "retry", "answered 302: a redirect to"), ("304", "retry", "answered 304"),
-        ("404", "retry", "answered 404"), ("410", "refused", "answered 410"), ("page", "refused", "check openclaw_url"),
-        ("big", "refused", "check openclaw_url"), ("not_ok", "refused", "sessionKey is not allowed"),
-        ("429", "retry", "answered 429"), ("500", "retry", "answered 500"), ("hang", "retry", "no answer within 5 s"),
-        ("reset", "retry", "ReadError"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("manner", "result", "words"), [
+    ("401", "refused", "answered 401: Unauthorized"), ("400", "refused", "text required"),
+    ("302", "retry", "answered 302: a redirect to"), ("304", "retry", "answered 304"),
+    ("404", "retry", "answered 404"), ("410", "refused", "answered 410"), ("page", "refused", "check openclaw_url"),
+    ("big", "refused", "check openclaw_url"), ("not_ok", "refused", "sessionKey is not allowed"),
+    ("429", "retry", "answered 429"), ("500", "retry", "answered 500"), ("hang", "retry", "no answer within 5 s"),
+    ("reset", "retry", "ReadError"),
+])  # fmt: skip
 def test_what_openclaw_says_when_it_does_not(receiver: Receiver, manner: Manner, result: str, words: str) -> None:
     receiver.manner = manner
     outcome = _hook(receiver, **({"http_timeout_s": 5} if manner == "hang" else {}))

@@ -141,16 +141,11 @@ def test_a_link_of_another_user_is_not_followed(xserver: XServer) -> None:
         other.unlink()
 
 
-@pytest.mark.parametrize(
-    ("mode", "uid", "said"),
-    [
-        (0o1777, 0, ""),
-        (0o755, 0, ""),
-        (0o777, 0, r"lets every user replace .* \(mode 0777\)"),
-        (0o775, 0, "lets every user replace"),
-        pytest.param(0o1777, STRANGER, "belongs to uid 65534", marks=as_another_user),
-    ],
-)
+@pytest.mark.parametrize(("mode", "uid", "said"), [
+    (0o1777, 0, ""), (0o755, 0, ""), (0o777, 0, r"lets every user replace .* \(mode 0777\)"),
+    (0o775, 0, "lets every user replace"),
+    pytest.param(0o1777, STRANGER, "belongs to uid 65534", marks=as_another_user),
+])  # fmt: skip
 def test_the_folder_of_sockets_is_one_in_which_nobody_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, uid: int, said: str
 ) -> None:

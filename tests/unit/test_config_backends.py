@@ -63,72 +63,63 @@ def test_a_former_table_means_the_same_as_the_present_one(tmp_path: Path, name: 
         assert loaded(tmp_path, f"[{table}]\n{keys}", **{variable: "3"}).backends[name].tries == 3
 
 
-@pytest.mark.parametrize(
-    ("text", "said", "hint"),
-    [
-        ("[backends.x]\n", "HOME/acud.toml:1: [backends.x]: kind is missing", "which API it speaks: openai, anthropic"),
-        ("[backends.x]\nkind = 'grok'\n", "HOME/acud.toml:2: [backends.x] kind must be one of openai, ", "backends.md"),
-        (
-            "[backends.x]\nkind = 'openai'\nmodel = 'm'\n",
-            "HOME/acud.toml:1: [backends.x]: url is missing",
-            "conf/acud.toml",
-        ),
-        ("[backends.x]\nkind = 'gemini'\n", "HOME/acud.toml:1: [backends.x]: model is missing", "name the model"),
-        ("[backends.ocr]\nkind = 'gemini'\n", "HOME/acud.toml:1: [backends.ocr]: acud has a judge", "another name"),
-        ("[backends.X_1]\nkind = 'gemini'\n", "HOME/acud.toml:1: [backends.X_1]: a backend's name has a-z", "another"),
-        (
-            "[backends.claude]\nkind = 'openai'\n",
-            "HOME/acud.toml:2: [backends.claude] kind must be anthropic",
-            "give the backend of kind openai another name",
-        ),
-        (
-            "[backends.x]\nkind = 'gemini'\nmodel = 'm'\ntries = 0\n",
-            "HOME/acud.toml:4: [backends.x] tries must be between 1 and 10",
-            "conf/acud.toml",
-        ),
-        (
-            "[claude]\n\nmodell = 'm'\n",
-            "HOME/acud.toml:3: [backends.claude] modell: there is no setting of this name",
-            "did you mean model?",
-        ),
-        ("[backends]\nx = 3\n", "HOME/acud.toml: [backends.x] must be a table", "write [backends.x]"),
-        ("backends = 3\n", "HOME/acud.toml: backends must be a table", "write [backends.NAME]"),
-        (
-            "[vision]\nbackends = ['ollama', 'x']\n",
-            "HOME/acud.toml:2: [vision] backends must be one of fleet, scripted, ollama, vllm, openrouter, claude, not",
-            "add a table [backends.x]",
-        ),
-        ("[gui_agent]\nbackend = 'x'\n", "HOME/acud.toml:2: [gui_agent] backend must be one of ", "[backends.x]"),
-        ("[analysis]\nbackend = 'x'\n", "HOME/acud.toml:2: [analysis] backend must be one of ", "[backends.x]"),
-        (
-            "[grounding]\nuitars_via = 'claude'\n",
-            "HOME/acud.toml:2: [grounding] uitars_via must be one of ",
-            "backends.md",
-        ),
-        (
-            "[grounding]\nomniparser_picker = 'x'\n",
-            "HOME/acud.toml:2: [grounding] omniparser_picker must ",
-            "[backends.x]",
-        ),
-        (f"{AZURE}[backends.azure.headers]\n", "HOME/acud.toml:8 is not valid TOML", "mend the line"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said", "hint"), [
+    ("[backends.x]\n", "HOME/acud.toml:1: [backends.x]: kind is missing", "which API it speaks: openai, anthropic"),
+    ("[backends.x]\nkind = 'grok'\n", "HOME/acud.toml:2: [backends.x] kind must be one of openai, ", "backends.md"),
+    (
+        "[backends.x]\nkind = 'openai'\nmodel = 'm'\n",
+        "HOME/acud.toml:1: [backends.x]: url is missing",
+        "conf/acud.toml",
+    ),
+    ("[backends.x]\nkind = 'gemini'\n", "HOME/acud.toml:1: [backends.x]: model is missing", "name the model"),
+    ("[backends.ocr]\nkind = 'gemini'\n", "HOME/acud.toml:1: [backends.ocr]: acud has a judge", "another name"),
+    ("[backends.X_1]\nkind = 'gemini'\n", "HOME/acud.toml:1: [backends.X_1]: a backend's name has a-z", "another"),
+    (
+        "[backends.claude]\nkind = 'openai'\n",
+        "HOME/acud.toml:2: [backends.claude] kind must be anthropic",
+        "give the backend of kind openai another name",
+    ),
+    (
+        "[backends.x]\nkind = 'gemini'\nmodel = 'm'\ntries = 0\n",
+        "HOME/acud.toml:4: [backends.x] tries must be between 1 and 10",
+        "conf/acud.toml",
+    ),
+    (
+        "[claude]\n\nmodell = 'm'\n",
+        "HOME/acud.toml:3: [backends.claude] modell: there is no setting of this name",
+        "did you mean model?",
+    ),
+    ("[backends]\nx = 3\n", "HOME/acud.toml: [backends.x] must be a table", "write [backends.x]"),
+    ("backends = 3\n", "HOME/acud.toml: backends must be a table", "write [backends.NAME]"),
+    (
+        "[vision]\nbackends = ['ollama', 'x']\n",
+        "HOME/acud.toml:2: [vision] backends must be one of fleet, scripted, ollama, vllm, openrouter, claude, not",
+        "add a table [backends.x]",
+    ),
+    ("[gui_agent]\nbackend = 'x'\n", "HOME/acud.toml:2: [gui_agent] backend must be one of ", "[backends.x]"),
+    ("[analysis]\nbackend = 'x'\n", "HOME/acud.toml:2: [analysis] backend must be one of ", "[backends.x]"),
+    (
+        "[grounding]\nuitars_via = 'claude'\n",
+        "HOME/acud.toml:2: [grounding] uitars_via must be one of ",
+        "backends.md",
+    ),
+    (
+        "[grounding]\nomniparser_picker = 'x'\n",
+        "HOME/acud.toml:2: [grounding] omniparser_picker must ",
+        "[backends.x]",
+    ),
+    (f"{AZURE}[backends.azure.headers]\n", "HOME/acud.toml:8 is not valid TOML", "mend the line"),
+])  # fmt: skip
 def test_the_place_the_setting_the_reason_and_the_next_step(tmp_path: Path, text: str, said: str, hint: str) -> None:
     message, step = refused(tmp_path, text)
     assert message.startswith(said)
     assert hint in step
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        f'url = "https://x.example?api-key={SECRET}"',
-        f'url = "https://x.example?api-version=1&key={SECRET}"',
-        f'headers = {{ "a b" = "{SECRET}" }}',
-        f'headers = {{ Host = "{SECRET}" }}',
-        f'headers = {{ x = "{SECRET}\\n" }}',
-    ],
-)
+@pytest.mark.parametrize("line", [
+    f'url = "https://x.example?api-key={SECRET}"', f'url = "https://x.example?api-version=1&key={SECRET}"',
+    f'headers = {{ "a b" = "{SECRET}" }}', f'headers = {{ Host = "{SECRET}" }}', f'headers = {{ x = "{SECRET}\\n" }}',
+])  # fmt: skip
 def test_what_could_not_be_sent_or_would_be_shown_is_refused_unseen(tmp_path: Path, line: str) -> None:
     url = "" if line.startswith("url") else 'url = "https://x.example"\n'
     said, step = refused(tmp_path, f'[backends.x]\nkind = "openai"\nmodel = "m"\n{url}{line}\n')

@@ -8,15 +8,11 @@ import pytest
 from acud.config import OtelSettings
 
 
-@pytest.mark.parametrize(
-    ("endpoint", "url", "is_here"),
-    [
-        ("", "", False),
-        ("http://127.0.0.1:4318", "http://127.0.0.1:4318/v1/traces", True),
-        ("http://localhost:4318/", "http://localhost:4318/v1/traces", True),
-        ("https://collector.example/otlp/v1/traces", "https://collector.example/otlp/v1/traces", False),
-    ],
-)
+@pytest.mark.parametrize(("endpoint", "url", "is_here"), [
+    ("", "", False), ("http://127.0.0.1:4318", "http://127.0.0.1:4318/v1/traces", True),
+    ("http://localhost:4318/", "http://localhost:4318/v1/traces", True),
+    ("https://collector.example/otlp/v1/traces", "https://collector.example/otlp/v1/traces", False),
+])  # fmt: skip
 def test_where_spans_are_posted(endpoint: str, url: str, is_here: bool) -> None:
     settings = OtelSettings(endpoint)
     assert (settings.url, settings.is_here) == (url, is_here)

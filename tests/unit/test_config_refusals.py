@@ -18,38 +18,35 @@ def refused(folder: Path, text: str, **env: str) -> tuple[str, str]:
     return caught.value.message.replace(str(folder), "HOME"), caught.value.hint
 
 
-@pytest.mark.parametrize(
-    ("text", "message", "hint"),
-    [
-        (
-            "# mine\n[vision]\nbackned = 'ocr'\n",
-            "HOME/acud.toml:3: [vision] backned: there is no setting of this name",
-            "did you mean backend? see conf/acud.toml for every key",
-        ),
-        (
-            "[daemon]\ndebug = true\n\n[visoin]\nbackend = 'ocr'\n",
-            "HOME/acud.toml:4: [visoin]: there is no section of this name",
-            "did you mean vision? see conf/acud.toml for every key",
-        ),
-        (
-            "[vision]\n\ntimeout_s = 'long'\n",
-            "HOME/acud.toml:3: [vision] timeout_s must be a number ",
-            "conf/acud.toml",
-        ),
-        (
-            "[analysis]\ntemperature = 3\n",
-            "HOME/acud.toml:2: [analysis] temperature must be between 0 and 2",
-            "conf/acud.toml",
-        ),
-        ("[display]\nenvironment = ['A', 5]\n", "HOME/acud.toml:2: [display] environment[1] must be a text", "conf"),
-        ("[redaction]\npatterns = ['(?=x)']\n", "HOME/acud.toml:1: [redaction]: the regular expression", ""),
-        ("[wake]\nroutes = ['webhook']\n", "HOME/acud.toml:", "conf/acud.toml"),
-        ("[wake]\ncarry = ['main']\n", "HOME/acud.toml:", "conf/acud.toml"),
-        ("[wake]\nwebhook_secret_file = '/nowhere'\n", "cannot read /nowhere", "wake.webhook_secret_file"),
-        ("[a]\nb = = 1\n", "HOME/acud.toml:2 is not valid TOML: ", "mend the line named"),
-        ("[a]\nb = '''", "HOME/acud.toml:2 is not valid TOML: ", "mend the line named"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message", "hint"), [
+    (
+        "# mine\n[vision]\nbackned = 'ocr'\n",
+        "HOME/acud.toml:3: [vision] backned: there is no setting of this name",
+        "did you mean backend? see conf/acud.toml for every key",
+    ),
+    (
+        "[daemon]\ndebug = true\n\n[visoin]\nbackend = 'ocr'\n",
+        "HOME/acud.toml:4: [visoin]: there is no section of this name",
+        "did you mean vision? see conf/acud.toml for every key",
+    ),
+    (
+        "[vision]\n\ntimeout_s = 'long'\n",
+        "HOME/acud.toml:3: [vision] timeout_s must be a number ",
+        "conf/acud.toml",
+    ),
+    (
+        "[analysis]\ntemperature = 3\n",
+        "HOME/acud.toml:2: [analysis] temperature must be between 0 and 2",
+        "conf/acud.toml",
+    ),
+    ("[display]\nenvironment = ['A', 5]\n", "HOME/acud.toml:2: [display] environment[1] must be a text", "conf"),
+    ("[redaction]\npatterns = ['(?=x)']\n", "HOME/acud.toml:1: [redaction]: the regular expression", ""),
+    ("[wake]\nroutes = ['webhook']\n", "HOME/acud.toml:", "conf/acud.toml"),
+    ("[wake]\ncarry = ['main']\n", "HOME/acud.toml:", "conf/acud.toml"),
+    ("[wake]\nwebhook_secret_file = '/nowhere'\n", "cannot read /nowhere", "wake.webhook_secret_file"),
+    ("[a]\nb = = 1\n", "HOME/acud.toml:2 is not valid TOML: ", "mend the line named"),
+    ("[a]\nb = '''", "HOME/acud.toml:2 is not valid TOML: ", "mend the line named"),
+])  # fmt: skip
 def test_the_place_the_setting_the_reason_and_the_next_step(tmp_path: Path, text: str, message: str, hint: str) -> None:
     said, step = refused(tmp_path, text)
     assert said.startswith(message)

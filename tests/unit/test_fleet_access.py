@@ -95,14 +95,10 @@ def test_a_grant_is_written_read_and_taken_back(tmp_path: Path) -> None:
     assert held.without(held.must_find(Role.HOST, "h1")) == Grants("acud")
 
 
-@pytest.mark.parametrize(
-    ("role", "name", "fault"),
-    [
-        (Role.HOST, "", "no name of a host"),
-        (Role.HOST, "H 1", "no name of a host"),
-        (Role.WORKER, "a.b", "no kind of jobs"),
-    ],
-)
+@pytest.mark.parametrize(("role", "name", "fault"), [
+    (Role.HOST, "", "no name of a host"), (Role.HOST, "H 1", "no name of a host"),
+    (Role.WORKER, "a.b", "no kind of jobs"),
+])  # fmt: skip
 def test_names_that_cannot_be_are_refused(role: Role, name: str, fault: str) -> None:
     with pytest.raises(InvalidRequest, match=fault):
         access.make_grant(Grants("acud"), role, name, key="")

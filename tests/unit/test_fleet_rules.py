@@ -315,17 +315,14 @@ class _Failing(HostClient):
         raise self._failing
 
 
-@pytest.mark.parametrize(
-    ("fault", "lives"),
-    [
-        (Unavailable("nobody listens", host="h1", reason="up", delivered=False), False),
-        (Unavailable("no answer in time", host="h1", reason="silent"), False),
-        (DaemonDown("no daemon behind it", host="h1"), False),
-        (StoreUnavailable("the disk is full", host="h1"), True),
-        (Unavailable("carries no signature", host="h1", reason="unproven"), True),
-        (InvalidRequest("another version", host="h1"), True),
-    ],
-)
+@pytest.mark.parametrize(("fault", "lives"), [
+    (Unavailable("nobody listens", host="h1", reason="up", delivered=False), False),
+    (Unavailable("no answer in time", host="h1", reason="silent"), False),
+    (DaemonDown("no daemon behind it", host="h1"), False),
+    (StoreUnavailable("the disk is full", host="h1"), True),
+    (Unavailable("carries no signature", host="h1", reason="unproven"), True),
+    (InvalidRequest("another version", host="h1"), True),
+])  # fmt: skip
 def test_a_host_that_refuses_lives_and_one_that_is_silent_does_not(fault: AcudError, lives: bool) -> None:
     assert asyncio.run(_Failing(fault).answers("h1")) is lives
 

@@ -52,17 +52,14 @@ def test_true_answers_are_taken(verdict: object) -> None:
     assert fault_of(VisionBegun("job-1", DIGEST, "beta/7"), DIGEST, 1) == ""
 
 
-@pytest.mark.parametrize(
-    ("answer", "why"),
-    [
-        (VisionAnswer("job-1", 0, DIGEST, yes("x"), version=VERSION + 1), "version"),
-        (VisionAnswer("job-1", 0, "0" * 32, yes("x")), "another picture"),
-        (VisionAnswer("job-1", 1, DIGEST, yes("x")), "question 1 of 1"),
-        (VisionAnswer("job-1", 0, DIGEST, unknown("", "x")), "contradicts"),
-        (VisionAnswer("job-1", 0, DIGEST, msgspec.structs.replace(yes("x"), code="judge_down")), "contradicts"),
-        (VisionBegun("job-1", "0" * 32, "beta/7"), "another picture"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "why"), [
+    (VisionAnswer("job-1", 0, DIGEST, yes("x"), version=VERSION + 1), "version"),
+    (VisionAnswer("job-1", 0, "0" * 32, yes("x")), "another picture"),
+    (VisionAnswer("job-1", 1, DIGEST, yes("x")), "question 1 of 1"),
+    (VisionAnswer("job-1", 0, DIGEST, unknown("", "x")), "contradicts"),
+    (VisionAnswer("job-1", 0, DIGEST, msgspec.structs.replace(yes("x"), code="judge_down")), "contradicts"),
+    (VisionBegun("job-1", "0" * 32, "beta/7"), "another picture"),
+])  # fmt: skip
 def test_others_are_refused_with_the_reason(answer: ToAsker, why: str) -> None:
     assert why in fault_of(answer, DIGEST, 1)
 

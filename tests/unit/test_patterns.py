@@ -87,15 +87,12 @@ def test_case_is_ignored_as_python_ignores_it() -> None:
         assert same == "".join(chr(code) for first, last in ours for code in range(first, last + 1)), char
 
 
-@pytest.mark.parametrize(
-    ("pattern", "text"),
-    [
-        ("(?x) a b # said", "xab"), (r"\N{GREEK SMALL LETTER ALPHA}\x41\u00e4\101\0", "αAäA\0"),
-        ("(?im)^ende$|x", "a\nENDE\nb"), ("a$", "a\n"), ("a$", "a\n\n"), (r"a\n$", "a\n"), (r"\s$", "a \n"),
-        (r"a\Z", "a\n"), ("(?m)a$", "a\n\na"), ("(?m)^$", "a\n\nb\n"), ("[[a]", "["), ("", ""), ("a|", "ba"),
-        ("(?i)[^ä]", "Ää"), (r"[\ud800-\udfff]?x", "x"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("pattern", "text"), [
+    ("(?x) a b # said", "xab"), (r"\N{GREEK SMALL LETTER ALPHA}\x41\u00e4\101\0", "αAäA\0"),
+    ("(?im)^ende$|x", "a\nENDE\nb"), ("a$", "a\n"), ("a$", "a\n\n"), (r"a\n$", "a\n"), (r"\s$", "a \n"),
+    (r"a\Z", "a\n"), ("(?m)a$", "a\n\na"), ("(?m)^$", "a\n\nb\n"), ("[[a]", "["), ("", ""), ("a|", "ba"),
+    ("(?i)[^ä]", "Ää"), (r"[\ud800-\udfff]?x", "x"),
+])  # fmt: skip
 def test_what_else_python_says(pattern: str, text: str) -> None:
     ours = list(compile_pattern(pattern).spans(text))
     with warnings.catch_warnings(action="ignore"):
@@ -107,17 +104,14 @@ def test_half_a_character_is_one_of_another_kind() -> None:
     assert compile_pattern("\ud800x").search("\ud800") is None
 
 
-@pytest.mark.parametrize(
-    ("pattern", "reason"),
-    [
-        (r"(a)\1", "refers back"), (r"(a)?(?(1)b|c)", "refers back"), ("(?=a)", "looks ahead or behind"),
-        ("(?<!a)b", "looks ahead or behind"), ("(?!)", "looks ahead or behind"), ("(?>a+)b", "atomic"),
-        ("a*+", "possessive"), (r"(?a)\w", "ASCII"), ("a{1001}", "too large"), ("(?:a{100}){100}", "too large"),
-        ("(?:(?:[^x]?[^y]?[^z]?){30}){33}" * 9, "too large"), (r"(?m:a$)|b$", "means two things"),
-        ("(" * 60 + ")" * 60, "nested deeper"), ("(" * 240 + ")" * 240, "nested"), ("(", "does not compile"),
-        ("a{99999999999}", "does not compile"), ("*", "does not compile"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("pattern", "reason"), [
+    (r"(a)\1", "refers back"), (r"(a)?(?(1)b|c)", "refers back"), ("(?=a)", "looks ahead or behind"),
+    ("(?<!a)b", "looks ahead or behind"), ("(?!)", "looks ahead or behind"), ("(?>a+)b", "atomic"),
+    ("a*+", "possessive"), (r"(?a)\w", "ASCII"), ("a{1001}", "too large"), ("(?:a{100}){100}", "too large"),
+    ("(?:(?:[^x]?[^y]?[^z]?){30}){33}" * 9, "too large"), (r"(?m:a$)|b$", "means two things"),
+    ("(" * 60 + ")" * 60, "nested deeper"), ("(" * 240 + ")" * 240, "nested"), ("(", "does not compile"),
+    ("a{99999999999}", "does not compile"), ("*", "does not compile"),
+])  # fmt: skip
 def test_what_cannot_be_said_is_refused_with_a_next_step(pattern: str, reason: str) -> None:
     with pytest.raises(PatternFault, match=reason) as caught:
         compile_pattern(pattern)

@@ -35,14 +35,10 @@ def test_the_compiled_core_holds_simd_code() -> None:
     assert SIMD["simd_kind"](SIMD["imaging_core"]()) in {"sse4", "avx2"}
 
 
-@pytest.mark.parametrize(
-    ("code", "kind"),
-    [
-        (b"\x66\x0f\x38\x00\xc1\x90" * 20, "sse4"),
-        (b"\xc4\xe2\x7d\x00\xc1\x90" * 20, "avx2"),
-        (b"\x66\x0f\xfe\xc1\xc3" * 20, "none"),
-    ],
-)
+@pytest.mark.parametrize(("code", "kind"), [
+    (b"\x66\x0f\x38\x00\xc1\x90" * 20, "sse4"), (b"\xc4\xe2\x7d\x00\xc1\x90" * 20, "avx2"),
+    (b"\x66\x0f\xfe\xc1\xc3" * 20, "none"),
+])  # fmt: skip
 def test_the_kinds_are_told_apart_by_their_opcodes(tmp_path: Path, code: bytes, kind: str) -> None:
     core = tmp_path / "core.so"
     core.write_bytes(code)

@@ -105,17 +105,11 @@ def run(words: str) -> RunInfo:
 
 
 @pytest.mark.parametrize("words", HOSTILE)
-@pytest.mark.parametrize(
-    "said",
-    [
-        lambda words: wake(words).text,
-        lambda words: sent_text(wake(words)),
-        lambda words: sent_text(wake(words, WakeState.REMINDING)),
-        lambda words: run_text(run(words)),
-        lambda words: info(words).message,
-    ],
-    ids=["wake", "sent", "reminder", "run", "message"],
-)
+@pytest.mark.parametrize("said", [
+    lambda words: wake(words).text, lambda words: sent_text(wake(words)),
+    lambda words: sent_text(wake(words, WakeState.REMINDING)), lambda words: run_text(run(words)),
+    lambda words: info(words).message,
+], ids=["wake", "sent", "reminder", "run", "message"])  # fmt: skip
 def test_a_text_ends_with_the_words_in_their_field(said: Callable[[str], str], words: str) -> None:
     assert own_words(said(words)) == own_words(said(HARMLESS))
     assert one_line(field(said(words)))[:1000] == one_line(words)[:1000]

@@ -57,41 +57,38 @@ def fault(given: Any, kind: Any = Order, *, lax: bool = False) -> ValueFault:
     return value_fault(caught.value, kind, lax=lax)
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"temperature": 3}, "temperature must be between 0 and 2"),
-        ({"temperature": "hot"}, "temperature must be a number between 0 and 2, not a text"),
-        ({"count": 0}, "count must be more than 0"),
-        ({"count": []}, "count must be a whole number more than 0 or null, not a list"),
-        ({"share": 0.0}, "share must be more than 0 and at most 1"),
-        ({"step": 7}, "step must be a multiple of 5"),
-        ({"name": "lengthy"}, "name must have 1 to 4 characters"),
-        ({"code": "A1"}, "code must be of another form"),
-        ({"day": "May"}, "day must be a month such as 2026-01"),
-        ({"day": 5}, "day must be a text or null, not a whole number"),
-        ({"words": ["a", "lengthy"]}, "words[1] must have at most 3 characters"),
-        ({"words": ["a", "b", "c"]}, "words must have at most 2 entries"),
-        ({"pair": [1]}, "pair must have 2 entries"),
-        ({"pair": [1, None]}, "pair[1] must be a whole number, not null"),
-        ({"box": [1, 2, 3]}, "box must have at least 4 entries"),
-        ({"box": [1, 2, "w", 4]}, "box[2] must be a whole number"),
-        ({"colour": "green"}, "colour must be red or blue, not 'green'"),
-        ({"way": "left"}, "way must be down or up, not 'left'"),
-        ({"kind": "d"}, "kind must be one of a, b, c, not 'd'"),
-        ({"way": 5}, "way must be down or up, not a whole number"),
-        ({"prices": {"a": -1}}, "prices[…] must be at least 0"),
-        ({"prices": {5: 1}}, "prices must be a text, not a whole number"),
-        ({"part": {"type": "huge", "size": 1}}, "part.type must be small or large, not 'huge'"),
-        ({"part": {"type": "small", "size": 99}}, "part.size must be at most 9"),
-        ({"part": {"size": 99}}, "type is missing in part"),
-        ({"small": {"type": "small"}}, "size is missing in small"),
-        ({"small": {"type": "small", "size": 1, "odd": 2}}, "there is no field odd in small (there are: size, note)"),
-        ({"odd": 1}, "there is no field odd"),
-        ({"on": "perhaps"}, "on must be true or false, not a text"),
-        ([], "the order must be an object, not a list"),
-    ],
-)
+@pytest.mark.parametrize(("given", "words"), [
+    ({"temperature": 3}, "temperature must be between 0 and 2"),
+    ({"temperature": "hot"}, "temperature must be a number between 0 and 2, not a text"),
+    ({"count": 0}, "count must be more than 0"),
+    ({"count": []}, "count must be a whole number more than 0 or null, not a list"),
+    ({"share": 0.0}, "share must be more than 0 and at most 1"),
+    ({"step": 7}, "step must be a multiple of 5"),
+    ({"name": "lengthy"}, "name must have 1 to 4 characters"),
+    ({"code": "A1"}, "code must be of another form"),
+    ({"day": "May"}, "day must be a month such as 2026-01"),
+    ({"day": 5}, "day must be a text or null, not a whole number"),
+    ({"words": ["a", "lengthy"]}, "words[1] must have at most 3 characters"),
+    ({"words": ["a", "b", "c"]}, "words must have at most 2 entries"),
+    ({"pair": [1]}, "pair must have 2 entries"),
+    ({"pair": [1, None]}, "pair[1] must be a whole number, not null"),
+    ({"box": [1, 2, 3]}, "box must have at least 4 entries"),
+    ({"box": [1, 2, "w", 4]}, "box[2] must be a whole number"),
+    ({"colour": "green"}, "colour must be red or blue, not 'green'"),
+    ({"way": "left"}, "way must be down or up, not 'left'"),
+    ({"kind": "d"}, "kind must be one of a, b, c, not 'd'"),
+    ({"way": 5}, "way must be down or up, not a whole number"),
+    ({"prices": {"a": -1}}, "prices[…] must be at least 0"),
+    ({"prices": {5: 1}}, "prices must be a text, not a whole number"),
+    ({"part": {"type": "huge", "size": 1}}, "part.type must be small or large, not 'huge'"),
+    ({"part": {"type": "small", "size": 99}}, "part.size must be at most 9"),
+    ({"part": {"size": 99}}, "type is missing in part"),
+    ({"small": {"type": "small"}}, "size is missing in small"),
+    ({"small": {"type": "small", "size": 1, "odd": 2}}, "there is no field odd in small (there are: size, note)"),
+    ({"odd": 1}, "there is no field odd"),
+    ({"on": "perhaps"}, "on must be true or false, not a text"),
+    ([], "the order must be an object, not a list"),
+])  # fmt: skip
 def test_a_fault_names_the_field_and_all_its_limits(given: Any, words: str) -> None:
     assert fault(given).of("the order").startswith(words)
 
@@ -162,15 +159,12 @@ def _refusal(given: Any) -> msgspec.ValidationError:
     return caught.value
 
 
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        (b'{"type": "small", "size": "x"}', "size must be a whole number"),
-        (b'{"type": "small", "size": 1, "nots": ""}', "there is no field nots (did you mean note?)"),
-        (b"<html>", "it is no JSON: invalid character (byte 0)"),
-        (b'{"type": "small", "size": 1, "note": "\xff"}', "it is no UTF-8"),
-    ],
-)
+@pytest.mark.parametrize(("data", "words"), [
+    (b'{"type": "small", "size": "x"}', "size must be a whole number"),
+    (b'{"type": "small", "size": 1, "nots": ""}', "there is no field nots (did you mean note?)"),
+    (b"<html>", "it is no JSON: invalid character (byte 0)"),
+    (b'{"type": "small", "size": 1, "note": "\xff"}', "it is no UTF-8"),
+])  # fmt: skip
 def test_a_fault_of_json_is_told_in_words(data: bytes, words: str) -> None:
     with pytest.raises((msgspec.DecodeError, UnicodeDecodeError)) as caught:
         decode_json(data, Small)

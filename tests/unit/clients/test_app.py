@@ -62,21 +62,17 @@ def test_help_loads_neither_sockets_nor_messages() -> None:
     assert all(meaning in done.stdout for meaning in MEANINGS.values())
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["nonsense"], ["wait"], ["wait", "--timeout", "soon"], ["wait", "x", "--region", "1,2,3"],
-        ["wait", "x", "--share", "0.5"], ["wait", "x", "--target", "screen", "--region", "0,0,5,5"],
-        ["wait", "list", "is", "empty"], ["wait", "cancel"], ["waits", "cancel"],
-        ["waits", "cancel", "--all", "wait-1"], ["waits", "update", "wait-1", "--until", "{"],
-        ["look", "--format", "gif"], ["look", "-o", "x.gif"], ["look", "-o", "x.png", "--format", "jpeg"],
-        ["wait", "evidence", "wait-1", "-o", "x.jpg"], ["do", "click", "1", "2", "--picture", "x.gif"],
-        ["scene", "--marks", "x.jpg"], ["task", "item", "task-1", "0", "active"], ["wait", "list", "-n", "many"],
-        ["wait", "list", "-n", "5000"], ["look", "-o", "-", "--json"], ["display", "create", "huge"],
-        ["completion", "tcsh"], ["--nonsense"],
-    ],
-    ids=" ".join,
-)  # fmt: skip
+@pytest.mark.parametrize("arguments", [
+    ["nonsense"], ["wait"], ["wait", "--timeout", "soon"], ["wait", "x", "--region", "1,2,3"],
+    ["wait", "x", "--share", "0.5"], ["wait", "x", "--target", "screen", "--region", "0,0,5,5"],
+    ["wait", "list", "is", "empty"], ["wait", "cancel"], ["waits", "cancel"],
+    ["waits", "cancel", "--all", "wait-1"], ["waits", "update", "wait-1", "--until", "{"],
+    ["look", "--format", "gif"], ["look", "-o", "x.gif"], ["look", "-o", "x.png", "--format", "jpeg"],
+    ["wait", "evidence", "wait-1", "-o", "x.jpg"], ["do", "click", "1", "2", "--picture", "x.gif"],
+    ["scene", "--marks", "x.jpg"], ["task", "item", "task-1", "0", "active"], ["wait", "list", "-n", "many"],
+    ["wait", "list", "-n", "5000"], ["look", "-o", "-", "--json"], ["display", "create", "huge"],
+    ["completion", "tcsh"], ["--nonsense"],
+], ids=" ".join)  # fmt: skip
 def test_wrong_use_is_one_line_and_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(arguments) == Exit.USAGE
     said = capsys.readouterr()
@@ -204,15 +200,11 @@ def test_a_near_name_is_suggested(capsys: pytest.CaptureFixture[str]) -> None:
     assert "did you mean" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["wait", "x"], ["waits", "list"], ["waits", "result", "wait-1"], ["wait", "list"], ["wait", "result", "wait-1"],
-        ["status"], ["daemon", "status"], ["display", "list"], ["display", "env"], ["look", "-o", "x.png"], ["events"],
-        ["events", "--follow"], ["top"], ["baseline"],
-    ],
-    ids=" ".join,
-)  # fmt: skip
+@pytest.mark.parametrize("arguments", [
+    ["wait", "x"], ["waits", "list"], ["waits", "result", "wait-1"], ["wait", "list"], ["wait", "result", "wait-1"],
+    ["status"], ["daemon", "status"], ["display", "list"], ["display", "env"], ["look", "-o", "x.png"], ["events"],
+    ["events", "--follow"], ["top"], ["baseline"],
+], ids=" ".join)  # fmt: skip
 def test_without_a_daemon_the_next_step_is_told(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(arguments) == Exit.DAEMON_DOWN
     assert capsys.readouterr().err == "acud: the acud daemon is not running (start it with: acud daemon start)\n"
@@ -234,15 +226,11 @@ def test_a_home_can_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert any(str(tmp_path / "other") in finding["text"] for finding in findings)
 
 
-@pytest.mark.parametrize(
-    ("given", "begun", "offered"),
-    [
-        (["wait"], "li", ["list"]), (["wait", "--timeout", "5m"], "--det", ["--detach"]),
-        (["wait", "a sentence"], "li", []), (["wait", "list"], "--a", ["--all"]), (["waits", "list"], "--a", ["--all"]),
-        (["wait", "create"], "li", []),
-    ],
-    ids=str,
-)  # fmt: skip
+@pytest.mark.parametrize(("given", "begun", "offered"), [
+    (["wait"], "li", ["list"]), (["wait", "--timeout", "5m"], "--det", ["--detach"]),
+    (["wait", "a sentence"], "li", []), (["wait", "list"], "--a", ["--all"]), (["waits", "list"], "--a", ["--all"]),
+    (["wait", "create"], "li", []),
+], ids=str)  # fmt: skip
 def test_a_wait_and_the_commands_of_waits_complete(given: list[str], begun: str, offered: list[str]) -> None:
     found = ShellComplete(cli, {}, "acud", "_ACUD_COMPLETE").get_completions(given, begun)
     assert [item.value for item in found] == offered
@@ -281,19 +269,16 @@ def test_an_argument_that_is_no_utf8_is_one_line(
         assert json.loads(told.out)["error"]["code"] == "invalid_request"
 
 
-@pytest.mark.parametrize(
-    ("line", "meant"),
-    [
-        ("daemn status", "did you mean daemon?"), ("wait lst", "did you mean list? As a sentence: acud wait -- lst"),
-        ("display shwo", "Did you mean 'show'"), ("wait --wigdet x", "'--widget'"),
-        ("do click --buton 3 1 2", "'--button'"), ("logs --level eror", "did you mean error?"),
-        ("waits list --state resolvd", "did you mean resolved?"), ("help conditons", "did you mean conditions?"),
-        ('wait --until {"type":"tetx"}', "(did you mean text?)"),
-        ('wait --until {"type":"window","titel":"x"}', "there is no field titel (did you mean title?)"),
-        ('wait --until {"type":"number","label":1}', "label must be a text, not a whole number"),
-        ('wait --until {"type":', "--until is no JSON: "),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("line", "meant"), [
+    ("daemn status", "did you mean daemon?"), ("wait lst", "did you mean list? As a sentence: acud wait -- lst"),
+    ("display shwo", "Did you mean 'show'"), ("wait --wigdet x", "'--widget'"),
+    ("do click --buton 3 1 2", "'--button'"), ("logs --level eror", "did you mean error?"),
+    ("waits list --state resolvd", "did you mean resolved?"), ("help conditons", "did you mean conditions?"),
+    ('wait --until {"type":"tetx"}', "(did you mean text?)"),
+    ('wait --until {"type":"window","titel":"x"}', "there is no field titel (did you mean title?)"),
+    ('wait --until {"type":"number","label":1}', "label must be a text, not a whole number"),
+    ('wait --until {"type":', "--until is no JSON: "),
+])  # fmt: skip
 def test_a_name_that_is_spelled_nearly_right_is_told(line: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(line.split()) == Exit.USAGE
     told = capsys.readouterr().err

@@ -14,15 +14,12 @@ def _paths(home: Path) -> Paths:
     return resolve({"ACU_HOME": str(home)})
 
 
-@pytest.mark.parametrize(
-    ("installed", "level", "said"),
-    [
-        ({"pillow-simd": ["PIL/Image.py"], "pillow": ["pillow-12.1.1+simd.dist-info/METADATA"]}, "ok", "nothing else"),
-        ({"pillow-simd": ["PIL/Image.py"], "pillow": ["PIL/Image.py"]}, "fault", "brought by pillow and pillow-simd"),
-        ({"pillow": ["PIL/Image.py"]}, "fault", "brought by pillow; acud needs pillow-simd"),
-        ({}, "fault", "no package here brings it"),
-    ],
-)
+@pytest.mark.parametrize(("installed", "level", "said"), [
+    ({"pillow-simd": ["PIL/Image.py"], "pillow": ["pillow-12.1.1+simd.dist-info/METADATA"]}, "ok", "nothing else"),
+    ({"pillow-simd": ["PIL/Image.py"], "pillow": ["PIL/Image.py"]}, "fault", "brought by pillow and pillow-simd"),
+    ({"pillow": ["PIL/Image.py"]}, "fault", "brought by pillow; acud needs pillow-simd"),
+    ({}, "fault", "no package here brings it"),
+])  # fmt: skip
 def test_there_is_one_pil(installed: dict[str, list[str]], level: str, said: str) -> None:
     found = doctor.pictures_finding(
         {name: [PurePosixPath(file) for file in files] for name, files in sorted(installed.items())}

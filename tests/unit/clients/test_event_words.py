@@ -29,28 +29,25 @@ def test_no_event_shows_json_or_whole_ids(topic: str) -> None:
     assert "smart_wait" not in told
 
 
-@pytest.mark.parametrize(
-    ("topic", "subject", "data", "words"),
-    [
-        (
-            "wait.resolved",
-            WAIT,
-            {"condition": 'the text "done" is visible', "display": ":7", "detail": "it says “done”", "frame": 3},
-            'wait n5cjzh (the text "done" is visible) on :7 resolved: “it says "done"”',
-        ),
-        (
-            "wait.judged",
-            WAIT,
-            {"answer": "no", "judge": "ocr", "latency_ms": 16.0, "detail": "nothing"},
-            "wait n5cjzh was judged no by ocr in 16 ms: “nothing”",
-        ),
-        ("task.updated", "task-1", {"item": 1, "status": "active"}, "task task-1 has item 1 active"),
-        ("task.stuck", "task-1", {"name": "Book"}, "task task-1 “Book” is stuck: its agent was told"),
-        ("wake.sent", "w", {"wait_id": WAIT, "sent_by": "webhook"}, "wake w of wait n5cjzh was sent over webhook"),
-        ("display.down", ":7", {"reason": "it was killed"}, "display :7 is down: it was killed"),
-        ("judge.changed", "judges", {"ocr": "idle", "ollama": "down"}, "judges: ocr idle, ollama down"),
-        ("daemon.started", "daemon", {"pid": 12}, "the daemon: started (pid 12)"),
-    ],
-)
+@pytest.mark.parametrize(("topic", "subject", "data", "words"), [
+    (
+        "wait.resolved",
+        WAIT,
+        {"condition": 'the text "done" is visible', "display": ":7", "detail": "it says “done”", "frame": 3},
+        'wait n5cjzh (the text "done" is visible) on :7 resolved: “it says "done"”',
+    ),
+    (
+        "wait.judged",
+        WAIT,
+        {"answer": "no", "judge": "ocr", "latency_ms": 16.0, "detail": "nothing"},
+        "wait n5cjzh was judged no by ocr in 16 ms: “nothing”",
+    ),
+    ("task.updated", "task-1", {"item": 1, "status": "active"}, "task task-1 has item 1 active"),
+    ("task.stuck", "task-1", {"name": "Book"}, "task task-1 “Book” is stuck: its agent was told"),
+    ("wake.sent", "w", {"wait_id": WAIT, "sent_by": "webhook"}, "wake w of wait n5cjzh was sent over webhook"),
+    ("display.down", ":7", {"reason": "it was killed"}, "display :7 is down: it was killed"),
+    ("judge.changed", "judges", {"ocr": "idle", "ollama": "down"}, "judges: ocr idle, ollama down"),
+    ("daemon.started", "daemon", {"pid": 12}, "the daemon: started (pid 12)"),
+])  # fmt: skip
 def test_events_are_sentences(topic: str, subject: str, data: dict[str, Any], words: str) -> None:
     assert describe_event(Event(7, 0, topic, 1000.0, subject, data)) == words

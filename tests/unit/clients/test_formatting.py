@@ -48,14 +48,11 @@ def test_cutting_counts_what_is_shown() -> None:
     assert shorten("short", 10) == "short"
 
 
-@pytest.mark.parametrize(
-    ("reason", "words"),
-    [
-        ("ConnectError: [Errno 111] Connect call failed ('127.0.0.1', 11434)", "nothing answers at 127.0.0.1:11434"),
-        ("ollama: ReadTimeout: no answer within 5 s", "ollama: no answer within 5 s"),
-        ("the model llava is not there", "the model llava is not there"),
-        ("OSError: [Errno 28] No space left on device", "No space left on device"),
-    ],
-)
+@pytest.mark.parametrize(("reason", "words"), [
+    ("ConnectError: [Errno 111] Connect call failed ('127.0.0.1', 11434)", "nothing answers at 127.0.0.1:11434"),
+    ("ollama: ReadTimeout: no answer within 5 s", "ollama: no answer within 5 s"),
+    ("the model llava is not there", "the model llava is not there"),
+    ("OSError: [Errno 28] No space left on device", "No space left on device"),
+])  # fmt: skip
 def test_reasons_have_no_names_of_libraries(reason: str, words: str) -> None:
     assert in_words(reason) == words

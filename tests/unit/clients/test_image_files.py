@@ -40,14 +40,11 @@ def test_a_jpeg_becomes_a_png(tmp_path: Path) -> None:
     assert pixels(png_of(str(path)))[0] == "PNG"
 
 
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("none.png", "can't be read: No such file"), (".", "can't be read: it is no regular file"),
-        ("look #1.png#70,0,11,5", "is not in"), ("look #1.png#0,0,0,5", "is not in"),
-        ("words.png#0,0,9,9", "no picture"), ("words.png", "no picture"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "why"), [
+    ("none.png", "can't be read: No such file"), (".", "can't be read: it is no regular file"),
+    ("look #1.png#70,0,11,5", "is not in"), ("look #1.png#0,0,0,5", "is not in"),
+    ("words.png#0,0,9,9", "no picture"), ("words.png", "no picture"),
+])  # fmt: skip
 def test_what_is_no_picture_says_why(look: Path, name: str, why: str) -> None:
     (look.parent / "words.png").write_text("not a picture")
     with pytest.raises(InvalidRequest, match=why) as refused:

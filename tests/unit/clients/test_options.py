@@ -11,13 +11,10 @@ from acud_cli import formatting
 from acud_cli.options import BOX, DURATION, SIZE, Number, PictureFile, WholeNumber, picture_kind, seconds_of
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [
-        ("300", 300), ("0.5", 0.5), ("90s", 90), ("5m", 300), ("1h30m", 5400), ("2d", 172_800), ("250ms", 0.25),
-        ("1 m", 60),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "seconds"), [
+    ("300", 300), ("0.5", 0.5), ("90s", 90), ("5m", 300), ("1h30m", 5400), ("2d", 172_800), ("250ms", 0.25),
+    ("1 m", 60),
+])  # fmt: skip
 def test_durations(text: str, seconds: float) -> None:
     assert seconds_of(text) == seconds
 
@@ -46,13 +43,10 @@ def test_sizes() -> None:
         SIZE.convert("big", None, None)
 
 
-@pytest.mark.parametrize(
-    ("seconds", "shown"),
-    [
-        (0.42, "0.42 s"), (4.24, "4.2 s"), (12, "12 s"), (59.96, "60 s"), (300, "5:00"), (3723, "1:02:03"),
-        (273_600, "3 d 04:00"), (-3, "-3.0 s"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("seconds", "shown"), [
+    (0.42, "0.42 s"), (4.24, "4.2 s"), (12, "12 s"), (59.96, "60 s"), (300, "5:00"), (3723, "1:02:03"),
+    (273_600, "3 d 04:00"), (-3, "-3.0 s"),
+])  # fmt: skip
 def test_durations_as_people_read_them(seconds: float, shown: str) -> None:
     assert formatting.duration(seconds) == shown
 
@@ -64,17 +58,12 @@ def test_costs_are_never_hidden() -> None:
     assert formatting.cost(12.3) == "$12.30"
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "words"),
-    [
-        (WholeNumber(1, 1000), "abc", "'abc' is not a whole number"),
-        (WholeNumber(1, 1000), "1.5", "'1.5' is not a whole number"),
-        (WholeNumber(1, 1000), "5000", "5000 is not between 1 and 1000"),
-        (WholeNumber(1), "0", "0 is not 1 or more"),
-        (Number(0, 1), "5", "5 is not between 0 and 1"),
-        (Number(0), "nan", "'nan' is not a number"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "text", "words"), [
+    (WholeNumber(1, 1000), "abc", "'abc' is not a whole number"),
+    (WholeNumber(1, 1000), "1.5", "'1.5' is not a whole number"),
+    (WholeNumber(1, 1000), "5000", "5000 is not between 1 and 1000"), (WholeNumber(1), "0", "0 is not 1 or more"),
+    (Number(0, 1), "5", "5 is not between 0 and 1"), (Number(0), "nan", "'nan' is not a number"),
+])  # fmt: skip
 def test_numbers_are_refused_in_words(kind: Number, text: str, words: str) -> None:
     with pytest.raises(click.BadParameter) as refused:
         kind.convert(text, None, None)

@@ -119,15 +119,12 @@ def row(text: str, *, at: float = 0.0, weight: float = 1.0, ink: int = 30, paper
     return np.repeat((paper + (ink - paper) * cover).astype(np.uint8)[:, :, None], 4, axis=2)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "shown"),
-    [
-        ("Order 1084 shipped", "Order 1034 shipped"), ("Total 3 files", "Total 8 files"),
-        ("Total -5.00 EUR", "Total  5.00 EUR"), ("Build 12 passed", "Build 13 passed"),
-        ("Invoice 129 due 14 May", "Invoice 129 due 11 May"), ("Sent: 1 of 7", "Sent: 7 of 7"),
-        ("Quantity: C", "Quantity: G"), ("Ready", "Ready *"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("wanted", "shown"), [
+    ("Order 1084 shipped", "Order 1034 shipped"), ("Total 3 files", "Total 8 files"),
+    ("Total -5.00 EUR", "Total  5.00 EUR"), ("Build 12 passed", "Build 13 passed"),
+    ("Invoice 129 due 14 May", "Invoice 129 due 11 May"), ("Sent: 1 of 7", "Sent: 7 of 7"),
+    ("Quantity: C", "Quantity: G"), ("Ready", "Ready *"),
+])  # fmt: skip
 def test_one_other_sign_is_another_picture(wanted: str, shown: str) -> None:
     """The whole is alike: 0.9 and more of it agrees."""
     assert look(put(screen(), row(wanted), 60, 70), png.encode(row(wanted))).answer is Answer.YES
@@ -179,14 +176,10 @@ def test_what_is_transparent_may_be_anything() -> None:
     assert look(np.zeros((200, 320, 4), np.uint8), masked(alpha), similarity=0.5).answer is Answer.NO
 
 
-@pytest.mark.parametrize(
-    "picture",
-    [
-        png.encode(np.full((20, 20, 4), 128, np.uint8)),
-        masked(np.zeros((20, 48), np.uint8)),
-        masked(np.eye(20, 48, dtype=np.uint8) * 255),
-    ],
-)
+@pytest.mark.parametrize("picture", [
+    png.encode(np.full((20, 20, 4), 128, np.uint8)), masked(np.zeros((20, 48), np.uint8)),
+    masked(np.eye(20, 48, dtype=np.uint8) * 255),
+])  # fmt: skip
 def test_a_picture_that_could_be_anywhere_is_unknown(picture: bytes) -> None:
     for leaf in ({}, {"gone": True}):
         assert (found := look(screen(), picture, **leaf)).code == "image_flat", found

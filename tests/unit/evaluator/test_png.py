@@ -38,17 +38,14 @@ def test_plain_rgb_and_rgba_are_read(colour: int) -> None:
     assert pixels[5, :4].tolist() == [[0, 0, 0, 0], [8, 8, 8, 0], [16, 16, 16, 0], [24, 24, 24, 0]]
 
 
-@pytest.mark.parametrize(
-    ("name", "data"),
-    [
-        ("empty", b""), ("shorter than its signature", SIGNATURE[:3]), ("another signature", b"\0" * 8 + made()[8:]),
-        ("truncated in a chunk", made()[:20]), ("truncated in its pixels", made()[:-40]),
-        ("interlaced", made(interlace=1)), ("palette", made(colour=3)), ("16 bits", made(depth=16)),
-        ("a bomb of 65535 x 65535", made(65535, 65535, data=zlib.compress(b"\1\2\3\4"))), ("no width", made(0, 5)),
-        ("data of another size", made(32, 32, data=zlib.compress(b"\0\1\2"))),
-        ("no deflate stream", made(32, 32, data=b"hello")),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "data"), [
+    ("empty", b""), ("shorter than its signature", SIGNATURE[:3]), ("another signature", b"\0" * 8 + made()[8:]),
+    ("truncated in a chunk", made()[:20]), ("truncated in its pixels", made()[:-40]),
+    ("interlaced", made(interlace=1)), ("palette", made(colour=3)), ("16 bits", made(depth=16)),
+    ("a bomb of 65535 x 65535", made(65535, 65535, data=zlib.compress(b"\1\2\3\4"))), ("no width", made(0, 5)),
+    ("data of another size", made(32, 32, data=zlib.compress(b"\0\1\2"))),
+    ("no deflate stream", made(32, 32, data=b"hello")),
+])  # fmt: skip
 def test_anything_else_is_no_picture_and_raises_nothing(name: str, data: bytes) -> None:
     assert frame_of_png(data) is None, name
 

@@ -64,23 +64,16 @@ async def answered(
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("until", "known", "asked", "whole"),
-    [
-        (AllOf((WindowTitle("x"), YES)), {0: no("no window")}, [], Answer.NO),
-        (AllOf((WindowTitle("x"), YES)), {0: yes("there")}, [1], Answer.YES),
-        (AllOf((WindowTitle("x"), YES)), {0: unknown("display_down", "?")}, [1], Answer.UNKNOWN),
-        (AnyOf((WindowTitle("x"), YES)), {0: yes("there")}, [], Answer.YES),
-        (AnyOf((YES, OTHER)), {}, [0], Answer.YES),
-        (AnyOf((NO, YES)), {}, [0, 1], Answer.YES),
-        (AllOf((NO, YES)), {}, [0], Answer.NO),
-        (NotOf(NO), {}, [0], Answer.YES),
-        (AllOf((YES, NotOf(AnyOf((NO, OTHER))))), {}, [0, 1, 2], Answer.NO),
-        (AllOf((YES, Text("words"))), {}, [1], Answer.NO),
-        (AllOf((Text("words", gone=True), YES)), {}, [0, 1], Answer.YES),
-        (AllOf((Stable(1), YES)), {}, [1], Answer.UNKNOWN),
-    ],
-)
+@pytest.mark.parametrize(("until", "known", "asked", "whole"), [
+    (AllOf((WindowTitle("x"), YES)), {0: no("no window")}, [], Answer.NO),
+    (AllOf((WindowTitle("x"), YES)), {0: yes("there")}, [1], Answer.YES),
+    (AllOf((WindowTitle("x"), YES)), {0: unknown("display_down", "?")}, [1], Answer.UNKNOWN),
+    (AnyOf((WindowTitle("x"), YES)), {0: yes("there")}, [], Answer.YES), (AnyOf((YES, OTHER)), {}, [0], Answer.YES),
+    (AnyOf((NO, YES)), {}, [0, 1], Answer.YES), (AllOf((NO, YES)), {}, [0], Answer.NO),
+    (NotOf(NO), {}, [0], Answer.YES), (AllOf((YES, NotOf(AnyOf((NO, OTHER))))), {}, [0, 1, 2], Answer.NO),
+    (AllOf((YES, Text("words"))), {}, [1], Answer.NO), (AllOf((Text("words", gone=True), YES)), {}, [0, 1], Answer.YES),
+    (AllOf((Stable(1), YES)), {}, [1], Answer.UNKNOWN),
+])  # fmt: skip
 async def test_only_leaves_that_can_matter_are_asked(
     tmp_path: Path, until: Until, known: dict, asked: list[int], whole: Answer
 ) -> None:

@@ -195,13 +195,10 @@ def test_no_descriptor_leaks(tmp_path: Path) -> None:
     assert len(list(Path("/proc/self/fd").iterdir())) == count
 
 
-@pytest.mark.parametrize(
-    ("word", "value"),
-    [
-        (place.S_FRAME, 2**64 - 1), (place.S_FRAME, 2**53), (place.S_FRAME, 0), (place.S_MONO_NS, 2**63),
-        (place.S_BOX_X, 2**64 - 1), (place.S_BOX_W, 2**63), (place.S_BOX_H, 21), (place.S_CURSOR_X, 2**40),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("word", "value"), [
+    (place.S_FRAME, 2**64 - 1), (place.S_FRAME, 2**53), (place.S_FRAME, 0), (place.S_MONO_NS, 2**63),
+    (place.S_BOX_X, 2**64 - 1), (place.S_BOX_W, 2**63), (place.S_BOX_H, 21), (place.S_CURSOR_X, 2**40),
+])  # fmt: skip
 def test_a_head_that_cannot_be_is_no_frame(ring: Ring, writer: FrameWriter, word: int, value: int) -> None:
     put(writer, 4, Rect(1, 2, 3, 4))
     slot = put(writer, 5, Rect(1, 2, 3, 4))

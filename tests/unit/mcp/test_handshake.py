@@ -171,20 +171,17 @@ async def test_all_that_follows_is_answered_as_the_server_does(make: Any, begin:
         assert answer.get("error", {}).get("code") == wanted.get("error", {}).get("code"), (answer, wanted)
 
 
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [
-        (b"{\n", -32700), (b"\xff\xfe{}\n", -32700),
-        (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":NaN}}\n', -32700), (b"[" * 100_000 + b"\n", -32700),
-        (b'{"id":' + b"9" * 5000 + b"}\n", -32700), (b"[]\n", -32600),
-        (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]\n', -32600), (b"5\n", -32600),
-        (b'{"jsonrpc":"1.0","id":7,"method":"ping"}\n', -32600), (b'{"jsonrpc":"2.0","id":7}\n', -32600),
-        (b'{"jsonrpc":"2.0","id":7,"method":5}\n', -32600),
-        (b'{"jsonrpc":"2.0","id":7,"method":"ping","params":[]}\n', -32600),
-        (b'{"jsonrpc":"2.0","id":null,"method":"ping"}\n', -32600),
-        (b'{"jsonrpc":"2.0","id":true,"method":"ping"}\n', -32600),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("line", "code"), [
+    (b"{\n", -32700), (b"\xff\xfe{}\n", -32700),
+    (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":NaN}}\n', -32700), (b"[" * 100_000 + b"\n", -32700),
+    (b'{"id":' + b"9" * 5000 + b"}\n", -32700), (b"[]\n", -32600),
+    (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]\n', -32600), (b"5\n", -32600),
+    (b'{"jsonrpc":"1.0","id":7,"method":"ping"}\n', -32600), (b'{"jsonrpc":"2.0","id":7}\n', -32600),
+    (b'{"jsonrpc":"2.0","id":7,"method":5}\n', -32600),
+    (b'{"jsonrpc":"2.0","id":7,"method":"ping","params":[]}\n', -32600),
+    (b'{"jsonrpc":"2.0","id":null,"method":"ping"}\n', -32600),
+    (b'{"jsonrpc":"2.0","id":true,"method":"ping"}\n', -32600),
+])  # fmt: skip
 def test_what_is_no_message_is_answered_and_the_connection_goes_on(line: bytes, code: int) -> None:
     known = 7 if b'"id":7' in line else None
     with connected() as host:

@@ -83,13 +83,9 @@ def test_codex_keeps_its_comments_and_a_second_time_changes_nothing_else(home: P
     assert "kept = true  # too" in file.read_text()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "nonsense = ", "mcp_servers = 5", "mcp_servers = {}", 'x = """\n[mcp_servers.acud]\n"""',
-        "[[mcp_servers]]\nx = 1",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    "nonsense = ", "mcp_servers = 5", "mcp_servers = {}", 'x = """\n[mcp_servers.acud]\n"""', "[[mcp_servers]]\nx = 1",
+])  # fmt: skip
 def test_toml_that_cannot_be_added_to_is_left_alone(home: Path, text: str) -> None:
     file = home / HOSTS["codex"].file
     file.parent.mkdir()
@@ -98,17 +94,12 @@ def test_toml_that_cannot_be_added_to_is_left_alone(home: Path, text: str) -> No
     assert file.read_text() == text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "# mine\nGOOSE_MODEL: m  # kept\n",
-        "extensions: {}\nother: 1",
-        "extensions:\n  memory:\n    type: builtin\n    env:\n        acud: 1\nother: 1\n",
-        "extensions:\n    # a comment\n    memory:\n        type: builtin  # kept\nother: 1\n",
-        'extensions:\n  memory: {type: builtin}\n  acud: {"cmd": "old"}\nother: [1]\n',
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "", "# mine\nGOOSE_MODEL: m  # kept\n", "extensions: {}\nother: 1",
+    "extensions:\n  memory:\n    type: builtin\n    env:\n        acud: 1\nother: 1\n",
+    "extensions:\n    # a comment\n    memory:\n        type: builtin  # kept\nother: 1\n",
+    'extensions:\n  memory: {type: builtin}\n  acud: {"cmd": "old"}\nother: [1]\n',
+])  # fmt: skip
 def test_goose_keeps_the_rest_of_its_file(home: Path, text: str) -> None:
     file = home / HOSTS["goose"].file
     file.parent.mkdir(parents=True)

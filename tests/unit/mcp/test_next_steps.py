@@ -28,23 +28,20 @@ def test_each_command_of_the_cli_is_known() -> None:
     assert set(cli.list_commands(context)) <= {*COMMANDS, "demo"}
 
 
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        (NotFound("no display :9", hint="acud display list"), "no display :9; display_list"),
-        (NotFound("no picture", hint="acud look takes one now"), "no picture; desktop_look takes one now"),
-        (InvalidRequest("x", hint="arm it with force (acud wait --force)"), "x; arm it with force (smart_wait)"),
-        (InvalidRequest("it has ended", hint="acud wait show tells how"), "it has ended; wait_status tells how"),
-        (InvalidRequest("x", hint="take one with `acud baseline`, or none"), "x; take one with desktop_look, or none"),
-        (AcudError("x", hint="acud logs --level error, then acud daemon restart"), "x; health_check, then ask whoever "
-         "runs acud to restart its daemon"),
-        (AcudError("y", hint="name another with --display (acud display list)"), "y; name another with display "
-         "(display_list)"),
-        (DaemonDown("it is not running", hint=START_HINT), "it is not running; ask whoever runs acud to start its "
-         "daemon"),
-        (AcudError("acud looks away", hint="acud fleet status"), "acud looks away; ask whoever runs acud"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("fault", "words"), [
+    (NotFound("no display :9", hint="acud display list"), "no display :9; display_list"),
+    (NotFound("no picture", hint="acud look takes one now"), "no picture; desktop_look takes one now"),
+    (InvalidRequest("x", hint="arm it with force (acud wait --force)"), "x; arm it with force (smart_wait)"),
+    (InvalidRequest("it has ended", hint="acud wait show tells how"), "it has ended; wait_status tells how"),
+    (InvalidRequest("x", hint="take one with `acud baseline`, or none"), "x; take one with desktop_look, or none"),
+    (AcudError("x", hint="acud logs --level error, then acud daemon restart"), "x; health_check, then ask whoever "
+     "runs acud to restart its daemon"),
+    (AcudError("y", hint="name another with --display (acud display list)"), "y; name another with display "
+     "(display_list)"),
+    (DaemonDown("it is not running", hint=START_HINT), "it is not running; ask whoever runs acud to start its "
+     "daemon"),
+    (AcudError("acud looks away", hint="acud fleet status"), "acud looks away; ask whoever runs acud"),
+])  # fmt: skip
 def test_a_command_becomes_a_tool(fault: AcudError, words: str) -> None:
     assert error_words(fault) == words
 

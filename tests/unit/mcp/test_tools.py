@@ -280,15 +280,10 @@ def test_aliases_strings_and_nulls() -> None:
     assert taken == SmartWait(criteria="done", timeout=60.0, change=True)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"foo": 1}, "no argument 'foo'"),
-        ({"criteria": 5}, "criteria must be a text"),
-        ({"timeout": -1}, "timeout must "),
-        ({"stable": float("nan")}, "stable must "),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "words"), [
+    ({"foo": 1}, "no argument 'foo'"), ({"criteria": 5}, "criteria must be a text"), ({"timeout": -1}, "timeout must "),
+    ({"stable": float("nan")}, "stable must "),
+])  # fmt: skip
 def test_bad_arguments_are_named(arguments: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidRequest, match=words):
         parse_arguments(BY_TOOL["smart_wait"], arguments)

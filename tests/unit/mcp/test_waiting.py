@@ -71,18 +71,15 @@ OPENCLAW, COMMAND = RouteName.OPENCLAW, RouteName.COMMAND
 _UNSURE = "call wait_result, again while it is not over; its end also goes over "
 
 
-@pytest.mark.parametrize(
-    ("routes", "client", "session_key", "told"),
-    [
-        ((), "claude-code", "", "no wake will come (no wake route is set): call wait_result"),
-        ((COMMAND,), "claude-code", "", f"{_UNSURE}command"),
-        ((OPENCLAW,), "claude-code", "", f"{_UNSURE}openclaw"),
-        ((OPENCLAW,), "openclaw-bundle-mcp", "", "you are woken once when it ends; or call wait_result"),
-        ((COMMAND,), "openclaw-bundle-mcp", "", _UNSURE),
-        ((COMMAND,), "claude-code", "agent:main:main", "you are woken once"),
-        ((), "claude-code", "agent:main:main", "no wake will come"),
-    ],
-)
+@pytest.mark.parametrize(("routes", "client", "session_key", "told"), [
+    ((), "claude-code", "", "no wake will come (no wake route is set): call wait_result"),
+    ((COMMAND,), "claude-code", "", f"{_UNSURE}command"),
+    ((OPENCLAW,), "claude-code", "", f"{_UNSURE}openclaw"),
+    ((OPENCLAW,), "openclaw-bundle-mcp", "", "you are woken once when it ends; or call wait_result"),
+    ((COMMAND,), "openclaw-bundle-mcp", "", _UNSURE),
+    ((COMMAND,), "claude-code", "agent:main:main", "you are woken once"),
+    ((), "claude-code", "agent:main:main", "no wake will come"),
+])  # fmt: skip
 def test_next_promises_a_wake_only_where_a_route_leads_to_the_caller(
     routes: tuple[RouteName, ...], client: str, session_key: str, told: str
 ) -> None:

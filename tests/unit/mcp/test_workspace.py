@@ -33,13 +33,10 @@ def test_append_read_search(root: Path) -> None:
     assert [(one.path, one.line) for one in found] == [("days/one.md", 1)]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "../ws-secret/k.md", "/etc/passwd", "..", ".", "", ".git/x.md", "a/../../ws-secret/k.md", "x.sh", "a\0b.md",
-        "x" * 5000,
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("name", [
+    "../ws-secret/k.md", "/etc/passwd", "..", ".", "", ".git/x.md", "a/../../ws-secret/k.md", "x.sh", "a\0b.md",
+    "x" * 5000,
+])  # fmt: skip
 def test_what_lies_elsewhere_is_refused(root: Path, name: str) -> None:
     notes = Workspace(root)
     with pytest.raises(AcudError):

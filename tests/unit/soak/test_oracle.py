@@ -56,15 +56,10 @@ def test_a_wait_that_nobody_cancelled_is_found() -> None:
     assert _found(armed=[RESOLVED, TIMED, structs.replace(CANCELLED, cancelled=False)]) == ["cancelled by nobody"]
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"told": [*GOOD.told, GOOD.told[0]]},
-        {"told": GOOD.told[1:]},
-        {"stored_ends": [*GOOD.stored_ends, GOOD.stored_ends[0]]},
-        {"stored_ends": GOOD.stored_ends[1:]},
-    ],
-)
+@pytest.mark.parametrize("changes", [
+    {"told": [*GOOD.told, GOOD.told[0]]}, {"told": GOOD.told[1:]},
+    {"stored_ends": [*GOOD.stored_ends, GOOD.stored_ends[0]]}, {"stored_ends": GOOD.stored_ends[1:]},
+])  # fmt: skip
 def test_an_end_that_is_not_told_once_is_found(changes: dict[str, object]) -> None:
     assert _found(**changes) == ["end not told once"]
 
@@ -145,16 +140,13 @@ def test_errors_that_no_fault_explains_are_found() -> None:
     assert _found(asked=full, broken=_fault("fill shm", 100.5, 103)) == ["error without its fault"]
 
 
-@pytest.mark.parametrize(
-    ("change", "what"),
-    [
-        ({"rings": 3}, "leaked segment"), ({"rings": 1}, "leaked segment"), ({"spool": 1}, "leaked spool"),
-        ({"zombies": 1}, "leaked zombies"), ({"processes": {"supervisor": 1, "capture": 3}}, "leaked process"),
-        ({"processes": {"supervisor": 1, "capture": 2, "recorder": 1}}, "leaked process"),
-        ({"processes": {"supervisor": 1, "capture": 1}}, "missing process"),
-        ({"supervisor_fds": 90}, "leaked descriptors"), ({"supervisor_threads": 4}, "leaked threads"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "what"), [
+    ({"rings": 3}, "leaked segment"), ({"rings": 1}, "leaked segment"), ({"spool": 1}, "leaked spool"),
+    ({"zombies": 1}, "leaked zombies"), ({"processes": {"supervisor": 1, "capture": 3}}, "leaked process"),
+    ({"processes": {"supervisor": 1, "capture": 2, "recorder": 1}}, "leaked process"),
+    ({"processes": {"supervisor": 1, "capture": 1}}, "missing process"),
+    ({"supervisor_fds": 90}, "leaked descriptors"), ({"supervisor_threads": 4}, "leaked threads"),
+])  # fmt: skip
 def test_leaks_are_found(change: dict[str, object], what: str) -> None:
     assert oracle.leaks(REST, REST) == []
     assert [leak.what for leak in oracle.leaks(structs.replace(REST, **change), REST)] == [what]

@@ -69,17 +69,14 @@ def test_the_chain_is_the_one_that_databases_have_recorded() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("group", "blocks"),
-    [
-        (
-            "retention",
-            ["agent_runs", "push_subscriptions", "task_messages", "action_logs", "actions", "surplus_actions", "tasks"],
-        ),
-        ("revoked", ["push_subscriptions"]),
-        ("task_record", ["get", "names"]),
-    ],
-)
+@pytest.mark.parametrize(("group", "blocks"), [
+    (
+        "retention",
+        ["agent_runs", "push_subscriptions", "task_messages", "action_logs", "actions", "surplus_actions", "tasks"],
+    ),
+    ("revoked", ["push_subscriptions"]),
+    ("task_record", ["get", "names"]),
+])  # fmt: skip
 def test_what_features_leave_to_the_store_is_found_in_its_order(group: str, blocks: list[str]) -> None:
     assert list(load_of_features(group)) == blocks
 

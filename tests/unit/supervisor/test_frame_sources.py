@@ -375,15 +375,12 @@ def test_what_changed_on_a_source_is_forgotten_with_it(rig: Rig) -> None:
     assert aims.changed_since(rig.hello(":1.w5"), token) is None
 
 
-@pytest.mark.parametrize(
-    ("values", "words"),
-    [
-        ({"frame": MAX_NUMBER}, "cannot have come"), ({"frame": 20_000}, "cannot have come"),
-        ({"mono_ns": 2**62}, "still to come"), ({"tiles": b"\x01" * 1000}, "not there"),
-        ({"tiles": b"\0\x10"}, "not there"), ({"box": Rect(60, 40, 16, 16)}, "64x48"),
-        ({"box": Rect(-(2**31), 0, 16, 16)}, "64x48"), ({"grab": 7}, "grab 7"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("values", "words"), [
+    ({"frame": MAX_NUMBER}, "cannot have come"), ({"frame": 20_000}, "cannot have come"),
+    ({"mono_ns": 2**62}, "still to come"), ({"tiles": b"\x01" * 1000}, "not there"),
+    ({"tiles": b"\0\x10"}, "not there"), ({"box": Rect(60, 40, 16, 16)}, "64x48"),
+    ({"box": Rect(-(2**31), 0, 16, 16)}, "64x48"), ({"grab": 7}, "grab 7"),
+])  # fmt: skip
 def test_a_notice_that_cannot_be_is_a_fault_and_nothing_of_it_is_taken_in(
     rig: Rig, values: dict[str, Any], words: str
 ) -> None:

@@ -10,14 +10,11 @@ from acud.supervisor.terminal_sessions.key_names import tmux_key
 from acud.waits.terminals import OutputMark, checksum_line, parse_output_mark, parse_session_name
 
 
-@pytest.mark.parametrize(
-    ("chord", "named"),
-    [
-        ("ctrl+c", "C-c"), ("C-c", "C-c"), ("^C", "C-c"), ("Control+Alt+x", "C-M-x"), ("Return", "Enter"),
-        ("shift+Tab", "BTab"), ("Page_Up", "PPage"), ("ctrl+Left", "C-Left"), ("f12", "F12"), ("q", "q"), ("+", "+"),
-        ("ctrl++", "C-+"), (";", ";"), (" ", " "),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("chord", "named"), [
+    ("ctrl+c", "C-c"), ("C-c", "C-c"), ("^C", "C-c"), ("Control+Alt+x", "C-M-x"), ("Return", "Enter"),
+    ("shift+Tab", "BTab"), ("Page_Up", "PPage"), ("ctrl+Left", "C-Left"), ("f12", "F12"), ("q", "q"), ("+", "+"),
+    ("ctrl++", "C-+"), (";", ";"), (" ", " "),
+])  # fmt: skip
 def test_a_chord_is_named_as_tmux_does(chord: str, named: str) -> None:
     assert tmux_key(chord) == named
 

@@ -8,19 +8,16 @@ from acud.base.errors import InvalidRequest
 from acud.types.actions import Button, Held, parse_chord, parse_chords, parse_hold
 
 
-@pytest.mark.parametrize(
-    ("text", "keys"),
-    [
-        ("a", ("a",)), ("A", ("A",)), ("é", ("é",)), ("Return", ("Return",)), ("enter", ("Return",)),
-        ("ctrl+shift+t", ("Control_L", "Shift_L", "t")), ("Ctrl+Alt+Del", ("Control_L", "Alt_L", "Delete")),
-        ("ctrl++", ("Control_L", "plus")), ("ctrl+plus", ("Control_L", "plus")), ("+", ("plus",)),
-        ("super", ("Super_L",)), ("Control_R+pgdn", ("Control_R", "Next")), ("F5", ("F5",)), ("-", ("-",)),
-        ("Ctrl+A", ("Control_L", "a")), ("ctrl-a", ("Control_L", "a")), ("ctrl-shift-t", ("Control_L", "Shift_L", "t")),
-        ("ctrl--", ("Control_L", "minus")), ("<Control>a", ("Control_L", "a")),
-        ("<Primary><Shift>T", ("Control_L", "Shift_L", "t")), ("C-M-x", ("Control_L", "Alt_L", "x")),
-        ("cmd+a", ("Super_L", "a")),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "keys"), [
+    ("a", ("a",)), ("A", ("A",)), ("é", ("é",)), ("Return", ("Return",)), ("enter", ("Return",)),
+    ("ctrl+shift+t", ("Control_L", "Shift_L", "t")), ("Ctrl+Alt+Del", ("Control_L", "Alt_L", "Delete")),
+    ("ctrl++", ("Control_L", "plus")), ("ctrl+plus", ("Control_L", "plus")), ("+", ("plus",)),
+    ("super", ("Super_L",)), ("Control_R+pgdn", ("Control_R", "Next")), ("F5", ("F5",)), ("-", ("-",)),
+    ("Ctrl+A", ("Control_L", "a")), ("ctrl-a", ("Control_L", "a")), ("ctrl-shift-t", ("Control_L", "Shift_L", "t")),
+    ("ctrl--", ("Control_L", "minus")), ("<Control>a", ("Control_L", "a")),
+    ("<Primary><Shift>T", ("Control_L", "Shift_L", "t")), ("C-M-x", ("Control_L", "Alt_L", "x")),
+    ("cmd+a", ("Super_L", "a")),
+])  # fmt: skip
 def test_a_chord_is_keysym_names_in_the_order_pressed(text: str, keys: tuple[str, ...]) -> None:
     assert parse_chord(text) == keys
 

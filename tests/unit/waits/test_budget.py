@@ -26,19 +26,16 @@ def _tell(rig: Rig, said: BudgetStatus) -> None:
 # ---- the rule --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("budget", "spent", "words"),
-    [
-        (Budget(), Spent(9e9, 10**9), ""),
-        (Budget(max_evaluations=2), Spent(0.0, 1), ""),
-        (Budget(max_evaluations=2), Spent(0.0, 2), "2 of 2 evaluations are spent"),
-        (Budget(max_cost_usd=0.3), Spent(0.1 + 0.1 + 0.1, 3), "$0.300000 of $0.300000 are spent"),
-        (Budget(max_cost_usd=0.7), Spent(0.1 * 3 + 0.4 - 1e-16, 3), "$0.700000 of $0.700000 are spent"),
-        (Budget(max_cost_usd=0.3), Spent(0.2, 500), ""),
-        (Budget(max_cost_usd=0.0), Spent(), "$0.000000 of $0.000000 are spent"),
-        (Budget(max_cost_usd=0.3), Spent(0.0, 500, 500), ""),
-    ],
-)
+@pytest.mark.parametrize(("budget", "spent", "words"), [
+    (Budget(), Spent(9e9, 10**9), ""),
+    (Budget(max_evaluations=2), Spent(0.0, 1), ""),
+    (Budget(max_evaluations=2), Spent(0.0, 2), "2 of 2 evaluations are spent"),
+    (Budget(max_cost_usd=0.3), Spent(0.1 + 0.1 + 0.1, 3), "$0.300000 of $0.300000 are spent"),
+    (Budget(max_cost_usd=0.7), Spent(0.1 * 3 + 0.4 - 1e-16, 3), "$0.700000 of $0.700000 are spent"),
+    (Budget(max_cost_usd=0.3), Spent(0.2, 500), ""),
+    (Budget(max_cost_usd=0.0), Spent(), "$0.000000 of $0.000000 are spent"),
+    (Budget(max_cost_usd=0.3), Spent(0.0, 500, 500), ""),
+])  # fmt: skip
 def test_what_is_spent(budget: Budget, spent: Spent, words: str) -> None:
     assert find_exhausted_limit(BudgetAccount(budget, spent)) == words
 

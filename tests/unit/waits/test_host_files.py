@@ -81,14 +81,11 @@ def test_a_pattern_finds_no_hidden_file() -> None:
     assert not matches("a.pdf.part", parse_path("/d/*.pdf", HOME))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "report.pdf.part", "report.pdf.crdownload", "report.8kQz_2aB.pdf.part", "report.pdf.aria2", "report.pdf.PART",
-        "report.pdf.!qB", "report.pdf.wkdownload", "report.pdf.part-Frag3", "report.pdf.1a2b3c4d.partial",
-        ".report.pdf.Ab12Cd", ".syncthing.report.pdf.tmp",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("name", [
+    "report.pdf.part", "report.pdf.crdownload", "report.8kQz_2aB.pdf.part", "report.pdf.aria2", "report.pdf.PART",
+    "report.pdf.!qB", "report.pdf.wkdownload", "report.pdf.part-Frag3", "report.pdf.1a2b3c4d.partial",
+    ".report.pdf.Ab12Cd", ".syncthing.report.pdf.tmp",
+])  # fmt: skip
 def test_partial_downloads_of_browsers_are_known(name: str) -> None:
     assert is_partial(name, parse_path("/d/report.pdf", HOME))
     assert is_partial(name, parse_path("/d/*.pdf", HOME))

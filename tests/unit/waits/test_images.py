@@ -52,16 +52,13 @@ def test_an_interlaced_picture_of_one_colour_is_of_no_use() -> None:
         assert found.code == code
 
 
-@pytest.mark.parametrize(
-    ("png", "why"),
-    [
-        (b"", "neither `png` nor the digest"), (b"\xff\xd8\xff\xe0 JFIF", "no PNG"), (saved()[:20], "damaged"),
-        (saved(size=(7, 40)), "at least 8"), (saved(size=(513, 512), mode="L"), "at most 262144 pixels"),
-        (made(20, 20, 16, 2, 0, 0, 0, rows=bytes(20 * 121)), "16 bits"),
-        (saved() + bytes(MAX_PNG_BYTES), "more than 262144"),
-        (made(2**31, 2**31, 8, 2, 0, 0, 0, rows=b"\0"), "at most 262144 pixels"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("png", "why"), [
+    (b"", "neither `png` nor the digest"), (b"\xff\xd8\xff\xe0 JFIF", "no PNG"), (saved()[:20], "damaged"),
+    (saved(size=(7, 40)), "at least 8"), (saved(size=(513, 512), mode="L"), "at most 262144 pixels"),
+    (made(20, 20, 16, 2, 0, 0, 0, rows=bytes(20 * 121)), "16 bits"),
+    (saved() + bytes(MAX_PNG_BYTES), "more than 262144"),
+    (made(2**31, 2**31, 8, 2, 0, 0, 0, rows=b"\0"), "at most 262144 pixels"),
+])  # fmt: skip
 def test_what_is_no_picture_to_look_for_is_refused(png: bytes, why: str) -> None:
     with pytest.raises(InvalidRequest, match=why) as refused:
         check_until(NotOf(ScreenImage(png)))

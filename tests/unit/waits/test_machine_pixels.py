@@ -243,13 +243,10 @@ def token(frame: int, *, server: str = "x1", size: str = "64x48") -> str:
     return f":1@{server}/{size}#{frame}"
 
 
-@pytest.mark.parametrize(
-    ("base", "touched", "changed"),
-    [
-        (token(1), 0, False), (token(1), 0b1, True), (token(1), 0b1000, False), (token(1), None, True),
-        (token(1, server="x0"), 0, True), (token(1, size="32x48"), 0, True),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("base", "touched", "changed"), [
+    (token(1), 0, False), (token(1), 0b1, True), (token(1), 0b1000, False), (token(1), None, True),
+    (token(1, server="x0"), 0, True), (token(1, size="32x48"), 0, True),
+])  # fmt: skip
 def test_a_token_counts_what_changed_since(base: str, touched: int | None, changed: bool) -> None:
     rig = Rig(spec(Change(baseline=base)))
     rig.aim(Rect(0, 0, 32, 32), touched={base: touched})
@@ -369,16 +366,11 @@ def test_a_look_that_is_lost_counts_as_changed_and_says_so(looking: bool) -> Non
     assert "could not be compared with its baseline: only tiles that lie partly" in rig.wait.pending.verdict.detail
 
 
-@pytest.mark.parametrize(
-    ("base", "why"),
-    [
-        (":1@gone.x/64x48#5", "acud was restarted since"),
-        (":1@run.y/64x48#5", "another X server"),
-        (":1@run.x/32x48#5", "was 32x48 then"),
-        (":1.w5@run.x/64x48#5", "another window or screen"),
-        (":1@run.x/64x48#5+8,8,20,20", "at another place"),
-    ],
-)
+@pytest.mark.parametrize(("base", "why"), [
+    (":1@gone.x/64x48#5", "acud was restarted since"), (":1@run.y/64x48#5", "another X server"),
+    (":1@run.x/32x48#5", "was 32x48 then"), (":1.w5@run.x/64x48#5", "another window or screen"),
+    (":1@run.x/64x48#5+8,8,20,20", "at another place"),
+])  # fmt: skip
 def test_what_cannot_be_compared_says_why(base: str, why: str) -> None:
     rig = Rig(spec(Change(baseline=base)))
     rig.aim(ODD, touched={base: None}, server="run.x")

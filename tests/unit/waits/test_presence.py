@@ -37,21 +37,18 @@ def _show(rig: Rig, *windows: WindowInfo) -> None:
     rig.change(0b1)
 
 
-@pytest.mark.parametrize(
-    ("windows", "why"),
-    [
-        ((WindowInfo(8, "Report", Rect(24, 24, 40, 24)), OWN), 'covered by "Report" (window:0x8)'),
-        ((WindowInfo(8, "Beside", Rect(40, 10, 20, 20)), OWN), ""),
-        ((OWN, WindowInfo(8, "Below", Rect(0, 0, 64, 48))), ""),
-        ((WindowInfo(8, "", Rect(0, 0, 64, 48), kind="popup"), OWN), "covered by window:0x8"),
-        ((WindowInfo(7, "Uploader", Rect(10, 10, 30, 30), "unmapped"),), "minimised or unmapped"),
-        ((WindowInfo(8, "Report", Rect(0, 0, 30, 30)), WindowInfo(7, "Uploader", Rect(30, 30, 30, 10))), ""),
-        ((WindowInfo(8, "Report", Rect(36, 34, 9, 9)), WindowInfo(7, "Uploader", Rect(30, 30, 30, 10))), "Report"),
-        ((WindowInfo(8, "Report", Rect(0, 0, 64, 48)),), ""),
-        ((WindowInfo(7, "Uploader", OWN.bounds, "covered", frame=Rect(10, 4, 30, 12)),), "is rolled up"),
-        ((WindowInfo(7, "Uploader", Rect(200, 10, 30, 30), "covered"),), "was moved out of sight"),
-    ],
-)
+@pytest.mark.parametrize(("windows", "why"), [
+    ((WindowInfo(8, "Report", Rect(24, 24, 40, 24)), OWN), 'covered by "Report" (window:0x8)'),
+    ((WindowInfo(8, "Beside", Rect(40, 10, 20, 20)), OWN), ""),
+    ((OWN, WindowInfo(8, "Below", Rect(0, 0, 64, 48))), ""),
+    ((WindowInfo(8, "", Rect(0, 0, 64, 48), kind="popup"), OWN), "covered by window:0x8"),
+    ((WindowInfo(7, "Uploader", Rect(10, 10, 30, 30), "unmapped"),), "minimised or unmapped"),
+    ((WindowInfo(8, "Report", Rect(0, 0, 30, 30)), WindowInfo(7, "Uploader", Rect(30, 30, 30, 10))), ""),
+    ((WindowInfo(8, "Report", Rect(36, 34, 9, 9)), WindowInfo(7, "Uploader", Rect(30, 30, 30, 10))), "Report"),
+    ((WindowInfo(8, "Report", Rect(0, 0, 64, 48)),), ""),
+    ((WindowInfo(7, "Uploader", OWN.bounds, "covered", frame=Rect(10, 4, 30, 12)),), "is rolled up"),
+    ((WindowInfo(7, "Uploader", Rect(200, 10, 30, 30), "covered"),), "was moved out of sight"),
+])  # fmt: skip
 @pytest.mark.parametrize("until", [GONE, NotOf(Text("Uploading")), Then((WindowTitle("Uploader"), GONE))])
 def test_what_is_absent_while_its_place_is_hidden_is_unknown(
     until: Until, windows: tuple[WindowInfo, ...], why: str

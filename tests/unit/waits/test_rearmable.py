@@ -45,17 +45,14 @@ def test_a_wait_that_asks_what_new_programs_show_can_be_taken_over(until: Until,
     check_rearmable(until, target)
 
 
-@pytest.mark.parametrize(
-    ("until", "target", "why"),
-    [
-        (AllOf((DONE, FileState("/srv/a"))), SCREEN, "a file or process"),
-        (ProcessExit(7), SCREEN, "a file or process"), (Then((DONE, ProcessExit(7))), SCREEN, "a file or process"),
-        (DONE, Target(pty="build"), "terminal session"), (DONE, Target(window="0x1200003"), "id"),
-        (DONE, Target(window="18874371"), "id"), (Change(), SCREEN, "pixels of this display"),
-        (Then((Change(baseline=":100@1.2"), DONE)), SCREEN, "pixels of this display"),
-        (ScreenImage(digest="0" * 32), SCREEN, "image"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("until", "target", "why"), [
+    (AllOf((DONE, FileState("/srv/a"))), SCREEN, "a file or process"),
+    (ProcessExit(7), SCREEN, "a file or process"), (Then((DONE, ProcessExit(7))), SCREEN, "a file or process"),
+    (DONE, Target(pty="build"), "terminal session"), (DONE, Target(window="0x1200003"), "id"),
+    (DONE, Target(window="18874371"), "id"), (Change(), SCREEN, "pixels of this display"),
+    (Then((Change(baseline=":100@1.2"), DONE)), SCREEN, "pixels of this display"),
+    (ScreenImage(digest="0" * 32), SCREEN, "image"),
+])  # fmt: skip
 def test_a_wait_that_is_bound_to_its_host_is_refused_with_the_reason(until: Until, target: Target, why: str) -> None:
     with pytest.raises(InvalidRequest, match=why) as refused:
         check_rearmable(until, target)

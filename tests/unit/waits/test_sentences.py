@@ -179,13 +179,10 @@ def test_a_request_says_nothing_of_its_condition(request_for: str) -> None:
     assert meaning(request_for.format('"Done" is visible in the left pane')) is None
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        *("please ", "tell me and ", '"A" and ', " - ", "the Save button ", "a ", "a.b ", ", thanks", "not "),
-        *("because I can go ", "it says ", '"A", ', "my cat is fat, ", "first ", ": or more"),
-    ],
-)
+@pytest.mark.parametrize("words", [
+    *("please ", "tell me and ", '"A" and ', " - ", "the Save button ", "a ", "a.b ", ", thanks", "not "),
+    *("because I can go ", "it says ", '"A", ', "my cat is fat, ", "first ", ": or more"),
+])  # fmt: skip
 def test_the_time_of_a_sentence_grows_no_faster_than_its_length(words: str) -> None:
     def spent_s(length: int) -> float:
         began_s = time.process_time()
@@ -271,46 +268,40 @@ def test_the_grammar_is_compiled_when_it_is_first_needed() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(
-    ("sentence", "call"),
-    [
-        ("the usage is under 10 %? then wake me", "--number 'usage < 10 %'"),
-        ('"Saved" shows in green', "--text Saved"),
-        ("the red 'Offline' has left the list", "--gone Offline"),
-        ("my Volume slider is above 70, ok", "--widget 'slider \"Volume\" > 70'"),
-        ("the left Save button isn't enabled", "--widget 'button \"Save\" not enabled'"),
-        ('the left "Save" button is no longer there', "--widget 'button \"Save\" gone'"),
-        ('the "Save" button on the left is visible', "--widget 'button \"Save\"'"),
-        ("the Close button is highlighted", "--widget 'button \"Close\" STATE'"),
-        ('do not continue until "Done" has turned green', "--text Done"),
-        ("tell me when Save button turns red", "--widget 'button \"Save\" STATE'"),
-        ("Queue is below 5 in the Jobs pane", "--number 'Queue < 5'"),
-        ("the left pane has had no change for 20 seconds", "--stable 20"),
-        ("the clock stops changing", "--stable 5"),
-        ("the left window 'Export' has closed", "--window-gone Export"),
-        ("Anna's ~/b.txt or ~/c.txt is complete", "--file '~/b.txt'"),
-        ("PID 77 and its children end", "--process 77"),
-        ("the left pane is quiet for 20 seconds", "--stable 20"),
-        ("the clock changes", "--change"),
-        ("the lamp is green", "--text 'WORDS THAT THE SCREEN SHOWS THEN'"),
-    ],
-)
+@pytest.mark.parametrize(("sentence", "call"), [
+    ("the usage is under 10 %? then wake me", "--number 'usage < 10 %'"),
+    ('"Saved" shows in green', "--text Saved"),
+    ("the red 'Offline' has left the list", "--gone Offline"),
+    ("my Volume slider is above 70, ok", "--widget 'slider \"Volume\" > 70'"),
+    ("the left Save button isn't enabled", "--widget 'button \"Save\" not enabled'"),
+    ('the left "Save" button is no longer there', "--widget 'button \"Save\" gone'"),
+    ('the "Save" button on the left is visible', "--widget 'button \"Save\"'"),
+    ("the Close button is highlighted", "--widget 'button \"Close\" STATE'"),
+    ('do not continue until "Done" has turned green', "--text Done"),
+    ("tell me when Save button turns red", "--widget 'button \"Save\" STATE'"),
+    ("Queue is below 5 in the Jobs pane", "--number 'Queue < 5'"),
+    ("the left pane has had no change for 20 seconds", "--stable 20"),
+    ("the clock stops changing", "--stable 5"),
+    ("the left window 'Export' has closed", "--window-gone Export"),
+    ("Anna's ~/b.txt or ~/c.txt is complete", "--file '~/b.txt'"),
+    ("PID 77 and its children end", "--process 77"),
+    ("the left pane is quiet for 20 seconds", "--stable 20"),
+    ("the clock changes", "--change"),
+    ("the lamp is green", "--text 'WORDS THAT THE SCREEN SHOWS THEN'"),
+])  # fmt: skip
 def test_what_is_not_read_is_answered_with_the_call_that_fits_best(sentence: str, call: str) -> None:
     assert meaning(sentence) is None
     assert suggest_call(sentence).startswith(f"acud wait {call}, or smart_wait ")
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        '"Done" is not visible yet', 'wait as long as "Loading" is shown', 'neither "A" nor "B" is visible',
-        'nothing but "Done" is visible', 'unless "Error" appears, "Done" is visible',
-        'do not continue if "Error" is visible', 'tell me before "Session expired" appears', '"Done" is not enabled',
-        '"Time left" reaches 5 minutes', "THE WINDOW REPORT HAS NOT CLOSED", "the left panel shows a green tick",
-        "the file /tmp/a.log is not empty", "PID 4711 uses less than 5 % CPU", "no changes in the left pane",
-        "two minutes without any change in the left pane", "the left pane is no longer still",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("sentence", [
+    '"Done" is not visible yet', 'wait as long as "Loading" is shown', 'neither "A" nor "B" is visible',
+    'nothing but "Done" is visible', 'unless "Error" appears, "Done" is visible',
+    'do not continue if "Error" is visible', 'tell me before "Session expired" appears', '"Done" is not enabled',
+    '"Time left" reaches 5 minutes', "THE WINDOW REPORT HAS NOT CLOSED", "the left panel shows a green tick",
+    "the file /tmp/a.log is not empty", "PID 4711 uses less than 5 % CPU", "no changes in the left pane",
+    "two minutes without any change in the left pane", "the left pane is no longer still",
+])  # fmt: skip
 def test_no_call_is_named_that_may_wait_for_the_opposite(sentence: str) -> None:
     assert meaning(sentence) is None
     assert suggest_call(sentence).startswith("acud wait --text 'WORDS THAT THE SCREEN SHOWS THEN', or ")

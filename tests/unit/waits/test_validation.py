@@ -29,32 +29,26 @@ from acud.waits.targets import parse_target
 from acud.waits.validation import check_until, update_spec, validate
 
 
-@pytest.mark.parametrize(
-    ("text", "display", "target"),
-    [
-        ("screen", "", Target()), (" Screen ", ":7", Target(":7")), ("display::100", "", Target(":100")),
-        ("display:100", "", Target(":100")), ("display::100", "100", Target(":100")),
-        ("window: Save as ", ":7", Target(":7", window="Save as")), ("window:0x1A", "", Target(window="0x1A")),
-        ("window:a:b", "", Target(window="a:b")), ("region:1,2,3,4", "", Target(region=Rect(1, 2, 3, 4))),
-        ("region: 1 , 2 , 3 , 4 ", ":7", Target(":7", region=Rect(1, 2, 3, 4))),
-        ("pty:/dev/pts/3", ":7.0", Target(":7", pty="pts/3")), ("pty:pts/03", "", Target(pty="pts/3")),
-        ("pty: build 2", "", Target(pty="build 2")), ("pty:tmux:work/build", "", Target(pty="tmux:work/build")),
-        ("pty:tmux:/run/t/s/build", "", Target(pty="tmux:/run/t/s/build")), ("pty:tmux:build", "", Target(pty="build")),
-        ("monitor:HDMI-1", "7.1", Target(":7.1", monitor="HDMI-1")),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "display", "target"), [
+    ("screen", "", Target()), (" Screen ", ":7", Target(":7")), ("display::100", "", Target(":100")),
+    ("display:100", "", Target(":100")), ("display::100", "100", Target(":100")),
+    ("window: Save as ", ":7", Target(":7", window="Save as")), ("window:0x1A", "", Target(window="0x1A")),
+    ("window:a:b", "", Target(window="a:b")), ("region:1,2,3,4", "", Target(region=Rect(1, 2, 3, 4))),
+    ("region: 1 , 2 , 3 , 4 ", ":7", Target(":7", region=Rect(1, 2, 3, 4))),
+    ("pty:/dev/pts/3", ":7.0", Target(":7", pty="pts/3")), ("pty:pts/03", "", Target(pty="pts/3")),
+    ("pty: build 2", "", Target(pty="build 2")), ("pty:tmux:work/build", "", Target(pty="tmux:work/build")),
+    ("pty:tmux:/run/t/s/build", "", Target(pty="tmux:/run/t/s/build")), ("pty:tmux:build", "", Target(pty="build")),
+    ("monitor:HDMI-1", "7.1", Target(":7.1", monitor="HDMI-1")),
+])  # fmt: skip
 def test_targets(text: str, display: str, target: Target) -> None:
     assert parse_target(text, display) == target
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "screens", "screen:", "screen:1", "display:", "window:", "window:  ", "region:", "region:1,2,3",
-        "region:1,2,0,4", "region:-1,2,3,4", "region:1,2,3,99999", "region:a,b,c,d", "region:１,2,3,4",
-        "pty:", "pty:a.b", "pty:a/b", "pty:tmux:/../s/main", "pty:tmux:-x/main", "pty:tmux:s/", "monitor:", "tty:1",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    "", "screens", "screen:", "screen:1", "display:", "window:", "window:  ", "region:", "region:1,2,3",
+    "region:1,2,0,4", "region:-1,2,3,4", "region:1,2,3,99999", "region:a,b,c,d", "region:１,2,3,4",
+    "pty:", "pty:a.b", "pty:a/b", "pty:tmux:/../s/main", "pty:tmux:-x/main", "pty:tmux:s/", "monitor:", "tty:1",
+])  # fmt: skip
 def test_no_targets(text: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
         parse_target(text)

@@ -208,13 +208,10 @@ def _other(wake_id: str, agent: str, state: WakeState, *routes: RouteTry) -> Wak
     return replace(_wake(), wake_id=wake_id, address=WakeAddress(agent_id=agent), state=state, routes=routes)
 
 
-@pytest.mark.parametrize(
-    ("agent", "first", "waits"),
-    [
-        ("a", RouteTry(HOOK), True), ("b", RouteTry(HOOK), False), ("b", RouteTry(HOOK, shut=True), True),
-        ("a", RouteTry(HOOK, tries=3), False), ("a", RouteTry(HOOK, refused=True), False), ("a", RouteTry(CLI), False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("agent", "first", "waits"), [
+    ("a", RouteTry(HOOK), True), ("b", RouteTry(HOOK), False), ("b", RouteTry(HOOK, shut=True), True),
+    ("a", RouteTry(HOOK, tries=3), False), ("a", RouteTry(HOOK, refused=True), False), ("a", RouteTry(CLI), False),
+])  # fmt: skip
 def test_a_reminder_lets_first_deliveries_to_its_agent_and_over_its_route_go_before(
     agent: str, first: RouteTry, waits: bool
 ) -> None:

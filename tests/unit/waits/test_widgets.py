@@ -55,26 +55,23 @@ def judged(
     return judge_widget(leaf, seen, place, was_there=was_there)
 
 
-@pytest.mark.parametrize(
-    ("text", "answer", "words"),
-    [
-        ('button "submit"', "yes", 'button "Submit" at 10,10 (40x20 px), disabled'),
-        ('push button "Submit" enabled', "no", 'button "Submit" at 10,10 (40x20 px), disabled: not enabled'),
-        ('button ~"mit" disabled', "yes", ""), ("button /^sub/ disabled", "yes", ""),
-        ('button "Sub"', "no", 'no button "Sub" is there'), ('link "Submit"', "no", 'no link "Submit" is there'),
-        ('"Submit" gone', "no", "it is still there"), ('button "Export" gone', "yes", 'no button "Export" is there'),
-        ('checkbox "Agree" checked', "yes", "enabled, checked"),
-        ('check box "Some" unchecked', "no", "mixed: not unchecked"), ('check box "Some" mixed', "yes", ""),
-        ('entry "Name" = "Ada"', "yes", 'it reads "Ada"'), ('entry "Name" = "ada"', "no", ""),
-        ('textbox "Name" contains "da"', "yes", ""), ('textbox "Name" > 3', "unknown", "not one number"),
-        ('slider "Volume" >= 40', "yes", 'it reads "40"'), ('slider "Volume" >= 40 %', "no", "it is at 20 %"),
-        ("progress bar >= 92", "yes", "it is at 92 %"), ('spin button "Weight" = 1.5', "yes", ""),
-        ('password "Password" = "x"', "unknown", "never read"),
-        ('entry "Iban" = "secret"', "unknown", "redaction rule 'iban'"), ('entry "Gtk4" = ""', "unknown", "GTK 4"),
-        ('button "Submit" = "x"', "unknown", "no value"), ('button "Below" enabled', "yes", "scrolled out of sight"),
-        ("button disabled", "yes", '"Submit"'),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "answer", "words"), [
+    ('button "submit"', "yes", 'button "Submit" at 10,10 (40x20 px), disabled'),
+    ('push button "Submit" enabled', "no", 'button "Submit" at 10,10 (40x20 px), disabled: not enabled'),
+    ('button ~"mit" disabled', "yes", ""), ("button /^sub/ disabled", "yes", ""),
+    ('button "Sub"', "no", 'no button "Sub" is there'), ('link "Submit"', "no", 'no link "Submit" is there'),
+    ('"Submit" gone', "no", "it is still there"), ('button "Export" gone', "yes", 'no button "Export" is there'),
+    ('checkbox "Agree" checked', "yes", "enabled, checked"),
+    ('check box "Some" unchecked', "no", "mixed: not unchecked"), ('check box "Some" mixed', "yes", ""),
+    ('entry "Name" = "Ada"', "yes", 'it reads "Ada"'), ('entry "Name" = "ada"', "no", ""),
+    ('textbox "Name" contains "da"', "yes", ""), ('textbox "Name" > 3', "unknown", "not one number"),
+    ('slider "Volume" >= 40', "yes", 'it reads "40"'), ('slider "Volume" >= 40 %', "no", "it is at 20 %"),
+    ("progress bar >= 92", "yes", "it is at 92 %"), ('spin button "Weight" = 1.5', "yes", ""),
+    ('password "Password" = "x"', "unknown", "never read"),
+    ('entry "Iban" = "secret"', "unknown", "redaction rule 'iban'"), ('entry "Gtk4" = ""', "unknown", "GTK 4"),
+    ('button "Submit" = "x"', "unknown", "no value"), ('button "Below" enabled', "yes", "scrolled out of sight"),
+    ("button disabled", "yes", '"Submit"'),
+])  # fmt: skip
 def test_a_widget_is_judged_by_role_name_states_and_value(text: str, answer: str, words: str) -> None:
     verdict = judged(text)
     assert verdict.answer == answer
@@ -125,18 +122,13 @@ def test_words_of_programs_are_redacted_and_quoted() -> None:
     assert len(verdict.detail) < 200
 
 
-@pytest.mark.parametrize(
-    ("leaf", "words"),
-    [
-        (Widget("knob"), "no widget has the role"),
-        (Widget('buton "OK"'), "did you mean button?"),
-        (Widget("button", gone=True, value="1"), "gone has no state or value"),
-        (widget_condition('"a" enabled and disabled'), "enabled and disabled"),
-        (widget_condition('slider >= "loud"'), "compared with 'loud'"),
-        (Widget(), "names no widget"),
-        (widget_condition(r"button /(a)\1/"), "widget name pattern"),
-    ],
-)
+@pytest.mark.parametrize(("leaf", "words"), [
+    (Widget("knob"), "no widget has the role"), (Widget('buton "OK"'), "did you mean button?"),
+    (Widget("button", gone=True, value="1"), "gone has no state or value"),
+    (widget_condition('"a" enabled and disabled'), "enabled and disabled"),
+    (widget_condition('slider >= "loud"'), "compared with 'loud'"), (Widget(), "names no widget"),
+    (widget_condition(r"button /(a)\1/"), "widget name pattern"),
+])  # fmt: skip
 def test_a_condition_that_makes_no_sense_is_refused(leaf: Widget, words: str) -> None:
     with pytest.raises(InvalidRequest, match=words):
         check_until(leaf)

@@ -26,15 +26,10 @@ def made(scope: Scope = Scope.READ, displays: tuple[str, ...] = (), tasks: tuple
     return AccessToken("token-1", "token", "", scope, displays, tasks)
 
 
-@pytest.mark.parametrize(
-    ("scope", "allowed"),
-    [
-        (Scope.READ, {Scope.READ}),
-        (Scope.WAIT, {Scope.READ, Scope.WAIT}),
-        (Scope.ACT, {Scope.READ, Scope.WAIT, Scope.ACT}),
-        (Scope.ADMIN, set(Scope)),
-    ],
-)
+@pytest.mark.parametrize(("scope", "allowed"), [
+    (Scope.READ, {Scope.READ}), (Scope.WAIT, {Scope.READ, Scope.WAIT}),
+    (Scope.ACT, {Scope.READ, Scope.WAIT, Scope.ACT}), (Scope.ADMIN, set(Scope)),
+])  # fmt: skip
 def test_each_scope_includes_the_one_before(scope: Scope, allowed: set[Scope]) -> None:
     assert {one for one in Scope if made(scope).allows(one)} == allowed
 
@@ -206,25 +201,18 @@ def carried(*headers: tuple[str, str]) -> list[Credential]:
     return find_credentials({"headers": [(name.encode(), value.encode()) for name, value in headers]})
 
 
-@pytest.mark.parametrize(
-    ("headers", "found"),
-    [
-        ([], []),
-        ([("authorization", "Bearer abc")], [Credential("token", "abc")]),
-        ([("Authorization", "bearer  abc ")], [Credential("token", "abc")]),
-        ([("authorization", "Basic abc")], []),
-        ([("authorization", "Bearer")], []),
-        ([("authorization", "Bearer " + "a" * 300)], []),
-        ([("authorization", "Bearer a"), ("authorization", "Bearer b")], []),
-        ([("authorization", "Basic x"), ("cookie", "acud_session=abc")], []),
-        ([("cookie", "a=b; acud_session=abc; c=d")], [Credential("session", "abc")]),
-        ([("cookie", "acud_session=abc"), ("cookie", "acud_session=def")], [*map(_session, ("abc", "def"))]),
-        ([("cookie", "acud_session=abc; acud_session=def; acud_session=abc")], [*map(_session, ("abc", "def"))]),
-        ([("cookie", "; ".join(f"acud_session={at}" for at in range(9)))], [*map(_session, "0123")]),
-        ([("cookie", "acud_session=")], []),
-        ([("cookie", "xacud_session=abc")], []),
-    ],
-)
+@pytest.mark.parametrize(("headers", "found"), [
+    ([], []), ([("authorization", "Bearer abc")], [Credential("token", "abc")]),
+    ([("Authorization", "bearer  abc ")], [Credential("token", "abc")]), ([("authorization", "Basic abc")], []),
+    ([("authorization", "Bearer")], []), ([("authorization", "Bearer " + "a" * 300)], []),
+    ([("authorization", "Bearer a"), ("authorization", "Bearer b")], []),
+    ([("authorization", "Basic x"), ("cookie", "acud_session=abc")], []),
+    ([("cookie", "a=b; acud_session=abc; c=d")], [Credential("session", "abc")]),
+    ([("cookie", "acud_session=abc"), ("cookie", "acud_session=def")], [*map(_session, ("abc", "def"))]),
+    ([("cookie", "acud_session=abc; acud_session=def; acud_session=abc")], [*map(_session, ("abc", "def"))]),
+    ([("cookie", "; ".join(f"acud_session={at}" for at in range(9)))], [*map(_session, "0123")]),
+    ([("cookie", "acud_session=")], []), ([("cookie", "xacud_session=abc")], []),
+])  # fmt: skip
 def test_what_a_request_carries(headers: list[tuple[str, str]], found: list[Credential]) -> None:
     assert carried(*headers) == found
 
@@ -243,14 +231,11 @@ def test_a_session_cookie_of_another_program_keeps_nobody_out() -> None:
     assert asyncio.run(asked()).kind == "session"
 
 
-@pytest.mark.parametrize(
-    ("host", "ok"),
-    [
-        ("127.0.0.1:18790", True), ("LOCALHOST", True), ("[::1]:80", True), ("desk.lan", True),
-        ("desk.lan:18790", True), ("0.0.0.0:18790", False), ("evil.example", False), ("127.0.0.1.evil.example", False),
-        ("localhost:80:80", False), ("user@localhost", False), ("", False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("host", "ok"), [
+    ("127.0.0.1:18790", True), ("LOCALHOST", True), ("[::1]:80", True), ("desk.lan", True),
+    ("desk.lan:18790", True), ("0.0.0.0:18790", False), ("evil.example", False), ("127.0.0.1.evil.example", False),
+    ("localhost:80:80", False), ("user@localhost", False), ("", False),
+])  # fmt: skip
 def test_hosts(host: str, ok: bool) -> None:
     names = ServerNames("0.0.0.0", ("desk.lan",), ())
     assert (names.host({"headers": [(b"host", host.encode())]}) is not None) == ok

@@ -64,15 +64,12 @@ def test_costs_have_six_places_and_unknown_ones_are_null() -> None:
     assert told["agent"]["lastAnalysis"] == 2
 
 
-@pytest.mark.parametrize(
-    ("found", "status"),
-    [
-        (errors.DaemonDown("the acud daemon is not running", hint="acud daemon start"), 503),
-        (errors.StoreUnavailable("the disk is full"), 503), (errors.InvalidRequest("text: too long"), 400),
-        (errors.NotFound("no such thing"), 404), (errors.Refused("no"), 403),
-        (errors.ProtocolError("no acud there"), 502), (errors.InternalError("a fault"), 500),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("found", "status"), [
+    (errors.DaemonDown("the acud daemon is not running", hint="acud daemon start"), 503),
+    (errors.StoreUnavailable("the disk is full"), 503), (errors.InvalidRequest("text: too long"), 400),
+    (errors.NotFound("no such thing"), 404), (errors.Refused("no"), 403),
+    (errors.ProtocolError("no acud there"), 502), (errors.InternalError("a fault"), 500),
+])  # fmt: skip
 def test_every_error_has_a_status_and_its_reason(found: errors.AcudError, status: int) -> None:
     told = ENDPOINT_ERRORS.response(ENDPOINT_ERRORS.as_fault(found))
     body = msgspec.json.decode(told.body)

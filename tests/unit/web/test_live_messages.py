@@ -32,14 +32,11 @@ def test_what_viewers_say() -> None:
     assert parse_viewer_message('{"type": "want", "fps": 30, "max_side_px": 64}') == Want(30, 64)
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "", "[]", "{}", '{"type": "frame"}', '{"type": "ack"}', '{"type": "ack", "frame": "3"}',
-        '{"type": "want", "fps": 0}', '{"type": "want", "fps": 31}', '{"type": "want", "max_side_px": 63}',
-        '{"type": "want", "max_side_px": 5000}',
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("said", [
+    "", "[]", "{}", '{"type": "frame"}', '{"type": "ack"}', '{"type": "ack", "frame": "3"}',
+    '{"type": "want", "fps": 0}', '{"type": "want", "fps": 31}', '{"type": "want", "max_side_px": 63}',
+    '{"type": "want", "max_side_px": 5000}',
+])  # fmt: skip
 def test_what_means_nothing_is_refused(said: str) -> None:
     with pytest.raises(msgspec.MsgspecError):
         parse_viewer_message(said)

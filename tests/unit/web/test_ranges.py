@@ -12,14 +12,11 @@ from acud_web.api.events import last_number
 from acud_web.api.files import ByteRange, Unsatisfiable, open_below, parse_range
 
 
-@pytest.mark.parametrize(
-    ("header", "found"),
-    [
-        ("bytes=0-0", ByteRange(0, 0)), ("bytes=2-", ByteRange(2, 9)), ("bytes=-3", ByteRange(7, 9)),
-        ("bytes=-99", ByteRange(0, 9)), ("bytes=4-99", ByteRange(4, 9)), ("", None), ("bytes=", None),
-        ("bytes=-", None), ("bytes=5-4", None), ("bytes=0-1,3-4", None), ("items=0-1", None), ("bytes=0x1-2", None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("header", "found"), [
+    ("bytes=0-0", ByteRange(0, 0)), ("bytes=2-", ByteRange(2, 9)), ("bytes=-3", ByteRange(7, 9)),
+    ("bytes=-99", ByteRange(0, 9)), ("bytes=4-99", ByteRange(4, 9)), ("", None), ("bytes=", None),
+    ("bytes=-", None), ("bytes=5-4", None), ("bytes=0-1,3-4", None), ("items=0-1", None), ("bytes=0x1-2", None),
+])  # fmt: skip
 def test_a_range(header: str, found: ByteRange | None) -> None:
     assert parse_range(header, 10) == found
 

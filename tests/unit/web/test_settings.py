@@ -16,18 +16,15 @@ def load(tmp_path: Path, text: str) -> config.Settings:
     return config.load(tmp_path / "acud.toml", {})
 
 
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        ('host = "0.0.0.0"', "allow_remote"), ('host = "192.168.1.5"', "allow_remote"),
-        ('host = "localhost.evil.example"', "allow_remote"),
-        ('host = "0.0.0.0"\nallow_remote = true\nallow_tokenless = true', "loopback only"),
-        ('token = "fourteen-bytes"', "at least 16"), ('token = "with a blank in the middle"', "at least 16"),
-        ('allowed_hosts = ["*"]', "allowed_hosts"), ('allowed_hosts = ["hud.test:80"]', "allowed_hosts"),
-        ('allowed_origins = ["*"]', "allowed_origins"),
-        ('allowed_origins = ["http://hud.test/page"]', "allowed_origins"), ("port = 65536", "port"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "named"), [
+    ('host = "0.0.0.0"', "allow_remote"), ('host = "192.168.1.5"', "allow_remote"),
+    ('host = "localhost.evil.example"', "allow_remote"),
+    ('host = "0.0.0.0"\nallow_remote = true\nallow_tokenless = true', "loopback only"),
+    ('token = "fourteen-bytes"', "at least 16"), ('token = "with a blank in the middle"', "at least 16"),
+    ('allowed_hosts = ["*"]', "allowed_hosts"), ('allowed_hosts = ["hud.test:80"]', "allowed_hosts"),
+    ('allowed_origins = ["*"]', "allowed_origins"),
+    ('allowed_origins = ["http://hud.test/page"]', "allowed_origins"), ("port = 65536", "port"),
+])  # fmt: skip
 def test_refused(tmp_path: Path, text: str, named: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load(tmp_path, text)

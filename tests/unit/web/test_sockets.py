@@ -32,14 +32,11 @@ async def never(_socket: WebSocket) -> None:
     pytest.fail("an endpoint was reached without an access token")
 
 
-@pytest.mark.parametrize(
-    ("head", "status"),
-    [
-        ([], 401), ([(b"authorization", b"Bearer wrong")], 401), ([(b"cookie", b"acud_session=wrong")], 403),
-        ([(b"cookie", b"acud_session=wrong"), (b"origin", b"http://localhost")], 401),
-        ([(b"origin", b"https://evil.example")], 403), ([(b"host", b"evil.example")], 421),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("head", "status"), [
+    ([], 401), ([(b"authorization", b"Bearer wrong")], 401), ([(b"cookie", b"acud_session=wrong")], 403),
+    ([(b"cookie", b"acud_session=wrong"), (b"origin", b"http://localhost")], 401),
+    ([(b"origin", b"https://evil.example")], 403), ([(b"host", b"evil.example")], 421),
+])  # fmt: skip
 def test_refused(head: list[tuple[bytes, bytes]], status: int, tmp_path: Path) -> None:
     sent: list[MutableMapping[str, Any]] = []
 

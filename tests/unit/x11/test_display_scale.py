@@ -8,16 +8,13 @@ from acud.x11.display_scale import DPI, FACTOR, integers_of, scale_of
 from tests.xsettings import COLOUR, encoded
 
 
-@pytest.mark.parametrize(
-    ("settings", "resources", "scale"),
-    [
-        ({}, "", 1.0), ({FACTOR: 2}, "", 2.0), ({FACTOR: 2, DPI: 192 * 1024}, "Xft.dpi: 96", 2.0),
-        ({FACTOR: 2, DPI: 96 * 1024}, "", 2.0), ({FACTOR: 1, DPI: 144 * 1024}, "Xft.dpi: 96", 1.5),
-        ({FACTOR: 1}, "Xft.dpi:\t168\n", 1.75), ({DPI: -1}, "Xft.dpi: 120", 1.25), ({DPI: 0, FACTOR: 0}, "", 1.0),
-        ({FACTOR: 9999}, "", 1.0), ({}, "*color: red\nXft.antialias: 1\nXft.dpi: 101.5\nxterm*dpi: 300\n", 1.057),
-        ({}, "Xft.dpi: 96\nXft.dpi: 192\n", 2.0), ({}, "! Xft.dpi: 192\nMyXft.dpi: 192\nXft.dpi: none\n", 1.0),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("settings", "resources", "scale"), [
+    ({}, "", 1.0), ({FACTOR: 2}, "", 2.0), ({FACTOR: 2, DPI: 192 * 1024}, "Xft.dpi: 96", 2.0),
+    ({FACTOR: 2, DPI: 96 * 1024}, "", 2.0), ({FACTOR: 1, DPI: 144 * 1024}, "Xft.dpi: 96", 1.5),
+    ({FACTOR: 1}, "Xft.dpi:\t168\n", 1.75), ({DPI: -1}, "Xft.dpi: 120", 1.25), ({DPI: 0, FACTOR: 0}, "", 1.0),
+    ({FACTOR: 9999}, "", 1.0), ({}, "*color: red\nXft.antialias: 1\nXft.dpi: 101.5\nxterm*dpi: 300\n", 1.057),
+    ({}, "Xft.dpi: 96\nXft.dpi: 192\n", 2.0), ({}, "! Xft.dpi: 192\nMyXft.dpi: 192\nXft.dpi: none\n", 1.0),
+])  # fmt: skip
 def test_the_whole_factor_goes_before_dots_per_inch_and_settings_before_resources(
     settings: dict[str, int], resources: str, scale: float
 ) -> None:

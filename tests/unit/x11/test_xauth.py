@@ -25,15 +25,12 @@ def cookie(tmp_path: Path, *entries: bytes, number: int = 7) -> bytes:
     return auth.cookie(str(path), number)[1]
 
 
-@pytest.mark.parametrize(
-    ("entry", "found"),
-    [
-        (raw(auth.FAMILY_LOCAL, HERE, b"7", b"c"), b"c"), (raw(auth.FAMILY_LOCAL, HERE, b"", b"c"), b"c"),
-        (raw(auth.FAMILY_WILD, b"", b"", b"c"), b"c"), (raw(auth.FAMILY_WILD, b"elsewhere", b"7", b"c"), b"c"),
-        (raw(auth.FAMILY_LOCAL, HERE, b"8", b"c"), b""), (raw(auth.FAMILY_LOCAL, b"elsewhere", b"7", b"c"), b""),
-        (raw(auth.FAMILY_LOCAL, HERE, b"7", b"c", name=b"XDM-AUTHORIZATION-1"), b""), (b"", b""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("entry", "found"), [
+    (raw(auth.FAMILY_LOCAL, HERE, b"7", b"c"), b"c"), (raw(auth.FAMILY_LOCAL, HERE, b"", b"c"), b"c"),
+    (raw(auth.FAMILY_WILD, b"", b"", b"c"), b"c"), (raw(auth.FAMILY_WILD, b"elsewhere", b"7", b"c"), b"c"),
+    (raw(auth.FAMILY_LOCAL, HERE, b"8", b"c"), b""), (raw(auth.FAMILY_LOCAL, b"elsewhere", b"7", b"c"), b""),
+    (raw(auth.FAMILY_LOCAL, HERE, b"7", b"c", name=b"XDM-AUTHORIZATION-1"), b""), (b"", b""),
+])  # fmt: skip
 def test_local_cookies(tmp_path: Path, entry: bytes, found: bytes) -> None:
     assert cookie(tmp_path, entry) == found
 

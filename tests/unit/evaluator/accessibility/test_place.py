@@ -32,16 +32,12 @@ def placed(
     return place.window, place.box(asked.on_screen, asked.in_window)
 
 
-@pytest.mark.parametrize(
-    ("app", "parent", "asked", "box"),
-    [
-        (QT, told("combo box", 111, 111, 80, 22), told("list", 112, 112, 78, 88), (111, 111, 80, 90)),
-        (GTK_3, told("combo box", 538, 305, 203, 34), told("menu", 538, 306, 203, 124), (538, 306, 203, 124)),
-        (CHROMIUM, told("menu", 65, 457, 63, 11), told("menu item", 66, 502, 45, 24), (65, 477, 63, 98)),
-        (GTK_3, told("menu", 0, 19, 39, 25), told("menu item", 2, 46, 90, 20), (0, 44, 94, 120)),
-    ],
-    ids=["Qt's list", "GTK's menu", "an option in Chromium", "a menu of a menu bar"],
-)
+@pytest.mark.parametrize(("app", "parent", "asked", "box"), [
+    (QT, told("combo box", 111, 111, 80, 22), told("list", 112, 112, 78, 88), (111, 111, 80, 90)),
+    (GTK_3, told("combo box", 538, 305, 203, 34), told("menu", 538, 306, 203, 124), (538, 306, 203, 124)),
+    (CHROMIUM, told("menu", 65, 457, 63, 11), told("menu item", 66, 502, 45, 24), (65, 477, 63, 98)),
+    (GTK_3, told("menu", 0, 19, 39, 25), told("menu item", 2, 46, 90, 20), (0, 44, 94, 120)),
+], ids=["Qt's list", "GTK's menu", "an option in Chromium", "a menu of a menu bar"])  # fmt: skip
 def test_what_floats_is_in_the_popup_that_holds_it(
     app: AccessibleApp, parent: WidgetAnswers, asked: WidgetAnswers, box: tuple[int, int, int, int]
 ) -> None:
@@ -50,15 +46,11 @@ def test_what_floats_is_in_the_popup_that_holds_it(
     assert placed(WindowPlace(MAIN), app, parent, asked, popup(900, 500, 80, 90)) == (MAIN, asked.on_screen)
 
 
-@pytest.mark.parametrize(
-    ("parent", "asked"),
-    [
-        (told("panel", 100, 100, 108, 233), told("push button", 111, 135, 60, 20)),
-        (told("combo box", 111, 135, 60, 20), told("text", 113, 137, 50, 16)),
-        (told("list", 111, 120, 70, 60), told("list item", 111, 135, 60, 20)),
-    ],
-    ids=["a button", "a combo box's own text", "a row of a list that stays"],
-)
+@pytest.mark.parametrize(("parent", "asked"), [
+    (told("panel", 100, 100, 108, 233), told("push button", 111, 135, 60, 20)),
+    (told("combo box", 111, 135, 60, 20), told("text", 113, 137, 50, 16)),
+    (told("list", 111, 120, 70, 60), told("list item", 111, 135, 60, 20)),
+], ids=["a button", "a combo box's own text", "a row of a list that stays"])  # fmt: skip
 def test_what_lies_below_a_popup_is_not_in_it(parent: WidgetAnswers, asked: WidgetAnswers) -> None:
     assert placed(WindowPlace(MAIN), GTK_3, parent, asked, popup(105, 110, 90, 90))[0] == MAIN
 

@@ -16,13 +16,10 @@ def noise(height: int, width: int, seed: int = 1) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, 256, (height, width, 4), np.uint8)
 
 
-@pytest.mark.parametrize(
-    ("size", "max_dim", "scaled"),
-    [
-        ((1280, 720), 960, (960, 540)), ((720, 1280), 960, (540, 960)), ((800, 600), 960, (800, 600)),
-        ((5000, 1), 960, (960, 1)), ((1280, 720), 0, (1280, 720)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("size", "max_dim", "scaled"), [
+    ((1280, 720), 960, (960, 540)), ((720, 1280), 960, (540, 960)), ((800, 600), 960, (800, 600)),
+    ((5000, 1), 960, (960, 1)), ((1280, 720), 0, (1280, 720)),
+])  # fmt: skip
 def test_the_longer_side_is_bounded(size: tuple[int, int], max_dim: int, scaled: tuple[int, int]) -> None:
     assert scaled_size(*size, max_dim) == scaled
 

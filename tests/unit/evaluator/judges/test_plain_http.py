@@ -89,17 +89,13 @@ async def test_no_more_connections_wait_than_allowed_nor_for_longer() -> None:
         await server.ended.acquire()
 
 
-@pytest.mark.parametrize(
-    ("said", "close"),
-    [
-        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nye\r\n1\r\ns\r\n0\r\n\r\n", False),
-        (b"HTTP/1.1 200 OK\r\n\r\nyes", True),
-        (b"HTTP/1.0 200 OK\r\ncontent-length: 3\r\n\r\nyes", True),
-        (b"HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n" + _OK, False),
-        (b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 3\r\n\r\nyes", True),
-    ],
-    ids=["chunked", "until the end", "http 1.0", "early hints", "connection: close"],
-)
+@pytest.mark.parametrize(("said", "close"), [
+    (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nye\r\n1\r\ns\r\n0\r\n\r\n", False),
+    (b"HTTP/1.1 200 OK\r\n\r\nyes", True),
+    (b"HTTP/1.0 200 OK\r\ncontent-length: 3\r\n\r\nyes", True),
+    (b"HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n" + _OK, False),
+    (b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 3\r\n\r\nyes", True),
+], ids=["chunked", "until the end", "http 1.0", "early hints", "connection: close"])  # fmt: skip
 async def test_a_body_ends_as_its_server_says(said: bytes, *, close: bool) -> None:
     async with _asked(_says(said, close=close)) as (server, client):
         assert (await client.post(server.url, content=b"?")).text == "yes"
@@ -148,16 +144,12 @@ async def test_an_answer_counts_that_comes_before_the_question_was_read() -> Non
         refusing.set()
 
 
-@pytest.mark.parametrize(
-    ("said", "close", "fault"),
-    [
-        (b"", True, httpx.RemoteProtocolError),
-        (b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nyes", True, httpx.RemoteProtocolError),
-        (b"SSH-2.0-OpenSSH_9.2\r\n\r\n", False, httpx.RemoteProtocolError),
-        (b"HTTP/1.1 200 OK\r\nx: " + b"y" * (200 << 10) + b"\r\n\r\n", False, httpx.RemoteProtocolError),
-    ],
-    ids=["nothing", "cut off", "not http", "endless head"],
-)
+@pytest.mark.parametrize(("said", "close", "fault"), [
+    (b"", True, httpx.RemoteProtocolError),
+    (b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nyes", True, httpx.RemoteProtocolError),
+    (b"SSH-2.0-OpenSSH_9.2\r\n\r\n", False, httpx.RemoteProtocolError),
+    (b"HTTP/1.1 200 OK\r\nx: " + b"y" * (200 << 10) + b"\r\n\r\n", False, httpx.RemoteProtocolError),
+], ids=["nothing", "cut off", "not http", "endless head"])  # fmt: skip
 async def test_an_answer_that_is_none_is_a_fault_and_ends_its_connection(
     said: bytes, fault: type[Exception], *, close: bool
 ) -> None:

@@ -71,17 +71,12 @@ async def test_a_doubt_wakes_the_check_and_a_judge_known_to_be_down_raises_none(
     await judges.close()
 
 
-@pytest.mark.parametrize(
-    ("url", "path"),
-    [
-        ("http://h:8000", "/v1/chat/completions"),
-        ("http://h:8000/", "/v1/chat/completions"),
-        ("http://h:8000/v1", "/chat/completions"),
-        ("https://h/api/paas/v4", "/chat/completions"),
-        ("https://h/v1beta/openai/", "/chat/completions"),
-        ("https://h/openai/deployments/eye?api-version=2024-10-21", "/chat/completions"),
-    ],
-)
+@pytest.mark.parametrize(("url", "path"), [
+    ("http://h:8000", "/v1/chat/completions"), ("http://h:8000/", "/v1/chat/completions"),
+    ("http://h:8000/v1", "/chat/completions"), ("https://h/api/paas/v4", "/chat/completions"),
+    ("https://h/v1beta/openai/", "/chat/completions"),
+    ("https://h/openai/deployments/eye?api-version=2024-10-21", "/chat/completions"),
+])  # fmt: skip
 def test_the_path_of_a_url_is_kept(url: str, path: str) -> None:
     assert OpenAiProvider(url).path("m") == path
 

@@ -256,17 +256,14 @@ def test_an_unknown_cost_makes_the_sum_unknown() -> None:
     assert sum_usage(FREE, FREE) == FREE
 
 
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"retry-after": "2.5"}, 2.5), ({"retry-after-ms": "20", "retry-after": "9"}, 0.02),
-        ({"retry-after": "-1"}, None), ({"retry-after": "nan"}, None),
-        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0), ({"retry-after": "tomorrow"}, None),
-        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1000000000000"}, 0.0),
-        ({"x-ratelimit-remaining": "3", "x-ratelimit-reset": "9000000000000"}, None),
-        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "6m0s"}, None), ({}, None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("headers", "seconds"), [
+    ({"retry-after": "2.5"}, 2.5), ({"retry-after-ms": "20", "retry-after": "9"}, 0.02),
+    ({"retry-after": "-1"}, None), ({"retry-after": "nan"}, None),
+    ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0), ({"retry-after": "tomorrow"}, None),
+    ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1000000000000"}, 0.0),
+    ({"x-ratelimit-remaining": "3", "x-ratelimit-reset": "9000000000000"}, None),
+    ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "6m0s"}, None), ({}, None),
+])  # fmt: skip
 def test_when_to_come_back(headers: dict[str, str], seconds: float | None) -> None:
     assert asked_pause_s(headers) == seconds
 

@@ -34,15 +34,11 @@ def test_nothing_is_an_empty_text() -> None:
     assert DECODER.decode(chances(" "), 4.0)[0::2] == ("", ())
 
 
-@pytest.mark.parametrize(
-    ("seen", "text"),
-    [
-        ("LoCKED", "LOCKED"), ("cURRENT_wORD", "CURRENT_WORD"), ("REC0RD", "RECORD"), ("0lder", "Older"),
-        ("dream0ften", "dreamOften"), ("AFTERNo0N", "AFTERNOON"),
-        ("V6.2", "v6.2"), ("VAT6", "VAT6"), ("v0.7", "v0.7"),
-        ("XK40-0TQ5", "XK40-0TQ5"), ("MacBook", "MacBook"), ("color", "color"), ("Go", "Go"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("seen", "text"), [
+    ("LoCKED", "LOCKED"), ("cURRENT_wORD", "CURRENT_WORD"), ("REC0RD", "RECORD"), ("0lder", "Older"),
+    ("dream0ften", "dreamOften"), ("AFTERNo0N", "AFTERNOON"), ("V6.2", "v6.2"), ("VAT6", "VAT6"), ("v0.7", "v0.7"),
+    ("XK40-0TQ5", "XK40-0TQ5"), ("MacBook", "MacBook"), ("color", "color"), ("Go", "Go"),
+])  # fmt: skip
 def test_a_letter_in_doubt_follows_its_word(seen: str, text: str) -> None:
     assert DECODER.decode(chances(seen, 0.1), 4.0).text == text
     assert DECODER.decode(chances(seen, 0.001), 4.0).text == seen
@@ -85,14 +81,11 @@ def test_chinese_words_that_stand_apart_have_a_space(gap: int, text: str) -> Non
 
 
 @pytest.mark.parametrize("font", ["DejaVuSans.ttf", "DejaVuSansMono.ttf", "DejaVuSerif-Bold.ttf"])
-@pytest.mark.parametrize(
-    ("px", "tracking", "shown", "read"),
-    [
-        (12, 0, "Id70 0", "Id700"), (32, 0, "Id70 0", "Id700"), (22, 6, "Id70 0", "Id700"),
-        (15, 0, "400 items", "400 items"), (15, 0, "Step 11", "Step 11"), (22, 6, "Step 11", "Step 11"),
-        (22, 6, "notable", "no table"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("px", "tracking", "shown", "read"), [
+    (12, 0, "Id70 0", "Id700"), (32, 0, "Id70 0", "Id700"), (22, 6, "Id70 0", "Id700"),
+    (15, 0, "400 items", "400 items"), (15, 0, "Step 11", "Step 11"), (22, 6, "Step 11", "Step 11"),
+    (22, 6, "notable", "no table"),
+])  # fmt: skip
 def test_the_blanks_of_a_reading_are_those_that_its_pixels_show(
     font: str, px: int, tracking: int, shown: str, read: str
 ) -> None:

@@ -51,15 +51,12 @@ def test_spaces_between_chinese_letters_do_not_count(read: list[str], text: str)
     assert verdict(lines, text).answer is Answer.YES
 
 
-@pytest.mark.parametrize(
-    ("read", "text", "answer"),
-    [
-        ("Zūrich HB", "Zürich", Answer.UNKNOWN), ("žlutoučký", "žluťoučký", Answer.UNKNOWN),
-        ("Zürich HB", "Zürich", Answer.YES), ("Resume", "Résumé", Answer.NO), ("Résumé", "Resume", Answer.NO),
-        ("각", "가", Answer.NO), ("if (a ≠ b)", "a != b", Answer.UNKNOWN), ("if (a ≠ b)", "a !== b", Answer.UNKNOWN),
-        ("if (a ≠ b)", "a ≠ b", Answer.YES), ("a≡b&&c≠d", "a == b", Answer.UNKNOWN), ("a ≠ b", "b", Answer.YES),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("read", "text", "answer"), [
+    ("Zūrich HB", "Zürich", Answer.UNKNOWN), ("žlutoučký", "žluťoučký", Answer.UNKNOWN),
+    ("Zürich HB", "Zürich", Answer.YES), ("Resume", "Résumé", Answer.NO), ("Résumé", "Resume", Answer.NO),
+    ("각", "가", Answer.NO), ("if (a ≠ b)", "a != b", Answer.UNKNOWN), ("if (a ≠ b)", "a !== b", Answer.UNKNOWN),
+    ("if (a ≠ b)", "a ≠ b", Answer.YES), ("a≡b&&c≠d", "a == b", Answer.UNKNOWN), ("a ≠ b", "b", Answer.YES),
+])  # fmt: skip
 def test_other_accents_and_signs_of_no_settled_width_are_in_doubt(read: str, text: str, answer: Answer) -> None:
     assert verdict([line(read, 0, 0)], text).answer is answer
 
@@ -69,15 +66,10 @@ def test_case_counts_where_asked() -> None:
     assert verdict(TERMINAL, "Build finished", match_case=True).answer is Answer.YES
 
 
-@pytest.mark.parametrize(
-    ("read", "text"),
-    [
-        ("const f = x ⇒ x + 1;", "x => x"),
-        ("if (n ≥ 10 ∥ m ≤ 3)", "n >= 10 || m <= 3"),
-        ("p→next", "p->next"),
-        ("p->next", "p→next"),
-    ],
-)
+@pytest.mark.parametrize(("read", "text"), [
+    ("const f = x ⇒ x + 1;", "x => x"), ("if (n ≥ 10 ∥ m ≤ 3)", "n >= 10 || m <= 3"), ("p→next", "p->next"),
+    ("p->next", "p→next"),
+])  # fmt: skip
 def test_ligatures_of_fonts_for_code_are_what_programs_spell(read: str, text: str) -> None:
     assert verdict([line(read, 0, 0)], text).answer is Answer.YES
 
@@ -109,27 +101,21 @@ def test_yes_quotes_the_line_and_its_place_in_the_source() -> None:
     assert verdict(second, "готово").detail == 'reads "готово" at 100,50 (48x16) by tesseract rus+eng'
 
 
-@pytest.mark.parametrize(
-    ("read", "text", "answer"),
-    [
-        ("cc -02 -c main.c", "cc -O2 -c", Answer.YES), ("architecture,md", "architecture.md", Answer.YES),
-        ("worker#3restarted", "worker #3 restarted", Answer.NO), ("Cance1 Open", "cancel", Answer.YES),
-        ("Total 1.000 paid", "Total 1,000", Answer.NO), ("please re-sign", "resign", Answer.NO),
-        ("loO %", "100", Answer.NO), ("step s", "step 5", Answer.NO),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("read", "text", "answer"), [
+    ("cc -02 -c main.c", "cc -O2 -c", Answer.YES), ("architecture,md", "architecture.md", Answer.YES),
+    ("worker#3restarted", "worker #3 restarted", Answer.NO), ("Cance1 Open", "cancel", Answer.YES),
+    ("Total 1.000 paid", "Total 1,000", Answer.NO), ("please re-sign", "resign", Answer.NO),
+    ("loO %", "100", Answer.NO), ("step s", "step 5", Answer.NO),
+])  # fmt: skip
 def test_what_engines_misread_is_found_in_words_of_some_length(read: str, text: str, answer: Answer) -> None:
     assert verdict([line(read, 0, 0)], text).answer is answer
     assert verdict([line(read, 0, 0)], text, match_case=True).answer is Answer.NO
 
 
-@pytest.mark.parametrize(
-    ("read", "answer"),
-    [
-        (["Save Document"], Answer.NO), (["Do not save", "Draft 7"], Answer.NO), (["Sav ed"], Answer.NO),
-        (["file Sav", "ed"], Answer.YES), (["Save Document", "Saved"], Answer.YES), (["UnSaved"], Answer.YES),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("read", "answer"), [
+    (["Save Document"], Answer.NO), (["Do not save", "Draft 7"], Answer.NO), (["Sav ed"], Answer.NO),
+    (["file Sav", "ed"], Answer.YES), (["Save Document", "Saved"], Answer.YES), (["UnSaved"], Answer.YES),
+])  # fmt: skip
 def test_no_word_is_found_in_the_end_of_one_and_the_beginning_of_the_next(read: list[str], answer: Answer) -> None:
     lines = [line(text, 0, 18 * row) for row, text in enumerate(read)]
     assert verdict(lines, "Saved").answer is answer
@@ -179,15 +165,10 @@ def test_gone_when_nothing_like_it_is_there() -> None:
     assert verdict([], "Saving...", gone=True).answer is Answer.YES
 
 
-@pytest.mark.parametrize(
-    ("pattern", "answer"),
-    [
-        (r"^build\s+finished$", Answer.YES),
-        (r"main\.c$", Answer.YES),
-        (r"all$\n^gcc", Answer.YES),
-        (r"^finished", Answer.NO),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "answer"), [
+    (r"^build\s+finished$", Answer.YES), (r"main\.c$", Answer.YES), (r"all$\n^gcc", Answer.YES),
+    (r"^finished", Answer.NO),
+])  # fmt: skip
 def test_patterns_see_rows_as_lines(pattern: str, answer: Answer) -> None:
     assert verdict(TERMINAL, pattern, regex=True).answer is answer
 
@@ -269,15 +250,12 @@ def test_a_text_is_counted_in_places_apart() -> None:
     assert verdict(lines, r"\bdone\b", regex=True, count=4).answer is Answer.NO
 
 
-@pytest.mark.parametrize(
-    ("read", "wanted", "answer"),
-    [
-        ("10 0 items", "100 items", Answer.NO), ("100 items", "10 0 items", Answer.NO),
-        ("the rapist", "therapist", Answer.NO), ("please login", "log in", Answer.NO),
-        ("v1 .2 ready", "v1.2 ready", Answer.NO), ("Saving ...", "saving...", Answer.YES),
-        ("Error:no file", "error: no file", Answer.YES), ("第 5步 完成", "第5步完成", Answer.YES),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("read", "wanted", "answer"), [
+    ("10 0 items", "100 items", Answer.NO), ("100 items", "10 0 items", Answer.NO),
+    ("the rapist", "therapist", Answer.NO), ("please login", "log in", Answer.NO),
+    ("v1 .2 ready", "v1.2 ready", Answer.NO), ("Saving ...", "saving...", Answer.YES),
+    ("Error:no file", "error: no file", Answer.YES), ("第 5步 完成", "第5步完成", Answer.YES),
+])  # fmt: skip
 def test_the_spaces_of_a_text_are_those_of_the_screen(read: str, wanted: str, answer: Answer) -> None:
     assert verdict([line(read, 0, 0)], wanted).answer is answer
     assert verdict([line("some", 0, 0), line("one", 60, 1)], "someone").answer is Answer.NO

@@ -31,25 +31,22 @@ def test_a_number_stands_after_its_label_in_the_row_or_below_it() -> None:
     assert number(card, "Errors > 3").answer is Answer.NO
 
 
-@pytest.mark.parametrize(
-    ("lines", "words"),
-    [
-        ([line("Progress", 0, 0)], "no number"),
-        ([line("90 %", 0, 0)], "the label"),
-        ([line("Progress", 0, 0), line("l00 %", 100, 0)], "no number"),
-        ([line("Progress 90 %", 0, 0, confidence=0.3)], "the label"),
-        ([line("Progress", 0, 0), line("Errors 3", 100, 0)], "no number"),
-        ([line("Progress: none yet", 0, 0), line("95 warnings", 0, 20)], "no number"),
-        ([line("Read", 0, 0), line("95", 9, 20), line("Progress", 0, 40), line("none", 9, 60)], "no number"),
-        (
-            [line("Progress", 0, 0), line("none", 200, 0), line("95", 0, 20), line("hangs", 200, 20)],
-            "region:100,70,16,16",
-        ),
-        ([line("Progress", 0, 0), line("95 open issues", 100, 0)], "no number"),
-        ([line("Progress", 0, 0), line("Orlux", 80, 0), line("95", 140, 0)], "region:240,50,16,16"),
-        ([line("Progress", 0, 0), line("95", 480, 0), line("Errors", 480, 18)], "region:580,50,16,16"),
-    ],
-)
+@pytest.mark.parametrize(("lines", "words"), [
+    ([line("Progress", 0, 0)], "no number"),
+    ([line("90 %", 0, 0)], "the label"),
+    ([line("Progress", 0, 0), line("l00 %", 100, 0)], "no number"),
+    ([line("Progress 90 %", 0, 0, confidence=0.3)], "the label"),
+    ([line("Progress", 0, 0), line("Errors 3", 100, 0)], "no number"),
+    ([line("Progress: none yet", 0, 0), line("95 warnings", 0, 20)], "no number"),
+    ([line("Read", 0, 0), line("95", 9, 20), line("Progress", 0, 40), line("none", 9, 60)], "no number"),
+    (
+        [line("Progress", 0, 0), line("none", 200, 0), line("95", 0, 20), line("hangs", 200, 20)],
+        "region:100,70,16,16",
+    ),
+    ([line("Progress", 0, 0), line("95 open issues", 100, 0)], "no number"),
+    ([line("Progress", 0, 0), line("Orlux", 80, 0), line("95", 140, 0)], "region:240,50,16,16"),
+    ([line("Progress", 0, 0), line("95", 480, 0), line("Errors", 480, 18)], "region:580,50,16,16"),
+])  # fmt: skip
 def test_a_number_that_cannot_be_read_is_unknown(lines: list[Line], words: str) -> None:
     found = number(lines, "Progress >= 90")
     assert (found.answer, found.code) == (Answer.UNKNOWN, "ambiguous" if "region" in words else "unreadable")
@@ -73,16 +70,13 @@ DEFINITIONS = [
 PLAIN = [line(text, 20, 20 + 20 * row) for row, text in enumerate(("17", "Reads", "92", "Writes"))]
 
 
-@pytest.mark.parametrize(
-    ("lines", "condition", "answer"),
-    [
-        (STAT, "Visitors = 1847", "yes"), (STAT, "Orders = 92", "yes"), (TABLE, "alpha = 12", "yes"),
-        (TABLE, "Load = 12", "unknown"), (PIVOT, "Orders > 200", "unknown"), (DEFINITIONS, "Requests = 12480", "yes"),
-        (TABLE, "Disk > 50 %", "yes"), (PLAIN, "Reads = 17", "unknown"),
-        ([line("Total", 20, 20), line("Total cost: 9", 20, 60), line("5", 90, 20)], "Total = 5", "yes"),
-        ([line("Errors", 20, 20), line("5", 90, 20), line("Errors", 20, 200)], "Errors = 5", "unknown"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("lines", "condition", "answer"), [
+    (STAT, "Visitors = 1847", "yes"), (STAT, "Orders = 92", "yes"), (TABLE, "alpha = 12", "yes"),
+    (TABLE, "Load = 12", "unknown"), (PIVOT, "Orders > 200", "unknown"), (DEFINITIONS, "Requests = 12480", "yes"),
+    (TABLE, "Disk > 50 %", "yes"), (PLAIN, "Reads = 17", "unknown"),
+    ([line("Total", 20, 20), line("Total cost: 9", 20, 60), line("5", 90, 20)], "Total = 5", "yes"),
+    ([line("Errors", 20, 20), line("5", 90, 20), line("Errors", 20, 200)], "Errors = 5", "unknown"),
+])  # fmt: skip
 def test_columns_and_gaps_say_which_number_is_meant(lines: list[Line], condition: str, answer: str) -> None:
     found = number(lines, condition)
     assert (found.answer, found.code) == (answer, "ambiguous" if answer == "unknown" else "")
@@ -101,21 +95,18 @@ WIZARD = [line("1", 0, 0), line("Cart", 20, 0), line("2", 120, 0), line("Pay", 1
 ENTRIES = table(("1 Build", "", "10"), ("2 Lint", "", "7"), ("3 Tests", "", "5"))
 
 
-@pytest.mark.parametrize(
-    ("lines", "condition", "answer"),
-    [
-        (COUNTS, "Closed = 3", "yes"), ([line("8", 0, 0), line("Issues", 20, 0)], "Issues = 8", "yes"),
-        (BADGES, "Open = 12", "yes"), (BADGES, "Closed = 3", "yes"), (HEADED, "Closed = 3", "unknown"),
-        (table(("Number", "Name"), ("4", "Open"), ("0", "Closed"), xs=(10, 90)), "Open = 4", "yes"),
-        (STEPS, "Tests >= 3", "unknown"), (NUMBERED, "Lint = 7", "yes"), (ENTRIES, "Lint = 7", "yes"),
-        (table(("1 Build",), ("2 Lint",)), "Lint >= 2", "unknown"),
-        (table(("Tests",), ("3. Deploy",)), "Tests >= 3", "none"), (WIZARD, "Cart >= 2", "unknown"),
-        (WIZARD, "Pay >= 2", "unknown"), (table(("300",), ("200", "Total"), ("100",)), "Total >= 200", "unknown"),
-        (table(("2", "Coffee", "9.00"), ("5", "Tea", "4.00"), ("1", "Cake", "3.00")), "Coffee > 5", "unknown"),
-        (table(("alpha", "12", "up"), ("beta", "3", "down")), "up >= 12", "unknown"),
-        ([line("12 Open", 0, 0), line("Closed", 0, 20)], "Closed >= 12", "none"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("lines", "condition", "answer"), [
+    (COUNTS, "Closed = 3", "yes"), ([line("8", 0, 0), line("Issues", 20, 0)], "Issues = 8", "yes"),
+    (BADGES, "Open = 12", "yes"), (BADGES, "Closed = 3", "yes"), (HEADED, "Closed = 3", "unknown"),
+    (table(("Number", "Name"), ("4", "Open"), ("0", "Closed"), xs=(10, 90)), "Open = 4", "yes"),
+    (STEPS, "Tests >= 3", "unknown"), (NUMBERED, "Lint = 7", "yes"), (ENTRIES, "Lint = 7", "yes"),
+    (table(("1 Build",), ("2 Lint",)), "Lint >= 2", "unknown"),
+    (table(("Tests",), ("3. Deploy",)), "Tests >= 3", "none"), (WIZARD, "Cart >= 2", "unknown"),
+    (WIZARD, "Pay >= 2", "unknown"), (table(("300",), ("200", "Total"), ("100",)), "Total >= 200", "unknown"),
+    (table(("2", "Coffee", "9.00"), ("5", "Tea", "4.00"), ("1", "Cake", "3.00")), "Coffee > 5", "unknown"),
+    (table(("alpha", "12", "up"), ("beta", "3", "down")), "up >= 12", "unknown"),
+    ([line("12 Open", 0, 0), line("Closed", 0, 20)], "Closed >= 12", "none"),
+])  # fmt: skip
 def test_a_number_left_of_its_label_counts_it_or_numbers_the_row(
     lines: list[Line], condition: str, answer: str
 ) -> None:

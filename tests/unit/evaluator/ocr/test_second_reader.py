@@ -32,42 +32,33 @@ ICON = line((4, 24), high=22)
 LONG = line(*[(4 + 8 * n, 10 + 8 * n) for n in range(12)])
 
 
-@pytest.mark.parametrize(
-    ("text", "confidence", "crop", "doubtful"),
-    [
-        ("Download", 0.99, WORD, False), ("v7.6", 0.88, WORD, False),
-        ("3apy3k", 0.74, WORD, True), ("", 0.0, WORD, True), ("Προβο", 0.99, WORD, True), ("10 μ", 0.99, WORD, False),
-        ("b", 0.95, LONG, True), ("3", 0.2, line((4, 12)), False), ("00网", 0.48, BUTTONS, False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "confidence", "crop", "doubtful"), [
+    ("Download", 0.99, WORD, False), ("v7.6", 0.88, WORD, False),
+    ("3apy3k", 0.74, WORD, True), ("", 0.0, WORD, True), ("Προβο", 0.99, WORD, True), ("10 μ", 0.99, WORD, False),
+    ("b", 0.95, LONG, True), ("3", 0.2, line((4, 12)), False), ("00网", 0.48, BUTTONS, False),
+])  # fmt: skip
 def test_what_is_unsure_or_too_short_for_its_width_is_doubtful_and_no_icon_is(
     text: str, confidence: float, crop: Bgr, doubtful: bool
 ) -> None:
     assert is_doubtful(Reading(text, confidence), crop) is doubtful
 
 
-@pytest.mark.parametrize(
-    ("text", "confidence", "crop", "after"),
-    [
-        ("00网", 0.48, BUTTONS, ("", 0.0)), ("口网", 0.57, BUTTONS, ("", 0.0)),
-        ("5", 0.94, ICON, ("5", 0.47)), ("5", 0.99, ICON, ("5", 0.99)), ("7", 0.9, line((4, 11)), ("7", 0.9)),
-        ("pocket", 0.94, WORD, ("pocket", 0.94)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "confidence", "crop", "after"), [
+    ("00网", 0.48, BUTTONS, ("", 0.0)), ("口网", 0.57, BUTTONS, ("", 0.0)),
+    ("5", 0.94, ICON, ("5", 0.47)), ("5", 0.99, ICON, ("5", 0.99)), ("7", 0.9, line((4, 11)), ("7", 0.9)),
+    ("pocket", 0.94, WORD, ("pocket", 0.94)),
+])  # fmt: skip
 def test_icons_are_no_text(text: str, confidence: float, crop: Bgr, after: tuple[str, float]) -> None:
     assert without_icons(Reading(text, confidence), crop)[:2] == after
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "met", "wins"),
-    [
-        (("3apy3k", 0.74), ("Загрузка", 0.97), False, True), (("3apy3k", 0.74), ("Загрузка", 0.6), False, False),
-        (("3apy3k", 0.74), ("Загрузка", 0.6), True, True), (("Page", 1.0), ("Раде", 0.95), True, False),
-        (("pa3mep", 0.97), ("размер", 0.96), True, True), (("pa3mep", 0.97), ("размер", 0.96), False, False),
-        (("", 0.0), ("Е", 0.94), True, False), (("0", 0.4), ("Ready", 0.95), False, True),
-        (("often", 0.86), ("otten", 0.95), False, False), (("", 0.0), ("Er]", 0.48), False, False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("first", "second", "met", "wins"), [
+    (("3apy3k", 0.74), ("Загрузка", 0.97), False, True), (("3apy3k", 0.74), ("Загрузка", 0.6), False, False),
+    (("3apy3k", 0.74), ("Загрузка", 0.6), True, True), (("Page", 1.0), ("Раде", 0.95), True, False),
+    (("pa3mep", 0.97), ("размер", 0.96), True, True), (("pa3mep", 0.97), ("размер", 0.96), False, False),
+    (("", 0.0), ("Е", 0.94), True, False), (("0", 0.4), ("Ready", 0.95), False, True),
+    (("often", 0.86), ("otten", 0.95), False, False), (("", 0.0), ("Er]", 0.48), False, False),
+])  # fmt: skip
 def test_the_surer_reading_stands_and_letters_of_the_dictionary_are_the_first_readers(
     first: tuple[str, float], second: tuple[str, float], met: bool, wins: bool
 ) -> None:

@@ -25,22 +25,15 @@ from acud.types.actions import (
 from acud.types.actions import Direction as To
 
 
-@pytest.mark.parametrize(
-    ("action", "words"),
-    [
-        (Click(Point(3, 4)), "click at 3,4"),
-        (Click(button=Button.RIGHT, count=2, keys="ctrl"), "ctrl+double-click right"),
-        (Drag(Point(3, 4), Point(1, 2)), "drag from 1,2 to 3,4"),
-        (Scroll(To.UP, 2), "scroll up 2"),
-        (Key("ctrl+s"), "key ctrl+s"),
-        (TypeText("secret"), "type 6 characters"),
-        (ClipboardSet("s"), "set the clipboard to 1 character"),
-        (Launch(("curl", "--header", "token: secret")), "launch curl with 2 arguments"),
-        (WindowDo("Work", WindowVerb.MOVE, Point(1, 2)), "move window 'Work' to 1,2"),
-        (Hold("shift"), "hold shift"),
-        (Release(), "release everything"),
-    ],
-)
+@pytest.mark.parametrize(("action", "words"), [
+    (Click(Point(3, 4)), "click at 3,4"), (Click(button=Button.RIGHT, count=2, keys="ctrl"), "ctrl+double-click right"),
+    (Drag(Point(3, 4), Point(1, 2)), "drag from 1,2 to 3,4"), (Scroll(To.UP, 2), "scroll up 2"),
+    (Key("ctrl+s"), "key ctrl+s"), (TypeText("secret"), "type 6 characters"),
+    (ClipboardSet("s"), "set the clipboard to 1 character"),
+    (Launch(("curl", "--header", "token: secret")), "launch curl with 2 arguments"),
+    (WindowDo("Work", WindowVerb.MOVE, Point(1, 2)), "move window 'Work' to 1,2"), (Hold("shift"), "hold shift"),
+    (Release(), "release everything"),
+])  # fmt: skip
 def test_one(action: Action, words: str) -> None:
     assert action_text(action) == words
 

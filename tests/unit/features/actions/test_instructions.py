@@ -131,14 +131,11 @@ def test_typed_text_is_told_by_its_length() -> None:
     assert "14 characters in the Password field" in told
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        ("double-click a", "double-click a"), ("scroll down 3", "scroll down 3"), ("select a in b", "select a in b"),
-        ("drag a to b", "drag a to b"), ("press ctrl+s", "press ctrl+s"), ("hover over a", "hover over a"),
-        ("scroll to a", "scroll to a"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("words", "told"), [
+    ("double-click a", "double-click a"), ("scroll down 3", "scroll down 3"), ("select a in b", "select a in b"),
+    ("drag a to b", "drag a to b"), ("press ctrl+s", "press ctrl+s"), ("hover over a", "hover over a"),
+    ("scroll to a", "scroll to a"),
+])  # fmt: skip
 def test_it_is_told_in_one_line(words: str, told: str) -> None:
     assert instruction_text(parse(words)) == told
 

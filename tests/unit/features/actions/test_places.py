@@ -30,28 +30,20 @@ def test_points_are_shifted_and_checked_and_ids_stay() -> None:
         to_display_pixels(Drag("a3-4", Point(600, 2)), shifted, 640, 480)
 
 
-@pytest.mark.parametrize(
-    ("action", "expected"),
-    [
-        (Move("t3-1"), Move(Point(7, 8))),
-        (Click("t3-1", count=2), Click(Point(7, 8), count=2)),
-        (Drag("t3-1", "a3-4"), Drag(Point(7, 8), Point(9, 9))),
-        (Drag(Point(1, 1), "a3-4"), Drag(Point(1, 1), Point(9, 9))),
-        (Key("a"), Key("a")),
-    ],
-)
+@pytest.mark.parametrize(("action", "expected"), [
+    (Move("t3-1"), Move(Point(7, 8))), (Click("t3-1", count=2), Click(Point(7, 8), count=2)),
+    (Drag("t3-1", "a3-4"), Drag(Point(7, 8), Point(9, 9))), (Drag(Point(1, 1), "a3-4"), Drag(Point(1, 1), Point(9, 9))),
+    (Key("a"), Key("a")),
+])  # fmt: skip
 def test_ids_become_pixels(action: InputAction, expected: InputAction) -> None:
     assert fill_element_points(action, {"t3-1": Point(7, 8), "a3-4": Point(9, 9)}) == expected
 
 
-@pytest.mark.parametrize(
-    ("action", "expected"),
-    [
-        (Click(Point(7, 8)), (Point(7, 8),)), (Click(), (Point(1, 2),)),
-        (Scroll(Direction.UP, at=Point(7, 8)), (Point(7, 8),)),
-        (Drag(Point(9, 9), Point(7, 8)), (Point(7, 8), Point(9, 9))), (Move(Point(7, 8)), ()), (Key("a"), ()),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("action", "expected"), [
+    (Click(Point(7, 8)), (Point(7, 8),)), (Click(), (Point(1, 2),)),
+    (Scroll(Direction.UP, at=Point(7, 8)), (Point(7, 8),)),
+    (Drag(Point(9, 9), Point(7, 8)), (Point(7, 8), Point(9, 9))), (Move(Point(7, 8)), ()), (Key("a"), ()),
+])  # fmt: skip
 def test_where_an_action_pressed(action: InputAction, expected: tuple[Point, ...]) -> None:
     assert pressed_points(action, Point(1, 2)) == expected
 

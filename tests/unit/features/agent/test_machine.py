@@ -99,16 +99,13 @@ def test_actions_without_effect_end_it() -> None:
     assert effect.state is RunState.ESCALATED
 
 
-@pytest.mark.parametrize(
-    "thought",
-    [
-        ModelAnswer(101.0, text="I think I should click"),
-        ModelAnswer(101.0, calls=(ChatCall("c", "rm", "{}"),)),
-        ModelAnswer(101.0, calls=(ChatCall("c", "do", "{"),)),
-        ModelAnswer(101.0, calls=(ChatCall("c", "do", '{"instruction": 3}'),)),
-        ModelAnswer(101.0, calls=(ChatCall("c", "do", '{"instruction": "x", "shell": "rm"}'),)),
-    ],
-)
+@pytest.mark.parametrize("thought", [
+    ModelAnswer(101.0, text="I think I should click"),
+    ModelAnswer(101.0, calls=(ChatCall("c", "rm", "{}"),)),
+    ModelAnswer(101.0, calls=(ChatCall("c", "do", "{"),)),
+    ModelAnswer(101.0, calls=(ChatCall("c", "do", '{"instruction": 3}'),)),
+    ModelAnswer(101.0, calls=(ChatCall("c", "do", '{"instruction": "x", "shell": "rm"}'),)),
+])  # fmt: skip
 def test_answers_without_a_usable_call_are_told_and_bounded(thought: ModelAnswer) -> None:
     run, effect = run_of(), None
     for _ in range(MAX_SILENT):
@@ -135,15 +132,10 @@ def test_a_model_that_fails_is_asked_once_more() -> None:
     assert "refused" in end.reason
 
 
-@pytest.mark.parametrize(
-    ("limits", "says"),
-    [
-        ({"max_steps": 1}, "1 steps"),
-        ({"max_calls": 1}, "1 questions"),
-        ({"max_cost_usd": 0.0005}, "0.0005 USD"),
-        ({"max_time_s": 1.5}, "1.5 s"),
-    ],
-)
+@pytest.mark.parametrize(("limits", "says"), [
+    ({"max_steps": 1}, "1 steps"), ({"max_calls": 1}, "1 questions"), ({"max_cost_usd": 0.0005}, "0.0005 USD"),
+    ({"max_time_s": 1.5}, "1.5 s"),
+])  # fmt: skip
 def test_every_limit_ends_it(limits: dict[str, Any], says: str) -> None:
     run = run_of(**limits)
     effect = run.take(call("do", instruction="click OK"))

@@ -7,13 +7,10 @@ import pytest
 from acud.features.commentary.prompt import MAX_TOLD, NewText, is_alike
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        ("", "", True), ("Inbox (3)", "Inbox (14)", True), ("⠋ building", "⠙ building", True),
-        ("modul not found", "module not found", True), ("Inbox", "Terminal", False), ("a", "", False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("one", "other", "same"), [
+    ("", "", True), ("Inbox (3)", "Inbox (14)", True), ("⠋ building", "⠙ building", True),
+    ("modul not found", "module not found", True), ("Inbox", "Terminal", False), ("a", "", False),
+])  # fmt: skip
 def test_alike(one: str, other: str, same: bool) -> None:
     assert is_alike(one, other) is same
 

@@ -63,19 +63,16 @@ def square(side: int = 100) -> JudgePicture:
     return JudgePicture(jpeg, side, side, side, side)
 
 
-@pytest.mark.parametrize(
-    ("model", "tool"),
-    [
-        ("claude-3-5-sonnet-20241022", "computer_20241022"), ("claude-3-7-sonnet-20250219", "computer_20250124"),
-        (SONNET_4, "computer_20250124"), ("claude-opus-4-20250514", "computer_20250124"),
-        ("claude-opus-4-1-20250805", "computer_20250124"), ("claude-sonnet-4-5-20250929", "computer_20250124"),
-        ("claude-haiku-4-5", "computer_20250124"), ("claude-opus-4-5", "computer_20251124"),
-        ("claude-opus-4-7", "computer_20251124"), ("claude-sonnet-4-6", "computer_20251124"),
-        ("anthropic/claude-sonnet-4.5", "computer_20250124"), ("claude-3-haiku-20240307", None),
-        ("claude-3-5-sonnet-20240620", None), ("claude-opus-4-8", None), ("claude-opus-4-55", None),
-        ("claude-opus-9", None), ("", None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("model", "tool"), [
+    ("claude-3-5-sonnet-20241022", "computer_20241022"), ("claude-3-7-sonnet-20250219", "computer_20250124"),
+    (SONNET_4, "computer_20250124"), ("claude-opus-4-20250514", "computer_20250124"),
+    ("claude-opus-4-1-20250805", "computer_20250124"), ("claude-sonnet-4-5-20250929", "computer_20250124"),
+    ("claude-haiku-4-5", "computer_20250124"), ("claude-opus-4-5", "computer_20251124"),
+    ("claude-opus-4-7", "computer_20251124"), ("claude-sonnet-4-6", "computer_20251124"),
+    ("anthropic/claude-sonnet-4.5", "computer_20250124"), ("claude-3-haiku-20240307", None),
+    ("claude-3-5-sonnet-20240620", None), ("claude-opus-4-8", None), ("claude-opus-4-55", None),
+    ("claude-opus-9", None), ("", None),
+])  # fmt: skip
 def test_the_tool_follows_from_the_model(model: str, tool: ClaudeTool | None) -> None:
     assert tool_of(model) == tool
 

@@ -16,14 +16,11 @@ SIDE = st.integers(1, 8192)
 LOW, HIGH = 100 * 28 * 28, 16384 * 28 * 28
 
 
-@pytest.mark.parametrize(
-    ("view", "limit", "size"),
-    [
-        ((1280, 720), HIGH, (1288, 728)), ((1920, 1080), HIGH, (1932, 1092)), ((1920, 1080), 1280 * 784, (1316, 728)),
-        ((3840, 2160), HIGH, (3836, 2156)), ((1080, 1920), HIGH, (1092, 1932)), ((224, 224), HIGH, (280, 280)),
-        ((20, 10), HIGH, (420, 224)), ((1367, 769), HIGH, (1372, 756)), ((8192, 8192), HIGH, (3584, 3584)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("view", "limit", "size"), [
+    ((1280, 720), HIGH, (1288, 728)), ((1920, 1080), HIGH, (1932, 1092)), ((1920, 1080), 1280 * 784, (1316, 728)),
+    ((3840, 2160), HIGH, (3836, 2156)), ((1080, 1920), HIGH, (1092, 1932)), ((224, 224), HIGH, (280, 280)),
+    ((20, 10), HIGH, (420, 224)), ((1367, 769), HIGH, (1372, 756)), ((8192, 8192), HIGH, (3584, 3584)),
+])  # fmt: skip
 def test_the_model_s_own_resizing(view: tuple[int, int], limit: int, size: tuple[int, int]) -> None:
     assert smart_size(*view, LOW, limit) == size
 

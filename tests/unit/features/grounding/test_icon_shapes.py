@@ -69,13 +69,10 @@ def test_an_empty_button_and_a_frame_mean_nothing() -> None:
     assert shape_meanings(frame, Rect(4, 4, 82, 36)) == {}
 
 
-@pytest.mark.parametrize(
-    ("name", "meaning"),
-    [
-        ("Move to bin", "delete"), ("user-trash-symbolic", "delete"), ("⚙", "settings"), ("+", "add"),
-        ("Open application menu", "menu"), ("Save the day", "save"), ("✕", "close"), ("Open a new tab", "add"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "meaning"), [
+    ("Move to bin", "delete"), ("user-trash-symbolic", "delete"), ("⚙", "settings"), ("+", "add"),
+    ("Open application menu", "menu"), ("Save the day", "save"), ("✕", "close"), ("Open a new tab", "add"),
+])  # fmt: skip
 def test_names_tips_theme_names_and_characters_have_meanings(name: str, meaning: str) -> None:
     assert meaning in meanings_of_name(name)
 
@@ -103,13 +100,10 @@ def is_lucide(one: IconDrawing) -> bool:
     return one.origin == "lucide"
 
 
-@pytest.mark.parametrize(
-    ("name", "meaning"),
-    [
-        ("trash-2", "delete"), ("house", "home"), ("bell", "notifications"), ("printer", "print"), ("mail", "mail"),
-        ("scissors", "cut"), ("funnel", "filter"), ("paperclip", "attach"), ("shopping-cart", "cart"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "meaning"), [
+    ("trash-2", "delete"), ("house", "home"), ("bell", "notifications"), ("printer", "print"), ("mail", "mail"),
+    ("scissors", "cut"), ("funnel", "filter"), ("paperclip", "attach"), ("shopping-cart", "cart"),
+])  # fmt: skip
 @pytest.mark.parametrize(("ground", "colour"), [(240, 40), (30, 220)])
 def test_an_icon_in_the_style_of_a_set_that_is_not_there_is_known(
     without_lucide, name: str, meaning: str, ground: int, colour: int

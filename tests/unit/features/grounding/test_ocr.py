@@ -24,25 +24,19 @@ SIZE = (640, 400)
 Pixels = NDArray[np.uint8]
 
 
-@pytest.mark.parametrize(
-    ("wanted", "shown"),
-    [
-        ("Export", "export"), ("Name", "Name:"), ("Save as", "Save as…"), ("Preferences", "Preterences"),
-        ("v1.0 notes", "v1.O notes"), ("Sign in", "Signin"), ("OK", "ok"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("wanted", "shown"), [
+    ("Export", "export"), ("Name", "Name:"), ("Save as", "Save as…"), ("Preferences", "Preterences"),
+    ("v1.0 notes", "v1.O notes"), ("Sign in", "Signin"), ("OK", "ok"),
+])  # fmt: skip
 def test_the_same_words_are_sure(wanted: str, shown: str) -> None:
     assert likeness(wanted, shown) >= SURE
 
 
-@pytest.mark.parametrize(
-    ("wanted", "shown"),
-    [
-        ("Undo", "Redo"), ("Install", "Uninstall"), ("Option 1", "Option 2"), ("Option A", "Option B"),
-        ("Page 10", "Page 1o0"), ("Import", "Export"), ("Enable", "Disable"), ("Check", "Uncheck"), ("Next", "Text"),
-        ("Save", "Save as"), ("", "Save"), ("OK", "0K"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("wanted", "shown"), [
+    ("Undo", "Redo"), ("Install", "Uninstall"), ("Option 1", "Option 2"), ("Option A", "Option B"),
+    ("Page 10", "Page 1o0"), ("Import", "Export"), ("Enable", "Disable"), ("Check", "Uncheck"), ("Next", "Text"),
+    ("Save", "Save as"), ("", "Save"), ("OK", "0K"),
+])  # fmt: skip
 def test_other_words_are_not(wanted: str, shown: str) -> None:
     assert likeness(wanted, shown) < SURE
 
@@ -215,11 +209,9 @@ def test_a_method_that_this_process_lacks_could_not_look() -> None:
     assert asyncio.run(Cascade({}).find(ask, shot)).status == "unknown"
 
 
-@pytest.mark.parametrize(
-    ("label", "box"),
-    [((20, 107), Rect(150, 100, 200, 30)), ((150, 76), Rect(150, 100, 200, 30))],
-    ids=["to the right", "below"],
-)
+@pytest.mark.parametrize(("label", "box"), [
+    ((20, 107), Rect(150, 100, 200, 30)), ((150, 76), Rect(150, 100, 200, 30)),
+], ids=["to the right", "below"])  # fmt: skip
 def test_a_field_is_beside_its_label(label: tuple[int, int], box: Rect) -> None:
     pixels = paper()
     outline(pixels, box)

@@ -136,14 +136,11 @@ async def test_large_views_are_shrunk_for_the_picker_and_not_for_the_answer() ->
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("reply", "outcome"),
-    [
-        ("none", "nothing"), ("several", "unsure"), ("4", "unsure"), ("0", "unsure"), ("the 2nd", "unsure"),
-        ("1, 2", "unsure"), (ChatReply(code="refusal", reason="no"), "unsure"),
-        (ChatReply(code="judge_down", reason="reset"), "unavailable"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("reply", "outcome"), [
+    ("none", "nothing"), ("several", "unsure"), ("4", "unsure"), ("0", "unsure"), ("the 2nd", "unsure"),
+    ("1, 2", "unsure"), (ChatReply(code="refusal", reason="no"), "unsure"),
+    (ChatReply(code="judge_down", reason="reset"), "unavailable"),
+])  # fmt: skip
 async def test_what_is_no_number_is_no_place(reply: ChatReply | str, outcome: str) -> None:
     looked = await method(ScriptedBackend(reply), Models(ICON, BUTTON)).find(ask(), sight(320, 120))
     assert (looked.tried.outcome, looked.candidates) == (outcome, ())

@@ -32,17 +32,14 @@ from tests.unit.features.grounding.rig import as_it_is, ask, sight, withheld
 MODEL = "0000/ui-tars-1.5-7b"
 
 
-@pytest.mark.parametrize(
-    ("model", "counting"),
-    [
-        ("0000/ui-tars-1.5-7b", "absolute"), ("ui-tars-1.5-7b", "absolute"), ("bytedance/ui-tars-1.5-7b", "absolute"),
-        ("ByteDance-Seed/UI-TARS-1.5-7B", "absolute"), ("mradermacher/UI-TARS-1-5-7B-GGUF:q4", "absolute"),
-        ("ui-tars-v1.5", "absolute"), ("ByteDance-Seed/UI-TARS-7B-DPO", "relative"), ("ui-tars-72b-sft", "relative"),
-        ("avil/UI-TARS:7b", "relative"), ("bytedance-research/UI-TARS-2B-SFT", "relative"),
-        ("doubao-1.5-ui-tars-250328", "relative"), ("ui-tars", None), ("ui-tars-2", None), ("qwen2.5vl:7b", None),
-        ("", None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("model", "counting"), [
+    ("0000/ui-tars-1.5-7b", "absolute"), ("ui-tars-1.5-7b", "absolute"), ("bytedance/ui-tars-1.5-7b", "absolute"),
+    ("ByteDance-Seed/UI-TARS-1.5-7B", "absolute"), ("mradermacher/UI-TARS-1-5-7B-GGUF:q4", "absolute"),
+    ("ui-tars-v1.5", "absolute"), ("ByteDance-Seed/UI-TARS-7B-DPO", "relative"), ("ui-tars-72b-sft", "relative"),
+    ("avil/UI-TARS:7b", "relative"), ("bytedance-research/UI-TARS-2B-SFT", "relative"),
+    ("doubao-1.5-ui-tars-250328", "relative"), ("ui-tars", None), ("ui-tars-2", None), ("qwen2.5vl:7b", None),
+    ("", None),
+])  # fmt: skip
 def test_the_name_tells_how_a_model_counts(model: str, counting: Counting | None) -> None:
     assert counting_of(model) == counting
 
@@ -115,20 +112,17 @@ async def test_a_box_gives_its_middle_and_its_extents() -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("reply", "outcome", "word"),
-    [
-        (said("call_user()"), "unsure", "call_user"),
-        (said("finished()"), "unsure", "finished"),
-        (said("I won't"), "unsure", "neither"),
-        (ChatReply(code="refusal", reason="no", tokens_in=3), "unsure", "refusal"),
-        (ChatReply(code="truncated"), "unsure", "truncated"),
-        (ChatReply(code="judge_down", reason="refused"), "unavailable", "refused"),
-        (ChatReply(code="no_key", reason="no key"), "unavailable", "no key"),
-        (ChatReply(code="rate_limited"), "unavailable", "rate_limited"),
-        (ChatReply(code="budget"), "unavailable", "budget"),
-    ],
-)
+@pytest.mark.parametrize(("reply", "outcome", "word"), [
+    (said("call_user()"), "unsure", "call_user"),
+    (said("finished()"), "unsure", "finished"),
+    (said("I won't"), "unsure", "neither"),
+    (ChatReply(code="refusal", reason="no", tokens_in=3), "unsure", "refusal"),
+    (ChatReply(code="truncated"), "unsure", "truncated"),
+    (ChatReply(code="judge_down", reason="refused"), "unavailable", "refused"),
+    (ChatReply(code="no_key", reason="no key"), "unavailable", "no key"),
+    (ChatReply(code="rate_limited"), "unavailable", "rate_limited"),
+    (ChatReply(code="budget"), "unavailable", "budget"),
+])  # fmt: skip
 async def test_what_is_no_place_is_never_nothing(reply: ChatReply, outcome: str, word: str) -> None:
     looked = await UitarsMethod(ScriptedBackend(reply), MODEL, GroundingSettings(), as_it_is).find(ask(), sight(64, 64))
     assert (looked.tried.outcome, looked.candidates) == (outcome, ())

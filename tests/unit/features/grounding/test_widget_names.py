@@ -7,14 +7,11 @@ import pytest
 from acud.features.grounding.word_likeness import likeness, normal
 
 
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        ("Save _As...", "save as"), ("Open…", "open"), ("E-mail address:", "email address"), ("Copy\tCtrl+C", "copy"),
-        ("Paste (Ctrl+V)", "paste"), ("Rename F2", "rename"), ("Inbox (12)", "inbox"), ("Don't Save", "do not save"),
-        ("Help & FAQ", "help and faq"), ("notes.txt", "notes.txt"), ("  ", ""), ("\x1b[31mRed", "31mred"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "plain"), [
+    ("Save _As...", "save as"), ("Open…", "open"), ("E-mail address:", "email address"), ("Copy\tCtrl+C", "copy"),
+    ("Paste (Ctrl+V)", "paste"), ("Rename F2", "rename"), ("Inbox (12)", "inbox"), ("Don't Save", "do not save"),
+    ("Help & FAQ", "help and faq"), ("notes.txt", "notes.txt"), ("  ", ""), ("\x1b[31mRed", "31mred"),
+])  # fmt: skip
 def test_what_does_not_count_is_left_out(text: str, plain: str) -> None:
     assert normal(text) == plain
 

@@ -191,14 +191,11 @@ def test_what_an_engine_misreads_is_hidden_on_screens() -> None:
     assert [(text, *[span.rule for span in find(text, read=True)]) for text, _ in READ] == READ
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "order 2024-0101-1234-5678", "2026-11-22 02:05:42", "dd86e30f0a1b2c3d4e5f60718293a4b5c6d7e8f9",
-        "550e8400-e29b-41d4-a716-446655440000", "/usr/lib/python3.11/site-packages/x86_64",
-        "The quick brown fox jumps over 13 lazy dogs", "a private matter",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    "order 2024-0101-1234-5678", "2026-11-22 02:05:42", "dd86e30f0a1b2c3d4e5f60718293a4b5c6d7e8f9",
+    "550e8400-e29b-41d4-a716-446655440000", "/usr/lib/python3.11/site-packages/x86_64",
+    "The quick brown fox jumps over 13 lazy dogs", "a private matter",
+])  # fmt: skip
 def test_plain_screens_stay(text: str) -> None:
     assert find(text, read=True) == []
 
@@ -276,17 +273,10 @@ _PHRASE = (
 
 
 @pytest.mark.parametrize("read", [False, True])
-@pytest.mark.parametrize(
-    "text",
-    [
-        " ".join(_PHRASE),
-        "The phrase - " + " ".join(_PHRASE),
-        "Kept: " + ", ".join(_PHRASE),
-        " ".join(f"{place}. {word}" for place, word in enumerate(_PHRASE, 1)),
-        "\n".join(word.title() for word in _PHRASE),
-    ],
-    ids=["plain", "after a dash", "commas", "numbered", "a column"],
-)
+@pytest.mark.parametrize("text", [
+    " ".join(_PHRASE), "The phrase - " + " ".join(_PHRASE), "Kept: " + ", ".join(_PHRASE),
+    " ".join(f"{place}. {word}" for place, word in enumerate(_PHRASE, 1)), "\n".join(word.title() for word in _PHRASE),
+], ids=["plain", "after a dash", "commas", "numbered", "a column"])  # fmt: skip
 def test_a_seed_phrase_is_hidden_to_its_first_word(text: str, read: bool) -> None:
     hidden = {text[span.start : span.end].lower() for span in find(text, read=read)}
     assert hidden >= set(_PHRASE)

@@ -62,26 +62,19 @@ def test_underscores_in_a_token_of_github_are_hidden_to_the_last() -> None:
     assert hidden >= set(range(4, 4 + len(token)))
 
 
-@pytest.mark.parametrize(
-    "token",
-    [
-        "pa" + "t.z1fwMKwnI0vvFxB00fTalB.5ee3c4b2ebe909898da2e6e0.gAwoGqaYx1Kd0pWm3RtZ",
-        "AP" + "I-CXUHQIE2PLIWRWO0PLRO6U3ADE",
-        "sq" + "p_12ef058df7cfbcf53da4a3b49f4ebf1b6299ad90",
-        "pa" + "twof39iEJtNDHsG." + "3c263278a655346aa725c07891beba9a" * 2,
-    ],
-)
+@pytest.mark.parametrize("token", [
+    "pa" + "t.z1fwMKwnI0vvFxB00fTalB.5ee3c4b2ebe909898da2e6e0.gAwoGqaYx1Kd0pWm3RtZ",
+    "AP" + "I-CXUHQIE2PLIWRWO0PLRO6U3ADE", "sq" + "p_12ef058df7cfbcf53da4a3b49f4ebf1b6299ad90",
+    "pa" + "twof39iEJtNDHsG." + "3c263278a655346aa725c07891beba9a" * 2,
+])  # fmt: skip
 def test_tokens_of_forms_that_no_plug_in_has(token: str) -> None:
     assert [(span.start, span.end) for span in find_tokens(f"use {token} now")] == [(4, 4 + len(token))]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        discord.DiscordBotTokenDetector.secret_type, jwt.JwtTokenDetector.secret_type,
-        telegram_token.TelegramBotTokenDetector.secret_type, "x" + "ghp_16C7e42F292c6912" + "E7710c838347Ae178B4a",
-        "sk-learn-contrib-some-long-name", "hooks.slack.com/services/",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    discord.DiscordBotTokenDetector.secret_type, jwt.JwtTokenDetector.secret_type,
+    telegram_token.TelegramBotTokenDetector.secret_type, "x" + "ghp_16C7e42F292c6912" + "E7710c838347Ae178B4a",
+    "sk-learn-contrib-some-long-name", "hooks.slack.com/services/",
+])  # fmt: skip
 def test_what_is_no_token_of_a_form(text: str) -> None:
     assert list(find_tokens(text)) == []

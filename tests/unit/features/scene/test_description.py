@@ -59,19 +59,16 @@ def test_boxes_are_cut_to_the_picture_and_those_outside_left_out_and_counted() -
     assert said.left_out == 5
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "I'm sorry, I can't help with that.", "<html><body><script>alert(1)</script></body></html>", "null", "[]",
-        "{}", '{"scene": "x", "elements": [{"kind": "icon", "desc": "d", "box": [1, 2, 3]}]}',
-        '{"scene": "x", "elements": [{"kind": "icon", "desc": "d", "box": ["1", 2, 3, 4]}]}',
-        '{"scene": "x", "elements": [{"kind": "icon", "desc": "d", "box": [NaN, 2, 3, 4]}]}',
-        '{"scene": "x", "elements": [{"kind": "icon", "desc": "d", "box": [1e999, 2, 3, 4]}]}',
-        '{"scene": "x", "elements": [{"kind": "icon", "desc": "d", "box": [1, 2, 3, 4], "action": "click"}]}',
-        '{"scene": "x", "elements": [], "tool": "rm -rf"}', '{"scene": 3, "elements": []}',
-        '{"scene": "x", "elements": "none"}', "[" * 50_000, '{"scene": "' + "x" * 70_000 + '"}', '{"scene": "\ud800"}',
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    "", "I'm sorry, I can't help with that.", "<html><body><script>alert(1)</script></body></html>", "null", "[]",
+    "{}", '{"scene": "x", "elements": [{"kind": "icon", "desc": "d", "box": [1, 2, 3]}]}',
+    '{"scene": "x", "elements": [{"kind": "icon", "desc": "d", "box": ["1", 2, 3, 4]}]}',
+    '{"scene": "x", "elements": [{"kind": "icon", "desc": "d", "box": [NaN, 2, 3, 4]}]}',
+    '{"scene": "x", "elements": [{"kind": "icon", "desc": "d", "box": [1e999, 2, 3, 4]}]}',
+    '{"scene": "x", "elements": [{"kind": "icon", "desc": "d", "box": [1, 2, 3, 4], "action": "click"}]}',
+    '{"scene": "x", "elements": [], "tool": "rm -rf"}', '{"scene": 3, "elements": []}',
+    '{"scene": "x", "elements": "none"}', "[" * 50_000, '{"scene": "' + "x" * 70_000 + '"}', '{"scene": "\ud800"}',
+])  # fmt: skip
 def test_what_is_not_of_the_form_is_not_used_at_all(text: str) -> None:
     said = parse_answer(text, PICTURE, WHOLE)
     assert said.code == "unparsable"

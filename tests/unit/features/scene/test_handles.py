@@ -23,15 +23,12 @@ def scene(*elements: OcrElement | AxElement | VlmElement) -> Scene:
     return Scene(1, 0, SceneMode.ACTIVE, (display,), None, (), ocr, ax, None, vlm or None)
 
 
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        ("t3-12", ElementHandle("t3-12", 3)), ("  A3-4 ", ElementHandle("a3-4", 3)),
-        ("element v10-1", ElementHandle("v10-1", 10)), ("the element [t3-12]", ElementHandle("t3-12", 3)),
-        ("mark #t3-12.", ElementHandle("t3-12", 3)), ("t0-1", None), ("t3-0", None), ("b3-4", None),
-        ("t3-12 button", None), ("the t3-12 model", None), ("T-3", None), ("t٣-1", None), ("", None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("words", "found"), [
+    ("t3-12", ElementHandle("t3-12", 3)), ("  A3-4 ", ElementHandle("a3-4", 3)),
+    ("element v10-1", ElementHandle("v10-1", 10)), ("the element [t3-12]", ElementHandle("t3-12", 3)),
+    ("mark #t3-12.", ElementHandle("t3-12", 3)), ("t0-1", None), ("t3-0", None), ("b3-4", None),
+    ("t3-12 button", None), ("the t3-12 model", None), ("T-3", None), ("t٣-1", None), ("", None),
+])  # fmt: skip
 def test_what_is_a_handle(words: str, found: ElementHandle | None) -> None:
     assert handle_of(words) == found
 

@@ -28,15 +28,10 @@ def test_an_unknown_display_is_an_error_that_names_those_there_are() -> None:
     assert "0, 1, 2" in caught.value.hint
 
 
-@pytest.mark.parametrize(
-    ("box", "expected"),
-    [
-        (Rect(0, 0, 10, 10), "top-left"),
-        (Rect(590, 350, 100, 20), "middle-center"),
-        (Rect(1270, 710, 10, 10), "bottom-right"),
-        (Rect(1270, 0, 500, 10), "top-right"),
-        (Rect(-50, 300, 10, 10), "middle-left"),
-    ],
-)
+@pytest.mark.parametrize(("box", "expected"), [
+    (Rect(0, 0, 10, 10), "top-left"), (Rect(590, 350, 100, 20), "middle-center"),
+    (Rect(1270, 710, 10, 10), "bottom-right"), (Rect(1270, 0, 500, 10), "top-right"),
+    (Rect(-50, 300, 10, 10), "middle-left"),
+])  # fmt: skip
 def test_positions(box: Rect, expected: str) -> None:
     assert position(box, 1280, 720) == expected

@@ -35,16 +35,13 @@ def ids(found: Scene) -> list[str]:
     return [*(one.id for one in found.ax), *(one.id for one in found.ocr)]
 
 
-@pytest.mark.parametrize(
-    ("target", "windows", "elements"),
-    [
-        ("window:The Report", ["The Report"], ["a1-1", "a1-2", "a1-3", "a1-4", "t1-1"]),
-        ("the report", ["The Report"], ["a1-1", "a1-2", "a1-3", "a1-4", "t1-1"]),
-        ("window:report", ["The Report", "report log"], ["a1-1", "a1-2", "a1-3", "a1-4", "t1-1", "t1-2"]),
-        ("0x2", ["report log"], ["t1-2"]), ("xterm", ["report log"], ["t1-2"]), ("calculator", ["Calculator"], []),
-        ("a1-1", ["The Report"], ["a1-1", "a1-3"]), ("t1-2", ["report log"], ["t1-2"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("target", "windows", "elements"), [
+    ("window:The Report", ["The Report"], ["a1-1", "a1-2", "a1-3", "a1-4", "t1-1"]),
+    ("the report", ["The Report"], ["a1-1", "a1-2", "a1-3", "a1-4", "t1-1"]),
+    ("window:report", ["The Report", "report log"], ["a1-1", "a1-2", "a1-3", "a1-4", "t1-1", "t1-2"]),
+    ("0x2", ["report log"], ["t1-2"]), ("xterm", ["report log"], ["t1-2"]), ("calculator", ["Calculator"], []),
+    ("a1-1", ["The Report"], ["a1-1", "a1-3"]), ("t1-2", ["report log"], ["t1-2"]),
+])  # fmt: skip
 def test_a_target_keeps_its_windows_and_what_is_in_them(target: str, windows: list[str], elements: list[str]) -> None:
     found = narrow_scene(whole(), target)
     assert [window.title for app in found.apps for window in app.windows] == windows

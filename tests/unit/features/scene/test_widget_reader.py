@@ -36,20 +36,16 @@ class FakeProvider:
         """Nothing is held."""
 
 
-@pytest.mark.parametrize(
-    ("tree", "state", "reason", "left_out"),
-    [
-        (Tree((APP,), (BUTTON,)), "ready", "", 0),
-        (
-            Tree((APP,), (BUTTON,), truncated="nodes", left_out=4999), "incomplete",
-            "1 of at least 5000 widgets told ([accessibility] max_nodes)", 4999,
-        ),
-        (Tree((APP,), (BUTTON,), silent=(MUTE,)), "incomplete", f"Chromium: {MUTE.reason}", 0),
-        (Tree((APP,), (BUTTON,), failed=(FailedApp("gimp", 8, "gone"),)), "incomplete", "gimp: gone", 0),
-        (Tree(), "ready", "no application tells of its widgets: see docs/accessibility.md", 0),
-    ],
-    ids=["whole", "cut", "a mute browser", "a hung application", "nobody"],
-)  # fmt: skip
+@pytest.mark.parametrize(("tree", "state", "reason", "left_out"), [
+    (Tree((APP,), (BUTTON,)), "ready", "", 0),
+    (
+        Tree((APP,), (BUTTON,), truncated="nodes", left_out=4999), "incomplete",
+        "1 of at least 5000 widgets told ([accessibility] max_nodes)", 4999,
+    ),
+    (Tree((APP,), (BUTTON,), silent=(MUTE,)), "incomplete", f"Chromium: {MUTE.reason}", 0),
+    (Tree((APP,), (BUTTON,), failed=(FailedApp("gimp", 8, "gone"),)), "incomplete", "gimp: gone", 0),
+    (Tree(), "ready", "no application tells of its widgets: see docs/accessibility.md", 0),
+], ids=["whole", "cut", "a mute browser", "a hung application", "nobody"])  # fmt: skip
 @pytest.mark.asyncio
 async def test_what_is_missing_is_said(tree: Tree, state: str, reason: str, left_out: int) -> None:
     reader = WidgetReader(AccessibilitySettings(), cast(Any, FakeProvider(tree)), PassthroughRedactor())

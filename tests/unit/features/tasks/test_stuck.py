@@ -14,13 +14,10 @@ from tests.unit.features.tasks.trees import NOW, task
 RULE = StuckRule(300.0, 300.0)
 
 
-@pytest.mark.parametrize(
-    ("silent_s", "stuck_s", "waits", "expected"),
-    [
-        (299.9, None, 0, False), (300.0, None, 0, True), (300.0, None, 1, False), (900.0, 299.0, 0, False),
-        (900.0, 300.0, 0, True), (-50.0, None, 0, False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("silent_s", "stuck_s", "waits", "expected"), [
+    (299.9, None, 0, False), (300.0, None, 0, True), (300.0, None, 1, False), (900.0, 299.0, 0, False),
+    (900.0, 300.0, 0, True), (-50.0, None, 0, False),
+])  # fmt: skip
 def test_the_spans(silent_s: float, stuck_s: float | None, waits: int, expected: bool) -> None:
     assert is_stuck(TaskFacts(task(silent_s=silent_s, stuck_s=stuck_s), waits), NOW, RULE) is expected
 

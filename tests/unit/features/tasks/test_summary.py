@@ -38,15 +38,12 @@ def test_it_fits_and_is_the_same_each_time(
     assert bool(told.left_out) == told.text.splitlines()[-1].startswith("left out: ")
 
 
-@pytest.mark.parametrize(
-    ("detail", "there", "absent"),
-    [
-        (Detail.ITEMS, ["open the site", "choose a date", "pay"], ["clicked", "message"]),
-        (Detail.ACTIONS, ["clicked the button 0", "clicked the button 99"], ["log of 0", "message"]),
-        (Detail.FULL, ["log of 0", "message 0", "in: {", "out: fine"], []),
-        (Detail.FOCUSED, ["clicked the button 0", "log of 0", "message 7", "message 3"], ["message 2", "button 99"]),
-    ],
-)
+@pytest.mark.parametrize(("detail", "there", "absent"), [
+    (Detail.ITEMS, ["open the site", "choose a date", "pay"], ["clicked", "message"]),
+    (Detail.ACTIONS, ["clicked the button 0", "clicked the button 99"], ["log of 0", "message"]),
+    (Detail.FULL, ["log of 0", "message 0", "in: {", "out: fine"], []),
+    (Detail.FOCUSED, ["clicked the button 0", "log of 0", "message 7", "message 3"], ["message 2", "button 99"]),
+])  # fmt: skip
 def test_the_levels(detail: Detail, there: list[str], absent: list[str]) -> None:
     told = summarise(tree(), detail, 10_000)
     assert told.left_out == {}
