@@ -109,12 +109,10 @@ class Daemon:
 
     @property
     def pid(self) -> int:
-        """The supervisor's process id."""
         assert self.process is not None
         return self.process.pid
 
     def kill(self) -> None:
-        """SIGKILL the supervisor and reap it."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()
@@ -139,5 +137,4 @@ class Daemon:
             self.stop()
 
     def log(self) -> str:
-        """Return the log's text."""
         return self.paths.debug_log.read_text(encoding="utf-8") if self.paths.debug_log.exists() else ""

@@ -31,19 +31,15 @@ class Proxy:
 
     @property
     def url(self) -> str:
-        """Where clients find it."""
         return f"nats://127.0.0.1:{self.port}"
 
     def cut(self) -> None:
-        """Pass nothing from now on."""
         self._cut.set()
 
     def mute(self) -> None:
-        """Pass no answer from now on."""
         self._muted.set()
 
     def heal(self) -> None:
-        """Pass what comes, what was held first."""
         self._cut.clear()
         self._muted.clear()
 

@@ -92,11 +92,9 @@ class EndpointProcess:
         return len(self.client.fleet_hosts().processes) == self._processes
 
     def log(self) -> str:
-        """Return what it said."""
         return (self.home / "log").read_text(encoding="utf-8")
 
     def stop(self) -> None:
-        """End it in good order."""
         if self.process is not None:
             self.process.send_signal(signal.SIGTERM)
             try:
@@ -107,7 +105,6 @@ class EndpointProcess:
             self.process = None
 
     def close(self) -> None:
-        """End it and remove its folder."""
         self.stop()
         self.client.close()
         self._folder.cleanup()
@@ -185,9 +182,7 @@ class Fleet:
 
     @property
     def client(self) -> Client:
-        """A client of the endpoint."""
         return self.endpoint.client
 
     def lives(self) -> dict[str, str]:
-        """Return how the endpoint sees each host."""
         return {one.host: one.life for one in self.client.fleet_hosts().hosts}

@@ -68,7 +68,6 @@ class FleetServers(Nats):
 
     @property
     def settings(self) -> FleetSettings:
-        """The administrator's."""
         copies: Any = 3 if self._count == 3 else 1
         return FleetSettings(url=self.url, lease_s=self._lease_s, replicas=copies, **self._login)
 

@@ -65,7 +65,6 @@ class Found(Struct):
     words: list[str] = []
 
     def add(self, other: Found) -> None:
-        """Add what was found elsewhere."""
         for name in self.__struct_fields__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
@@ -196,7 +195,6 @@ class Ground:
         self._saw()
 
     def _undone(self) -> None:
-        """Paint, and paint back at once."""
         near = self._near()
         box = Rect(near.x, near.y, min(near.w, 3), min(near.h, 3))
         before = self._desk.pixels(box)

@@ -37,7 +37,6 @@ class InkEngine:
         return [self._detect(part) for part in parts]
 
     def release(self) -> None:
-        """Count it."""
         self.released += 1
 
     def _detect(self, pixels: Bgr) -> list[Rect]:

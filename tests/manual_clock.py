@@ -14,13 +14,10 @@ class ManualClock:
         self.boot_id = boot_id
 
     def advance(self, seconds: float) -> None:
-        """Move every clock forward by `seconds`."""
         self.now_s += seconds
 
     def monotonic_s(self) -> float:
-        """Return the manual time in seconds."""
         return self.now_s
 
     def instant(self) -> Instant:
-        """Return the manual time as an instant."""
         return Instant(self.utc_offset_s + self.now_s, self.now_s, self.boot_id)

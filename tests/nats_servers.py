@@ -37,16 +37,13 @@ class NatsServer:
 
     @property
     def url(self) -> str:
-        """Where clients find it."""
         return f"nats://{self._address}:{self.port}"
 
     @property
     def store(self) -> Path:
-        """Its folder of streams."""
         return self._folder / "store"
 
     def launch(self) -> None:
-        """Start it without waiting for it."""
         config = self._folder / "nats.conf"
         config.write_text(
             f'server_name: {self.name}\nlisten: "{self._address}:{self.port}"\n'
@@ -56,7 +53,6 @@ class NatsServer:
             self.process = subprocess.Popen(["nats-server", "-c", str(config)], stdout=log, stderr=log)
 
     def start(self) -> None:
-        """Start it and return once it listens."""
         self.launch()
         self.ready()
 
@@ -74,7 +70,6 @@ class NatsServer:
         raise RuntimeError(f"nats-server did not start: {self.log()[-2000:]}")
 
     def log(self) -> str:
-        """Return what it said."""
         return (self._folder / "log").read_text(encoding="utf-8")
 
     def pause(self) -> None:
@@ -83,7 +78,6 @@ class NatsServer:
         self.process.send_signal(signal.SIGSTOP)
 
     def go_on(self) -> None:
-        """Have it go on."""
         assert self.process is not None
         self.process.send_signal(signal.SIGCONT)
 
@@ -112,7 +106,6 @@ class Nats:
 
     @property
     def url(self) -> str:
-        """What `[fleet] url` is to say."""
         return ",".join(server.url for server in self.servers)
 
     def __enter__(self) -> Self:

@@ -67,7 +67,6 @@ class NotificationServer:
             self._thread.join(_DEADLINE_S)
 
     def end_bus(self) -> None:
-        """End the session bus as well."""
         self.leave()
         self._bus.kill()
         self._bus.wait()

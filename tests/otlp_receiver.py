@@ -33,7 +33,6 @@ class Receiver:
         self._thread.join()
 
     def take(self, path: str, body: bytes) -> None:
-        """Decode one request."""
         told = ExportTraceServiceRequest()
         told.ParseFromString(body)
         self.paths.add(path)

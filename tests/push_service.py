@@ -67,7 +67,6 @@ class PushService:
         return {"endpoint": f"{self.origin}/send/{name}", "p256dh": unpadded(point), "auth": unpadded(auth)}
 
     def take(self, name: str, body: bytes, headers: dict[str, str]) -> None:
-        """Check and keep one."""
         self.tries += 1
         if self.status != 201:
             return
@@ -91,7 +90,6 @@ class PushService:
         return Got(name, json.loads(plain), claims, parts["k"], headers)
 
     def stop(self) -> None:
-        """Answer nobody any more."""
         self._server.shutdown()
         self._server.server_close()
 

@@ -16,7 +16,6 @@ class InActor:
     local = True
 
     async def evaluate(self, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
-        """Return yes, or end this process."""
         if "die" in question.criteria:
             os._exit(1)
         if "wait" in question.criteria:
@@ -28,5 +27,4 @@ class InActor:
 
 
 def make() -> InActor:
-    """Return one."""
     return InActor()

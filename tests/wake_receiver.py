@@ -82,7 +82,6 @@ class Receiver:
             return list(self.taken)
 
     def note(self, request: Taken) -> None:
-        """Keep a request."""
         if self._told is not None:
             self._told(request)
         with self.arrived:
@@ -129,7 +128,6 @@ class _Server(ThreadingHTTPServer):
         super().__init__(address, _Handler)
 
     def shutdown_request(self, request: Any) -> None:
-        """End a connection."""
         super().shutdown_request(request)
         self.receiver.hung_up.set()
 
@@ -185,21 +183,18 @@ class ReceiverProcess:
         self.kill()
 
     def start(self) -> None:
-        """Start it and return once it listens."""
         command = [sys.executable, "-m", "tests.wake_receiver", str(self.port), str(self.path), "0.02"]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE)
         assert self.process.stdout is not None
         assert self.process.stdout.readline() == b"ready\n"
 
     def kill(self) -> None:
-        """SIGKILL it and reap it."""
         if self.process is not None:
             self.process.kill()
             self.process.communicate()
             self.process = None
 
     def taken(self) -> list[dict[str, Any]]:
-        """Return every request it ever took."""
         return [json.loads(line) for line in self.path.read_text().splitlines()]
 
     def size(self) -> int:

@@ -77,7 +77,6 @@ class Wire:
         _ip("link set wire down")
 
     def heal(self) -> None:
-        """Set the link up."""
         _ip("link set wire up")
 
 

@@ -53,7 +53,6 @@ class SettingsManager:
         self._connection.sync()
 
     def take(self) -> None:
-        """Become the manager, and announce it."""
         selection = self._atom("_XSETTINGS_S0")
         self._window.set_selection_owner(selection, X.CurrentTime)
         told = event.ClientMessage(

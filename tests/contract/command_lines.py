@@ -21,7 +21,6 @@ _HOLES = re.compile(r"^(?:[A-Z][A-Z0-9_.:/,-]*|.*[…$<>\[\]].*|\.\.\.)$")
 
 @cache
 def commands(group: click.Group) -> dict[str, click.Command]:
-    """Return the commands of a group by name."""
     context = click.Context(group)
     found = {name: group.get_command(context, name) for name in group.list_commands(context)}
     return {name: command for name, command in found.items() if command is not None}
@@ -128,7 +127,6 @@ def _filled(command: click.Command, words: list[str]) -> list[str]:
 
 
 def _values(command: click.Command, word: str) -> int:
-    """Return how many values an option takes."""
     option = _options(command).get(word)
     return 0 if option is None or option.is_flag or option.count else option.nargs
 

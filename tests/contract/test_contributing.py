@@ -83,7 +83,6 @@ def examples() -> list[str]:
 
 
 def list_touched(diff: str) -> list[str]:
-    """Return the files that a diff changes."""
     return re.findall(r"^\+\+\+ (.*)$", diff, re.MULTILINE)
 
 
@@ -106,7 +105,6 @@ class Copy:
         return done.stdout
 
     def python(self, *arguments: str, env: dict[str, str] | None = None) -> str:
-        """Run Python in the copy."""
         return self.run(sys.executable, *arguments, env=env)
 
 

@@ -30,7 +30,6 @@ _ATHERIS = importlib.util.find_spec("atheris") is not None
 @click.option("--seed", default=0, show_default=True, help="Of the mutations.")
 @click.argument("name", required=False, type=click.Choice(sorted(DECODERS)))
 def main(minutes: float, seed: int, name: str | None) -> None:
-    """Fuzz one decoder, or all in turn."""
     chosen = [DECODERS[name]] if name else list(DECODERS.values())
     engine = "atheris (coverage-guided)" if _ATHERIS else "blind mutations (atheris is not installed)"
     click.echo(f"engine: {engine}")

@@ -103,7 +103,6 @@ def _told(data: bytes) -> None:
 
 
 def _signature(data: bytes) -> None:
-    """Read the header of a signed message."""
     stamp = read_stamp(data.decode("utf-8", "replace"))
     check_stamp(stamp, _SIGNER.key, Signed.WAKE, "acud.wake.main.h1", b"body")
 

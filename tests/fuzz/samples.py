@@ -71,5 +71,4 @@ def _words(pattern: str, least: int) -> str:
 
 
 def packed(kind: Any) -> bytes:
-    """Return `sample(kind)` as a message."""
     return msgspec.msgpack.encode(sample(kind))

@@ -89,7 +89,6 @@ def rest(desktop: Desktop) -> None:
 
 
 def pixels(desktop: Desktop) -> bytes:
-    """Return the whole picture, BGRX."""
     area = desktop.screen
     return bytes(desktop.x.root.get_image(0, 0, area.w, area.h, 2, 0xFFFFFFFF).data)
 

@@ -110,5 +110,4 @@ def write_preferences(profile: Path) -> None:
 
 
 def firefox() -> str:
-    """Return Firefox's path, or ""."""
     return shutil.which("firefox-esr") or ""

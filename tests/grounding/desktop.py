@@ -76,7 +76,6 @@ class Desktop:
             return knocking.connect_ex(str(self.folder / "bus")) == 0
 
     def windows(self) -> tuple[WindowInfo, ...]:
-        """The windows now, topmost first."""
         return self._windows.snapshot().windows
 
     def env(self) -> dict[str, str]:
@@ -120,7 +119,6 @@ class Desktop:
 
     @staticmethod
     def wait_for(happened: object, what: str) -> None:
-        """Poll until `happened()` is true."""
         assert callable(happened)
         until = time.monotonic() + DEADLINE_S
         while not happened():
@@ -130,7 +128,6 @@ class Desktop:
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """End a program and what it started."""
     try:
         os.killpg(process.pid, signal.SIGCONT)
         os.killpg(process.pid, signal.SIGTERM)
@@ -155,5 +152,4 @@ def missing(*modules: str) -> str:
 
 
 def chromium() -> str:
-    """Return Chromium's path, or ""."""
     return shutil.which("chromium") or ""

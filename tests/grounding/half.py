@@ -49,7 +49,6 @@ class Half:
         return str(self._modules[screen].lacking(screen))
 
     def descriptions(self) -> list[Description]:
-        """Return what is asked about its screens."""
         found = [self.folder / f"{name}.txt" for name in MODULES]
         return [one for file in found if file.exists() for one in read(file)]
 

@@ -61,7 +61,6 @@ class Answer(NamedTuple):
 
     @property
     def is_answer(self) -> bool:
-        """Whether a place was named."""
         return self.found.status == "found"
 
 
@@ -137,7 +136,6 @@ async def _asked(find: Find, about: Description, desktop: Desktop, truth: dict[s
 
 
 def score(answers: Sequence[Answer]) -> Score:
-    """Return the score of `answers`."""
     named = [one for one in answers if one.is_answer]
     single = [one for one in answers if one.about.want not in (SEVERAL, NONE)]
     others = [one for one in answers if one.about.want in (SEVERAL, NONE)]
@@ -214,7 +212,6 @@ class ByAccessibility:
         return as_found(tried, candidates)
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._grounding.close()
 
 
@@ -225,7 +222,6 @@ def as_found(tried: Tried, candidates: tuple) -> Found:
 
 
 async def main(names: Sequence[str]) -> None:
-    """Print the table for accessibility alone."""
     method = ByAccessibility()
     try:
         print(table(await judged(method.find, names)))

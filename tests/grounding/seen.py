@@ -54,7 +54,6 @@ class SeenScreen(NamedTuple):
 
     @property
     def shot(self) -> ViewPixels:
-        """The view of the whole display."""
         return ViewPixels(":seen", 1, 1, 0, self.area, self.pixels, "")
 
 
@@ -96,7 +95,6 @@ async def _taken(name: str) -> SeenScreen:
 
 
 def desktop_view(desktop: Desktop) -> ViewPixels:
-    """Return what the whole display shows now."""
     area = desktop.screen
     image = desktop.x.root.get_image(0, 0, area.w, area.h, X.ZPixmap, 0xFFFFFFFF)
     pixels = np.frombuffer(image.data, np.uint8).reshape(area.h, area.w, 4).copy()
@@ -143,7 +141,6 @@ async def asked(names: Sequence[str], taken: dict[str, SeenScreen], *, text_only
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Print the table."""
     flags = [one for one in arguments if one.startswith("--")]
     names = [one for one in arguments if not one.startswith("--")] or list(screens.WORK)
     if any(name in screens.CLOSED for name in names):

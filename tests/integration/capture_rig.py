@@ -99,7 +99,6 @@ class CaptureRig:
         self.until(lambda m: isinstance(m, SourceHello | Fault), since)
 
     def kill(self) -> None:
-        """SIGKILL it."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()
@@ -107,7 +106,6 @@ class CaptureRig:
     # ---- the supervisor's half --------------------------------------------------------------------------------------
 
     def make_ring(self, hello: SourceHello) -> None:
-        """Answer a hello as the supervisor does."""
         self.epoch += 1
         path = self.shm / f"{hello.source.lstrip(':')}.{self.epoch}"
         Ring.create(path, Layout(hello.width, hello.height, SLOTS), self.epoch).close()
@@ -119,7 +117,6 @@ class CaptureRig:
             self.send(owed)  # the source that it was asked of may have ended before it answered
 
     def send(self, message: Any) -> None:
-        """Send to the capture process."""
         self._socket.send_multipart([b"capture", codec.encode(message)])
 
     def demand(self, fps: float, source: str = "") -> None:
@@ -133,7 +130,6 @@ class CaptureRig:
         return self.grabbed(source)
 
     def demand_grab(self, source: str = "", fps: float = 0.0) -> None:
-        """Ask for one frame now."""
         source = source or self.server.display
         number = self.grabs[source] = self.grabs.get(source, 0) + 1
         self._owed[source] = Demand(source, fps, number)
@@ -148,11 +144,9 @@ class CaptureRig:
         return notice
 
     def stop(self) -> None:
-        """Have it end in good order."""
         self.send(Stop())
 
     def follow(self, *windows: int) -> None:
-        """Set the windows somebody waits on."""
         self.send(Follow(windows))
 
     # ---- what it says -----------------------------------------------------------------------------------------------
@@ -181,7 +175,6 @@ class CaptureRig:
                 return message
 
     def hear(self, kind: type[M]) -> M:
-        """Return the next message of `kind`."""
         return self.until(lambda m: isinstance(m, kind))
 
     def windows_where(self, holds: Callable[[DisplayWindows], bool]) -> DisplayWindows:

@@ -42,7 +42,6 @@ class Script:
         self.by_name = by_name
 
     def __call__(self, request: RequestEnvelope, times: int) -> list[Sending]:
-        """Answer one request."""
         scripted = self.by_name.get(str(request.body["type"]))
         if scripted is None:
             return [refusal(request, "internal", f"unscripted {request.body['type']}")]

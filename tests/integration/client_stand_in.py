@@ -30,13 +30,11 @@ Answer = Callable[[RequestEnvelope, int], Iterable[Sending]]
 
 
 def reply(request: RequestEnvelope, body: msgspec.Struct, *, after_s: float = 0.0, n: int = 0) -> Sending:
-    """Return a right reply."""
     plain = msgspec.to_builtins(body, builtin_types=(bytes,))
     return after_s, codec.encode(ReplyEnvelope(request.id, n, body=plain))
 
 
 def refusal(request: RequestEnvelope, code: str, message: str, hint: str = "", **facts: Any) -> Sending:
-    """Return a typed error."""
     return 0.0, codec.encode(ReplyEnvelope(request.id, 0, error=ErrorBody(code, message, hint, facts)))
 
 
@@ -64,11 +62,9 @@ class StandIn:
         self._told.append((topic or (told.topic if isinstance(told, Event) else "beat"), data))
 
     def hold(self) -> None:
-        """Send no reply until `let_go`."""
         self._holds = True
 
     def let_go(self) -> None:
-        """Send what was held."""
         self._holds = False
 
     def __enter__(self) -> Self:

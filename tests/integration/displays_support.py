@@ -60,19 +60,15 @@ class Host:
         self.until(lambda: bool(idle))
 
     def display_died(self, display: ManagedDisplay, reason: str) -> None:
-        """Keep what was told."""
         self.died.append((display.name, reason))
 
     def display_changed(self, display: ManagedDisplay) -> None:
-        """Keep what was told."""
         self.changed.append((display.name, display.notes))
 
     def display_limited(self, display: ManagedDisplay, reason: str) -> None:
-        """Keep what was told."""
         self.limited.append((display.name, reason))
 
     def until(self, true: Callable[[], bool]) -> None:
-        """Turn the loop until `true()`."""
         give_up_s = time.monotonic() + LONG_S
         while not true():
             assert time.monotonic() < give_up_s, "nothing happened"
@@ -86,7 +82,6 @@ class Host:
         return answers
 
     def create(self, window_manager: str = "") -> ManagedDisplay:
-        """Return a new display that is up."""
         answers = self.ask(window_manager)
         self.until(lambda: bool(answers))
         assert isinstance(answers[0], ManagedDisplay), answers[0]
@@ -107,7 +102,6 @@ class Host:
         return answers[0]
 
     def end(self, name: str) -> tuple[str, ...]:
-        """End a display; return what was left."""
         told: list[tuple[str, ...]] = []
         self.displays.end(name, told.append)
         self.until(lambda: bool(told))
@@ -160,5 +154,4 @@ def _lives(pid: int) -> bool:
 
 
 def xdpyinfo(env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """Connect to the display that `env` names."""
     return subprocess.run(["xdpyinfo"], env=dict(env), capture_output=True, text=True, timeout=60, check=False)

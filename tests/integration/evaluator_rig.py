@@ -56,7 +56,6 @@ class PaintedRing:
         self._ring.unlink()
 
     def fill(self, box: Rect, rgb: tuple[int, int, int]) -> None:
-        """Paint a box of the next frame."""
         self.pixels[box.y : box.bottom, box.x : box.right, :3] = rgb[::-1]
 
     def publish(self) -> int:
@@ -71,7 +70,6 @@ class PaintedRing:
     def job(
         self, *asks: Ask, crop: Rect | None = None, ignore: tuple[Rect, ...] = (), picture: PictureAsk | None = None
     ) -> Job:
-        """Return a job over the newest frame."""
         return Job(new_id("job"), View(SOURCE, crop, ignore), str(self.path), self.epoch, self.frame, asks, picture)
 
 
@@ -169,10 +167,8 @@ class EvaluatorRig:
         return replace(parts[-1], answered=tuple(answered))
 
     def beat(self, fits: Callable[[Heartbeat], bool]) -> Heartbeat:
-        """Return the next heartbeat that fits."""
         return self.next(Heartbeat, fits)
 
     def stop(self) -> int:
-        """Ask it to stop and return its exit code."""
         self.send(Stop())
         return self.child.wait(LONG_S)

@@ -19,5 +19,4 @@ def halt(pid: int) -> None:
 
 
 def go_on(pid: int) -> None:
-    """Have it run again."""
     os.kill(pid, signal.SIGCONT)

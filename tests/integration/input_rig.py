@@ -37,7 +37,6 @@ class HandsRig(CaptureRig):
         return act_id
 
     def answer(self, act_id: str) -> Acted:
-        """Return how an act ended."""
         since = next((n for n, m in enumerate(self.said) if isinstance(m, Acted) and m.act_id == act_id), None)
         answer: Acted = self.until(lambda m: isinstance(m, Acted) and m.act_id == act_id, since)
         return answer
@@ -49,7 +48,6 @@ class HandsRig(CaptureRig):
         return answer
 
     def fail(self, action: InputAction, window: int = 0) -> Acted:
-        """Do `action`, which must fail."""
         answer = self.answer(self.ask(action, window))
         assert answer.code, answer
         return answer
@@ -76,7 +74,6 @@ class HandsRig(CaptureRig):
         return any(isinstance(m, Acted) and m.act_id == act_id for m in self.said)
 
     def drop(self, reason: str) -> None:
-        """Have it stop acting."""
         self.send(DropActs(reason))
 
 
@@ -121,7 +118,6 @@ class Witness:
         return int(found.value[0]) if found else 0
 
     def keymap(self) -> list[tuple[int, ...]]:
-        """Return the core keymap."""
         return [tuple(row) for row in self.connection.xlib.get_keyboard_mapping(8, 248)]
 
     def until(self, holds: Callable[[], bool]) -> None:
@@ -140,7 +136,6 @@ class Program:
         self.said: list[dict[str, Any]] = []
 
     def close(self) -> None:
-        """End it."""
         self.process.kill()
         self.process.communicate()
 

@@ -92,32 +92,26 @@ class Worker:
         self._log.close()
 
     def events(self, name: str = "") -> list[dict[str, Any]]:
-        """Return what it logged, whole lines only."""
         lines = (self.home / "log").read_text().splitlines(keepends=True)
         told = [json.loads(line) for line in lines if line.startswith("{") and line.endswith("\n")]
         return [one for one in told if name in ("", one["event"])]
 
     async def ready(self) -> Self:
-        """Wait until it takes jobs."""
         await until_true(lambda: self.events("worker.ready") or self.process.poll() is not None, "a worker")
         assert self.process.poll() is None, (self.home / "log").read_text()
         return self
 
     async def took(self) -> None:
-        """Wait until it has begun a job."""
         await until_true(lambda: self.events("job.taken"), "a job that is begun")
 
     def kill(self) -> None:
-        """SIGKILL."""
         self.process.kill()
         self.process.wait()
 
     def end(self) -> None:
-        """SIGTERM."""
         self.process.send_signal(signal.SIGTERM)
 
     async def ended(self) -> int:
-        """Return its exit code."""
         return await asyncio.to_thread(self.process.wait, LONG_S)
 
     def figures(self) -> dict[str, Any]:
@@ -141,7 +135,6 @@ async def host(url: str, *, timeout_s: float = _ASKED_S, **more: Any) -> AsyncIt
 
 @asynccontextmanager
 async def connected(url: str) -> AsyncIterator[NatsConnection]:
-    """Give a connection of the test's own."""
     async with NatsConnection(FleetSettings(url=url), "test") as connection:
         await connection.ready()
         yield connection
@@ -155,7 +148,6 @@ async def emptied(connection: NatsConnection) -> None:
 
 
 async def queued(connection: NatsConnection) -> None:
-    """Return once a job is in the queue."""
     async with asyncio.timeout(LONG_S):
         while not await _jobs(connection):  # noqa: ASYNC110 - the servers do not tell
             await asyncio.sleep(0.02)

@@ -28,7 +28,6 @@ class Connections:
         self._open: dict[Writer, asyncio.Task[None]] = {}
 
     def accept(self, reader: asyncio.StreamReader, writer: Writer) -> None:
-        """Serve a new connection."""
         self._open[writer] = asyncio.create_task(self._run(reader, writer))
 
     async def aclose(self) -> None:
@@ -58,7 +57,6 @@ class Asked(NamedTuple):
 
     @property
     def body(self) -> Any:
-        """The body's JSON."""
         return json.loads(self.raw)
 
 
@@ -92,7 +90,6 @@ class ModelServer:
 
     @property
     def posts(self) -> list[Asked]:
-        """What came by POST."""
         return [one for one in self.asked if one.method == "POST"]
 
     async def __aenter__(self) -> Self:
@@ -138,12 +135,10 @@ async def _send(writer: Writer, answer: Answer) -> None:
 
 
 async def reset(writer: Writer) -> None:
-    """Cut the connection."""
     writer.transport.abort()
 
 
 async def hang(writer: Writer) -> None:
-    """Never answer."""
     await asyncio.Event().wait()
 
 
@@ -157,7 +152,6 @@ async def trickle(writer: Writer) -> None:
 
 
 async def cut(writer: Writer) -> None:
-    """Promise more than is sent."""
     writer.write(b'HTTP/1.1 200 X\r\ncontent-length: 1000\r\n\r\n{"choices": [')
     await writer.drain()
     writer.transport.close()

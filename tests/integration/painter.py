@@ -45,7 +45,6 @@ class Painter:
         return window
 
     def fill(self, box: Rect, colour: int, window: Any = None) -> None:
-        """Fill a box of `window` (the root)."""
         drawable = self.root if window is None else window
         gc = self._gcs.get(drawable.id)
         if gc is None:

@@ -26,12 +26,10 @@ START_NS = 10_000_000_000
 
 
 def plain(colour: int = 0) -> Pixels:
-    """Return a frame of one grey."""
     return np.full((HEIGHT, WIDTH, 4), colour, np.uint8)
 
 
 def boxed(x: int, y: int, w: int, h: int, rgb: tuple[int, int, int], under: Pixels | None = None) -> Pixels:
-    """Return a frame with a box of one colour."""
     pixels = (plain() if under is None else under).copy()
     pixels[y : y + h, x : x + w, :3] = rgb[::-1]
     return pixels
@@ -90,12 +88,10 @@ class Told:
 
 
 def settings(script: str = "{}", **more: Any) -> Settings:
-    """Return settings with the scripted judge."""
     return Settings(vision=VisionSettings(backend="scripted", scripted=script), **more)
 
 
 def replay(tape: Tape, until: Until, chosen: Settings, **given: Any) -> Told:
-    """Replay the whole tape."""
     lines: list[ReplayLine] = []
     home = tape.folder.parent
     ask = ReplayAsk(str(tape.folder), until, **given)

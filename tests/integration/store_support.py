@@ -32,12 +32,10 @@ def wait(state: WaitState = WaitState.WATCHING, *, ended_utc_s: float = 0.0) -> 
 
 
 def evaluation(utc_s: float = NOW_S, verdict: Verdict | None = None, cost_usd: float | None = None) -> Evaluation:
-    """Return one evaluation."""
     return Evaluation(utc_s, 1, 7, verdict or no("still 40 %"), "ocr", "judge", 12.5, "ab12", cost_usd=cost_usd)
 
 
 def picture(home: Path, size_bytes: int = 10) -> str:
-    """Write an evidence file; return its name."""
     name = f"{new_id('evidence')}.png"
     (home / "evidence" / name).write_bytes(b"x" * size_bytes)
     return name

@@ -31,7 +31,6 @@ ASK = ChatRequest((ChatMessage("user", "what now?"),), pictures=(PICTURE,))
 
 
 async def judged(name: str, *answers: Answer, **more: Any) -> JudgeReply:
-    """Return the verdict on one question."""
     async with ModelServer(*answers) as server:
         backend = model(name, server.url, clock=Quick(), **more)
         reply = await backend.evaluate(QUESTION, PICTURE)
@@ -40,7 +39,6 @@ async def judged(name: str, *answers: Answer, **more: Any) -> JudgeReply:
 
 
 async def asked(name: str, *answers: Answer, **more: Any) -> ChatReply:
-    """Return the answer to one turn."""
     async with ModelServer(*answers) as server:
         backend = model(name, server.url, clock=Quick(), **more)
         reply = await backend.ask(ASK)

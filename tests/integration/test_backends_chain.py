@@ -42,11 +42,9 @@ class Vendors:
             thread.stop()
 
     def server(self, name: str) -> ModelServer:
-        """Return one of them."""
         return self.threads[name].server
 
     def rig(self, vision: dict[str, Any] | None = None, **more: dict[str, Any]) -> EvaluatorRig:
-        """Return an evaluator with a key for each."""
         made = {
             name: replace(one, **{"url": self.server(name).url, "tries": 1, "local": True, **more.get(name, {})})
             for name, one in BACKENDS.items()
@@ -56,21 +54,18 @@ class Vendors:
 
 @pytest.fixture
 def vendors(tmp_path: Path) -> Any:
-    """All vendors, on loopback."""
     with Vendors(tmp_path) as running:
         yield running
 
 
 @pytest.fixture
 def ring(tmp_path: Path) -> Any:
-    """A painted ring."""
     with PaintedRing(tmp_path / "ring") as made:
         made.publish()
         yield made
 
 
 def only(result: JobResult) -> LeafAnswer:
-    """Return the one answer."""
     return result.answered[0].answers[0]
 
 

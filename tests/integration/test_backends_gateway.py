@@ -23,7 +23,6 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(400)]
 
 @pytest.fixture(scope="module")
 def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
-    """The proxy, once for all tests."""
     with Gateway(tmp_path_factory.mktemp("gateway")) as running:
         yield running
 

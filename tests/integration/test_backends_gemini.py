@@ -31,7 +31,6 @@ USED = {"promptTokenCount": 700, "totalTokenCount": 760, "thoughtsTokenCount": 5
 
 
 async def asked(*answers: Answer, request: ChatRequest | None = None, **more: Any) -> ChatReply:
-    """Return the answer to one turn."""
     async with ModelServer(*answers) as server:
         backend = model("gemini", server.url, clock=Quick(), **more)
         reply = await backend.ask(request or ChatRequest(TURNS[:1], pictures=(PICTURE,)))
@@ -40,7 +39,6 @@ async def asked(*answers: Answer, request: ChatRequest | None = None, **more: An
 
 
 async def judged(*answers: Answer, **more: Any) -> JudgeReply:
-    """Return the verdict on one question."""
     async with ModelServer(*answers) as server:
         backend = model("gemini", server.url, clock=Quick(), **more)
         reply = await backend.evaluate(QUESTION, PICTURE)
@@ -54,7 +52,6 @@ def failed(status: int, message: str, name: str = "", *details: dict[str, Any]) 
 
 
 def retry_info(delay: str) -> dict[str, Any]:
-    """Return how long the server asks to wait."""
     return {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}
 
 

@@ -43,7 +43,6 @@ def llama(models: Path) -> Iterator[LlamaServer]:
 
 @pytest.fixture(scope="module")
 def blind(models: Path) -> Iterator[LlamaServer]:
-    """A server without a model for pictures."""
     with LlamaServer(models, sees=False) as running:
         yield running
 
@@ -60,7 +59,6 @@ def settings(server: LlamaServer, **more: Any) -> str:
 
 
 def finding(daemon: Daemon, part: str) -> Finding | None:
-    """Return what the doctor finds of `part`."""
     return next((one for one in daemon.client.doctor().findings if one.part == part), None)
 
 

@@ -56,7 +56,6 @@ def models(loaded: config.Settings) -> dict[str, Model]:
 
 
 async def judged(backend: Model) -> JudgeReply:
-    """Return the verdict on one question."""
     reply = await backend.evaluate(QUESTION, PICTURE)
     await backend.close()
     return reply

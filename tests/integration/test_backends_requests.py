@@ -56,7 +56,6 @@ async def sent(name: str, request: ChatRequest | JudgeQuestion, **more: Any) -> 
 
 
 def strings(value: Any) -> list[str]:
-    """Return every text in `value`."""
     if isinstance(value, dict):
         return [text for one in value.values() for text in strings(one)]
     if isinstance(value, list):

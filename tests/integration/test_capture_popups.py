@@ -39,7 +39,6 @@ def follow(rig: CaptureRig, window: Any) -> str:
 
 
 def pixels_of(rig: CaptureRig, source: str) -> Pixels:
-    """Grab, and return the pixels."""
     rig.grab(source)
     with rig.reader(source) as reader, reader.newest() as view:
         return plain(view.copy())
@@ -50,7 +49,6 @@ def colour(value: int) -> tuple[int, int, int, int]:
 
 
 def info(told: DisplayWindows, window: Any) -> WindowInfo:
-    """Return what is told of the window."""
     return next(one for one in told.windows if one.window_id == window.id)
 
 

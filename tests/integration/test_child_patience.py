@@ -71,7 +71,6 @@ class _Rig:
         self.loop.turn(0)
 
     def readable(self) -> bool:
-        """Wait until something was said."""
         return bool(self.socket.poll(60_000))
 
     def until(self, holds: Callable[[], bool]) -> None:
@@ -103,7 +102,6 @@ def rig(tmp_path: Path) -> Iterator[_Rig]:
 
 @pytest.fixture
 def forking_rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[_Rig]:
-    """A keeper that has these children forked."""
     monkeypatch.setattr(children, "_FORKED", {_MODULE: True})
     made = _Rig(tmp_path, forks=True)
     yield made

@@ -28,7 +28,6 @@ class History:
         self.asked: list[EventsSince] = []
 
     def add(self, topic: str = "wait.judged") -> Event:
-        """Store one event and return it."""
         prev = max((event.n for event in self.events if event.topic == topic), default=0)
         event = Event(len(self.events) + 1, prev, topic, 1.0, "wait-1", {})
         self.events.append(event)

@@ -71,7 +71,6 @@ class _Rig:
             assert self.journal.end_turn() is None
 
     def after(self, seconds: float) -> None:
-        """Let time pass, and do what is due."""
         self.clock.advance(seconds)
         for _ in range(3):
             self.loop.turn(0.0)
@@ -86,12 +85,10 @@ class _Rig:
 
     @property
     def said(self) -> list[str]:
-        """What it said in the feed."""
         return [item.text for item in self.commentary.feed.above(0) if item.source == "agent"]
 
     @property
     def results(self) -> list[str]:
-        """What it came to, oldest first."""
         return [one.analysis for one in reversed(self.commentary.analyses.newest(50))]
 
 
@@ -104,7 +101,6 @@ def rig(tmp_path: Path) -> Iterator[_Rig]:
 
 @pytest.fixture
 def asking(tmp_path: Path) -> Iterator[_Rig]:
-    """One that asks a model."""
     made = _Rig(tmp_path, backend="vllm")
     yield made
     made.store.close()

@@ -51,7 +51,6 @@ class DeliveryProcess:
         self._context.term()
 
     def send(self, message: Any) -> None:
-        """Send to the delivery process."""
         self._socket.send_multipart([b"relay", codec.encode(message)])
 
     def next(self, kind: type) -> Any:

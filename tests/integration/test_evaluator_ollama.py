@@ -23,7 +23,6 @@ def judge_at(url: str, vision: VisionSettings | None = None, **more: object) -> 
 
 
 async def asked(server: OllamaServer, vision: VisionSettings | None = None, **more: object) -> JudgeReply:
-    """Return the answer to one question."""
     judge = judge_at(server.url, vision, **more)
     try:
         return await judge.evaluate(QUESTION, PICTURE)

@@ -67,7 +67,6 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def state(host: str = "h1", **changes: Any) -> HostState:
-    """Return what a host says of itself now."""
     own = HostState(host, "1-1", {"gpu": "yes"}, 1, 9, 0.5, "1", VERSION, time.time(), place="here")
     return replace(own, **changes)
 

@@ -68,7 +68,6 @@ def test_an_evaluator_loads_nats_only_when_it_is_to_ask() -> None:
 
 
 async def _answered(url: str) -> tuple[VisionJob, bytes]:
-    """Answer the job in the queue with yes."""
     async with connected(url) as connection:
         await queued(connection)
         data = (await connection.streams.get_last_msg("ACUD_JOBS", "acud.job.vision.*")).data

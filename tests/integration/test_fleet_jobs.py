@@ -170,7 +170,6 @@ class _Restarting:
 
 @asynccontextmanager
 async def _working(connection: NatsConnection, judge: _Restarting) -> AsyncIterator[JobService]:
-    """Give a worker in this process."""
     settings, stopping = JobSettings(), asyncio.Event()
     service = JobService("alpha/1", JobWorker(connection, settings), judge, settings)
     working = asyncio.create_task(service.run(stopping))

@@ -99,7 +99,6 @@ async def armed(one: Side, host: str, ends_in_s: float = 0.0, wake: WakeAddress 
 
 
 async def placed(one: Side, host: str, ends_in_s: float = 0.0, wake: WakeAddress = WakeAddress()) -> WaitInfo:  # noqa: B008
-    """Tell the fleet of a wait of `host`."""
     made = wait_info()
     wait = replace(
         made,

@@ -34,7 +34,6 @@ def rig(xserver: XServer) -> Iterator[HandsRig]:
 
 
 def copy(server: XServer, content: str | bytes, *options: str) -> subprocess.Popen[bytes]:
-    """Have an xclip own the clipboard."""
     with Witness(server) as witness:
         atom = witness.connection.wire.get_atom("CLIPBOARD")
         before = witness.connection.xlib.get_selection_owner(atom)

@@ -42,7 +42,6 @@ class Thief:
         self.painter.connection.sync()
 
     def show(self) -> None:
-        """Show the other window."""
         self.other.map()
         self.painter.connection.sync()
 
@@ -66,14 +65,12 @@ class Thief:
         self.steal(self)
 
     def await_press(self) -> None:
-        """Wait for a press, and count it."""
         event = self.painter.connection.xlib.next_event()
         while event.type not in _PRESSES:
             event = self.painter.connection.xlib.next_event()
         self.presses[event.window.id] += 1
 
     def count(self) -> None:
-        """Count the presses that came."""
         self.painter.connection.sync()
         for event in self.painter.connection.queued_events():
             if event.type in _PRESSES:

@@ -55,7 +55,6 @@ class Terminal:
             time.sleep(0.02)
 
     def read(self, rig: HandsRig) -> str:
-        """End the input, and return what came."""
         rig.do(Key("ctrl+d"))
         assert self.process.wait(timeout=60) == 0
         return self.path.read_text()

@@ -36,7 +36,6 @@ class Rig:
         monkeypatch.setattr(self.store, "commit_turn", failing)
 
     def topics(self) -> list[str]:
-        """Return the topics of the stored events."""
         return [event.topic for event in self.store.events.since(0, "", 100).events]
 
     def later(self, seconds: float) -> None:

@@ -20,7 +20,6 @@ from tests.open_instance import open_instance, put
 
 @pytest.fixture
 def paths() -> Iterator[Paths]:
-    """An instance that nobody runs."""
     with open_instance() as made:
         yield made
 

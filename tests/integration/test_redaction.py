@@ -75,7 +75,6 @@ class Broken(InkEngine):
     """An engine that fails."""
 
     def detect(self, parts: Sequence[Bgr]) -> list[list[Rect]]:
-        """Fail."""
         raise Unavailable("the engine is broken")
 
 
@@ -83,7 +82,6 @@ class Words(InkEngine):
     """An engine that reads the same words in every line."""
 
     def recognise(self, crops: object) -> list[Reading]:
-        """Return the words."""
         return [Reading("a" * 40 + "!", 1.0) for _ in crops]  # type: ignore[attr-defined]
 
 

@@ -45,7 +45,6 @@ class Rig:
         self.walk = SecureFields(SETTINGS, self.none)
 
     async def warm(self) -> None:
-        """Read as a scene does."""
         windows = self.desktop.windows()
         ask = AccessibilityAsk(":1", windows, self.desktop.bus_address, "", 30.0, LIMITS)
         await self.mirrors.read(ask)

@@ -73,7 +73,6 @@ class _Rig:
 
     @property
     def held_bytes(self) -> int:
-        """What is kept of all clients."""
         return sum(
             line.under_way + line.out_bytes + sum(map(len, line.message or []))
             for line in self.server._connections.values()
@@ -82,7 +81,6 @@ class _Rig:
 
 @pytest.fixture
 def rig(tmp_path: Path) -> Iterator[_Rig]:
-    """A rig whose sockets are closed."""
     made = _Rig(tmp_path)
     yield made
     made.server.shut()

@@ -40,7 +40,6 @@ Damage = Callable[[bytearray], bytearray]
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a killed daemon leaves behind."""
     home = tmp_path_factory.mktemp("killed")
     armed(home)
     return home
@@ -48,7 +47,6 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def log(killed: Path, tmp_path: Path) -> Path:
-    """The log in a copy of that."""
     shutil.copytree(killed, tmp_path, dirs_exist_ok=True)
     return tmp_path / "data.db-wal"
 

@@ -57,7 +57,6 @@ class _Clock(ManualClock):
     slept_s = 0.0
 
     def instant(self) -> Instant:
-        """Return the manual time as an instant."""
         now = super().instant()
         return replace(now, boot_s=now.boot_s + self.slept_s, utc_s=now.utc_s + self.slept_s)
 
@@ -88,13 +87,11 @@ class _Host:
         return info
 
     def turn(self, seconds: float = 0.0) -> None:
-        """Let time pass, and do what is request."""
         self.clock.advance(seconds)
         for _ in range(3):
             self.app.loop.turn(0.0)
 
     def state(self, wait: WaitInfo) -> str:
-        """Return the stored state of a wait."""
         return self.app.store.waits.find(wait.wait_id).state.value
 
     def ends(self, wait: WaitInfo) -> list[str]:
@@ -105,13 +102,11 @@ class _Host:
 
 @pytest.fixture
 def clock() -> _Clock:
-    """The clock of one boot."""
     return _Clock()
 
 
 @pytest.fixture
 def host(tmp_path: Path, clock: _Clock) -> Iterator[_Host]:
-    """A supervisor under `clock`."""
     with closing(_Host(tmp_path / "home", clock)) as running:
         yield running
 

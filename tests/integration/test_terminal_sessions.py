@@ -39,7 +39,6 @@ def env() -> Iterator[dict[str, str]]:
 
 
 def turned(loop: EventLoop, found: Callable[[], bool]) -> None:
-    """Turn the loop until `found`."""
     give_up_s = time.monotonic() + LONG_S
     while not found():
         assert time.monotonic() < give_up_s
@@ -47,7 +46,6 @@ def turned(loop: EventLoop, found: Callable[[], bool]) -> None:
 
 
 def surveyed(loop: EventLoop, sessions: Sessions, name: str) -> SessionSurvey:
-    """Return a survey."""
     found: list[SessionSurvey] = []
     sessions.survey(parse_session_name(name), found.append)
     turned(loop, lambda: bool(found))
@@ -55,7 +53,6 @@ def surveyed(loop: EventLoop, sessions: Sessions, name: str) -> SessionSurvey:
 
 
 def said(loop: EventLoop, *command: str, timeout_s: float = LONG_S) -> CallResult:
-    """Return what a program said."""
     found: list[CallResult] = []
     ProgramCall(loop, list(command), dict(os.environ), timeout_s, found.append)
     turned(loop, lambda: bool(found))

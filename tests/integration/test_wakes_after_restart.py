@@ -37,7 +37,6 @@ class Keeper:
         """Start nothing."""
 
     def send(self, child: Any, message: Deliver) -> bool:
-        """Take a delivery."""
         self.handed.append(message)
         return True
 
@@ -60,7 +59,6 @@ class Host:
         self.wakes = Wakes(self.journal, self.loop, clock, settings, self.delivery, NoRedaction())
 
     def close(self) -> None:
-        """Let go of everything; the store stays."""
         self.store.close()
 
     def hello(self) -> Host:
@@ -92,12 +90,10 @@ class Host:
         self.delivery.handle_message(self.delivery.child, said)
 
     def later(self, seconds: float) -> None:
-        """Let time pass."""
         self.clock.advance(seconds)
         self.settle()
 
     def make(self, number: int, agent: str = "") -> None:
-        """Commit and send one wake."""
         now = self.clock.instant().utc_s
         wake = WakeInfo(
             f"wake-{number:03}",
@@ -115,7 +111,6 @@ class Host:
         self.settle()
 
     def states(self) -> dict[str, int]:
-        """Return how many wakes are in each state."""
         return self.store.outbox.counts()
 
 

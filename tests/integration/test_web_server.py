@@ -173,7 +173,6 @@ def read_on(opened: ClientConnection) -> None:
 
 
 def until_empty(running: Running) -> None:
-    """Return once nobody is connected."""
     for _ in range(int(HELD_S / 0.02)):
         if not len(running.connection_limit):
             return

@@ -55,7 +55,6 @@ def model(
     clock: CallClock | None = None,
     **more: Any,
 ) -> Model:
-    """Return the backend `name` at `url`."""
     settings = msgspec.structs.replace(BACKENDS[name], url=url, **more)
     held = ApiKey(key, "a test" if key else "", headers=settings.headers)
     made = make_models({name: settings}, vision or PATIENT, {name: held}, config.PRICES, clock=clock)
@@ -103,7 +102,6 @@ def message(
     usage: Mapping[str, Any] | None = None,
     thinking: str = "",
 ) -> Answer:
-    """Return Anthropic's answer."""
     from anthropic.types import Message
 
     content: list[dict[str, Any]] = [{"type": "thinking", "thinking": thinking, "signature": "s"}] if thinking else []
@@ -130,7 +128,6 @@ def chat(
     calls: tuple[tuple[str, dict[str, Any]], ...] = (),
     **more: Any,
 ) -> Answer:
-    """Return Ollama's answer."""
     from ollama import ChatResponse
 
     tools = [{"function": {"name": n, "arguments": a}} for n, a in calls]

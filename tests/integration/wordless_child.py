@@ -12,7 +12,6 @@ from acud.protocol.children import Heartbeat
 
 
 def main(bootstrap: Bootstrap) -> None:
-    """Hang."""
     assert isinstance(bootstrap.options, CaptureOptions)
     child: SyncChild[ToCapture] = SyncChild(bootstrap, ToCapture)
     with child:

@@ -52,7 +52,6 @@ class XServer:
 
     @property
     def pid(self) -> int:
-        """The server's process id."""
         assert self.process is not None
         return self.process.pid
 

@@ -61,7 +61,6 @@ class LlamaServer:
         return self._folder / f"server-{self._port}.log"
 
     def log(self) -> str:
-        """Return what it wrote."""
         return self._log.read_text(errors="replace")
 
     def halt(self) -> None:

@@ -70,7 +70,6 @@ class OwnReader:
         """The lines of the last frame that do not count."""
 
     def __call__(self, pixels: NDArray[np.uint8]) -> list[str]:
-        """Return the texts of a frame."""
         lines = ScreenReader(self._engine, self._second).read((), pixels)
         least = OcrSettings().min_confidence
         self.doubtful = [line for line in lines if line.confidence < least]
@@ -119,7 +118,6 @@ def _tesseract(program: str, pixels: NDArray[np.uint8]) -> list[str]:
 
 
 def scored(read: Reader, drawn: Drawn) -> Score:
-    """Return how `read` reads one screen."""
     began = _cpu_s()
     texts = read(drawn.pixels)
     spent = _cpu_s() - began
@@ -134,7 +132,6 @@ def _cpu_s() -> float:
 
 
 def by_category(scores: Iterable[tuple[str, Score]]) -> dict[str, Score]:
-    """Return the sums."""
     found: dict[str, Score] = {}
     for category, score in scores:
         found[category] = found.get(category, Score()).plus(score)
@@ -142,7 +139,6 @@ def by_category(scores: Iterable[tuple[str, Score]]) -> dict[str, Score]:
 
 
 def total(scores: Iterable[Score]) -> Score:
-    """Return the sum."""
     found = Score()
     for score in scores:
         found = found.plus(score)

@@ -52,7 +52,6 @@ def of_tree(tree, row, column, text, origin):
 
 
 def main():
-    """Show the form until killed."""
     form = json.loads(SOURCE.read_text(encoding="utf-8"))
     settings = Gtk.Settings.get_default()
     settings.set_property("gtk-cursor-blink", False)

@@ -60,7 +60,6 @@ class Screen(NamedTuple):
 
     @property
     def cells(self) -> tuple[Marked, ...]:
-        """All its texts, row by row."""
         return tuple(cell for row in self.rows for cell in row)
 
 

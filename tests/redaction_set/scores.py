@@ -131,7 +131,6 @@ def texts_by_acud(text: str) -> list[tuple[int, int]]:
 
 
 def of_texts(texts: Iterable[Text], rules: TextRules) -> Score:
-    """Return the score of rules on texts."""
     score = Score()
     for text in texts:
         score = score.plus(of_text(text, rules(text.marked.text)))

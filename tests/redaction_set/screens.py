@@ -240,7 +240,6 @@ def _grabber(desktop: Desktop) -> mss.MSS:
 
 
 def has_ink(pixels: NDArray[np.uint8], box: Rect) -> bool:
-    """Tell whether anything is drawn in `box`."""
     part = pixels[box.y : box.bottom, box.x : box.right, 1]
     return int(part.max()) - int(part.min()) > _INK
 

@@ -51,7 +51,6 @@ class Sentence(NamedTuple):
 
 
 def sentences(half: str) -> list[Sentence]:
-    """Return the sentences of a half."""
     lines = (FOLDER / f"{half}.jsonl").read_text(encoding="utf-8").splitlines()
     return [Sentence(one["sentence"], _until(one["means"])) for one in map(json.loads, lines)]
 

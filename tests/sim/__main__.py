@@ -26,7 +26,6 @@ _HOST_SECONDS = 60_000.0
 
 
 def main() -> None:
-    """Print what was asked for."""
     asked = argparse.ArgumentParser(prog="scripts/simulate", description=__doc__)
     asked.add_argument("--measure", action="store_true", help="measure this machine, and keep the figures")
     asked.add_argument("--validate", action="store_true", help="hold the model against a real small fleet")

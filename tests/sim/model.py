@@ -25,7 +25,6 @@ class Station:
         self.served = 0
 
     def enter(self, now: float, service_s: float) -> float:
-        """Return when what comes `now` is done."""
         begins = max(now, self._free[0])
         heapq.heapreplace(self._free, begins + service_s)
         self.busy_s += service_s

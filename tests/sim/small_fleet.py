@@ -140,7 +140,6 @@ class SmallFleet:
 
 @contextmanager
 def small_fleet() -> Iterator[SmallFleet]:
-    """Run the fleet."""
     with TemporaryDirectory() as folder, tls_fleet(Path(folder), {"h1": "", "h2": ""}) as fleet:
         yield SmallFleet(fleet)
 

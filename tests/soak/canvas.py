@@ -133,7 +133,6 @@ class Canvas:
         self._x.sync()
 
     def close(self) -> None:
-        """Close the connection; twice is harmless."""
         with self.lock, suppress(*_GONE):
             self.gone = True
             self._x.close()

@@ -14,7 +14,6 @@ from msgspec import Struct, structs
 
 
 def now_s() -> float:
-    """Return CLOCK_BOOTTIME in seconds."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
@@ -89,7 +88,6 @@ class Ledger:
         self._uprooted_s: dict[str, float] = {}
 
     def ask(self, asked: Asked) -> None:
-        """Keep a request that ended."""
         with self._lock:
             self.asked.append(asked)
 
@@ -107,12 +105,10 @@ class Ledger:
                 armed.uprooted = armed.uprooted or armed.display == display
 
     def tell(self, at_s: float, topic: str, wait_id: str) -> None:
-        """Keep an end of a wait."""
         with self._lock:
             self.told.append((at_s, topic, wait_id))
 
     def begin(self, step: int, kind: str) -> None:
-        """A fault begins."""
         with self._lock:
             self._open[step] = (kind, now_s())
 
@@ -123,12 +119,10 @@ class Ledger:
             self.broken.append(Broken(step, kind, began_s, now_s(), survived, note))
 
     def violate(self, what: str, words: str, step: int = -1, known: str = "") -> None:
-        """Keep a broken promise."""
         with self._lock:
             self.violations.append(Violation(what, words, self.round, step, known=known))
 
     def count(self, what: str, by: int = 1) -> None:
-        """Count something that was checked."""
         with self._lock:
             self.counts[what] += by
 

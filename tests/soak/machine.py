@@ -78,7 +78,6 @@ def descriptors(pid: int) -> int:
 
 
 def threads(pid: int) -> int:
-    """Return how many threads a process has."""
     return len(list(Path(f"/proc/{pid}/task").iterdir()))
 
 
@@ -108,7 +107,6 @@ class StoreView:
         return [Stored(*row) for row in self._rows(sql)]
 
     def wakes(self) -> list[Wake]:
-        """Return every wake of a wait."""
         return [Wake(*row) for row in self._rows("SELECT wake_id, wait_id, state FROM outbox WHERE wait_id <> ''")]
 
     def ends(self) -> list[tuple[str, str]]:
@@ -122,7 +120,6 @@ class StoreView:
         return int(self._rows(sql, wait_id)[0][0])
 
     def integrity(self) -> str:
-        """Return `ok`, or what SQLite finds wrong."""
         return str(self._rows("PRAGMA integrity_check")[0][0])
 
     def _rows(self, sql: str, *values: object) -> list[tuple[object, ...]] | list[tuple[str, str]]:

@@ -139,7 +139,6 @@ def _overlap(one: Broken, other: Broken) -> bool:
 
 
 def _forged(facts: Facts) -> Iterable[Violation]:
-    """A yes for what was never on the screen."""
     ends = {wait_id: (at_s, topic) for at_s, topic, wait_id in facts.told}
     doubtful = in_doubt(facts)
     details = {one.wait_id: one.detail for one in facts.stored}

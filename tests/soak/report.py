@@ -116,7 +116,6 @@ def _wakes(facts: oracle.Facts) -> dict[str, int]:
 
 
 def machine() -> str:
-    """Return what this ran on."""
     model = next((line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
                   if line.startswith("model name")), platform.machine())  # fmt: skip
     return f"{model}, {os.cpu_count()} cores, Linux {platform.release()}, load {os.getloadavg()[2]:.1f}"

@@ -54,7 +54,6 @@ class Soak:
         self._until(idle, "every process and ring of an idle daemon")
 
     def round(self, index: int, told: Callable[[str], None]) -> None:
-        """Run a round and judge it."""
         self.ledger.round = index
         began_s = now_s()
         self._work(round_plan(self._seed, index, self._skipped))

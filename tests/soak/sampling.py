@@ -101,7 +101,6 @@ class Ears:
         self.newest = 0
 
     def start(self) -> None:
-        """Begin to listen."""
         self._thread.start()
 
     def _hear(self) -> None:
@@ -114,7 +113,6 @@ class Ears:
                     self.newest = stream.position
 
     def stop(self) -> None:
-        """End."""
         self._stop.set()
         self._thread.join()
         self._client.close()

@@ -36,7 +36,6 @@ class Script:
         self.set()
 
     def set(self, **script: Any) -> None:
-        """Write it anew, as a whole."""
         draft = self.path.with_suffix(".new")
         draft.write_text(json.dumps({"rules": rules(), "default": "no", **script}))
         draft.replace(self.path)
@@ -137,7 +136,6 @@ class World:
         return chance.choice(alive) if alive else None
 
     def canvas(self, name: str) -> Canvas | None:
-        """Return the canvas of a display, or None."""
         with self.lock:
             return self.canvases.get(name)
 
@@ -177,5 +175,4 @@ class World:
         return chance.choice(found) if found else 0
 
     def taken(self) -> list[Taken]:
-        """Return every wake the receiver took."""
         return [Taken(row["key"], row["at_s"] + self._boot_ahead_s, row["reminder"]) for row in self.receiver.taken()]

@@ -90,15 +90,12 @@ class _Hosts:
         self._waits = (of_task, replace(made, wait_id="on display", display=":1"), replace(made, display=":9"))
 
     def all(self) -> dict[str, Member]:
-        """Return both."""
         return self.members
 
     def up(self) -> dict[str, Member]:
-        """Return the one that can be asked."""
         return {"up": self.members["up"]}
 
     def away(self) -> dict[str, str]:
-        """Return the other."""
         return {"away": "lost"}
 
     async def ask(self, host: str, request: WaitList, *_: object) -> WaitListReply:
@@ -135,23 +132,18 @@ class _ManyRows:
         self._each = each
 
     def up(self) -> list[str]:
-        """Return all."""
         return self._names
 
     def away(self) -> dict[str, str]:
-        """Return none."""
         return {}
 
     def all(self) -> dict[str, Member]:
-        """Return all."""
         return {name: _member(name, 0) for name in self._names}
 
     async def find_ends(self, _: Collection[str]) -> dict[tuple[str, str], WaitInfo]:
-        """Return no ends: the fleet told none."""
         return {}
 
     async def ask(self, host: str, request: Any, *_: object) -> Any:
-        """Answer a page, as a host checks it."""
         msgspec.convert(msgspec.to_builtins(request), type(request))
         first = self._names.index(host)
         made = [self._row(type(request), f"{host}-{n}", 1e9 - n * len(self._names) - first) for n in range(self._each)]

@@ -57,7 +57,6 @@ def host() -> Signer:
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    """Let time pass."""
     clock = {"monotonic": time.monotonic(), "time": time.time()}
 
     def pass_s(seconds: float) -> None:

@@ -118,7 +118,6 @@ def boxes() -> Boxes:
 
 
 def dark() -> None:
-    """Give the program a dark palette."""
     colours = G.QPalette()
     roles = getattr(G.QPalette, "ColorRole", G.QPalette)
     for role, colour in ((roles.Window, "#2b2b30"), (roles.Base, "#1e1e22"), (roles.Button, "#3a3a40"),

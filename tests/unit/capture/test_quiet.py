@@ -97,14 +97,12 @@ def test_repaints_of_the_same_pixels_are_quiet(period_s: float, quiet_s: float, 
 
 
 def watched() -> QuietWatch:
-    """Return a watch of one box."""
     quiet = QuietWatch()
     quiet.watch([BOX])
     return quiet
 
 
 def grabbed(quiet: QuietWatch, now_ns: int, seen: PaintEffect = PaintEffect.SAME) -> None:
-    """Take in a grab."""
     quiet.examine(lambda box: seen, quiet.take(), now_ns)
 
 

@@ -31,7 +31,6 @@ class _Frames:
     """A black frame."""
 
     def take(self, job: Job) -> ViewPixels:
-        """Return it."""
         return ViewPixels(":1", 1, 1, 0, Rect(0, 0, 60, 40), np.zeros((40, 60, 4), np.uint8), "abc")
 
     def sweep(self) -> None:
@@ -50,7 +49,6 @@ class _Child:
         self.results: list[JobResult] = []
 
     async def send(self, message: msgspec.Struct) -> None:
-        """Keep a result."""
         if isinstance(message, JobResult):
             self.results.append(message)
             self._came.set()

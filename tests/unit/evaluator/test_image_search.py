@@ -25,7 +25,6 @@ RED, GREEN = (200, 40, 40), (40, 200, 40)
 
 
 def screen(width: int = 320, height: int = 200, seed: int = 1) -> Pixels:
-    """Return a page of marks like letters."""
     rng = np.random.default_rng(seed)
     pixels = np.full((height, width, 4), 245, np.uint8)
     for _ in range(width * height // 200):

@@ -15,12 +15,10 @@ Frame = NDArray[np.uint8]
 
 
 def noise(width: int = 320, height: int = 240, seed: int = 3) -> Frame:
-    """Return a frame that is nowhere flat."""
     return np.random.default_rng(seed).integers(0, 256, (height, width, 4), dtype=np.uint8)
 
 
 def changed(frame: Frame, box: Rect, value: int = 255) -> Frame:
-    """Return the frame with a filled box."""
     after = frame.copy()
     after[box.y : box.bottom, box.x : box.right, :3] = value
     return after

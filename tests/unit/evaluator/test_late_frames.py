@@ -38,7 +38,6 @@ class HeldEngine(InkEngine):
         self.begun, self.go = threading.Event(), threading.Event()
 
     def detect(self, parts: Sequence[NDArray[np.uint8]]) -> list[list[Rect]]:
-        """Search once it may."""
         self.begun.set()
         assert self.go.wait(30)
         return super().detect(parts)
@@ -52,7 +51,6 @@ class Screens:
         self.taken = 0
 
     def take(self, job: Job) -> ViewPixels:
-        """Return the newest frame."""
         self.taken += 1
         pixels = np.zeros((40, 120, 4), np.uint8)
         pixels[10:20, 10 : 20 + 4 * self.frame] = 255
@@ -78,7 +76,6 @@ class OneByOne(ScriptedJudge):
         return self.places.seat(30.0)
 
     async def evaluate(self, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
-        """Answer once it may."""
         async with self.places.place():
             self.begun.set()
             await self.go.wait()
@@ -93,7 +90,6 @@ def made(folder: Path, screens: Screens, text: TextReading, judge: OneByOne) -> 
 
 
 async def tell(part: JobResult) -> None:
-    """Take no part of a result."""
     raise AssertionError(f"one question has no parts: {part}")
 
 

@@ -50,7 +50,6 @@ class Process:
         self.times += 1
 
     def works(self, mb: float) -> None:
-        """Leave so much more memory free."""
         self.mb += mb
         self.trim.note_work()
 

@@ -113,7 +113,6 @@ TYPES = {"string", "number", "integer", "boolean", "array", "object"}
 
 
 def walked(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Each schema in a schema, itself first."""
     yield node
     for inner in (*node.get("properties", {}).values(), *([node["items"]] if "items" in node else ())):
         yield from walked(inner)

@@ -46,13 +46,11 @@ class Client:
         self.opened: list[int | None] = []
 
     async def events_since(self, limit: int) -> Any:
-        """Return what tells the newest number."""
         if isinstance(self.newest, AcudError):
             raise self.newest
         return SimpleNamespace(newest=self.newest)
 
     def events(self, *, after: int | None) -> Stream:
-        """Note where a reading begins."""
         self.opened.append(after)
         return Stream()
 
@@ -85,7 +83,6 @@ def _reader(client: Client) -> Updates:
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An outage is over at once."""
     monkeypatch.setattr(resources, "_RETRY_S", 0.0)
 
 

@@ -41,7 +41,6 @@ class Asked:
         self.client = ""
 
     async def ask(self, request: WaitCreate) -> WaitReply:
-        """Arm."""
         spec = WaitSpec(request.until, Target(), request.timeout_s or 0.0, wake=request.wake, note=request.note)
         info = WaitInfo(
             "wait-1", WaitState.WATCHING, spec, ":1", 0.0, 0.0, 0.0, unknown("not_judged", "not judged yet")
@@ -59,7 +58,6 @@ class Looked(Asked):
         self.waits: list[WaitCreate] = []
 
     async def ask(self, request: Any) -> Any:
-        """Look or arm."""
         if isinstance(request, Look):
             self.looks.append(request)
             return Picture(":7", 1, 1, Rect(0, 0, 48, 20), 48, 20, "png", self._picture, "", 0.0)

@@ -13,7 +13,6 @@ Frame = NDArray[np.uint8]
 
 
 def frame(width: int, height: int, value: int = 0) -> Frame:
-    """Return a frame of one grey."""
     return np.full((height, width, 4), value, np.uint8)
 
 

@@ -18,7 +18,6 @@ DOCS = Path(__file__).parents[3] / "docs" / "waiting.md"
 
 
 def flat(value: int, width: int = 1024, height: int = 768) -> Frame:
-    """Return a frame of one grey."""
     return np.full((height, width, 4), value, np.uint8)
 
 
@@ -34,7 +33,6 @@ def desktop() -> Frame:
 
 
 def with_box(frame: Frame, x: int, y: int, w: int, h: int, value: int) -> Frame:
-    """Return the frame with a filled box."""
     after = frame.copy()
     after[y : y + h, x : x + w] = value
     return after

@@ -18,12 +18,10 @@ boxes = st.builds(Rect, st.integers(-9, 99), st.integers(-9, 160), st.integers(1
 
 
 def noise(width: int, height: int, seed: int = 1) -> Frame:
-    """Return a frame of random bytes."""
     return np.random.default_rng(seed).integers(0, 256, (height, width, 4), np.uint8)
 
 
 def by_the_book(frame: Frame, ignore: tuple[Rect, ...] = ()) -> str:
-    """Hash size and masked rows the slow way."""
     masked = frame.copy()
     masked[:, :, 3] = 0
     for box in ignore:

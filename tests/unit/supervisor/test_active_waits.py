@@ -21,7 +21,6 @@ from tests.unit.waits.rig import spec
 
 
 def live(wait_id: str, display: str = ":1", task_id: str = "") -> ActiveWait:
-    """Return a live wait."""
     wanted, now = replace(spec(), task_id=task_id), ManualClock().instant()
     stored = StoredWait(wait_id, WaitState.WATCHING, wanted, display, now, now.later(60.0))
     return ActiveWait(stored, machine.arm(wanted, 1.0).wait)

@@ -34,7 +34,6 @@ class Rig:
         self.live: Any = SimpleNamespace(wait_id="w", baselines={}, spec=SimpleNamespace(until=Change(baseline=TOKEN)))
 
     def begin(self, aim: TargetLocation = AIM) -> frozenset[str]:
-        """Aim the wait."""
         return self.baseline_recovery.begin(self.live, aim, SOURCE)
 
 

@@ -32,14 +32,12 @@ class Keeper:
         self.on_absence: list[Callable[[float], None]] = []
 
     def receive_all(self) -> bool:
-        """All that was said is heard."""
         return True
 
     def start(self, child: Child, options: Any) -> None:
         """Take note of nothing: the tests say hello themselves."""
 
     def send(self, child: Child, message: Any) -> bool:
-        """Keep the message."""
         if self.reachable:
             self.sent.append((child, message))
         return self.reachable
@@ -60,20 +58,16 @@ class Item:
         self.losses: list[str] = []
 
     def build(self, job_id: str) -> Job | None:
-        """Return a job, unless nobody wants it."""
         self.built.append(job_id)
         return Job(job_id, View(self.display), "/ring", 1, 0) if self.wanted else None
 
     def on_part(self, result: JobResult) -> None:
-        """Record a part."""
         self.parts.append(result)
 
     def on_result(self, result: JobResult) -> None:
-        """Record the result."""
         self.results.append(result)
 
     def on_lost(self, reason: str) -> None:
-        """Record the loss."""
         self.losses.append(reason)
 
 
@@ -105,11 +99,9 @@ class Rig:
             self.hello(worker.child)
 
     def hello(self, child: Child) -> None:
-        """Say what a fresh evaluator says."""
         self.pool.handle_message(child, EvaluatorHello(pid=1, ocr=child.name == "0"))
 
     def submit(self, *items: Item) -> None:
-        """Submit and dispatch, as one turn does."""
         for item in items:
             self.pool.submit(item)
         self.pool.dispatch()

@@ -37,11 +37,9 @@ class Watcher:
         """A ring is there."""
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
-        """Keep the notice."""
         self.notices.append(notice)
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
-        """Keep the loss."""
         self.losses.append((code, reason))
 
 
@@ -84,7 +82,6 @@ def rig(tmp_path: Path) -> Rig:
 
 
 def publish(path: Path, frame: int) -> None:
-    """Have that ring hold `frame`."""
     with Ring.open(path, writable=True) as ring:
         writer = FrameWriter(ring)
         writer.publish(writer.begin(), frame, frame, None, np.full(ring.layout.tiles, frame, np.uint64))

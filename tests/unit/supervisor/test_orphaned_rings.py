@@ -34,7 +34,6 @@ def ring(folder: Path, name: str, *frames: int, server: str = "run.x") -> Path:
 
 
 def left(folder: Path) -> set[str]:
-    """Return the files there are."""
     return {path.name for path in folder.iterdir()}
 
 
@@ -97,7 +96,6 @@ class Host:
         self.sent: list[Attach | Demand] = []
 
     def hello(self, name: str = ":1", x_server: str = "x") -> Source:
-        """Let capture ask for a ring."""
         return self.sources.hello(SourceHello(name, name, 64, 48, 24, "attachfd", x_server=x_server), self._link)
 
     def _link(self, message: Attach | Demand) -> bool:
@@ -106,7 +104,6 @@ class Host:
 
     @property
     def attach(self) -> Attach:
-        """The last attach."""
         return next(message for message in reversed(self.sent) if isinstance(message, Attach))
 
 

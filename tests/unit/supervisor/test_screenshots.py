@@ -51,7 +51,6 @@ class Table:
                 self.rig.pool.child_ended(worker.child, worker.child.reason)
 
     def take(self, crop: Rect | None = None) -> None:
-        """Ask for a picture."""
         run_steps(self.screenshots.take(ScreenshotTarget(self.source, crop), JPEG), self.found.append)
         self.rig.pool.dispatch()
 

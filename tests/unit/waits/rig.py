@@ -38,7 +38,6 @@ class Rig:
         self.all += armed.effects
 
     def tell(self, event: happened.WaitEvent) -> tuple[out.WaitEffect, ...]:
-        """Step the machine."""
         stepped = step(self.wait, event)
         self.wait, self.last = stepped.wait, stepped.effects
         self.all += stepped.effects
@@ -55,22 +54,18 @@ class Rig:
         size: tuple[int, int] = (WIDTH, HEIGHT),
         source: str = ":1",
     ) -> None:
-        """Name the view."""
         self.tell(happened.TargetLocated(self.now, source, epoch, server, *size, crop, ignore, touched or {}))
 
     def start(self, crop: Rect | None = None, ignore: tuple[Rect, ...] = ()) -> Rig:
-        """Aim, and answer the first grab."""
         self.aim(crop, ignore)
         self.change(None)
         return self
 
     def change(self, tiles: int | None, *, epoch: int = 1, look: happened.TargetLook | None = None) -> None:
-        """Notify a new frame."""
         self.frame += 1
         self.tell(happened.FrameSeen(self.now, epoch, self.frame, tiles, self.now, look=look))
 
     def same(self) -> None:
-        """Notify a grab that found nothing new."""
         self.tell(happened.FrameSeen(self.now, 1, self.frame, 0, self.now))
 
     def later(self, seconds: float) -> None:
@@ -111,19 +106,15 @@ class Rig:
         self.tell(done)
 
     def judge(self, verdict: Verdict | dict[int, Verdict] = NOT_THERE, **more: object) -> None:
-        """Dispatch and answer at once."""
         self.answer(self.dispatch(), verdict, **more)  # type: ignore[arg-type]
 
     def identify(self, identity: str) -> None:
-        """Dispatch the identity job and answer it."""
         self.answer(self.dispatch(JobKind.IDENTITY), {}, identity=identity)
 
     def lose(self, job: str, code: str = "engine") -> None:
-        """Lose a job."""
         self.tell(happened.JobLost(self.now, job, code, "it died"))
 
     def windows(self, *titles: str) -> None:
-        """Show windows with these titles."""
         found = tuple(WindowInfo(i + 1, title, Rect(0, 0, 16, 16)) for i, title in enumerate(titles))
         self.tell(happened.WindowsSeen(self.now, found))
 
@@ -137,6 +128,5 @@ class Rig:
 
     @property
     def ending(self) -> out.WaitEffect | None:
-        """The last effect, when it ended the wait."""
         ends = (out.WaitResolved, out.WaitTimedOut, out.WaitCancelled, out.WaitFailed, out.WaitEndedByFleet)
         return next((effect for effect in self.all if isinstance(effect, ends)), None)

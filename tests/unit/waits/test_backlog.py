@@ -21,7 +21,6 @@ def busy(frames: int) -> Rig:
 
 
 def end(rig: Rig) -> str:
-    """Return what a wait says at its deadline."""
     rig.tell(happened.DeadlinePassed(rig.now))
     assert isinstance(rig.ending, out.WaitTimedOut)
     return rig.ending.verdict.detail

@@ -90,7 +90,6 @@ class World:
         self.tell(happened.JobDone(self.rig.now, job, 1, frame, f"id{frame}", asked))
 
     def frame(self, tiles: int) -> None:
-        """Publish a frame that changed `tiles`."""
         self.rig.frame += 1
         seen = happened.FrameSeen(self.rig.now, 1, self.rig.frame, tiles, self.rig.now)
         self.reel.record(seen)

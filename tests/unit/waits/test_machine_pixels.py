@@ -239,7 +239,6 @@ def test_damage_that_was_swallowed_shows_by_identity() -> None:
 
 
 def token(frame: int, *, server: str = "x1", size: str = "64x48") -> str:
-    """Return a token of display :1."""
     return f":1@{server}/{size}#{frame}"
 
 

@@ -61,7 +61,6 @@ class Machine(RuleBasedStateMachine):
         crop=st.sampled_from(CROPS),
     )
     def arm(self, until: Any, cadence: Cadence, gate: GateKind | None, confirm: int, crop: Rect | None) -> None:
-        """Arm and aim."""
         self.rig = Rig(spec(until, Policy(cadence=cadence, gate=gate, confirm=confirm, min_interval_s=0.5)))
         self.noes: set[tuple[int, str]] = set()
         self.stage = 0
@@ -78,7 +77,6 @@ class Machine(RuleBasedStateMachine):
 
     @rule(tiles=st.integers(0, GRID.all) | st.none())
     def grab(self, tiles: int | None) -> None:
-        """A frame, wanted or not."""
         self.grabbed(tiles)
 
     @rule(seconds=st.sampled_from([0.01, 0.2, 0.6, 1.0, 3.0, 31.0]))
@@ -88,12 +86,10 @@ class Machine(RuleBasedStateMachine):
 
     @rule()
     def come_near_the_deadline(self) -> None:
-        """The last picture is due."""
         self.rig.tell(happened.DeadlineNear(self.rig.now))
 
     @rule(kind=st.sampled_from(list(JobKind)))
     def dispatch(self, kind: JobKind) -> None:
-        """Send a due, when there is one."""
         if self.rig.wants(kind):
             self.check_due(self.rig.wait.requests.jobs[kind])
             self.rig.dispatch(kind)
@@ -116,7 +112,6 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.rig.wait.flights)
     @rule(data=st.data(), gated=st.sampled_from([False, False, False, True]))
     def land(self, data: st.DataObject, gated: bool) -> None:
-        """Any job in the air comes back."""
         flight: JobInFlight = data.draw(st.sampled_from(self.rig.wait.flights))
         verdicts = {want.index: data.draw(answers) for want in flight.request.asks}
         frame = max(flight.frame, min(self.rig.frame, flight.frame + 1))
@@ -137,19 +132,16 @@ class Machine(RuleBasedStateMachine):
             assert not ended_by(self.rig, before.state)
 
     def remember(self, identity: str, verdicts: dict[int, Any]) -> None:
-        """Keep which identities were answered no."""
         for index, verdict in verdicts.items():
             (self.noes.add if verdict.answer is Answer.NO else self.noes.discard)((index, identity))
 
     @precondition(lambda self: self.rig.wait.flights)
     @rule(data=st.data(), code=st.sampled_from(["frame_gone", "engine"]))
     def lose(self, data: st.DataObject, code: str) -> None:
-        """Any job in the air is lost."""
         self.rig.lose(data.draw(st.sampled_from(self.rig.wait.flights)).job_id, code)
 
     @rule(titles=st.sampled_from([(), ("Editor",), ("Editor", "Save as")]))
     def windows(self, titles: tuple[str, ...]) -> None:
-        """Windows come and go."""
         self.rig.windows(*titles)
 
     @rule(crop=st.sampled_from(CROPS), epoch=st.integers(1, 2), size=st.sampled_from([(64, 48), (48, 48)]))
@@ -170,7 +162,6 @@ class Machine(RuleBasedStateMachine):
 
     @rule()
     def restart_policy(self) -> None:
-        """A client updates the policy."""
         if self.rig.wait.state is WaitState.WATCHING:
             policy = Policy(cadence=Cadence.EVENT, min_interval_s=0.5)
             self.rig.tell(happened.SpecUpdated(self.rig.now, spec(self.rig.wait.spec.until, policy)))
@@ -196,7 +187,6 @@ class Machine(RuleBasedStateMachine):
 
     @invariant()
     def the_next_tick_is_to_come(self) -> None:
-        """A tick that is asked for lies ahead."""
         wake_at = self.rig.wait.requests.wake_at
         assert wake_at is None or wake_at > self.rig.now
 

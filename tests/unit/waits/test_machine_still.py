@@ -43,7 +43,6 @@ class History:
         self.world = World(chance.choice(untils), *chance.choice(TARGETS))
 
     def go_on(self) -> None:
-        """Have something happen."""
         happens = [self.paint] * 6 + [self.hear] * 5 + [self.dispatch] * 3 + [self.take] * 2 + [self.land] * 3
         self.chance.choice([*happens, self.rest, self.pass_time, self.world.grab, self.move])()
 
@@ -63,28 +62,23 @@ class History:
         self.world.stand_still(2.0)
 
     def hear(self) -> None:
-        """Notices come."""
         for _ in range(min(self.chance.randint(1, 4), len(self.world.notices))):
             self.world.hear()
 
     def dispatch(self) -> None:
-        """Send what is due."""
         for kind in [kind for kind in JobKind if kind in self.world.wait.requests.jobs]:
             self.world.dispatch(kind)
 
     def take(self) -> None:
-        """A job reads the ring."""
         if self.world.ring and self.world.flying:
             self.world.take(self.chance.choice(sorted(self.world.flying)))
 
     def land(self) -> None:
-        """A job comes back."""
         if self.world.ring and self.world.flying:
             outcome = self.chance.choice(["done"] * 6 + ["frame_gone", "engine", "silent"])
             self.world.land(self.chance.choice(sorted(self.world.flying)), outcome)
 
     def pass_time(self) -> None:
-        """Time, without its ticks: they come late."""
         self.world.now += self.chance.choice([0.01, 0.2, 0.6, 1.5])
 
     def move(self) -> None:

@@ -19,7 +19,6 @@ PANE = Target(pty="build")
 
 
 def resolved(rig: Rig) -> out.WaitResolved:
-    """Return the end with its picture."""
     assert isinstance(rig.ending, out.WaitResolved)
     assert rig.ending.evidence.name
     return rig.ending
@@ -190,7 +189,6 @@ def test_a_change_that_came_stays_one_on_later_pictures() -> None:
 
 
 def pane(rig: Rig, text: str) -> None:
-    """Tell the terminal's text, read now."""
     rig.tell(happened.TerminalSeen(rig.now, text, rig.now))
 
 
@@ -241,7 +239,6 @@ class World:
             self.do(step)
 
     def list(self) -> None:
-        """Read the windows when they are others."""
         if self.listed is not self.there:
             self.listed = self.there
             self.told.append(self.there)
@@ -255,7 +252,6 @@ class World:
         self.told.append(happened.FrameSeen(self.rig.now, 1, self.rig.frame, 1, self.rig.now))
 
     def tell(self) -> None:
-        """Tell the oldest of what was read."""
         match self.told.pop(0) if self.told else None:
             case bool() as there:
                 self.rig.windows(*(("Export",) if there else ("Editor",)))
@@ -263,7 +259,6 @@ class World:
                 self.rig.tell(replace(seen, at=self.rig.now))
 
     def do(self, step: str) -> None:
-        """Take one step."""
         self.rig.later(0.01)
         match step:
             case "open" | "close":

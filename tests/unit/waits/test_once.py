@@ -32,12 +32,10 @@ from tests.unit.waits.rig import Rig, spec
 
 
 def once(until: Until, policy: Policy | None = None, target: Target | None = None) -> Rig:
-    """Return a wait that looks once."""
     return Rig(spec(until, policy, target, 0.0))
 
 
 def over(rig: Rig) -> out.WaitTimedOut:
-    """Return its end without a yes."""
     assert isinstance(rig.ending, out.WaitTimedOut)
     return rig.ending
 

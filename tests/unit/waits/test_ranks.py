@@ -9,7 +9,6 @@ from tests.unit.waits.rig import Rig, spec
 
 
 def due(priority: Priority = Priority.NORMAL, *, force: bool = False, kind: JobKind = JobKind.JUDGE) -> JobRequest:
-    """Return a due as the plan makes it."""
     return JobRequest(
         kind, ":1", None, (), 1, 1, force=force, priority=schedule.judgement_priority(priority, force=force)
     )

@@ -48,13 +48,11 @@ class Counting:
             self.changes.append((when + gap, counters))
 
     def tiles(self, before: Key, after: Key) -> int:
-        """Return the tiles whose counters differ."""
         assert isinstance(before, tuple)
         assert isinstance(after, tuple)
         return sum(1 << i for i in range(4) if before[i] != after[i])
 
     def identity(self, key: Key) -> str:
-        """Return the counters as an identity."""
         return repr(key)
 
 

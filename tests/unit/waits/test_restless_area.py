@@ -35,7 +35,6 @@ class Desktop:
             self.changes.append((when, (ticked, told)))
 
     def tiles(self, before: Key, after: Key) -> int:
-        """Return the tiles that differ."""
         assert isinstance(before, tuple)
         assert isinstance(after, tuple)
         (ticked, told), (now_ticked, now_told) = before, after
@@ -43,7 +42,6 @@ class Desktop:
         return found | sum(1 << (COLUMNS * 4 + 3 * number) for number in range(told, now_told))
 
     def identity(self, key: Key) -> str:
-        """Return what is shown as an identity."""
         return repr(key)
 
 
@@ -67,7 +65,6 @@ class Work(Desktop):
             self.changes.append((when, tuple(counts)))
 
     def tiles(self, before: Key, after: Key) -> int:
-        """Return the tiles that differ."""
         assert isinstance(before, tuple)
         assert isinstance(after, tuple)
         found = sum(1 << (COLUMNS * 4 + 3 * number) for number in range(before[1], after[1]))
@@ -92,7 +89,6 @@ def play(
 
 
 def seconds(count: int, first: float = 0.37) -> list[float]:
-    """Return the ticks of a clock."""
     return [first + number for number in range(count)]
 
 

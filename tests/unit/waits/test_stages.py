@@ -46,7 +46,6 @@ def reached(rig: Rig) -> list[out.StageReached]:
 
 
 def begun(until: Until, policy: Policy | None = None) -> Rig:
-    """Return a wait whose first grab has come."""
     return Rig(spec(until, policy)).start()
 
 

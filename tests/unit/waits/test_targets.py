@@ -20,7 +20,6 @@ ALL = (HIDDEN, EDITOR, TERMINAL, BEHIND)
 
 
 def at(target: Target, held: int = 0) -> TargetLocation:
-    """Aim on an 800 x 700 display."""
     return locate(target, ":1", 800, 700, ALL, held)
 
 

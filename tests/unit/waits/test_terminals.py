@@ -21,7 +21,6 @@ from tests.unit.waits.rig import Rig, spec
 
 
 def window(number: int, pid: int, visibility: str = "full", kind: str = "normal") -> WindowInfo:
-    """A window of a process."""
     return WindowInfo(number, f"window {number}", Rect(0, 0, 10, 10), visibility, pid, "", kind)  # type: ignore[arg-type]
 
 

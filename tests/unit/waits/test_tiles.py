@@ -14,13 +14,11 @@ boxes = st.builds(Rect, st.integers(-5, 60), st.integers(-5, 60), st.integers(1,
 
 
 def pixels(box: Rect, grid: Grid) -> set[tuple[int, int]]:
-    """The pixels of a box on the frame."""
     xs = range(max(0, box.x), min(grid.width, box.right))
     return {(x, y) for x in xs for y in range(max(0, box.y), min(grid.height, box.bottom))}
 
 
 def tile_pixels(grid: Grid) -> list[set[tuple[int, int]]]:
-    """The pixels of each tile, by index."""
     found: list[set[tuple[int, int]]] = [set() for _ in range(grid.columns * grid.rows)]
     for x in range(grid.width):
         for y in range(grid.height):

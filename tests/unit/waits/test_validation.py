@@ -72,7 +72,6 @@ def test_two_displays_are_one_too_many() -> None:
 
 
 def deep(levels: int) -> Until:
-    """A condition nested `levels` deep."""
     until: Until = Stable(1)
     for _ in range(levels - 1):
         until = NotOf(until)

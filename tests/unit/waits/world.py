@@ -91,7 +91,6 @@ class World:
         return Rect(*self.place, *SHAPE)
 
     def screen(self) -> Pixels:
-        """Return what the display shows."""
         shown = self.back.copy()
         if self.place is not None:
             x, y = self.place
@@ -108,7 +107,6 @@ class World:
         return hashlib.sha256(part.tobytes()).hexdigest()[:16]
 
     def aim(self) -> None:
-        """Tell where the target is."""
         if self.crop is None:
             self.tell(happened.TargetLost(self.now, unknown("not_viewable", "it is minimised")))
         else:
@@ -131,7 +129,6 @@ class World:
     # ---- the supervisor ------------------------------------------------------------------------------------------
 
     def hear(self) -> None:
-        """Take the oldest notice in."""
         seen = self.notices.popleft()
         self.heard = seen.frame
         if self.crop is not None and self.wait.in_view is not None and self.base is not None:
@@ -171,7 +168,6 @@ class World:
         self.asked_look |= any(isinstance(effect, out.GrabRequest) and effect.look for effect in effects)
 
     def dispatch(self, kind: JobKind) -> None:
-        """Send the due of this kind."""
         due = self.wait.requests.jobs[kind]
         self.jobs += 1
         job = f"j{self.jobs}"

@@ -33,8 +33,6 @@ class Eye:
 
 
 async def answered(*eyes: Eye) -> JudgeReply:
-    """Return what the chain says."""
-
     async def ask(judge: Judge) -> JudgeReply:
         return await judge.evaluate(JudgeQuestion("x"), JudgePicture(b"", 1, 1, 1, 1))
 

@@ -23,7 +23,6 @@ class Backend:
         self.most = 0
 
     async def asks(self, calls: int) -> None:
-        """Begin so many calls."""
         self._tasks += [asyncio.create_task(self._call()) for _ in range(calls)]
         await self._settle()
 
@@ -54,7 +53,6 @@ class Backend:
             await asyncio.sleep(0)
 
     def cancel_newest(self) -> None:
-        """Give up the call that was begun last."""
         self._tasks[-1].cancel()
 
 

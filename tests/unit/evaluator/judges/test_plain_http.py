@@ -29,7 +29,6 @@ class _Server:
         self.bodies: list[bytes] = []
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve a connection until its end."""
         self.connections += 1
         try:
             while not writer.is_closing():

@@ -22,7 +22,6 @@ class _Transport(httpx.AsyncBaseTransport):
         made.append(self)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Answer."""
         self._calls[self._number] += 1
         await self._go.wait()
         if request.url.path == "/lost":
@@ -30,7 +29,6 @@ class _Transport(httpx.AsyncBaseTransport):
         return httpx.Response(200, content=b"yes")
 
     async def aclose(self) -> None:
-        """Close."""
         self.closed = True
 
 

@@ -63,7 +63,6 @@ def calls(clock: Hand, **more: float) -> RetriedCalls:
 
 
 async def note_failure(making: RetriedCalls, server: Server) -> CallFailed:
-    """Return how the call failed."""
     with pytest.raises(CallFailed) as caught:
         await making.run(server)
     return caught.value

@@ -52,7 +52,6 @@ class Rig:
         return self.given_up.append
 
     def think(self) -> None:
-        """Let the model ask for a click."""
         calls = (ChatCall("c1", "do", '{"instruction": "click Export"}'),)
         self.thoughts.pop()(JobResult("job", "done", width=640, height=480, thought=Thought(calls=calls, cost_usd=0.1)))
 

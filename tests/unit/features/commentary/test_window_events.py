@@ -47,7 +47,6 @@ class _Rig:
         self.screens.by_name[":7"] = self.screen
 
     def front(self, number: int, title: str, app: str = "") -> None:
-        """Put a window in front, and tell of it."""
         self.screen.windows = (WindowInfo(9, "behind", BOX), WindowInfo(number, title, BOX, wm_class=app))
         self.screen.focused = number
         self.sensing.windows_seen(self.screen)

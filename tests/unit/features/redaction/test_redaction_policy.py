@@ -34,12 +34,10 @@ class Stage:
         self.redaction = RedactionPolicy(RedactionSettings(**settings), self.screens, sources)
 
     def show(self, *windows: WindowInfo) -> None:
-        """Tell a new window list."""
         self.screen.windows, self.screen.windows_known = windows, True
         self.redaction.windows_seen(self.screen)  # type: ignore[arg-type]
 
     def boxes(self, source: Any = None) -> set[tuple[str, Rect]]:
-        """Return what is hidden now."""
         hide = self.redaction.find_hidden(source or self.display)
         assert hide is not None
         assert not hide.fault

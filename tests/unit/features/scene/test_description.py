@@ -19,12 +19,10 @@ WHOLE = Rect(0, 0, 1280, 720)
 
 
 def answer(*elements: dict[str, Any], scene: str = "a desktop") -> str:
-    """Return an answer of the agreed form."""
     return json.dumps({"scene": scene, "elements": list(elements)})
 
 
 def element(box: list[float], kind: str = "icon", desc: str = "a bin") -> dict[str, Any]:
-    """Return one element."""
     return {"kind": kind, "desc": desc, "box": box}
 
 

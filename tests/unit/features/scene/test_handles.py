@@ -73,7 +73,6 @@ HOME = WindowInfo(1, "home", Rect(50, 50, 400, 300), pid=77)
 
 
 def above(box: Rect, title: str = "above", pid: int = 99) -> WindowInfo:
-    """Return a window of another program."""
     return WindowInfo(2, title, box, pid=pid)
 
 

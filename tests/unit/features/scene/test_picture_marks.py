@@ -19,18 +19,15 @@ def scene(*elements: OcrElement | AxElement | VlmElement) -> Scene:
 
 
 def text(n: int, words: str, box: Rect, conf: float = 0.9, display: int = 3) -> OcrElement:
-    """Return a line of text."""
     return OcrElement(f"t{display}-{n}", words, box, conf, display)
 
 
 def widget(n: int, label: str, box: Rect, **more: Any) -> AxElement:
-    """Return a button."""
     given: dict[str, Any] = {"role": "push button", "actions": ("click",), **more}
     return AxElement(f"a3-{n}", bbox=box, display_id=3, label=label, **given)
 
 
 def ids(found: Scene, limit: int = 250) -> list[str]:
-    """Return the ids marked on display 3."""
     return [mark.id for mark in choose_marks(found, 3, limit).marks]
 
 

@@ -218,7 +218,6 @@ def desk(number: int, texts: tuple[OcrElement, ...], *more: SceneWindow, focused
 
 
 def placed(number: int, words: str, x: int, y: int = 10, conf: float = 0.97) -> OcrElement:
-    """Return a text at a place."""
     return replace(text(number, words, conf=conf), bbox=Rect(x, y, 60, 12))
 
 

@@ -31,17 +31,14 @@ class World:
         self.watched = WatchedDisplay(":1", 1, managed=True, auth_file="")
 
     def list_windows(self, *windows: WindowInfo) -> None:
-        """Take a list of windows."""
         self.watched.windows = windows
         self.unpainted.windows_seen(self.watched)
 
     def paint(self, box: Rect) -> None:
-        """Take a frame in which a box changed."""
         self.source.frame += 1
         self.history.record(self.source.frame, GRID.find_touching(box))
 
     def find(self) -> set[int]:
-        """Return the windows that are not painted."""
         return set(self.unpainted.find(self.watched))
 
 

@@ -26,7 +26,6 @@ def task(status: TaskStatus = TaskStatus.ACTIVE, *, silent_s: float = 0.0, stuck
 
 
 def view(number: int, item: int | None = 2, words: str = "clicked the button") -> ActionView:
-    """Return an action with two logs."""
     action = Action(
         f"action-{number}", ActionType.GUI, f"{words} {number}", NOW, ActionStatus.COMPLETED, item, {"x": 1}, "fine"
     )
