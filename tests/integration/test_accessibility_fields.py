@@ -59,7 +59,7 @@ class Fields:
         return next((key for key, box in self.truth.items() if box.holds(point.x, point.y)), "")
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(scope="module", params=KINDS)
 def fields(request: pytest.FixtureRequest) -> Iterator[Fields]:
     kind = request.param
     lacking = {"gtk3": missing("gtk3"), "chromium": not chromium(), "firefox": not firefox()}[kind]

@@ -100,9 +100,3 @@ def test_a_form_in_chromium() -> None:
     (disabled,) = [node for node in tree.nodes if node.name == "Pay with PayPal" and node.role == "push button"]
     assert not disabled.is_enabled
     assert any(node.role == "check box" and node.has(State.CHECKABLE) for node in tree.nodes)
-
-
-def test_password_fields_of_a_page_are_secure() -> None:
-    with _shown("profile") as (desktop, _):  # type: ignore[attr-defined]
-        tree = asyncio.run(_read(desktop, "Current password", "New password"))
-    assert sorted(node.name for node in tree.nodes if node.secure) == ["Current password", "New password"]

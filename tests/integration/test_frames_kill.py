@@ -35,7 +35,7 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(stores=st.integers(1, 6 * STORES_A_FRAME))
 def test_a_writer_killed_at_any_store_leaves_only_whole_frames(folder: Path, stores: int) -> None:
     path = folder / "killed"
