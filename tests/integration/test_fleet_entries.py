@@ -37,9 +37,10 @@ from acud_fleet.registry import Life, Member, Registry, Roster
 from acud_fleet.state_mirror import StateMirror
 from acud_fleet.streams import PLACES_KEPT_S, Bucket
 from tests import nkey_files
+from tests.fixtures.patience import LONG_S
 from tests.fleet_servers import FleetServers
 from tests.integration.client_replies import wait_info
-from tests.integration.signed_fleet import LEASE_S, LONG_S, Daemon, Members, running, serving, signed_servers
+from tests.integration.signed_fleet import LEASE_S, Daemon, Members, running, serving, signed_servers
 
 pytestmark = pytest.mark.asyncio
 

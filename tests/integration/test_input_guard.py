@@ -12,7 +12,8 @@ from Xlib import X
 
 from acud.types import Rect
 from acud.types.actions import Click, Drag, InputAction, Key, Point, TypeText
-from tests.integration.capture_rig import DEADLINE_S, program_after
+from tests.fixtures.patience import LONG_S
+from tests.integration.capture_rig import program_after
 from tests.integration.input_rig import HandsRig
 from tests.integration.painter import BLUE, RED, Painter
 from tests.integration.xserver import XServer
@@ -56,7 +57,7 @@ class Thief:
         thread = threading.Thread(target=self._lurk)
         thread.start()
         yield
-        thread.join(DEADLINE_S)
+        thread.join(LONG_S)
         assert not thread.is_alive(), "nothing was pressed"
         self.count()
 

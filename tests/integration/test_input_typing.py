@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from acud.types.actions import Key, TypeText
-from tests.integration.capture_rig import DEADLINE_S, program_after
+from tests.fixtures.patience import LONG_S
+from tests.integration.capture_rig import program_after
 from tests.integration.halting import go_on, halt
 from tests.integration.input_rig import HandsRig, Witness
 from tests.integration.input_texts import MANY, TEXTS
@@ -49,7 +50,7 @@ class Terminal:
         """Type a line, and return once it was read: who changes the keyboard before would change it."""
         rig.do(TypeText(line + "\n"))
         self._lines += 1
-        end_s = time.monotonic() + DEADLINE_S
+        end_s = time.monotonic() + LONG_S
         while not self.path.exists() or self.path.read_bytes().count(b"\n") < self._lines:
             assert time.monotonic() < end_s, "the line never came"
             time.sleep(0.02)
