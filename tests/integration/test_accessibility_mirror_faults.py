@@ -60,26 +60,6 @@ async def test_an_application_that_ends_is_gone_at_the_next_ask(desktop: Desktop
     await mirror.close()
 
 
-async def test_one_that_is_killed_was_never_shown_after_the_bus_knew(desktop: Desktop) -> None:
-    one, _ = desktop.show("odd.py", "plain")
-    mirror = mirror_of(desktop)
-    await until(mirror, desktop, shows("Odd plain"))
-    bus = AccessibilityBus(desktop.bus_address, connect_s=30)
-    connection = await bus.connection()
-    peers = set((await connection.call(*_DAEMON, ("org.freedesktop.DBus", "ListNames")))[0])
-    (app,) = [node.ref.split("/")[0] for node in (await mirror.tree(LONG_S, PATIENT)).nodes[:1]]
-    assert app in peers
-    os.kill(one.pid, signal.SIGKILL)
-    while app in (await connection.call(*_DAEMON, ("org.freedesktop.DBus", "ListNames")))[0]:
-        pass
-    assert (await mirror.tree(LONG_S, PATIENT, (), ())).nodes == ()
-    await bus.close()
-    await mirror.close()
-
-
-_DAEMON = ("org.freedesktop.DBus", "/org/freedesktop/DBus")
-
-
 async def test_one_that_hangs_keeps_what_it_said_is_named_and_holds_nobody_up(
     desktop: Desktop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from Xlib.ext import shape
 
-from acud.protocol.capture import DisplayWindows, Notice, SourceGone, SourceHello
+from acud.protocol.capture import DisplayWindows, Notice, SourceHello
 from acud.types import Rect, WindowInfo
 from tests.integration.capture_rig import CaptureRig
 from tests.integration.painter import BLUE, GREEN, RED, Painter, Pixels, plain
@@ -58,21 +58,6 @@ def seen(rig: CaptureRig, window: Any, visibility: str) -> WindowInfo:
     return info(found, window)
 
 
-def test_a_window_under_a_menu_is_whole_and_the_menu_no_change_of_it(
-    rig: CaptureRig, painter: Painter, under: Any
-) -> None:
-    menu = painter.window(Rect(60, 40, 50, 50), BLUE, managed=False)
-    source = follow(rig, under)
-    assert (pixels_of(rig, source) == colour(RED)).all()
-    painter.fill(Rect(0, 0, 50, 50), GREEN, menu)
-    menu.configure(x=90)
-    painter.connection.sync()
-    assert rig.grab(source).tiles == b""
-    menu.destroy()
-    painter.connection.sync()
-    rig.until(lambda m: isinstance(m, SourceGone) and "visible" in m.reason)
-
-
 def test_a_parent_under_its_dialog_is_whole(
     xserver: XServer, rig: CaptureRig, painter: Painter, tmp_path: Path
 ) -> None:
@@ -108,20 +93,6 @@ def test_a_window_that_comes_while_the_window_manager_starts_is_shown(
     while painter.root.get_full_property(named, 0) is None:
         pass
     seen(rig, painter.window(UNDER, RED, "early"), "full")
-
-
-def test_a_window_moved_partly_off_the_screen_keeps_its_pixels(rig: CaptureRig, painter: Painter, under: Any) -> None:
-    painter.fill(Rect(150, 0, 50, 120), GREEN, under)
-    under.configure(x=540)
-    painter.connection.sync()
-    seen(rig, under, "covered")
-    source = follow(rig, under)
-    pixels = pixels_of(rig, source)
-    assert pixels.shape == (120, 200, 4)
-    under.configure(x=-150)
-    painter.connection.sync()
-    notice = rig.grab(source)
-    assert notice.tiles == b""
 
 
 def test_a_shaped_window_covers_and_is_covered(rig: CaptureRig, painter: Painter, under: Any) -> None:

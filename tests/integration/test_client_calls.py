@@ -94,18 +94,6 @@ def test_a_late_reply_to_an_abandoned_attempt_is_not_taken_for_another(
             assert client.baseline().baseline == "token"
 
 
-def test_a_doubled_reply_does_not_answer_the_next_call(paths: Paths) -> None:
-    def twice(request: RequestEnvelope, _times: int) -> list[Sending]:
-        if request.body["type"] == "baseline":
-            return [reply(request, BaselineReply("token", ":100"), after_s=0.05)]
-        return [reply(request, DISPLAYS), reply(request, DISPLAYS, after_s=0.02)]
-
-    with StandIn(paths, twice), Client(paths) as client:
-        for _ in range(5):
-            assert client.display_list() == DISPLAYS
-            assert client.baseline().baseline == "token"
-
-
 @pytest.mark.parametrize("garbage", [
     b"", b"\xc1", b"\x81\xa1v\x01", random.Random(7).randbytes(4000),
     codec.encode(ReplyEnvelope("req-of-another", 0, body={})),
@@ -157,21 +145,6 @@ def test_patience_outlasts_a_restart(paths: Paths) -> None:
         with StandIn(paths, prompt) as second:
             assert waiting.result(timeout=60) == DISPLAYS
     assert first.seen[0].id == second.seen[0].id
-
-
-def test_without_patience_a_daemon_that_dies_mid_call_is_noticed_soon(paths: Paths) -> None:
-    asked = threading.Event()
-
-    def never(_request: RequestEnvelope, _times: int) -> list[Sending]:
-        asked.set()
-        return []
-
-    with Client(paths, timeout_s=60) as client, ThreadPoolExecutor(1) as pool:
-        with StandIn(paths, never):
-            waiting = pool.submit(client.display_list)
-            assert asked.wait(30)
-        with pytest.raises(DaemonDown):
-            waiting.result(timeout=30)  # half of its patience
 
 
 def test_many_threads_share_a_client(paths: Paths) -> None:

@@ -69,20 +69,6 @@ def test_what_happens_between_the_with_and_the_first_next_is_not_missed(
         asyncio.run(heard())
 
 
-def test_a_stream_begins_with_a_daemon_that_was_down(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream_module, "SILENCE_S", 0.5)
-    history = History()
-    history.add()
-    with Client(paths, patience_s=0.1) as client, client.events() as stream:
-        with pytest.raises(DaemonDown):
-            stream.next()
-        with StandIn(paths, history.answer) as daemon:
-            assert stream.next(0.05) is None
-            new = history.add()
-            daemon.publish(new)
-            assert stream.next(30) == new
-
-
 def test_a_lost_event_is_fetched_and_doubles_are_dropped(paths: Paths) -> None:
     history = History()
     with StandIn(paths, history.answer) as daemon, Client(paths) as client, client.events(after=0) as stream:

@@ -28,15 +28,12 @@ from acud.protocol.requests.fleet import DisplayRecipe
 from acud.types import DisplayInfo, DisplayState, WaitInfo, WaitState
 from acud.types.actions import Launch
 from acud_fleet import host_client
-from acud_fleet.access import Role
 from acud_fleet.display_copies import DisplayCopies
 from acud_fleet.host_client import HostClient
 from acud_fleet.lost_waits import LostWaits
 from acud_fleet.places import Places, read_info
 from acud_fleet.registry import Life, Member, Registry, Roster
 from acud_fleet.state_mirror import StateMirror
-from acud_fleet.streams import PLACES_KEPT_S, Bucket
-from tests import nkey_files
 from tests.fixtures.patience import LONG_S
 from tests.fleet_servers import FleetServers
 from tests.integration.client_replies import wait_info
@@ -499,54 +496,6 @@ async def becomes(check: Callable[[], Any]) -> None:
     async with asyncio.timeout(LONG_S):
         while not await check():  # noqa: ASYNC110 - another's doing
             await asyncio.sleep(0.05)
-
-
-async def test_entries_count_while_the_key_behind_them_is_granted(servers: FleetServers, seeds: Path) -> None:
-    members, held = Members(servers, seeds), servers.grants
-    assert held is not None
-    grant, new = held.must_find(Role.HOST, "h2"), nkey_files.user(seeds / "H2-next")
-
-    def listed(*keys: str) -> None:
-        servers.grants = held.with_grant(replace(grant, keys=keys)) if keys else held.without(grant)
-        assert servers.initialise()[-1].state == "changed"
-
-    async with members("H2", "host-h2") as host, members("ENDPOINT", "endpoint") as endpoint:
-        mine = wait()
-        client: Any = Told(mine)
-        bucket, registry = Bucket(endpoint, "places", ttl_s=PLACES_KEPT_S), Registry(host)
-        keys = [f"h2.wait.{mine.wait_id}", "h2.display.=3a31"]
-
-        async def proven() -> bool:
-            found = [await bucket.get(key) for key in keys]
-            return all(one is not None and one.fault is None for one in found)
-
-        async def renewed() -> bool:
-            await registry.renew(state("h2"))
-            await registry.holder("h2")  # as each host does before it renews
-            return await proven()
-
-        try:
-            async with running(StateMirror("h2", host, client).run()):
-                await becomes(renewed)
-                listed(new, *grant.keys)
-                host.signatures.use((seeds / "H2-next").read_bytes())
-                assert await proven()  # by the old key, which is good still
-                listed(new)
-                await becomes(_is_not(proven))
-                await becomes(renewed)  # the host has told all anew, with the new key
-                listed()
-                await becomes(_is_not(proven))
-        finally:
-            await Registry(endpoint).forget("h2")
-            servers.grants = held
-            servers.initialise()
-
-
-def _is_not(check: Callable[[], Any]) -> Callable[[], Any]:
-    async def other() -> bool:
-        return not await check()
-
-    return other
 
 
 @pytest.mark.usefixtures("patient")

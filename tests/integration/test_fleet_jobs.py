@@ -116,18 +116,6 @@ async def test_a_job_that_ends_worker_after_worker_is_given_up(tmp_path: Path) -
                 assert third.figures()["jobs"] == 0
 
 
-async def test_a_worker_that_ends_before_its_model_answers_gives_the_job_back(tmp_path: Path) -> None:
-    with FleetServers() as nats, Worker(tmp_path / "a", nats.url, {"fault": "hang"}, drain_s=0) as first:
-        async with host(nats.url, max_deliver=1) as judge:
-            asked = asyncio.create_task(judge.evaluate(QUESTION, picture()))
-            await first.took()
-            first.end()
-            assert await first.ended() == 0
-            assert first.figures()["given_back"] == 1
-            with Worker(tmp_path / "b", nats.url, GREEN):  # ack_wait is 30 s: it comes sooner because it was given back
-                assert (await asked).verdict.answer is Answer.YES
-
-
 async def test_a_judge_that_starts_again_is_waited_for_and_no_job_is_given_up_for_it() -> None:
     with FleetServers() as nats:
         async with connected(nats.url) as connection, host(nats.url, max_deliver=1) as judge:

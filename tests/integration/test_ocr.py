@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from pathlib import Path
 
@@ -14,9 +13,7 @@ from acud.evaluator.ocr.match import look_for
 from acud.evaluator.ocr.reader import RapidEngine, ScreenReader
 from acud.evaluator.ocr.second_reader import SecondReader
 from acud.evaluator.ocr.tesseract import Tesseract
-from acud.protocol.evaluation import Judges
-from acud.types import AllOf, Answer, Criteria, Rect, Text
-from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
+from acud.types import Answer, Rect, Text
 from tests.tesseract import needs_tesseract
 
 SIZE = (640, 360)
@@ -148,29 +145,3 @@ def test_a_tesseract_that_hangs_or_dies_leaves_the_first_reading_and_says_so(
         assert ScreenReader(engine, second).read((), screen) == alone
         assert words in second.fault
         assert words in second.cannot_read("Загрузка")
-
-
-def test_an_evaluator_with_an_engine_answers_text_and_no_sentence(tmp_path: Path) -> None:
-    path = Path("/dev/shm") / f"acud-test-{os.getpid()}-{tmp_path.name}"
-    with PaintedRing(path, *SIZE) as ring, EvaluatorRig(tmp_path, owns_ocr=True, backend="ocr") as rig:
-        health = {judge.name: judge.state for judge in rig.next(Judges).judges}
-        assert health["ocr"] == "idle"
-        ring.pixels[:] = drawn(LINES)
-        ring.publish()
-        crop = Rect(4, 80, 500, 40)
-        result = rig.run(
-            ring.job(
-                ask(Text("build finished"), wait_id="w1"),
-                ask(AllOf((Text("42 seconds"), Text("charlie failed"))), wait_id="w2"),
-                ask(Text("Build", gone=True), wait_id="w3"),
-                ask(Criteria("the build looks fine"), wait_id="w4"),
-                crop=crop,
-            )
-        )
-    text, both, gone, fine = (one.whole for one in result.answered)
-    assert text.answer is Answer.YES
-    assert "Build finished in 42 seconds" in text.detail
-    assert both.answer is Answer.NO
-    assert gone.answer is Answer.NO
-    assert (fine.answer, fine.code) == (Answer.UNKNOWN, "needs_vision")
-    assert result.encode_ms == 0

@@ -44,20 +44,6 @@ def test_changes_and_stillness_are_told_by_tiles_alone(tmp_path: Path) -> None:
     assert replay(tape, Stable(2.5), settings(), from_s=4.0).runs[0].at_s == 6.5 + 2.0  # red until 6, then still
 
 
-@pytest.mark.parametrize(
-    ("region", "state"),
-    [
-        ("region:64,64,32,32", "resolved"),
-        ("region:128,64,64,64", "watching"),  # beside the lamp, on whole tiles
-        ("region:99,61,40,40", "watching"),  # its tiles are not whole, and nothing of it changed
-        ("region:93,61,40,40", "resolved"),  # the lamp is in a part of its first tiles
-    ],
-)
-def test_a_region_changes_when_its_own_pixels_do(tmp_path: Path, region: str, state: str) -> None:
-    tape = lamps(tmp_path, RED)
-    assert replay(tape, Change(), settings(), target=region).runs[0].state == state
-
-
 def test_judges_are_compared_frame_by_frame(tmp_path: Path) -> None:
     told = replay(
         lamps(tmp_path, RED, BLUE),

@@ -87,22 +87,6 @@ def test_a_search_finds_what_words_begin_with_in_all_that_is_kept(store: Store) 
 # ---- evaluations ---------------------------------------------------------------------------------------------------
 
 
-def test_evaluations_oldest_of_the_newest_first(store: Store) -> None:
-    one = wait()
-    store.waits.insert(one)
-    rows = [evaluation(NOW_S + i, cost_usd=0.5 if i else None) for i in range(5)]
-    for row in rows:
-        store.evaluations.add(one.wait_id, row)
-    newest = store.evaluations.newest(one.wait_id, 3)
-    assert [row.utc_s for row in newest] == [row.utc_s for row in rows[2:]]
-    older = store.evaluations.newest(one.wait_id, 3, newest[0].number)
-    assert [row.utc_s for row in older] == [row.utc_s for row in rows[:2]]
-    assert store.evaluations.newest(one.wait_id, 3, older[0].number) == ()
-    assert store.evaluations.count(one.wait_id) == 5
-    assert store.usage.cost_usd_since(NOW_S + 3) == 1.0
-    assert store.usage.cost_usd_since(NOW_S + 30) is None
-
-
 def test_a_wait_keeps_so_many_small_pictures_the_oldest_in_larger_steps(store: Store) -> None:
     one = wait()
     store.waits.insert(one)

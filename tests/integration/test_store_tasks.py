@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from acud.base.errors import InvalidRequest, NotFound
+from acud.base.errors import NotFound
 from acud.base.ids import new_id
 from acud.config import StoreSettings
 from acud.features.tasks.tables import ActionTable, DeletedTasks, ForgottenRows, TaskTable
@@ -44,19 +44,6 @@ def test_item_numbers_go_on_and_are_never_reused(store: Store) -> None:
         TaskTable(store).append_items("task-none", ("w",))
 
 
-def test_items_count_their_actions(store: Store) -> None:
-    task = _task(store, "a", "b")
-    _action(store, task, 2)
-    _action(store, task, 2, ActionStatus.FAILED)
-    _action(store, task, None)
-    assert [(item.actions, item.failed_actions) for item in TaskTable(store).items(task.task_id)] == [(0, 0), (2, 1)]
-    moved = PlanItem(2, "b", ItemStatus.ACTIVE, NOW_S)
-    TaskTable(store).update_item(task.task_id, moved)
-    assert TaskTable(store).item(task.task_id, 2) == replace(moved, actions=2, failed_actions=1)
-    with pytest.raises(NotFound, match="no item 3"):
-        TaskTable(store).item(task.task_id, 3)
-
-
 def test_the_action_of_a_wait(store: Store) -> None:
     task = _task(store)
     action = replace(_action(store, task, None), action_id=new_id("action"), subject="wait-1")
@@ -65,17 +52,6 @@ def test_the_action_of_a_wait(store: Store) -> None:
     ActionTable(store).update(ended)
     assert ActionTable(store).of_subject("wait-1") == ended
     assert ActionTable(store).of_subject("wait-2") is None
-
-
-def test_find_by_beginning_and_nothing_for_paths(store: Store) -> None:
-    tasks = [_task(store) for _ in range(2)]
-    assert TaskTable(store).find(tasks[1].task_id[:-1]) == tasks[1]
-    assert TaskTable(store).find(tasks[1].task_id[-6:]) == tasks[1]
-    with pytest.raises(InvalidRequest, match="several tasks"):
-        TaskTable(store).find("task-")
-    for strange in ("", "/etc", "../..", "%", "task-'", "*", "/abs/dir", "."):
-        with pytest.raises(NotFound):
-            TaskTable(store).find(strange)
 
 
 def test_the_waits_of_a_task_live_ones_first(store: Store) -> None:

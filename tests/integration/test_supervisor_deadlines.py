@@ -269,18 +269,6 @@ def test_where_no_word_of_the_fleet_comes_waits_go_on_by_themselves(tmp_path: Pa
         assert second.ends(wait) == ["wait.resolved"]
 
 
-def test_where_no_word_of_the_fleet_comes_an_overdue_wait_ends_by_itself(tmp_path: Path, clock: _Clock) -> None:
-    with closing(_Host(tmp_path / "home", clock, _IN_FLEET)) as first:
-        wait = first.arm(30.0)
-    clock.advance(50.0)
-    with closing(_Host(tmp_path / "home", clock, _IN_FLEET)) as second:
-        second.app.waits.resume()
-        second.turn(29.9)
-        assert second.state(wait) == "watching"
-        second.turn(0.2)
-        assert second.ends(wait) == ["wait.timeout"]
-
-
 @pytest.mark.parametrize(
     ("routes", "seen", "state"),
     [

@@ -13,7 +13,7 @@ import pytest
 from Xlib import Xatom
 from Xlib.ext import screensaver, shape
 
-from acud.types import Rect, window_at
+from acud.types import Rect
 from acud.x11 import events
 from acud.x11.connection import Connection
 from acud.x11.events import Translator
@@ -95,17 +95,6 @@ def test_covered_raised_moved_off_screen(watcher: Watcher, painter: Painter) -> 
     assert [w.visibility for w in moved.windows] == ["full", "covered"]
 
 
-def test_a_menu_covers_and_is_a_popup(watcher: Watcher, painter: Painter) -> None:
-    painter.window(Rect(10, 10, 100, 80), RED, "one")
-    menu = painter.window(Rect(20, 20, 10, 10), BLUE, managed=False)
-    popup, one = watcher.popups(menu.id).windows
-    assert (one.title, one.kind, one.visibility) == ("one", "normal", "covered")
-    assert (popup.kind, popup.visibility, popup.bounds) == ("popup", "full", Rect(20, 20, 10, 10))
-    menu.unmap()
-    painter.connection.sync()
-    watcher.until(lambda s: s.windows[0].visibility == "full")
-
-
 def test_popups_and_dialogs_say_whose_they_are(watcher: Watcher, painter: Painter) -> None:
     atom = painter.connection.wire.get_atom
     one = painter.window(Rect(10, 10, 100, 80), RED, "one")
@@ -147,19 +136,6 @@ def test_the_frames_of_a_window_manager_are_no_popups_and_a_real_menu_is_one(
     assert menu.bounds.area > 1000
     subprocess.run(["xdotool", "mouseup", "1", "keyup", "ctrl"], env=xserver.env(), check=True)
     watcher.popups()
-
-
-def test_the_frame_of_a_window_manager_is_told_with_its_window(xserver: XServer, watcher: Watcher) -> None:
-    xserver.launch("xterm", "-T", "one", "-geometry", "20x5+30+60")
-    watcher.manage(xserver, "one")
-    (window,) = watcher.until(lambda s: bool(s.windows) and s.windows[0].frame is not None).windows
-    sides = watcher.windows._tree.properties([window.window_id], [watcher.windows.atoms.extents])
-    left, right, above, below = next(iter(sides.values())).value[1]
-    box = window.bounds
-    assert above > 10
-    assert window.outside == Rect(box.x - left, box.y - above, box.w + left + right, box.h + above + below)
-    assert window_at([window], box.x + 5, box.y - 5) == window
-    assert window_at([window], box.x + 5, box.y - above - 1) is None
 
 
 def test_several_windows_on_one_desktop_window_have_the_frames_that_their_manager_tells(
