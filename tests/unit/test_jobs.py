@@ -64,15 +64,6 @@ def test_others_are_refused_with_the_reason(answer: ToAsker, why: str) -> None:
     assert why in fault_of(answer, DIGEST, 1)
 
 
-@given(st.binary(max_size=200))
-def test_any_bytes_are_a_message_or_an_error_of_acud(data: bytes) -> None:
-    for kind in (VisionJob, ToAsker):
-        try:
-            codec.decode(data, kind)  # type: ignore[arg-type]
-        except InvalidRequest:
-            continue
-
-
 @given(st.integers(0, 200), st.integers(0, 255))
 def test_a_damaged_answer_never_passes_for_another(at: int, byte: int) -> None:
     body = bytearray(codec.encode(VisionAnswer("job-1", 0, DIGEST, no("x"))))

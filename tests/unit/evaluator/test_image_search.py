@@ -209,7 +209,7 @@ def test_only_what_a_changed_tile_can_touch_is_searched() -> None:
     assert search.searched_px == searched
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 2**32), similarity=st.sampled_from([0.6, 0.8, 0.9]), mask=st.booleans())
 def test_searching_what_changed_gives_what_searching_everything_gives(seed: int, similarity: float, mask: bool) -> None:
     rng = np.random.default_rng(seed)

@@ -50,7 +50,8 @@ def texts() -> Iterator[str]:
     """Yield every text of the code that an error may hold."""
     for folder in ("acud", "clients/acud_client", "clients/acud_mcp"):
         for path in (ROOT / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            text = path.read_text(encoding="utf-8")
+            for node in ast.walk(ast.parse(text)) if COMMAND.search(text) else ():
                 if isinstance(node, ast.Constant) and isinstance(node.value, str):
                     yield node.value
 

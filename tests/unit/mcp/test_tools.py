@@ -12,8 +12,6 @@ from typing import Any, get_args
 import click
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from acud.base.errors import InvalidRequest
 from acud.base.paths import resolve
@@ -210,10 +208,6 @@ def test_a_row_that_is_its_request_needs_no_more() -> None:
     assert parse_arguments(row, {"name": ":7", "force": None}) == BY_NAME["display_remove"].request(":7")  # type: ignore[call-arg]
 
 
-def test_task_and_session_are_listed() -> None:
-    assert {"task_id", "session_key"} <= set(input_schema(BY_TOOL["smart_wait"])["properties"])
-
-
 def test_a_waits_priority_changes_nothing_else_of_its_policy() -> None:
     assert sorted(argument_schemas(BY_TOOL["smart_wait"])["priority"]["enum"]) == ["high", "low", "normal"]
     asked = parse_arguments(BY_TOOL["smart_wait"], {"criteria": "x", "priority": "high"})
@@ -286,26 +280,6 @@ def test_aliases_strings_and_nulls() -> None:
 def test_bad_arguments_are_named(arguments: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidRequest, match=words):
         parse_arguments(BY_TOOL["smart_wait"], arguments)
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
-    max_leaves=8,
-)
-
-
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(tool=st.sampled_from(TOOLS), data=st.data())
-def test_whatever_is_sent_is_taken_or_refused_in_one_line(tool: Tool, data: st.DataObject) -> None:
-    names = [*tool.arguments_type.__struct_fields__, *tool.aliases, "type", "x"]
-    arguments = data.draw(st.dictionaries(st.sampled_from(names), JSON, max_size=5))
-    try:
-        assert isinstance(parse_arguments(tool, arguments), tool.arguments_type)
-    except InvalidRequest as fault:
-        block = failure(str(fault))["content"][0]
-        assert block["type"] == "text"
-        assert "\n" not in block["text"]
 
 
 def test_conditions() -> None:

@@ -101,7 +101,7 @@ class World:
             self.dozing, self.since = True, self.reel.count
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     until=st.sampled_from(UNTILS),
     cadence=st.sampled_from(list(Cadence)),
@@ -150,7 +150,7 @@ def test_a_reel_gives_the_frames_after_a_count_and_no_more_than_it_keeps() -> No
     assert len(reel.since(0)) == MARKS
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     until=st.sampled_from([Criteria("x"), Stable(1.0)]),
     crop=st.sampled_from([None, Rect(0, 0, 32, 32), Rect(5, 5, 32, 20)]),

@@ -93,7 +93,7 @@ class History:
             self.world.aim()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32))
 def test_a_still_display_costs_few_jobs_however_they_end(seed: int) -> None:
     history, limit = History(random.Random(seed), CHANGES + OTHERS), int(BURST + MOST_PER_S * STILL_S)
@@ -104,7 +104,7 @@ def test_a_still_display_costs_few_jobs_however_they_end(seed: int) -> None:
         assert jobs <= limit, f"more than {limit} jobs in {STILL_S:g} s where each is {outcome}"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32))
 def test_no_change_is_missed_or_made_up(seed: int) -> None:
     """A second after the last paint the wait holds if its target differs from the baseline, and only if it ever did.

@@ -222,7 +222,7 @@ def test_a_terminal_that_reads_otherwise_after_its_picture_keeps_the_wait_going(
 # ---- any order -----------------------------------------------------------------------------------------------------
 
 STEPS = ("open", "close", "list", "grab", "tell", "tell", "dispatch", "land", "land old", "time")
-FEW = settings(max_examples=300)
+FEW = settings(max_examples=150)
 
 
 class World:

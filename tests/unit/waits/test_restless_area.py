@@ -116,7 +116,7 @@ def test_a_clock_costs_at_most_fifteen_calls_a_minute_and_the_note_says_so() -> 
     assert "every 5 s" in note
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     st.lists(st.floats(0.05, 2.5), min_size=10, max_size=50),
     st.lists(st.floats(0.5, 60.0), min_size=1, max_size=12, unique=True),
@@ -144,7 +144,7 @@ def test_an_area_that_stands_still_at_last_is_judged_soon() -> None:
     assert min(look.answered_at for look in looks if look.key == film.changes[-1][1]) < ended + 1.5
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     st.lists(st.floats(0.05, 0.9), min_size=40, max_size=120),
     st.lists(st.floats(0.1, 1.2), min_size=1, max_size=40),

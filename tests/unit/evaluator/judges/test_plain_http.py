@@ -158,25 +158,6 @@ async def test_an_answer_that_is_none_is_a_fault_and_ends_its_connection(
         await server.ended.acquire()
 
 
-async def test_a_reset_is_a_fault_of_reading() -> None:
-    async def reset(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nyes")
-        await writer.drain()
-        writer.transport.abort()
-
-    async with _asked(reset) as (server, client):
-        with pytest.raises((httpx.ReadError, httpx.RemoteProtocolError)):
-            await client.post(server.url)
-
-
-async def test_nobody_listens() -> None:
-    async with _asked(_says(_OK)) as (server, _):
-        url = server.url
-    async with httpx.AsyncClient(transport=PlainTransport(most_idle=1, kept_s=1), trust_env=False) as client:
-        with pytest.raises(httpx.ConnectError):
-            await client.post(url)
-
-
 async def test_a_server_that_takes_no_connection_is_a_fault_in_time() -> None:
     with socket.socket() as full, socket.socket() as first, socket.socket() as second:
         full.bind(("127.0.0.1", 0))

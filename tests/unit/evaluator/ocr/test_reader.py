@@ -43,7 +43,7 @@ def words(lines: tuple[Line, ...]) -> list[list[str]]:
     return [[line.text for line in row] for row in rows(lines)]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(edits, st.lists(edits, min_size=1, max_size=5))
 def test_reading_changes_gives_what_reading_everything_gives(first: list, later: list) -> None:
     terminal, reader = Terminal(), ScreenReader(InkEngine())

@@ -73,23 +73,6 @@ def test_an_unknown_check_is_no_done() -> None:
     assert isinstance(run.take(Checked(103.0, "unknown", "the judge is down")), Think)
 
 
-def test_claims_that_never_hold_end_as_escalated() -> None:
-    run = run_of()
-    effect: Any = None
-    for _ in range(MAX_CHECKS):
-        run.take(call("done", shows="x"))
-        effect = run.take(Checked(103.0, "no", "nothing to see"))
-    assert isinstance(effect, End)
-    assert effect.state is RunState.ESCALATED
-    assert "nothing to see" in effect.reason
-
-
-def test_escalate_keeps_the_models_reason() -> None:
-    assert run_of().take(call("escalate", reason="it asks for a password")) == End(
-        RunState.ESCALATED, "it asks for a password"
-    )
-
-
 def test_actions_without_effect_end_it() -> None:
     run, effect = run_of(), None
     for _ in range(MAX_FUTILE):
@@ -151,15 +134,6 @@ def test_a_cost_that_is_not_known_ends_a_run_with_a_cost_limit() -> None:
     end = run.take(ModelAnswer(101.0, calls=(ChatCall("c", "do", '{"instruction": "x"}'),), cost_usd=None))
     assert isinstance(end, End)
     assert "not known" in end.reason
-
-
-def test_models_that_act_and_check_count_too() -> None:
-    run = run_of(max_calls=3)
-    run.take(call("do", instruction="x"))
-    end = run.take(Did(102.0, "verified", "", True, calls=2, cost_usd=0.01))
-    assert isinstance(end, End)
-    assert run.spent.calls == 3
-    assert run.spent.cost_usd == pytest.approx(0.011)
 
 
 def test_a_wait_never_outlasts_the_run() -> None:
@@ -225,3 +199,14 @@ def test_the_tools_offered_are_those_understood() -> None:
         assert schema["additionalProperties"] is False
         with pytest.raises(InvalidRequest):
             prompt.parse_decision(ChatCall("c", tool.name, "{}"))
+
+
+def test_claims_that_never_hold_end_as_escalated() -> None:
+    run = run_of()
+    effect: Any = None
+    for _ in range(MAX_CHECKS):
+        run.take(call("done", shows="x"))
+        effect = run.take(Checked(103.0, "no", "nothing to see"))
+    assert isinstance(effect, End)
+    assert effect.state is RunState.ESCALATED
+    assert "nothing to see" in effect.reason

@@ -192,12 +192,6 @@ async def test_words_on_the_screen_cannot_leave_the_list() -> None:
     assert (text.count("</list>"), text.count("</description>"), text.count("\n9:")) == (1, 1, 0)
 
 
-@given(st.text(), st.integers(1, 500))
-def test_no_pick_raises(text: str, count: int) -> None:
-    found = pick(text, count)
-    assert isinstance(found, str) or found is None or 1 <= found <= count
-
-
 @pytest.mark.parametrize(("text", "found"), [("7", 7), (" 7.\n", 7), ("None", None), ("none.", None)])
 def test_picks(text: str, found: int | None) -> None:
     assert pick(text, 9) == found

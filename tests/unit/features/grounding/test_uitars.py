@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from PIL import Image
 
 from acud.config import GroundingSettings
@@ -148,14 +146,6 @@ async def test_nothing_is_asked_when_counting_is_unknown_or_the_view_may_not_lea
     assert looked.tried.outcome == "sure"
     assert (looked.tried.tokens_in, looked.tried.tokens_out, looked.tried.cost_usd) == (100, 10, 0.5)
     assert backend.asked[0].model == "ui-tars"
-
-
-@pytest.mark.asyncio
-@given(st.text(max_size=80))
-async def test_no_answer_raises(text: str) -> None:
-    located = await locate_by_uitars(ScriptedBackend(text), "x", JudgePicture(b"", 99, 99, 99, 99), "absolute")
-    assert bool(located.points) != bool(located.reply.code)
-    assert all(0 <= x <= 99 and 0 <= y <= 99 for x, y in located.points)
 
 
 def test_sizes_are_within_what_ollama_keeps() -> None:
