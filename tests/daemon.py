@@ -15,16 +15,12 @@ from typing import Self
 from acud.base.errors import DaemonDown
 from acud.base.paths import Paths, resolve
 from acud_client import Client
+from tests.fixtures.patience import LONG_S
 
-_READY_S = 60.0
-"""What a call waits for a daemon that is away: one that is started again, mostly."""
 _LOOK_S = 5.0
 _HANGS_S = 300.0
 """A loaded machine may take a minute to bring a daemon as far as its socket: only one that ended, or that does not come
 in this long, did not start."""
-_ANSWER_S = 60.0
-"""A start sweeps and adopts before it answers, and a machine may stand still: no call gives up after its own 10 s."""
-_END_S = 60.0
 
 
 class Daemon:
@@ -40,7 +36,7 @@ class Daemon:
         env: dict[str, str] | None = None,
         home: Path | None = None,
         prefix: tuple[str, ...] = (),
-        end_s: float = _END_S,
+        end_s: float = LONG_S,
     ) -> None:
         self._prefix = prefix
         self._end_s = end_s
@@ -53,7 +49,7 @@ class Daemon:
         self.env = {**kept, "ACU_HOME": str(self.home), **(env or {})}
         self.paths: Paths = resolve(self.env)
         self.process: subprocess.Popen[bytes] | None = None
-        self.client = Client(self.paths, timeout_s=_ANSWER_S, patience_s=_READY_S)
+        self.client = Client(self.paths, timeout_s=LONG_S, patience_s=LONG_S)
 
     def __enter__(self) -> Self:
         try:
@@ -100,7 +96,7 @@ class Daemon:
         while True:
             lives = self.process.poll() is None
             try:
-                with Client(self.paths, timeout_s=_ANSWER_S, patience_s=_LOOK_S) as patient:
+                with Client(self.paths, timeout_s=LONG_S, patience_s=_LOOK_S) as patient:
                     patient.status()
                 return
             except DaemonDown:

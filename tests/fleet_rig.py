@@ -19,6 +19,7 @@ from acud.base.paths import resolve
 from acud_client import Client
 from acud_fleet.access import Grants
 from tests.daemon import Daemon
+from tests.fixtures.patience import LONG_S
 from tests.fleet_servers import FleetServers
 
 BARE = '[display]\nwindow_manager = "none"\nsession_bus = false\n[evaluator]\nworkers = 1\n'
@@ -26,7 +27,6 @@ LEASE_S = 6
 """Short, for those that wait for a loss: a host that a loaded machine keeps from its work for 4 s is lost as well."""
 CALM_S = 9
 """For those to whom every loss would be one too many."""
-LONG_S = 100.0
 
 
 def until(check: Callable[[], object], what: str, within_s: float = LONG_S) -> None:

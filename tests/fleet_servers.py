@@ -17,9 +17,9 @@ from acud.features.fleet.connection import NatsConnection
 from acud_fleet import initialisation
 from acud_fleet.access import Grants
 from acud_fleet.initialisation import FleetRoles, PartState
+from tests.fixtures.patience import LONG_S
 from tests.nats_servers import Nats
 
-_READY_S = 100.0
 Found = TypeVar("Found")
 ROLES = FleetRoles(("h1", "h2", "h3", "alpha"), ("main", "other", "an.agent"), ("vision",))
 """Whom tests call so."""
@@ -73,7 +73,7 @@ class FleetServers(Nats):
 
     def initialise(self) -> list[PartState]:
         """Make what is missing, once the servers have found each other."""
-        end_s = time.monotonic() + _READY_S
+        end_s = time.monotonic() + LONG_S
         while True:
             try:
                 return _run(self._initialised)

@@ -15,9 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.fixtures.patience import LONG_S
 from tests.ports import free_port
-
-_READY_S = 100.0
 
 
 class NatsServer:
@@ -58,7 +57,7 @@ class NatsServer:
 
     def ready(self) -> None:
         """Return once it listens; raises with its log when it does not."""
-        end_s = time.monotonic() + _READY_S
+        end_s = time.monotonic() + LONG_S
         while time.monotonic() < end_s:
             with socket.socket() as knocking:
                 if knocking.connect_ex((self._address, self.port)) == 0:

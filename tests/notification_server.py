@@ -15,11 +15,11 @@ from dbus_fast import Message, MessageType
 from dbus_fast.aio import MessageBus
 
 from acud.config.notify import KINDS
+from tests.fixtures.patience import LONG_S
 
 STEADY_KINDS = [kind for kind in KINDS if kind != "wake_undelivered"]
 """What `[notify]` tells, whether a test is slow or fast: a wake that is not fetched at once reached nobody."""
 _NAME = "org.freedesktop.Notifications"
-_DEADLINE_S = 30.0
 
 
 class Shown(NamedTuple):
@@ -49,7 +49,7 @@ class NotificationServer:
         assert self._bus.stdout is not None
         assert self._bus.stdout.readline()
         self._thread.start()
-        assert self._ready.wait(_DEADLINE_S), "the notification server did not start"
+        assert self._ready.wait(LONG_S), "the notification server did not start"
         return self
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
@@ -64,7 +64,7 @@ class NotificationServer:
         """Leave the bus, which goes on without a notification server; twice is harmless."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._end.set)
-            self._thread.join(_DEADLINE_S)
+            self._thread.join(LONG_S)
 
     def end_bus(self) -> None:
         self.leave()

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from tests.fixtures.patience import LONG_S
 from tests.ports import free_port
 
 Manner = Literal["ok", "401", "400", "429", "500", "302", "304", "404", "410", "page", "not_ok", "hang", "reset", "big"]
@@ -75,7 +76,7 @@ class Receiver:
         self._server.server_close()
         self._thread.join()
 
-    def wait_for(self, count: int, within_s: float = 100.0) -> list[Taken]:
+    def wait_for(self, count: int, within_s: float = LONG_S) -> list[Taken]:
         """Return the requests once there are `count`."""
         with self.arrived:
             assert self.arrived.wait_for(lambda: len(self.taken) >= count, within_s), f"{len(self.taken)} of {count}"
