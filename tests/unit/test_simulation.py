@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from tests.sim.__main__ import FIGURES, PLOT, SIZES
+from tests.sim.__main__ import FIGURES
 from tests.sim.chart import chart
 from tests.sim.figures import Measured, Work
 from tests.sim.model import (
@@ -24,8 +24,6 @@ from tests.sim.model import (
     ROOM,
     WORKERS,
     WRITES,
-    Station,
-    due_times,
     run_jobs,
     simulate,
     week_gb,
@@ -53,21 +51,6 @@ def test_a_station_waits_as_long_as_theory_says(load: float) -> None:
     assert sum(spread) / len(spread) == pytest.approx(1 / (1 - load), rel=0.06)
 
 
-def test_a_station_serves_side_by_side_and_in_order() -> None:
-    two = Station(2)
-    assert [two.enter(at, 10.0) for at in (0.0, 1.0, 2.0)] == [10.0, 11.0, 20.0]
-    assert (two.served, two.load(20.0)) == (3, 0.75)
-
-
-def test_views_fall_due_as_often_as_waits_have_them_judged() -> None:
-    still = Work(active=0.0, floor_s=30.0)
-    due = due_times(3000, 60.0, still, random.Random(1))
-    assert due == sorted(due)
-    assert len(due) == pytest.approx(3000 * 2, rel=0.02)
-    busy = due_times(3000, 60.0, Work(active=1.0, fps=2.0, min_interval_s=2.0), random.Random(1))
-    assert len(busy) == pytest.approx(3000 * 60 / 2.25, rel=0.02)
-
-
 def test_a_seed_says_everything_and_more_hosts_are_more_work() -> None:
     one, again, other = (simulate(3, 1, measured(), FEW, seconds=20, seed=seed) for seed in (1, 1, 2))
     assert one == again != other
@@ -75,15 +58,6 @@ def test_a_seed_says_everything_and_more_hosts_are_more_work() -> None:
     assert ten.loads[JOBS] == pytest.approx(10 * one.loads[JOBS], rel=0.2)
     assert ten.loads[WRITES] == pytest.approx(10 * one.loads[WRITES])
     assert ten.model_usd_h == pytest.approx(3600 * 4 * ten.jobs_per_s * (900 * 0.075 + 30 * 0.30) / 1e6)
-
-
-def test_too_few_places_are_a_queue_that_grows() -> None:
-    small = replace(FEW, places_per_worker=2)
-    enough = simulate(10, workers_for(10, small), measured(), small, seconds=60)
-    assert 0.4 < enough.loads[WORKERS] < 0.9
-    short = simulate(10, 1, measured(), small, seconds=60)
-    assert short.loads[WORKERS] > 1
-    assert short.p99_s > 3 * enough.p99_s
 
 
 SATURATING: dict[str, tuple[dict[str, float], dict[str, float]]] = {
@@ -132,12 +106,3 @@ def test_a_week_is_counted_with_every_copy() -> None:
 def test_a_hundred_hosts_keep_less_than_20_gb() -> None:
     hundred = simulate(100, workers_for(100, Work()), measured(), Work(), seconds=5)
     assert hundred.kept_gb <= 20
-
-
-def test_the_plot_in_the_docs_is_of_these_sizes_and_of_both_grounds() -> None:
-    text = PLOT.read_text(encoding="utf-8")
-    assert all(f">{size}<" in text for size in SIZES)
-    assert SIZES[0] == 10
-    assert SIZES[-1] == 10_000
-    assert "prefers-color-scheme: dark" in text
-    assert any(f". {part}: " in text for part in CURES)

@@ -215,11 +215,6 @@ def test_without_a_daemon_the_next_step_is_told(arguments: list[str], capsys: py
         assert error["facts"]["reason"] == "absent"
 
 
-def test_stopping_what_does_not_run_is_fine(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["daemon", "stop"]) == 0
-    assert capsys.readouterr().out == "not running\n"
-
-
 def test_a_home_can_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(["--home", str(tmp_path / "other"), "doctor", "--json"])
     findings = json.loads(capsys.readouterr().out)["findings"]
@@ -234,17 +229,6 @@ def test_a_home_can_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_a_wait_and_the_commands_of_waits_complete(given: list[str], begun: str, offered: list[str]) -> None:
     found = ShellComplete(cli, {}, "acud", "_ACUD_COMPLETE").get_completions(given, begun)
     assert [item.value for item in found] == offered
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["completion", shell]) == 0
-    assert "_ACUD_COMPLETE" in capsys.readouterr().out
-
-
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["--version"]) == 0
-    assert capsys.readouterr().out.startswith("acud ")
 
 
 def test_a_reader_that_goes_away_is_no_fault() -> None:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from acud.base.errors import Unavailable
 from acud.evaluator.ocr.engine import Line
-from acud.evaluator.ocr.text_layout import segments, words_of
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.evaluator.cascade import Cascade
 from acud.features.grounding.evaluator.drawn_controls import Edges
@@ -58,41 +57,6 @@ def ink(pixels: Pixels, x: int, y: int, *widths: int, gap: int = 5, h: int = 12)
 def outline(pixels: Pixels, box: Rect, fill: int = 255, border: int = 150) -> None:
     pixels[box.y : box.bottom, box.x : box.right] = border
     pixels[box.y + 1 : box.bottom - 1, box.x + 1 : box.right - 1] = fill
-
-
-def test_the_gaps_of_ink_part_a_line_into_words() -> None:
-    pixels = paper()
-    ink(pixels, 20, 50, 40, 16, 60)
-    found = words_of(Line("Read me please", 1.0, Rect(16, 46, 135, 20)), pixels)
-    assert [(word.text, word.box.x, word.box.right) for word in found] == [
-        ("Read", 20, 60),
-        ("me", 65, 81),
-        ("please", 86, 146),
-    ]
-
-
-def test_without_fitting_ink_letters_share_the_line() -> None:
-    found = words_of(Line("ab cd", 1.0, Rect(100, 10, 50, 20)), paper())
-    assert [(word.box.x, word.box.right) for word in found] == [(100, 120), (130, 150)]
-
-
-def test_words_far_apart_are_segments_of_their_own() -> None:
-    pixels = paper()
-    ink(pixels, 20, 50, 30, 30, gap=30)
-    found = segments([Line("File Edit", 1.0, Rect(18, 46, 94, 20))], pixels)
-    assert [segment.text for segment in found] == ["File", "Edit"]
-
-
-def test_a_drawn_box_is_found_around_words_and_in_a_row() -> None:
-    pixels = paper()
-    outline(pixels, Rect(100, 100, 90, 34), fill=230)
-    ink(pixels, 125, 111, 40)
-    edges = Edges(pixels)
-    around = edges.around(Rect(123, 109, 44, 16))
-    assert around is not None
-    assert abs(around.x - 100) <= 1
-    assert abs(around.w - 90) <= 2
-    assert edges.boxes_in_row(104, 50, 300) == [around]
 
 
 def test_a_shaded_box_is_found_too_and_an_open_one_is_not() -> None:
