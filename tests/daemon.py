@@ -8,11 +8,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from acud.base.errors import DaemonDown
+from acud.base.errors import Conflict, DaemonDown
 from acud.base.paths import Paths, resolve
 from acud_client import Client
 from tests.fixtures.patience import LONG_S
@@ -126,6 +127,16 @@ class Daemon:
             self.kill()
             raise
         self.process = None
+
+    def tidy(self) -> None:
+        """Have it run without waits and displays, whatever a test has left."""
+        if self.process is None or self.process.poll() is not None:
+            self.start()
+        for wait in self.client.wait_list(limit=1000).waits:
+            with suppress(Conflict):  # it has just ended
+                self.client.wait_cancel(wait.wait_id)
+        for display in self.client.display_list().displays:
+            self.client.display_remove(display.name, force=True)
 
     def _clean_up_after_kill(self) -> None:
         if any(self.paths.displays.glob("*")):

@@ -98,6 +98,17 @@ def ended(daemon: Daemon, wait: WaitInfo, state: str) -> WaitInfo:
 ENDS = {"wait.resolved", "wait.timeout", "wait.cancelled", "wait.failed"}
 
 
+def newest(daemon: Daemon) -> int:
+    """Return the number of the newest event."""
+    return daemon.client.events_since().newest
+
+
+def tidy(daemon: Daemon) -> None:
+    """Leave a daemon that runs to the next test, with no wait, display or ring."""
+    daemon.tidy()
+    until(lambda: not rings(daemon.paths), "no ring")
+
+
 def child(daemon: Daemon, kind: str) -> ChildStatus:
     """Return the one child of that kind."""
     (found,) = (c for c in daemon.client.status().children if c.kind == kind)

@@ -35,10 +35,16 @@ time.sleep(600)
 """A program that leaves its parent and its session."""
 
 
-@pytest.fixture
-def daemon() -> Iterator[Daemon]:
+@pytest.fixture(scope="module")
+def host() -> Iterator[Daemon]:
     with Daemon(settings=BARE + "[daemon]\nrestart_limit = 1000\n") as running:
         yield running
+
+
+@pytest.fixture
+def daemon(host: Daemon) -> Iterator[Daemon]:
+    yield host
+    host.tidy()
 
 
 @pytest.fixture

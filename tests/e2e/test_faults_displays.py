@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -22,11 +21,18 @@ from tests.integration.xserver import XServer
 GOES_ON = Policy(on_display_lost=OnDisplayLost.WAIT)
 
 
-@pytest.fixture
-def daemon(tmp_path: Path) -> Iterator[Daemon]:
-    """A daemon with the judge of the lamp."""
-    with Daemon(settings=faults.settings(faults.Judge(tmp_path))) as running:
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    with Daemon(settings=faults.settings(faults.Judge(tmp_path_factory.mktemp("judge")))) as running:
         yield running
+
+
+@pytest.fixture
+def daemon(running: Daemon) -> Iterator[Daemon]:
+    """A daemon with the judge of the lamp."""
+    yield running
+    running.tidy()
+    faults.until(lambda: not any("capture" in one for one in faults.family(running.paths).values()), "no capture")
 
 
 def _add(daemon: Daemon, server: XServer) -> DisplayInfo:
@@ -128,8 +134,9 @@ def test_a_managed_display_whose_server_is_killed_is_ended(daemon: Daemon) -> No
         faults.judged(daemon, one, "no")
     (x_server,) = (pid for pid, command in faults.family(daemon.paths).items() if command.startswith("Xvfb"))
 
+    newest = faults.newest(daemon)
     faults.kill(x_server)
-    reason = faults.event(daemon, "display.ended", display.name).data["reason"]
+    reason = faults.event(daemon, "display.ended", display.name, newest).data["reason"]
     assert "SIGKILL" in reason
     failed = faults.ended(daemon, failing, "failed")
     assert f"display {display.name} is gone, and nothing starts it again" in failed.message
