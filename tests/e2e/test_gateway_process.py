@@ -40,13 +40,12 @@ def told_of(daemon: Daemon, port: int) -> str:
     return next((reason for reason in daemon.client.status().degraded if f"port {port}" in reason), "")
 
 
-def test_it_is_off_until_asked_for() -> None:
-    with Daemon(settings=BARE) as daemon:
-        assert daemon.client.status().web == {}
-        assert [one for one in daemon.client.status().children if one.kind == "web"] == []
-        said = cli(daemon, "web", "login")
-        assert said.returncode != 0
-        assert "enabled = true" in said.stderr
+def test_it_is_off_until_asked_for(shared: Daemon) -> None:
+    assert shared.client.status().web == {}
+    assert [one for one in shared.client.status().children if one.kind == "web"] == []
+    said = cli(shared, "web", "login")
+    assert said.returncode != 0
+    assert "enabled = true" in said.stderr
 
 
 def test_a_taken_port_is_told_and_no_other_one_is_used() -> None:
@@ -204,26 +203,6 @@ def test_a_daemon_that_comes_and_goes(tmp_path: Path) -> None:
             assert nobody.ask("GET", "/api/me")[0] == 200  # the session outlives the daemon
         nobody.raw.cookies.clear()
         is_down()
-
-
-def test_a_kill_of_the_process_or_the_daemon_is_mended_on_the_same_port() -> None:
-    with Daemon(settings=BARE + f"[web]\nenabled = true\nport = {free_port()}\n") as daemon:
-        url = served(daemon)
-        with Browser(url) as browser:
-            assert browser.login(code(daemon.client)).status_code == 200
-            kept = dict(browser.raw.cookies)
-        killed = child(daemon).pid
-        os.kill(killed, signal.SIGKILL)
-        until(lambda: child(daemon).pid not in (0, killed) and child(daemon).state == "ready", "a new process")
-        assert served(daemon) == url
-        web = child(daemon).pid
-        daemon.kill()
-        until(lambda: not Path(f"/proc/{web}").exists(), "the end of the web process")
-        daemon.start()
-        assert served(daemon) == url
-        with Browser(url) as browser:
-            browser.raw.cookies.update(kept)
-            assert browser.ask("GET", "/api/me")[0] == 200
 
 
 @pytest.mark.parametrize(

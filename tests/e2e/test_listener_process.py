@@ -7,7 +7,10 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from acud_client import Client
 from tests.daemon import Daemon
@@ -17,15 +20,21 @@ from tests.e2e.listener_support import SETTINGS, Foreground, Http, child, findin
 from tests.ports import free_port
 
 
-def test_it_is_off_until_asked_for() -> None:
-    with Daemon(settings=BARE) as daemon:
-        assert not [one for one in daemon.client.status().children if one.kind == "web"]
-        assert finding(daemon) is None
-        assert not (daemon.home / "relay-token").exists()
+@pytest.fixture(scope="module")
+def host() -> Iterator[Daemon]:
+    with Daemon(settings=SETTINGS) as running:
+        yield running
 
 
-def test_a_kill_is_mended_on_the_same_port() -> None:
-    with Daemon(settings=SETTINGS) as daemon, served(daemon) as http:
+def test_it_is_off_until_asked_for(shared: Daemon) -> None:
+    assert not [one for one in shared.client.status().children if one.kind == "web"]
+    assert finding(shared) is None
+    assert not (shared.home / "relay-token").exists()
+
+
+def test_a_kill_is_mended_on_the_same_port(host: Daemon) -> None:
+    daemon = host
+    with served(daemon) as http:
         status, posted = http.post("/feed", {"text": "before"})
         assert status == 200
         killed = child(daemon).pid
@@ -38,16 +47,15 @@ def test_a_kill_is_mended_on_the_same_port() -> None:
         until(lambda: daemon.client.status().degraded == (), "nothing amiss")
 
 
-def test_a_kill_of_the_daemon_takes_it_along_and_the_token_stays() -> None:
-    with Daemon(settings=SETTINGS) as daemon:
-        with served(daemon) as http:
-            kept, web = http.token, child(daemon).pid
-        daemon.kill()
-        until(lambda: not Path(f"/proc/{web}").exists(), "the end of the web process")
-        daemon.start()
-        with served(daemon) as again:
-            assert again.token == kept
-            assert again.get("/health")[0] == 200
+def test_a_kill_of_the_daemon_takes_it_along_and_the_token_stays(host: Daemon) -> None:
+    with served(host) as http:
+        kept, web = http.token, child(host).pid
+    host.kill()
+    until(lambda: not Path(f"/proc/{web}").exists(), "the end of the web process")
+    host.start()
+    with served(host) as again:
+        assert again.token == kept
+        assert again.get("/health")[0] == 200
 
 
 def test_a_taken_port_is_a_clear_fault_and_the_daemon_goes_on() -> None:
@@ -122,27 +130,21 @@ def test_a_second_listener_on_the_port_says_so(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_no_secret_reaches_log_events_or_status() -> None:
-    secret = "a-token-that-nobody-may-see"
-    with Daemon(settings=SETTINGS + f'token = "{secret}"\n[daemon]\ndebug = true\n') as daemon:
+def test_no_token_and_no_backends_key_reaches_answers_log_events_or_status() -> None:
+    secret, key = "a-token-that-nobody-may-see", "sk-or-nobody-may-see-this-one"
+    backend = f'[backends.openrouter]\napi_key = "{key}"\n[analysis]\nenabled = false\nbackend = "openrouter"\n'
+    with Daemon(settings=SETTINGS + f'token = "{secret}"\n[daemon]\ndebug = true\n' + backend) as daemon:
         with served_with(daemon, secret) as http:
-            assert http.get("/health")[0] == 200
+            status, told = http.post("/agent/config", {"openrouterApiKey": "sk-or-another", "maxTokens": 50})
+            assert (status, told["config"]["hasApiKey"], told["config"]["maxTokens"]) == (200, True, 50)
+            answers = [http.raw.get(path).text for path in ("/agent/config", "/health", "/agent/context")]
             http.raw.headers["Authorization"] = f"Bearer {secret}x"
             assert http.get(f"/feed?token={secret}")[0] == 401
-        told = [daemon.log(), str(daemon.client.status()), str(daemon.client.doctor()), str(events(daemon.client))]
-        assert not [text for text in told if secret in text]
+        answers += [str(told), daemon.log(), str(daemon.client.status())]
+        answers += [str(daemon.client.doctor()), str(events(daemon.client))]
+        assert not [text for text in answers if secret in text or "sk-or" in text]
         command = Path(f"/proc/{child(daemon).pid}/cmdline").read_text()
         assert secret not in command
-
-
-def test_a_backends_key_is_told_of_and_never_told() -> None:
-    key = "sk-or-nobody-may-see-this-one"
-    backend = f'[backends.openrouter]\napi_key = "{key}"\n[analysis]\nenabled = false\nbackend = "openrouter"\n'
-    with Daemon(settings=SETTINGS + backend) as daemon, served(daemon) as http:
-        status, told = http.post("/agent/config", {"openrouterApiKey": "sk-or-another", "maxTokens": 50})
-        assert (status, told["config"]["hasApiKey"], told["config"]["maxTokens"]) == (200, True, 50)
-        answers = [http.raw.get(path).text for path in ("/agent/config", "/health", "/agent/context")]
-        assert "sk-or" not in str(told) + "".join(answers) + daemon.log()
 
 
 def served_with(daemon: Daemon, secret: str) -> Http:
