@@ -65,23 +65,22 @@ def test_the_watchdog_of_another_process_is_not_fed(tmp_path: Path) -> None:
         assert systemd.next() == b"STOPPING=1"
 
 
-@pytest.mark.parametrize(
-    ("prefix", "words"),
-    [((), "programs may gain privileges (sudo), "), (("setpriv", "--no-new-privs"), "no new privileges, ")],
-)
-def test_the_doctor_says_how_closed_it_runs(prefix: tuple[str, ...], words: str) -> None:
-    if not prefix and "NoNewPrivs:\t1" in Path("/proc/self/status").read_text():
-        pytest.skip("these tests themselves run without new privileges")
-    with Daemon(settings=SCRIPTED, prefix=prefix) as daemon:
-        (found,) = (one for one in daemon.client.doctor().findings if one.part == "confinement")
-        assert (found.level, found.text.startswith(words)) == ("ok", True)
+def _is_confined(daemon: Daemon, words: str) -> bool:
+    (found,) = (one for one in daemon.client.doctor().findings if one.part == "confinement")
+    return found.level == "ok" and found.text.startswith(words)
 
 
-def test_it_leaves_no_core(tmp_path: Path) -> None:
-    with Daemon(settings=SCRIPTED) as daemon:
-        limits = Path(f"/proc/{daemon.pid}/limits").read_text()
-        (line,) = (line for line in limits.splitlines() if line.startswith("Max core file size"))
-        assert line.split()[4:6] == ["0", "0"]
+def test_the_doctor_says_how_closed_it_runs(shared: Daemon) -> None:
+    if "NoNewPrivs:\t1" not in Path("/proc/self/status").read_text():
+        assert _is_confined(shared, "programs may gain privileges (sudo), ")
+    with Daemon(settings=SCRIPTED, prefix=("setpriv", "--no-new-privs")) as daemon:
+        assert _is_confined(daemon, "no new privileges, ")
+
+
+def test_it_leaves_no_core(shared: Daemon) -> None:
+    limits = Path(f"/proc/{shared.pid}/limits").read_text()
+    (line,) = (line for line in limits.splitlines() if line.startswith("Max core file size"))
+    assert line.split()[4:6] == ["0", "0"]
 
 
 @pytest.fixture

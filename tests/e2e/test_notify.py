@@ -28,11 +28,11 @@ def server() -> Iterator[NotificationServer]:
         yield running
 
 
-@pytest.fixture
-def daemon(server: NotificationServer) -> Iterator[Daemon]:
-    """A daemon that is patient with its server, which is a thread of the test."""
-    with _notifying(server, timeout_s=60) as running:
-        yield running
+@pytest.fixture(scope="module")
+def steady() -> Iterator[tuple[NotificationServer, Daemon]]:
+    """A server, and a daemon that tests ask to show less than four things a minute."""
+    with NotificationServer() as server, _notifying(server, timeout_s=60) as running:
+        yield server, running
 
 
 def _notifying(server: NotificationServer, *, timeout_s: int) -> Daemon:
@@ -50,7 +50,12 @@ def cli(daemon: Daemon) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=daemon.env, capture_output=True, text=True, timeout=60, check=False)
 
 
-def test_ends_of_waits_tasks_takeovers_and_displays_are_told(daemon: Daemon, server: NotificationServer) -> None:
+def test_ends_of_waits_tasks_takeovers_and_displays_are_told(server: NotificationServer) -> None:
+    with _notifying(server, timeout_s=60) as daemon:  # patient with its server, which is a thread of the test
+        _check_what_is_told(daemon, server)
+
+
+def _check_what_is_told(daemon: Daemon, server: NotificationServer) -> None:
     client = daemon.client
     assert json.loads(cli(daemon).stdout)["server"] == "keeper"
     display = client.display_create(320, 240).display
@@ -82,7 +87,8 @@ def test_ends_of_waits_tasks_takeovers_and_displays_are_told(daemon: Daemon, ser
     assert [one.title for one in server.shown[4:]] == ["Task failed", "acud"]
 
 
-def test_a_dead_display_is_told(daemon: Daemon, server: NotificationServer) -> None:
+def test_a_dead_display_is_told(steady: tuple[NotificationServer, Daemon]) -> None:
+    server, daemon = steady
     made = daemon.client.display_create(320, 240).display
     folder = daemon.paths.displays / made.name.lstrip(":")
     marker = f"{folder}".encode()
@@ -120,21 +126,20 @@ def test_nobody_to_take_them_is_told_and_holds_nothing_up(server: NotificationSe
         assert "bus_address" in found(daemon)[2]
 
 
-def test_a_relay_that_is_killed_comes_back_and_shows_the_next(daemon: Daemon, server: NotificationServer) -> None:
-    client = daemon.client
+def test_a_relay_that_is_killed_comes_back_and_shows_the_next(steady: tuple[NotificationServer, Daemon]) -> None:
+    server, client = steady[0], steady[1].client
+    shown = len(server.shown)
     client.notify_test()
     (relay,) = (child for child in client.status().children if child.kind == "relay")
     os.kill(relay.pid, signal.SIGKILL)
     client.notify_test()
-    assert len(server.shown) == 2
+    assert len(server.shown) == shown + 2
 
 
-def test_off_means_off(server: NotificationServer) -> None:
-    with Daemon(settings=SCRIPTED + BARE, env={"DBUS_SESSION_BUS_ADDRESS": server.address}) as daemon:
-        with pytest.raises(InvalidRequest, match="notifications are off"):
-            daemon.client.notify_test()
-        task = daemon.client.task_register("Export", isolated_display=False).view.task
-        daemon.client.task_update(task.task_id, status=TaskStatus.FAILED)
-        assert not [child for child in daemon.client.status().children if child.kind == "relay"]
-        assert not [one for one in daemon.client.doctor().findings if one.part == "notify"]
-    assert server.shown == []
+def test_off_means_off(shared: Daemon) -> None:
+    with pytest.raises(InvalidRequest, match="notifications are off"):
+        shared.client.notify_test()
+    task = shared.client.task_register("Export", isolated_display=False).view.task
+    shared.client.task_update(task.task_id, status=TaskStatus.FAILED)
+    assert not [child for child in shared.client.status().children if child.kind == "relay"]
+    assert not [one for one in shared.client.doctor().findings if one.part == "notify"]
