@@ -519,6 +519,7 @@ async def _until_it_removes(fleet: Rig, slow: pytest.MonkeyPatch) -> str:
         return await removed.get()
 
 
+@pytest.mark.long
 def test_it_goes_on_where_each_has_an_account_and_signs(tmp_path: Path) -> None:
     seeds = tmp_path / "seeds"
     seeds.mkdir()

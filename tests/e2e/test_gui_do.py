@@ -164,6 +164,7 @@ def test_a_page_is_read_back_scrolled_and_answered(client: Client) -> None:
         says(client, display, "the list was scrolled")
 
 
+@pytest.mark.long  # Chromium does the same above
 @pytest.mark.skipif(not firefox(), reason="no firefox")
 def test_a_page_in_firefox_is_acted_on_and_read_back(client: Client) -> None:
     with firefox_page_shown(client) as display:
@@ -201,6 +202,7 @@ def test_a_page_in_firefox_is_acted_on_and_read_back(client: Client) -> None:
         says(client, display, "leaving 2026-12-24")
 
 
+@pytest.mark.long  # tests/integration/test_accessibility_lists.py reads such lists
 @pytest.mark.skipif(bool(grounding_desktop.missing("gtk4")), reason="no GTK 4")
 def test_lists_and_menus_of_gtk_4_are_chosen_in_where_their_popovers_are(client: Client) -> None:
     with running(client, "Choices", "the File menu button", SYSTEM_PYTHON, str(GTK_4_PROGRAM)) as display:
@@ -221,7 +223,7 @@ def test_lists_and_menus_of_gtk_4_are_chosen_in_where_their_popovers_are(client:
             says(client, display, told)
 
 
-@pytest.mark.parametrize("qt", ["5", "6"])
+@pytest.mark.parametrize("qt", [pytest.param("5", marks=pytest.mark.long), "6"])
 def test_qt_is_read_back_and_a_dialog_that_closes_is_success(client: Client, qt: str) -> None:
     if missing := grounding_desktop.missing(f"PyQt{qt}"):
         pytest.skip(missing)
