@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
-import threading
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import pytest
 
@@ -31,23 +26,38 @@ from tests.e2e import faults
 from tests.e2e.desktop import Desk, decoded, titled
 from tests.e2e.faults import Judge
 from tests.fixtures.painter import Painter
-from tests.integration.ollama_server import Manner, OllamaServer
+from tests.integration.ollama_server import Manner, OllamaServer, OllamaThread
 
+_NONSENSE: dict[Manner, str] = {"500": "judge_down", "not_json": "unparsable"}
+_SILENT: tuple[Manner, ...] = ("hang", "trickle")
 _LATE_S = 20.0
 """More than a loaded machine needs, and far less than the judge's own time limit."""
 
 
-@pytest.fixture
-def judge(tmp_path: Path) -> Judge:
-    """The judge of the lamp."""
-    return Judge(tmp_path)
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> Judge:
+    """The judge of the lamp, of every daemon here."""
+    return Judge(tmp_path_factory.mktemp("judge"))
 
 
 @pytest.fixture
-def daemon(judge: Judge) -> Iterator[Daemon]:
-    """A daemon with the judge of the lamp."""
-    with Daemon(settings=faults.settings(judge)) as running:
+def judge(script: Judge) -> Judge:
+    """The judge of the lamp as it is at first."""
+    script.set()
+    return script
+
+
+@pytest.fixture(scope="module")
+def running(script: Judge) -> Iterator[Daemon]:
+    with Daemon(settings=faults.settings(script)) as running:
         yield running
+
+
+@pytest.fixture
+def daemon(running: Daemon) -> Iterator[Daemon]:
+    """A daemon with the judge of the lamp."""
+    yield running
+    running.tidy()
 
 
 def _evaluations(daemon: Daemon, wait: WaitInfo, count: int) -> list[tuple[float, Answer, str]]:
@@ -128,36 +138,10 @@ def test_a_wait_outlives_the_calls_that_hang_and_is_judged_by_the_mended_judge(j
             faults.ended(daemon, wait, "resolved")
 
 
-class _Ollama:
-    """The loopback server that plays Ollama, in a thread with a loop of its own."""
-
-    def __init__(self, manner: Manner) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever)
-        self.server = OllamaServer("eye", manner=manner)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        asyncio.run_coroutine_threadsafe(self.server.__aenter__(), self._loop).result(30)
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
-        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(30)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-    async def _end(self) -> None:
-        await self.server.__aexit__(None, None, None)
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
-
-    def settings(self, judge: Judge, timeout_s: float) -> str:
-        """Return the settings of a daemon whose judge is this server; the scripted one is there, too."""
-        ollama = {"url": self.server.url, "model": "eye", "timeout_s": timeout_s}
-        return faults.settings(judge, vision={"backend": "ollama"}, ollama=ollama)
+def _answered_by(ollama: OllamaServer, judge: Judge, timeout_s: float) -> Daemon:
+    """Return a daemon whose judge is this server; the scripted one is there, too."""
+    table = {"url": ollama.url, "model": "eye", "timeout_s": timeout_s}
+    return Daemon(settings=faults.settings(judge, vision={"backend": "ollama"}, ollama=table))
 
 
 def _other(daemon: Daemon, display: DisplayInfo) -> None:
@@ -168,35 +152,36 @@ def _other(daemon: Daemon, display: DisplayInfo) -> None:
         faults.ended(daemon, wait, "resolved")
 
 
-@pytest.mark.parametrize(
-    ("manner", "code"), [("500", "judge_down"), ("garbage", "unparsable"), ("not_json", "unparsable")]
-)
-def test_an_ollama_that_answers_nonsense(judge: Judge, manner: Manner, code: str) -> None:
-    with _Ollama(manner) as ollama, Daemon(settings=ollama.settings(judge, timeout_s=60.0)) as daemon:
+def test_an_ollama_that_answers_nonsense(judge: Judge) -> None:
+    with OllamaThread("eye") as ollama, _answered_by(ollama, judge, 60.0) as daemon:
         display = daemon.client.display_create().display
-        wait = daemon.client.wait_create(Criteria("the bar is full"), display=display.name).wait
-        told = faults.judged(daemon, wait, "unknown", code)
-        assert told.state.value == "watching"
-        _other(daemon, display)
-        ollama.server.manner = "normal"
-        assert faults.ended(daemon, wait, "resolved").verdict.detail == "the bar is full"
-        rows = daemon.client.wait_show(wait.wait_id).evaluations
-        assert {row.verdict.answer.value for row in rows} == {"unknown", "yes"}
+        for manner, code in _NONSENSE.items():
+            ollama.manner = manner
+            wait = daemon.client.wait_create(Criteria(f"the bar of {code} is full"), display=display.name).wait
+            told = faults.judged(daemon, wait, "unknown", code)
+            assert told.state.value == "watching"
+            _other(daemon, display)
+            ollama.manner = "normal"
+            assert faults.ended(daemon, wait, "resolved").verdict.detail == "the bar is full"
+            rows = daemon.client.wait_show(wait.wait_id).evaluations
+            assert {row.verdict.answer.value for row in rows} == {"unknown", "yes"}
 
 
-@pytest.mark.parametrize("manner", ["hang", "trickle"])
-def test_an_ollama_that_never_answers(judge: Judge, manner: Manner) -> None:
-    with _Ollama(manner) as ollama, Daemon(settings=ollama.settings(judge, timeout_s=1.0)) as daemon:
+def test_an_ollama_that_never_answers(judge: Judge) -> None:
+    with OllamaThread("eye") as ollama, _answered_by(ollama, judge, 1.0) as daemon:
         display = daemon.client.display_create().display
-        wait = daemon.client.wait_create(Criteria("the bar is full"), display=display.name, timeout_s=600).wait
-        _other(daemon, display)
-        faults.judged(daemon, wait, "unknown", "judge_down")
-        daemon.client.wait_update(wait.wait_id, timeout_s=2.0)
-        told = faults.ended(daemon, wait, "timeout")
-        assert told.ended_utc_s - told.deadline_utc_s < _LATE_S
-        assert "judge_down" in told.message
-        lived_s = told.ended_utc_s - told.created_utc_s
-        assert 1 <= len(ollama.server.asked) <= 2 + lived_s / 1.9  # a second, and a pause of one at least
+        for manner in _SILENT:
+            ollama.manner = manner
+            before = len(ollama.asked)
+            wait = daemon.client.wait_create(Criteria("the bar is full"), display=display.name, timeout_s=600).wait
+            _other(daemon, display)
+            faults.judged(daemon, wait, "unknown", "judge_down")
+            daemon.client.wait_update(wait.wait_id, timeout_s=2.0)
+            told = faults.ended(daemon, wait, "timeout")
+            assert told.ended_utc_s - told.deadline_utc_s < _LATE_S
+            assert "judge_down" in told.message
+            lived_s = told.ended_utc_s - told.created_utc_s
+            assert 1 <= len(ollama.asked) - before <= 2 + lived_s / 1.9  # a second, and a pause of one at least
 
 
 def test_a_window_that_reappears_before_its_absence_is_pictured_is_there(judge: Judge) -> None:
