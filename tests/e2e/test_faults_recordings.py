@@ -6,9 +6,8 @@ import itertools
 import random
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -61,10 +60,16 @@ def playable(recording: RecordingInfo, daemon: Daemon) -> None:
     assert len(on_disk) == 2 * len(kept)
 
 
+@pytest.fixture(scope="module")
+def host() -> Iterator[Daemon]:
+    with Daemon(settings=SCRIPTED + BARE + NO_TASKS + "[daemon]\nrestart_limit = 1000\n") as daemon:
+        yield daemon
+
+
 @pytest.fixture
-def screen() -> Any:
-    with Daemon(settings=SCRIPTED + BARE + NO_TASKS) as daemon:
-        yield daemon, daemon.client.display_create(320, 240).display
+def screen(host: Daemon) -> Iterator[tuple[Daemon, DisplayInfo]]:
+    yield host, host.client.display_create(320, 240).display
+    host.tidy()
 
 
 @pytest.mark.parametrize("kind", ["recorder", "capture"])
@@ -252,36 +257,35 @@ def test_old_ones_go_and_the_one_being_made_stays(tmp_path: Path) -> None:
 # ---- random moments ------------------------------------------------------------------------------------------------
 
 
-def _killed_at_random(runs: int, seed: int) -> None:
+def _killed_at_random(screen: tuple[Daemon, DisplayInfo], runs: int, seed: int) -> None:
     chance = random.Random(seed)
-    with Daemon(settings=SCRIPTED + BARE + NO_TASKS + "[daemon]\nrestart_limit = 1000\n") as daemon:
-        display = daemon.client.display_create(320, 240).display
-        for _ in range(runs):
-            began = daemon.client.record_start(display.name, fps=20).recording
-            with Desk(display.name, display.auth_file) as desk:
-                when(daemon, began.recording_id, lambda now: now.frames > 0, "the first frame")
-                end_s = time.monotonic() + chance.uniform(0.0, 1.5)
-                while time.monotonic() < end_s:
-                    desk.fill(BOX, chance.randrange(0x1000000))
-                    time.sleep(0.01)
-                victim = chance.choice(["recorder", "capture", "supervisor"])
-                if victim == "supervisor":
-                    daemon.kill()
-                    daemon.start()
-                else:
-                    kill(pid_of(daemon, victim))
-                paint(desk, daemon, began.recording_id, 0x40C0FF)
-                ended = daemon.client.record_stop(began.recording_id).recording
-            playable(ended, daemon)
-            daemon.client.record_delete(began.recording_id)
-        assert daemon.client.display_list().displays[0].state is DisplayState.UP
+    daemon, display = screen
+    for _ in range(runs):
+        began = daemon.client.record_start(display.name, fps=20).recording
+        with Desk(display.name, display.auth_file) as desk:
+            when(daemon, began.recording_id, lambda now: now.frames > 0, "the first frame")
+            end_s = time.monotonic() + chance.uniform(0.0, 1.5)
+            while time.monotonic() < end_s:
+                desk.fill(BOX, chance.randrange(0x1000000))
+                time.sleep(0.01)
+            victim = chance.choice(["recorder", "capture", "supervisor"])
+            if victim == "supervisor":
+                daemon.kill()
+                daemon.start()
+            else:
+                kill(pid_of(daemon, victim))
+            paint(desk, daemon, began.recording_id, 0x40C0FF)
+            ended = daemon.client.record_stop(began.recording_id).recording
+        playable(ended, daemon)
+        daemon.client.record_delete(began.recording_id)
+    assert daemon.client.display_list().displays[0].state is DisplayState.UP
 
 
-def test_killed_at_random_moments_it_plays() -> None:
-    _killed_at_random(5, 20261122)
+def test_killed_at_random_moments_it_plays(screen: tuple[Daemon, DisplayInfo]) -> None:
+    _killed_at_random(screen, 5, 20261122)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(1200)
-def test_killed_at_fifty_random_moments_it_plays() -> None:
-    _killed_at_random(50, random.SystemRandom().randrange(1 << 32))
+def test_killed_at_fifty_random_moments_it_plays(screen: tuple[Daemon, DisplayInfo]) -> None:
+    _killed_at_random(screen, 50, random.SystemRandom().randrange(1 << 32))

@@ -9,9 +9,9 @@ import pytest
 
 from acud.base.errors import InvalidRequest
 from acud.protocol.events import Event
-from acud.types import RouteName, WakeAddress, WakeState
+from acud.types import DisplayInfo, RouteName, WakeAddress, WakeState
+from acud_client import Client
 from acud_client.stream import Trimmed
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.fleet_support import HOLDS, host, joined, resolved, settled, stored, taken, wake_of
@@ -189,9 +189,7 @@ def _given(acud: CommandLine, *arguments: str) -> str:
     return faults.until(said, "wakes")
 
 
-def test_the_route_wants_a_fleet(tmp_path: Path) -> None:
-    with Daemon(faults.settings()) as daemon:
-        name = daemon.client.display_create(64, 64).display.name
-        with pytest.raises(InvalidRequest, match="route fleet is not set up") as caught:
-            daemon.client.wait_create(HOLDS, display=name, wake=WakeAddress(routes=(RouteName.FLEET,)))
-        assert caught.value.hint == "it needs url in [fleet]"
+def test_the_route_wants_a_fleet(client: Client, view: DisplayInfo) -> None:
+    with pytest.raises(InvalidRequest, match="route fleet is not set up") as caught:
+        client.wait_create(HOLDS, display=view.name, wake=WakeAddress(routes=(RouteName.FLEET,)))
+    assert caught.value.hint == "it needs url in [fleet]"
