@@ -26,7 +26,7 @@ BARE = '[evaluator]\nworkers = 1\n[display]\nwindow_manager = "none"\nsession_bu
 PATIENT_TMUX = "[pty]\ntimeout_s = 20\n"
 LONGEST = (
     "gui_do", "fleet_rearm", "dashboard_tasks", "dashboard_states", "readme", "faults_recordings", "faults_supervisor",
-    "action_waits", "faults_children", "wakes", "baselines_restart", "gateway_process", "fleet_wakes", "commentary",
+    "action_waits", "wakes", "baselines_restart", "gateway_process", "fleet_wakes", "commentary",
     "cli_daemon", "screens_replay", "agent", "waits_displays", "upkeep", "fleet", "recordings", "terminals",
 )  # fmt: skip
 """Files that take over a minute, the longest first: a worker that gets one at the end keeps all others waiting."""

@@ -23,26 +23,54 @@ from tests.e2e.faults import Judge
 from tests.e2e.scribbler import Scribbler
 from tests.fixtures.painter import Painter
 
-ONE_DEATH = {"restart_limit": 1, "restart_window_s": 3600}
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> Judge:
+    """The judge of the lamp, of every daemon here."""
+    return Judge(tmp_path_factory.mktemp("judge"))
 
 
 @pytest.fixture
-def judge(tmp_path: Path) -> Judge:
-    """The judge of the lamp."""
-    return Judge(tmp_path)
+def judge(script: Judge) -> Judge:
+    """The judge of the lamp as it is at first."""
+    script.set()
+    return script
 
 
-@pytest.fixture
-def daemon(judge: Judge) -> Iterator[Daemon]:
-    """A daemon that gives a child up after its second death."""
-    with Daemon(settings=faults.settings(judge, daemon=ONE_DEATH | {"child_silent_s": 600})) as running:
+def _hosted(judge: Judge, **daemon: int) -> Daemon:
+    return Daemon(settings=faults.settings(judge, daemon={"restart_limit": 10_000, "child_silent_s": 600, **daemon}))
+
+
+@pytest.fixture(scope="module")
+def patient(script: Judge) -> Iterator[Daemon]:
+    with _hosted(script) as running:
         yield running
 
 
 @pytest.fixture
-def strict(judge: Judge) -> Iterator[Daemon]:
+def daemon(patient: Daemon, judge: Judge) -> Iterator[Daemon]:
+    """A daemon whose children may be killed as often as a test likes."""
+    yield patient
+    faults.tidy(patient)
+
+
+@pytest.fixture(scope="module")
+def impatient(script: Judge) -> Iterator[Daemon]:
+    with _hosted(script, child_silent_s=12) as running:
+        yield running
+
+
+@pytest.fixture
+def strict(impatient: Daemon, judge: Judge) -> Iterator[Daemon]:
     """The same, which calls a child hung after as many silent seconds as a loaded machine does not take."""
-    with Daemon(settings=faults.settings(judge, daemon=ONE_DEATH | {"child_silent_s": 12})) as running:
+    yield impatient
+    faults.tidy(impatient)
+
+
+@pytest.fixture
+def mortal(judge: Judge) -> Iterator[Daemon]:
+    """A daemon that gives a child up after its second death."""
+    with _hosted(judge, restart_limit=1, restart_window_s=3600) as running:
         yield running
 
 
@@ -62,12 +90,12 @@ def test_a_capture_killed_while_it_grabs(daemon: Daemon) -> None:
     wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
     with closing(Painter(display)) as painter, Scribbler(display.name, display.auth_file):
         faults.judged(daemon, wait, "no")
-        before = client.look(display=display.name)
+        before, newest = client.look(display=display.name), faults.newest(daemon)
         capture = faults.child(daemon, "capture")
         faults.kill(capture.pid)
         again = faults.running(daemon, "capture", not_pid=capture.pid)
         assert (again.restarts, "signal 9" in again.reason) == (1, True)
-        told = faults.event(daemon, "child.restarted", f"capture {display.name}")
+        told = faults.event(daemon, "child.restarted", f"capture {display.name}", newest)
         assert "signal 9" in told.data["reason"]
         after = client.look(display=display.name)
         assert after.frame > before.frame  # numbers go on
@@ -113,9 +141,9 @@ def test_a_capture_whose_ring_runs_ahead_of_the_clock_is_ended_and_numbers_go_on
 @pytest.mark.parametrize(
     ("kind", "message", "words"),
     [
-        ("capture", {"type": "notice", "frame": 2**64 - 1, "epoch": 1, "mono_ns": 1}, "frame must be at most"),
-        ("capture", {"type": "notice", "frame": 2**52, "epoch": 1, "mono_ns": 1}, "cannot have come"),
-        ("capture", {"type": "notice", "frame": 1, "epoch": 1, "mono_ns": 1, "tiles": b"x" * 1000}, "not there"),
+        ("capture", {"type": "notice", "frame": 2**64 - 1, "epoch": 0, "mono_ns": 1}, "frame must be at most"),
+        ("capture", {"type": "notice", "frame": 2**52, "epoch": 0, "mono_ns": 1}, "cannot have come"),
+        ("capture", {"type": "notice", "frame": 1, "epoch": 0, "mono_ns": 1, "tiles": b"x" * 1000}, "not there"),
         ("capture", {"type": "heartbeat", "newest": {":9999": (1, 1)}}, "no source of display"),
         (
             "capture",
@@ -133,21 +161,24 @@ def test_a_child_that_says_what_cannot_be_is_ended_and_nobody_else(
     client, pid = daemon.client, daemon.pid
     display = client.display_create().display
     before = client.look(display=display.name)
-    liar = faults.child(daemon, kind)
+    liar = faults.running(daemon, kind)
+    others = [child for child in client.status().children if child.kind != kind]
     if message["type"] in {"notice", "source_hello"}:
-        message = {**message, "source": display.name}
-    for generation in range(9, 0, -1):  # one of these is the child's; its successor's is not told again
-        with zmq.Context() as context, context.socket(zmq.DEALER) as socket:
-            socket.setsockopt(zmq.ROUTING_ID, f"{kind}/{liar.name}/{generation}".encode())
-            socket.connect(daemon.paths.endpoint("children"))
-            socket.send(msgpack.packb(message))
+        message = {**message, "source": display.name} | ({"epoch": before.epoch} if "epoch" in message else {})
+    with zmq.Context() as context:
+        for generation in range(99, 0, -1):  # one of these is the child's; its successor's is not told again
+            with context.socket(zmq.DEALER) as socket:
+                socket.setsockopt(zmq.ROUTING_ID, f"{kind}/{liar.name}/{generation}".encode())
+                socket.connect(daemon.paths.endpoint("children"))
+                socket.send(msgpack.packb(message))
     again = faults.running(daemon, kind, not_pid=liar.pid)
     assert "said what cannot be" in again.reason
     assert words in again.reason
     after = client.look(display=display.name)
     assert client.status().pid == pid
     assert before.frame <= after.frame <= before.frame + 1
-    assert [child.restarts for child in client.status().children if child.kind != kind] == [0]
+    now = [child for child in client.status().children if child.kind != kind]
+    assert [(child.pid, child.restarts) for child in now] == [(child.pid, child.restarts) for child in others]
 
 
 def test_an_evaluator_killed_amid_a_job(daemon: Daemon, judge: Judge) -> None:
@@ -157,13 +188,14 @@ def test_an_evaluator_killed_amid_a_job(daemon: Daemon, judge: Judge) -> None:
     with closing(Painter(display)) as painter:
         painter.lamp(on=True)
         wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
-        victim = _busy(daemon)
+        victim, newest = _busy(daemon), faults.newest(daemon)
+        before = faults.child(daemon, "evaluator").restarts
         judge.set()
         faults.kill(victim)
         faults.ended(daemon, wait, "resolved")
     again = faults.running(daemon, "evaluator", not_pid=victim)
-    assert again.restarts == 1
-    assert "signal 9" in faults.event(daemon, "child.restarted", "evaluator 0").data["reason"]
+    assert again.restarts == before + 1
+    assert "signal 9" in faults.event(daemon, "child.restarted", "evaluator 0", newest).data["reason"]
 
 
 def test_another_evaluator_takes_the_job_of_a_killed_one(judge: Judge) -> None:
@@ -191,11 +223,11 @@ def test_an_evaluator_that_hangs_is_replaced(strict: Daemon, judge: Judge) -> No
     with closing(Painter(display)) as painter:
         painter.lamp(on=True)
         wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
-        victim = _busy(daemon)
+        victim, newest = _busy(daemon), faults.newest(daemon)
         judge.set()
         faults.kill(victim, signal.SIGSTOP)
         faults.ended(daemon, wait, "resolved")
-    assert "silent" in faults.event(daemon, "child.restarted", "evaluator 0").data["reason"]
+    assert "silent" in faults.event(daemon, "child.restarted", "evaluator 0", newest).data["reason"]
     assert faults.running(daemon, "evaluator", not_pid=victim).restarts == 1
 
 
@@ -205,15 +237,15 @@ def test_a_capture_that_hangs_is_replaced(strict: Daemon) -> None:
     wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
     with closing(Painter(display)) as painter:
         faults.judged(daemon, wait, "no")
-        capture = faults.child(daemon, "capture")
+        capture, newest = faults.child(daemon, "capture"), faults.newest(daemon)
         faults.kill(capture.pid, signal.SIGSTOP)
         painter.lamp(on=True)
         faults.ended(daemon, wait, "resolved")
-        assert "silent" in faults.event(daemon, "child.restarted", f"capture {display.name}").data["reason"]
+        assert "silent" in faults.event(daemon, "child.restarted", f"capture {display.name}", newest).data["reason"]
 
 
-def test_an_evaluator_that_crashes_for_ever_is_given_up_loudly(daemon: Daemon) -> None:
-    client = daemon.client
+def test_an_evaluator_that_crashes_for_ever_is_given_up_loudly(mortal: Daemon) -> None:
+    daemon, client = mortal, mortal.client
     display = client.display_create().display
     wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name, timeout_s=600).wait
     faults.judged(daemon, wait, "no")
@@ -234,8 +266,8 @@ def test_an_evaluator_that_crashes_for_ever_is_given_up_loudly(daemon: Daemon) -
     faults.ended(daemon, wait, "timeout")
 
 
-def test_a_capture_that_crashes_for_ever_is_given_up_loudly(daemon: Daemon) -> None:
-    client = daemon.client
+def test_a_capture_that_crashes_for_ever_is_given_up_loudly(mortal: Daemon) -> None:
+    daemon, client = mortal, mortal.client
     display = client.display_create().display
     wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name, timeout_s=600).wait
     faults.judged(daemon, wait, "no")
