@@ -42,6 +42,7 @@ class Bench(Struct):
     task_id: str
     passes: dict[str, str]
     session: str
+    browser: Browser
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +61,9 @@ def bench() -> Iterator[Bench]:
         session = new_secret()
         client.web_login_redeem(digest_of(code(client)), digest_of(session))
         passes["session"] = session
-        yield Bench(served(daemon), display, task, passes, session)
+        url = served(daemon)
+        with Browser(url) as browser:
+            yield Bench(url, display, task, passes, session, browser)
         assert "Traceback" not in daemon.log()
         assert [one for one in [*passes.values(), session] if one in daemon.log()] == []
 
@@ -83,11 +86,12 @@ def refusal(row: Row, bench: Bench, bearer: str = "", head: dict[str, str] | Non
 
 def asked(row: Row, path: str, bench: Bench, bearer: str = "", head: dict[str, str] | None = None) -> tuple[int, bytes]:
     given = {"Authorization": f"Bearer {bearer}"} if bearer else {}
-    with Browser(bench.url) as browser:
-        if row.method == "WS":
-            return browser.socket(path, given | (head or {})), b""
-        body = {"json": LEAST.get(row.path.rpartition("/")[2], {})} if row.has_body else {}
-        return browser.first(row.method, path, headers=given | (head or {}), **body)
+    if row.method == "WS":
+        return bench.browser.socket(path, given | (head or {})), b""
+    body = {"json": LEAST.get(row.path.rpartition("/")[2], {})} if row.has_body else {}
+    found = bench.browser.first(row.method, path, headers=given | (head or {}), **body)
+    bench.browser.raw.cookies.clear()
+    return found
 
 
 def test_only_these_are_public() -> None:

@@ -12,7 +12,7 @@ from mcp.client import Client
 from acud.base.errors import NotFound
 from acud.types import WaitState
 from tests.daemon import Daemon
-from tests.e2e.mcp_support import ERAS, fault, stdio, value
+from tests.e2e.mcp_support import fault, stdio, value
 
 pytestmark = pytest.mark.asyncio
 
@@ -34,13 +34,13 @@ class Tools:
         return fault(await self._client.call_tool(tool, arguments))
 
 
-@pytest.fixture(params=ERAS)
-def connect(request: pytest.FixtureRequest, daemon: Daemon) -> Any:
-    """What makes the tools of a connected client, in each era."""
+@pytest.fixture
+def connect(daemon: Daemon) -> Any:
+    """What makes the tools of a connected client."""
 
     @asynccontextmanager
     async def connected() -> AsyncIterator[Tools]:
-        async with stdio(daemon.home, "--caps", "core,tasks", mode=request.param) as client:
+        async with stdio(daemon.home, "--caps", "core,tasks", mode="auto") as client:
             yield Tools(client)
 
     return connected

@@ -56,10 +56,18 @@ def http(daemon: Daemon) -> Iterator[HttpServer]:
 
 
 @pytest.fixture(params=[f"{way}-{era}" for way in ("stdio", "http") for era in ERAS])
-def connect(request: pytest.FixtureRequest, daemon: Daemon, http: HttpServer, display: DisplayInfo) -> Any:
+def connect_each_way(request: pytest.FixtureRequest, daemon: Daemon, http: HttpServer, display: DisplayInfo) -> Any:
     """What makes a connected client, over each way in each era."""
-    way, era = request.param.split("-")
+    return _connecting(*request.param.split("-"), daemon, http)
 
+
+@pytest.fixture
+def connect(daemon: Daemon, http: HttpServer, display: DisplayInfo) -> Any:
+    """What makes a connected client, for what is the same over each way in each era."""
+    return _connecting("http", "auto", daemon, http)
+
+
+def _connecting(way: str, era: str, daemon: Daemon, http: HttpServer) -> Any:
     @asynccontextmanager
     async def connected() -> AsyncIterator[Client]:
         async with http.client(era) if way == "http" else stdio(daemon.home, mode=era) as client:
@@ -69,8 +77,8 @@ def connect(request: pytest.FixtureRequest, daemon: Daemon, http: HttpServer, di
     return connected
 
 
-async def test_a_wait_from_first_to_last(connect: Any) -> None:
-    async with connect() as client:
+async def test_a_wait_from_first_to_last(connect_each_way: Any) -> None:
+    async with connect_each_way() as client:
         armed = value(
             await client.call_tool("smart_wait", {"wake_when": NEVER, "timeout": 500, "target": "region:0,0,64,64"})
         )
@@ -118,9 +126,9 @@ async def test_seeing(connect: Any, display: DisplayInfo) -> None:
 
 
 async def test_a_session_that_was_told_a_scene_is_told_what_changes(
-    connect: Any, http: HttpServer, request: pytest.FixtureRequest
+    connect_each_way: Any, http: HttpServer, request: pytest.FixtureRequest
 ) -> None:
-    async with connect() as client, http.client("auto") as other:
+    async with connect_each_way() as client, http.client("auto") as other:
         await client.call_tool("scene", {})
         moved = {"action": "mouse_move", "x": 5, "y": 5}
         told = value(await client.call_tool("desktop_action", moved))
@@ -154,8 +162,8 @@ async def test_the_lists(connect: Any) -> None:
         assert "acud://wait/{id}" in [one.uri_template for one in templates]
 
 
-async def test_what_can_be_mended_is_an_error_of_one_line(connect: Any) -> None:
-    async with connect() as client:
+async def test_what_can_be_mended_is_an_error_of_one_line(connect_each_way: Any) -> None:
+    async with connect_each_way() as client:
         assert "nothing to wait for" in fault(await client.call_tool("smart_wait", {}))
         assert "no argument 'foo'" in fault(await client.call_tool("smart_wait", {"criteria": "x", "foo": 1}))
         assert "smart_wait" in fault(await client.call_tool("no_such_tool", {}))
@@ -281,8 +289,8 @@ async def test_a_call_blocks_as_long_as_its_host_is_known_to_wait(
 # ---- being left ----
 
 
-async def test_a_cancelled_call_cancels_no_wait(connect: Any, daemon: Daemon) -> None:
-    async with connect() as client:
+async def test_a_cancelled_call_cancels_no_wait(connect_each_way: Any, daemon: Daemon) -> None:
+    async with connect_each_way() as client:
         armed = value(await client.call_tool("smart_wait", {"criteria": NEVER, "timeout": 3000}))
         asked = {"wait_id": armed["wait_id"], "block": 45}
         with pytest.raises((MCPError, TimeoutError)):
