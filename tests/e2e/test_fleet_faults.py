@@ -88,28 +88,33 @@ def test_a_host_killed_in_mid_wait_is_lost_and_told_and_comes_back() -> None:
             assert client.wait_end(lost.wait_id, timeout_s=LONG_S).wait.state is WaitState.RESOLVED
 
 
-def test_the_server_killed_and_back_costs_time_and_nothing_else() -> None:
-    with Fleet({"h1": 'is = "h1"'}, lease_s=CALM_S) as fleet:
-        wait = armed(fleet, "h1")
-        server = fleet.nats.servers[0]
-        server.kill()
-        until(lambda: _fault(fleet.client) == "fleet_down", "the loss")
-        until(lambda: "fleet: " in " ".join(fleet.daemons["h1"].client.status().degraded), "the daemon's own word")
-        server.start()
-        until(lambda: _lives(fleet) == {"h1": "up"}, "the host")
-        assert [event.topic for event in fleet.client.events_since(topic="fleet.lost").events] == []
-        _paint(fleet, wait)
-
-
-def test_the_endpoint_killed_loses_nothing() -> None:
+@pytest.fixture(scope="module")
+def calm() -> Iterator[Fleet]:
+    """Two hosts whose leases outlast what happens to server and endpoint."""
     with Fleet({"h1": 'is = "h1"', "h2": 'is = "h2"'}, lease_s=CALM_S) as fleet:
-        wait = armed(fleet, "h2")
-        assert fleet.endpoint.process is not None
-        fleet.endpoint.process.kill()
-        fleet.endpoint.process.wait()
-        fleet.endpoint.start()
-        assert fleet.client.fleet_place(wait.wait_id).host == "h2"
-        _paint(fleet, wait)
+        yield fleet
+
+
+def test_the_server_killed_and_back_costs_time_and_nothing_else(calm: Fleet) -> None:
+    wait = armed(calm, "h1")
+    server = calm.nats.servers[0]
+    server.kill()
+    until(lambda: _fault(calm.client) == "fleet_down", "the loss")
+    until(lambda: "fleet: " in " ".join(calm.daemons["h1"].client.status().degraded), "the daemon's own word")
+    server.start()
+    until(lambda: _lives(calm) == {"h1": "up", "h2": "up"}, "the hosts")
+    assert [event.topic for event in calm.client.events_since(topic="fleet.lost").events] == []
+    _paint(calm, wait)
+
+
+def test_the_endpoint_killed_loses_nothing(calm: Fleet) -> None:
+    wait = armed(calm, "h2")
+    assert calm.endpoint.process is not None
+    calm.endpoint.process.kill()
+    calm.endpoint.process.wait()
+    calm.endpoint.start()
+    assert calm.client.fleet_place(wait.wait_id).host == "h2"
+    _paint(calm, wait)
 
 
 @pytest.mark.long

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -69,44 +70,52 @@ def test_the_second_stays_out_and_comes_in_when_the_first_has_gone(tmp_path: Pat
             joined(second)
 
 
-def test_of_two_that_came_at_once_the_younger_gives_way(tmp_path: Path) -> None:
-    with FleetServers(lease_s=CALM_S) as nats, host(nats.url, "h1", tmp_path, fleet={"lease_s": CALM_S}) as daemon:
-        servers = FleetSettings(url=nats.url, lease_s=CALM_S)  # what is written here is to be read before it runs out
-        until(lambda: has_it(daemon, servers), "the lease")
-        write_lease(servers, f"1-{int(time.time() * 1000) + 60_000}")
-        until(lambda: has_it(daemon, servers), "the lease, from a younger one")
-        assert not kept_out(daemon)
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[FleetSettings, Daemon]]:
+    """A server and one host, whose lease is long enough that what is written meanwhile is read before it runs out."""
+    home, fleet = tmp_path_factory.mktemp("calm"), {"lease_s": CALM_S}
+    with FleetServers(lease_s=CALM_S) as nats, host(nats.url, "h1", home, fleet=fleet) as daemon:
+        yield FleetSettings(url=nats.url, lease_s=CALM_S), daemon
 
-        def is_told() -> bool:
-            write_lease(servers, "1-1")  # again: its own next words replace it
-            return kept_out(daemon)
 
-        until(is_told, "word that the name is taken by an older one")
+def test_of_two_that_came_at_once_the_younger_gives_way(calm: tuple[FleetSettings, Daemon]) -> None:
+    servers, daemon = calm
+    until(lambda: has_it(daemon, servers), "the lease")
+    write_lease(servers, f"1-{int(time.time() * 1000) + 60_000}")
+    until(lambda: has_it(daemon, servers), "the lease, from a younger one")
+    assert not kept_out(daemon)
+
+    def is_told() -> bool:
+        write_lease(servers, "1-1")  # again: its own next words replace it
+        return kept_out(daemon)
+
+    until(is_told, "word that the name is taken by an older one")
 
 
 @pytest.mark.parametrize("bucket", ["members", "hosts"])
-def test_who_writes_under_its_name_is_told_of_and_does_not_keep_it_out(tmp_path: Path, bucket: str) -> None:
-    with FleetServers(lease_s=CALM_S) as nats, host(nats.url, "h1", tmp_path, fleet={"lease_s": CALM_S}) as daemon:
-        servers = FleetSettings(url=nats.url, lease_s=CALM_S)
-        until(lambda: has_it(daemon, servers), "the lease")
-        found = holder(servers)
-        assert found is not None
-        # In its own name, and so that an endpoint would ask it nothing: it speaks another protocol, and is full.
-        forged = msgspec.structs.replace(found, protocol=99, displays=found.room, live_waits=7)
+def test_who_writes_under_its_name_is_told_of_and_does_not_keep_it_out(
+    calm: tuple[FleetSettings, Daemon], bucket: str
+) -> None:
+    servers, daemon = calm
+    until(lambda: has_it(daemon, servers), "the lease")
+    found = holder(servers)
+    assert found is not None
+    # In its own name, and so that an endpoint would ask it nothing: it speaks another protocol, and is full.
+    forged = msgspec.structs.replace(found, protocol=99, displays=found.room, live_waits=7)
 
-        async def forge(connection: NatsConnection) -> None:
-            await Bucket(connection, bucket, ttl_s=CALM_S if bucket == "hosts" else 0.0).put("h1", codec.encode(forged))
+    async def forge(connection: NatsConnection) -> None:
+        await Bucket(connection, bucket, ttl_s=CALM_S if bucket == "hosts" else 0.0).put("h1", codec.encode(forged))
 
-        def is_told() -> bool:
-            over(servers, forge)  # again: its own next words may replace it unseen
-            return "warning" in daemon.client.status().fleet
+    def is_told() -> bool:
+        over(servers, forge)  # again: its own next words may replace it unseen
+        warning = daemon.client.status().fleet.get("warning", "")
+        return f"wrote the entry of host h1 in the bucket {bucket}" in warning
 
-        until(is_told, "word of it")
-        assert f"wrote the entry of host h1 in the bucket {bucket}" in daemon.client.status().fleet["warning"]
-        (told,) = [one for one in daemon.client.doctor().findings if one.part == "fleet" and one.level == "warning"]
-        assert "a key of its own" in told.fix
-        until(lambda: not [one for one in _entries(servers).values() if one.protocol == 99], "its own words again")
-        assert state(daemon.client).startswith("connected to ")
+    until(is_told, "word of it")
+    (told,) = [one for one in daemon.client.doctor().findings if one.part == "fleet" and one.level == "warning"]
+    assert "a key of its own" in told.fix
+    until(lambda: not [one for one in _entries(servers).values() if one.protocol == 99], "its own words again")
+    assert state(daemon.client).startswith("connected to ")
 
 
 def _entries(servers: FleetSettings) -> dict[str, HostState]:
