@@ -22,9 +22,6 @@ from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, decoded, ended, titled, until
 from tests.e2e.metrics import Scrape
 
-LONG_S = 120.0
-
-
 # ---- look ------------------------------------------------------------------------------------------------------------
 
 
@@ -135,14 +132,6 @@ def test_one_call_one_picture_with_share_and_box(shared: Daemon, client: Client,
     assert "Changed" in reply.message
 
 
-def test_the_box_is_in_the_targets_pixels(shared: Daemon, client: Client, view: DisplayInfo, desk: Desk) -> None:
-    with _soon(shared, desk, Rect(160, 96, 32, 32)):
-        reply = client.wait_for_change("region:128,64,160,160", display=view.name, timeout_s=60.0)
-    assert (reply.changed, reply.box) == (True, Rect(32, 32, 32, 32))
-    assert reply.share == pytest.approx(32 * 32 / 160**2, abs=1e-6)
-    assert reply.picture.crop == Rect(128, 64, 160, 160)
-
-
 def test_a_timeout_returns_the_target_as_it_is_and_says_so(client: Client, view: DisplayInfo, desk: Desk) -> None:
     desk.fill(Rect(0, 0, 640, 480), 0x224466)
     reply = client.wait_for_change(display=view.name, timeout_s=0.5)
@@ -228,18 +217,6 @@ def test_an_unsettled_screen_times_out_and_says_so(client: Client, view: Display
         working.join()
     assert (reply.changed, reply.box) == (False, Rect(64, 64, 32, 32))
     assert "not settled" in reply.message
-
-
-def test_a_baseline_that_is_none_is_refused(shared: Daemon, client: Client, view: DisplayInfo) -> None:
-    with pytest.raises(InvalidRequest, match="not a token"):
-        client.wait_for_change(display=view.name, baseline="yesterday")
-    assert client.status().pid == shared.pid
-
-
-def test_a_token_of_another_geometry_counts_as_a_change(client: Client, view: DisplayInfo, desk: Desk) -> None:
-    token = client.baseline(display=view.name).baseline.replace("/640x480#", "/800x600#")
-    reply = client.wait_for_change(display=view.name, timeout_s=60.0, baseline=token)
-    assert (reply.changed, reply.share) == (True, 1.0)
 
 
 def test_a_blocking_call_leaves_no_wait_behind(client: Client, view: DisplayInfo, desk: Desk) -> None:

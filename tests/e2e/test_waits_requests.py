@@ -177,17 +177,6 @@ def test_a_timeout_restarts_the_clock(client: Client, view: DisplayInfo, desk: D
     assert done.deadline_utc_s < wait.deadline_utc_s
 
 
-def test_another_condition_starts_anew(client: Client, view: DisplayInfo, desk: Desk) -> None:
-    wait = client.wait_create(NEVER, display=view.name, timeout_s=LONG_S).wait.wait_id
-    judged(client, wait)
-    desk.fill(Rect(1, 1, 4, 4), 0xFF)
-    updated = client.wait_update(wait, until=Change()).wait
-    assert (updated.spec.until.__class__, updated.spec.timeout_s) == (Change, LONG_S)
-    assert judged(client, wait).verdict.answer == "no", "what was there before the update is no change"
-    desk.fill(Rect(50, 50, 4, 4), 0xFF)
-    assert ended(client, wait).state is WaitState.RESOLVED
-
-
 def test_a_change_right_after_an_update_is_seen(client: Client, view: DisplayInfo, desk: Desk) -> None:
     for colour in range(1, 6):
         wait = client.wait_create(NEVER, display=view.name, timeout_s=LONG_S).wait.wait_id

@@ -231,22 +231,6 @@ def test_a_window_that_one_display_alone_has_names_the_display(client: Client, v
     assert client.wait_create(Stable(60.0), "window:alone of", timeout_s=LONG_S).wait.display == view.name
 
 
-def test_a_closed_window_is_unknown_and_found_again(client: Client, view: DisplayInfo, desk: Desk) -> None:
-    window = desk.words(Rect(50, 50, 300, 60), "Nothing yet", title="Report")
-    titled(client, view.name, "Report")
-    wait = client.wait_create(
-        Text("Total"), "window:Report", display=view.name, timeout_s=LONG_S, judge="ocr"
-    ).wait.wait_id
-    judged(client, wait, "no")
-    desk.close(window)
-    gone = judged(client, wait, "unknown", "window_missing")
-    assert "no window matches 'Report'" in gone.note
-    desk.words(Rect(90, 200, 300, 60), "Total 42", title="Report 2")
-    done = ended(client, wait)
-    assert done.state is WaitState.RESOLVED
-    assert done.note == ""
-
-
 def test_a_wait_whose_window_never_comes_says_so_at_its_end(client: Client, view: DisplayInfo) -> None:
     wait = client.wait_create(
         Criteria("anything"), "window:No such thing", display=view.name, timeout_s=LONG_S

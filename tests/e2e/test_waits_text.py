@@ -46,8 +46,6 @@ def _armed(client: Client, view: DisplayInfo, until: Until, target: str = "scree
     [
         Text("download complete"),
         Text(r"complete in \d+ s", regex=True),
-        Text("Download Complete", match_case=True),
-        Criteria('"Download complete" is visible'),
         Criteria("Wait until the text “download complete” appears on the screen."),
     ],
 )
@@ -81,9 +79,7 @@ def test_a_text_that_flickers_is_not_gone(client: Client, view: DisplayInfo, des
     assert "for less than 90 s" in done.verdict.detail
 
 
-@pytest.mark.parametrize(
-    "until", [Text("please wait", gone=True), Criteria('"Please wait" is gone'), NotOf(Text("Please wait"))]
-)
+@pytest.mark.parametrize("until", [Text("please wait", gone=True), Criteria('"Please wait" is gone')])
 def test_text_that_goes(client: Client, view: DisplayInfo, desk: Desk, until: Until) -> None:
     page = desk.words(PAGE, "Please wait a moment")
     wait = _armed(client, view, until)
