@@ -33,6 +33,20 @@ def judge(tmp_path: Path) -> Judge:
     return Judge(tmp_path)
 
 
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    judge = Judge(tmp_path_factory.mktemp("judge"))
+    with Daemon(settings=faults.settings(judge, store={"busy_timeout_s": 0.2})) as running:
+        yield running
+
+
+@pytest.fixture
+def daemon(host: Daemon) -> Iterator[Daemon]:
+    """A daemon with the judge of the lamp, which soon gives up a database that is locked."""
+    yield host
+    host.tidy()
+
+
 class _Inside(Daemon):
     """A daemon whose home only it sees; the test talks to it through its holder's view of the file system."""
 
@@ -79,18 +93,19 @@ def _until_refused(daemon: Daemon, display: str) -> list[WaitInfo]:
 
 
 @pytest.mark.parametrize("table", ["evidence", "action_logs"])
-def test_an_end_is_stored_also_where_its_picture_or_its_place_in_the_task_is_refused(table: str, judge: Judge) -> None:
-    with Daemon(settings=faults.settings(judge)) as daemon:
-        client, display = daemon.client, daemon.client.display_create().display
-        task_id = client.task_register("a lamp", isolated_display=False).view.task.task_id
-        with closing(Painter(display)) as painter, closing(sqlite3.connect(daemon.paths.database)) as other:
-            wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name, task_id=task_id).wait
-            faults.judged(daemon, wait, "no")
-            other.execute(f"CREATE TRIGGER refuse BEFORE INSERT ON {table} BEGIN SELECT raise(ABORT, 'no'); END")
-            painter.lamp(on=True)
-            faults.ended(daemon, wait, "resolved")
-            other.execute("DROP TRIGGER refuse")
-        assert wait.wait_id not in {one.wait_id for one in client.wait_list().waits}
+def test_an_end_is_stored_also_where_its_picture_or_its_place_in_the_task_is_refused(
+    daemon: Daemon, table: str
+) -> None:
+    client, display = daemon.client, daemon.client.display_create().display
+    task_id = client.task_register("a lamp", isolated_display=False).view.task.task_id
+    with closing(Painter(display)) as painter, closing(sqlite3.connect(daemon.paths.database)) as other:
+        wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name, task_id=task_id).wait
+        faults.judged(daemon, wait, "no")
+        other.execute(f"CREATE TRIGGER refuse BEFORE INSERT ON {table} BEGIN SELECT raise(ABORT, 'no'); END")
+        painter.lamp(on=True)
+        faults.ended(daemon, wait, "resolved")
+        other.execute("DROP TRIGGER refuse")
+    assert wait.wait_id not in {one.wait_id for one in client.wait_list().waits}
 
 
 def test_a_full_disk_delays_ends_and_loses_none(small: tuple[Mounts, Path], judge: Judge) -> None:
@@ -181,23 +196,22 @@ def test_a_read_only_database_is_refused_in_one_line(small: tuple[Mounts, Path],
     assert "data.db cannot be written" in line
 
 
-def test_a_database_locked_by_another_process(judge: Judge) -> None:
-    with Daemon(settings=faults.settings(judge, store={"busy_timeout_s": 0.2})) as daemon:
-        client = daemon.client
-        display = client.display_create().display
-        with closing(Painter(display)) as painter:
-            lamp = client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
-            faults.judged(daemon, lamp, "no")
-            with _locked(daemon.paths.database):
-                with pytest.raises(StoreUnavailable, match="locked by another process"):
-                    client.wait_create(Criteria("never"), display=display.name)
-                assert any("locked" in reason for reason in client.status().degraded)
-                painter.lamp(on=True)
-                faults.until(lambda: "lamp" in client.wait_show(lamp.wait_id).wait.verdict.detail, "judged")
-                assert not client.wait_result(lamp.wait_id).ended
-            faults.ended(daemon, lamp, "resolved")
-            faults.until(lambda: not client.status().degraded, "well again")
-            assert client.wait_list().total == 0
+def test_a_database_locked_by_another_process(daemon: Daemon) -> None:
+    client = daemon.client
+    display = client.display_create().display
+    with closing(Painter(display)) as painter:
+        lamp = client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
+        faults.judged(daemon, lamp, "no")
+        with _locked(daemon.paths.database):
+            with pytest.raises(StoreUnavailable, match="locked by another process"):
+                client.wait_create(Criteria("never"), display=display.name)
+            assert any("locked" in reason for reason in client.status().degraded)
+            painter.lamp(on=True)
+            faults.until(lambda: "lamp" in client.wait_show(lamp.wait_id).wait.verdict.detail, "judged")
+            assert not client.wait_result(lamp.wait_id).ended
+        faults.ended(daemon, lamp, "resolved")
+        faults.until(lambda: not client.status().degraded, "well again")
+        assert client.wait_list().total == 0
 
 
 _LOCK = """
