@@ -43,7 +43,9 @@ class Visitor:
 
     def __init__(self, browser: Browser, url: str) -> None:
         self.url = url
-        self.context: BrowserContext = browser.new_context(viewport=_DESK, color_scheme="light")
+        self.context: BrowserContext = browser.new_context(
+            viewport=_DESK, color_scheme="light", reduced_motion="reduce"
+        )
         self.page: Page = self.context.new_page()
         self.page.set_default_timeout(PATIENCE_MS)
         self.faults: list[str] = []

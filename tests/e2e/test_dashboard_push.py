@@ -23,7 +23,7 @@ PushManager.prototype.subscribe = async function (options) {
 """
 
 
-def test_the_button_asks_subscribes_and_ends(browser: Browser) -> None:
+def test_the_button_asks_subscribes_and_ends_or_says_that_the_browser_denies_it(browser: Browser) -> None:
     with PushService() as service:
         on = f'[notify]\npush = true\npush_services = ["{service.origin}"]\n'
         with Daemon(settings=SETTINGS + on) as daemon:
@@ -46,19 +46,9 @@ def test_the_button_asks_subscribes_and_ends(browser: Browser) -> None:
             expect(visitor.page.get_by_role("button", name="Notify me here", exact=True)).to_be_visible()
             assert daemon.client.push_list().subscriptions == ()
             visitor.close()
-
-
-def test_off_and_denied_are_said(browser: Browser) -> None:
-    with Daemon(settings=SETTINGS) as daemon:
-        visitor = Visitor(browser, served(daemon))
-        visitor.login(daemon.client)
-        visitor.go("health")
-        expect(visitor.page.get_by_text("Off in the settings")).to_be_visible()
-        visitor.close()
-    with Daemon(settings=SETTINGS + "[notify]\npush = true\n") as daemon:
-        visitor = Visitor(browser, served(daemon))
-        visitor.context.add_init_script("Object.defineProperty(Notification, 'permission', { get: () => 'denied' })")
-        visitor.login(daemon.client)
-        visitor.go("health")
-        expect(visitor.page.get_by_text("Denied: this browser")).to_be_visible()
-        visitor.close()
+            denied = Visitor(browser, served(daemon))
+            denied.context.add_init_script("Object.defineProperty(Notification, 'permission', { get: () => 'denied' })")
+            denied.login(daemon.client)
+            denied.go("health")
+            expect(denied.page.get_by_text("Denied: this browser")).to_be_visible()
+            denied.close()

@@ -269,6 +269,7 @@ def test_health_says_what_the_doctor_says_and_the_same_each_time(visitor: Visito
     verdict = visitor.page.locator(".verdict").first
     expect(verdict).to_contain_text(f"Usable, with {warnings} warning")
     expect(visitor.page.locator(".wells")).not_to_contain_text("Everything is well")
+    expect(visitor.page.get_by_text("Off in the settings")).to_be_visible()  # notifications to this browser
     visitor.check("health-warnings")
 
 
