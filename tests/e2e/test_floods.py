@@ -5,7 +5,6 @@ asserted is counted, not timed; the milliseconds are `scripts/bench floods`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
@@ -17,22 +16,16 @@ from tests.fixtures.floods import FLOODS, Raw, flooding, request, rss_mb
 
 _MOST_MB = 150.0
 _WAITS = 300
-_CALLS = 40
+_CALLS = 20
 
 
-@contextmanager
-def many_waits() -> Iterator[Daemon]:
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Daemon]:
     """A daemon with so many waits that a list of them is large."""
     with Daemon(settings=faults.settings()) as running:
         display = running.client.display_create(64, 64).display
         for _ in range(_WAITS):
             running.client.wait_create(Stable(3600.0), display=display.name, timeout_s=7200.0)
-        yield running
-
-
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    with many_waits() as running:
         yield running
 
 
@@ -68,11 +61,13 @@ def test_a_deadline_and_others_come_between_the_requests_of_one_client(daemon: D
 
 
 def test_one_process_cannot_take_every_parked_reply() -> None:
-    with many_waits() as daemon, flooding(daemon, "parked"):
-        faults.until(lambda: _parked(daemon) >= 1024, "its share is parked")
-        wait_id = daemon.client.wait_list(limit=1).waits[0].wait_id
-        assert daemon.client.wait_result(wait_id, block_s=0.1).ended is False
-        assert _parked(daemon) == 1024
+    with Daemon(settings=faults.settings()) as daemon:
+        display = daemon.client.display_create(64, 64).display.name
+        wait_id = daemon.client.wait_create(Stable(3600.0), display=display, timeout_s=7200.0).wait.wait_id
+        with flooding(daemon, "parked"):
+            faults.until(lambda: _parked(daemon) >= 1024, "its share is parked")
+            assert daemon.client.wait_result(wait_id, block_s=0.1).ended is False
+            assert _parked(daemon) == 1024
 
 
 def _parked(daemon: Daemon) -> float:

@@ -6,11 +6,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from acud.base.errors import Conflict, DisplayDown, InvalidRequest, NotFound
+from acud.base.errors import DisplayDown, InvalidRequest, NotFound
 from acud.protocol.requests.looks import Picture
 from acud.protocol.requests.scenes import SceneReply
 from acud.types import DisplayInfo
@@ -18,7 +17,7 @@ from acud.types.actions import Click, Key, Move, Point, TypeText, WindowDo, Wind
 from acud.types.scene import AxElement, OcrElement, Scene, SceneMode
 from acud_client import Client
 from tests.daemon import Daemon
-from tests.e2e.desktop import titled, until
+from tests.e2e.desktop import until
 from tests.e2e.gui_support import says, shown
 from tests.png_frames import frame_of_png, png_size
 
@@ -125,30 +124,9 @@ def test_an_id_that_is_gone_names_what_reads_alike_and_nothing_is_done(client: C
         client.desktop_action([Click("t999-1")])
 
 
-def test_a_covered_widget_is_refused_with_what_covers_it(client: Client, form: DisplayInfo) -> None:
-    export = widget(scene(client, form), "Export")
-    env: dict[str, Any] = {"DISPLAY": form.name, "XAUTHORITY": form.auth_file, "PATH": "/usr/bin:/bin"}
-    above = subprocess.Popen(["xterm", "-T", "Above", "-geometry", "100x40+0+0"], env=env)
-    try:
-        titled(client, form.name, "Above")
-        client.desktop_action([WindowDo("Above", WindowVerb.RAISE)], display=form.name)
-        until(lambda: _is_refused(client, export.id), "the window above")
-    finally:
-        above.kill()
-        above.wait()
-
-
 def _origin(client: Client, display: DisplayInfo) -> tuple[int, int]:
     (window,) = client.desktop_action([WindowList("Controls")], display=display.name).windows
     return window.bounds.x, window.bounds.y
-
-
-def _is_refused(client: Client, element_id: str) -> bool:
-    try:
-        client.gui_find(element_id)
-    except Conflict as fault:
-        return "is covered by 'Above'" in fault.message
-    return False
 
 
 def test_ids_of_other_displays_are_refused_before_anything_is_done(client: Client, form: DisplayInfo) -> None:

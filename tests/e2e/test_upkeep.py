@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -157,6 +158,7 @@ def test_a_month_of_rows_goes_while_requests_are_answered(tmp_path: Path) -> Non
         while (oldest := daemon.client.events_since(0, limit=1).events[0].n) <= 29_000:
             seen.add(oldest)
             daemon.client.status()
+            time.sleep(0.02)
         assert len(seen) >= 3  # it went in steps (5 s of them), and somebody was answered between them
         assert not daemon.client.status().degraded
 
