@@ -20,6 +20,7 @@ from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine, settings
 from tests.e2e.mcp_support import COMMAND, ERAS, HttpServer, fault, stdio, value
 
+DAEMON_SETTINGS = settings()
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
@@ -85,27 +86,25 @@ async def test_toolsets_by_option_and_by_environment(tmp_path: Path) -> None:
 
 
 @pytest.mark.asyncio
-async def test_it_goes_on_with_a_daemon_that_was_restarted() -> None:
-    with Daemon(settings=settings()) as daemon:
-        async with stdio(daemon.home) as client:
-            value(await client.call_tool("wait_status", {}))
-            daemon.stop()
-            assert "not running" in fault(await client.call_tool("wait_status", {}))
-            daemon.start()
-            value(await client.call_tool("wait_status", {}))
+async def test_it_goes_on_with_a_daemon_that_was_restarted(daemon: Daemon) -> None:
+    async with stdio(daemon.home) as client:
+        value(await client.call_tool("wait_status", {}))
+        daemon.stop()
+        assert "not running" in fault(await client.call_tool("wait_status", {}))
+        daemon.start()
+        value(await client.call_tool("wait_status", {}))
 
 
 @pytest.mark.asyncio
-async def test_subscriptions_go_on_with_a_daemon_that_was_restarted() -> None:
-    with Daemon(settings=settings()) as daemon:
-        async with stdio(daemon.home, mode="auto") as client:
-            armed = value(await client.call_tool("smart_wait", {"stable": 3000}))
-            uri = f"acud://wait/{armed['wait_id']}"
-            async with client.listen(resource_subscriptions=[uri]) as heard:
-                daemon.kill()
-                daemon.start()
-                value(await client.call_tool("wait_cancel", armed_id(armed)))
-                event = await asyncio.wait_for(anext(aiter(heard)), 60)
+async def test_subscriptions_go_on_with_a_daemon_that_was_restarted(daemon: Daemon) -> None:
+    async with stdio(daemon.home, mode="auto") as client:
+        armed = value(await client.call_tool("smart_wait", {"stable": 3000}))
+        uri = f"acud://wait/{armed['wait_id']}"
+        async with client.listen(resource_subscriptions=[uri]) as heard:
+            daemon.kill()
+            daemon.start()
+            value(await client.call_tool("wait_cancel", armed_id(armed)))
+            event = await asyncio.wait_for(anext(aiter(heard)), 60)
     assert getattr(event, "uri", "") == uri
 
 
@@ -222,8 +221,8 @@ def test_a_signal_at_the_moment_in_which_the_address_is_told_ends_it_in_good_ord
 
 
 @pytest.mark.asyncio
-async def test_two_servers_share_a_daemon(tmp_path: Path) -> None:
-    with Daemon(settings=settings()) as daemon, HttpServer(daemon.home) as server:
+async def test_two_servers_share_a_daemon(daemon: Daemon) -> None:
+    with HttpServer(daemon.home) as server:
         async with server.client("auto") as one, stdio(daemon.home) as other:
             armed = value(await one.call_tool("smart_wait", {"stable": 3000}))
             value(await other.call_tool("wait_cancel", armed_id(armed)))

@@ -244,24 +244,31 @@ def _done(daemon: Daemon, recording_id: str) -> RecordingInfo | None:
 # ---- tasks -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_task_is_recorded_from_its_beginning_to_its_end() -> None:
-    with Daemon(settings=SCRIPTED + BARE) as daemon:
-        task = daemon.client.task_register("paint", display_width=320, display_height=240).view.task
-        (began,) = daemon.client.record_list(task_id=task.task_id).recordings
-        assert (began.automatic, began.folder, began.fps, began.crf) == (True, task.task_id, 2, 28)
-        screen = next(d for d in daemon.client.display_list().displays if d.name == task.display)
-        has(daemon, began.recording_id, 1)
-        with Desk(screen.name, screen.auth_file) as desk:
-            desk.fill(BOX, GREEN)
-            has(daemon, began.recording_id, 2)
-        daemon.client.task_update(task.task_id, status=TaskStatus.FAILED)
-        ended = until(lambda: _done(daemon, began.recording_id), "the end of the recording")
-        assert (ended.state, ended.reason) == (RecordingState.DONE, "its task is failed")
-        (one,) = tapes(ended, daemon.paths.recordings)
-        whole(one)
-        daemon.client.task_delete(task.task_id)
-        assert not (daemon.paths.recordings / task.task_id).exists()
-        assert daemon.client.record_list().recordings == ()
+@pytest.fixture(scope="module")
+def filming() -> Iterator[Daemon]:
+    """A daemon that records its tasks."""
+    with Daemon(settings=SCRIPTED + BARE) as running:
+        yield running
+
+
+def test_a_task_is_recorded_from_its_beginning_to_its_end(filming: Daemon) -> None:
+    daemon = filming
+    task = daemon.client.task_register("paint", display_width=320, display_height=240).view.task
+    (began,) = daemon.client.record_list(task_id=task.task_id).recordings
+    assert (began.automatic, began.folder, began.fps, began.crf) == (True, task.task_id, 2, 28)
+    screen = next(d for d in daemon.client.display_list().displays if d.name == task.display)
+    has(daemon, began.recording_id, 1)
+    with Desk(screen.name, screen.auth_file) as desk:
+        desk.fill(BOX, GREEN)
+        has(daemon, began.recording_id, 2)
+    daemon.client.task_update(task.task_id, status=TaskStatus.FAILED)
+    ended = until(lambda: _done(daemon, began.recording_id), "the end of the recording")
+    assert (ended.state, ended.reason) == (RecordingState.DONE, "its task is failed")
+    (one,) = tapes(ended, daemon.paths.recordings)
+    whole(one)
+    daemon.client.task_delete(task.task_id)
+    assert not (daemon.paths.recordings / task.task_id).exists()
+    assert daemon.client.record_list().recordings == ()
 
 
 def test_a_failed_tasks_recording_goes_where_the_settings_say_so() -> None:
@@ -276,10 +283,10 @@ def test_a_failed_tasks_recording_goes_where_the_settings_say_so() -> None:
         daemon.client.task_delete(by_hand.task_id)
 
 
-def test_a_task_that_is_deleted_while_recorded_takes_the_files_along() -> None:
-    with Daemon(settings=SCRIPTED + BARE) as daemon:
-        task = daemon.client.task_register("go", display_width=320, display_height=240).view.task
-        has(daemon, daemon.client.record_list().recordings[0].recording_id, 1)
-        daemon.client.task_delete(task.task_id)
-        until(lambda: not daemon.client.record_list().recordings, "its recording gone")
-        until(lambda: not (daemon.paths.recordings / task.task_id).exists(), "its files gone")
+def test_a_task_that_is_deleted_while_recorded_takes_the_files_along(filming: Daemon) -> None:
+    daemon = filming
+    task = daemon.client.task_register("go", display_width=320, display_height=240).view.task
+    has(daemon, daemon.client.record_list().recordings[0].recording_id, 1)
+    daemon.client.task_delete(task.task_id)
+    until(lambda: not daemon.client.record_list().recordings, "its recording gone")
+    until(lambda: not (daemon.paths.recordings / task.task_id).exists(), "its files gone")
