@@ -148,6 +148,12 @@ def test_an_unknown_cost_ends_a_run_that_may_not_cost_more(
     assert run.state is RunState.ESCALATED
 
 
+def test_the_model_may_give_up_and_its_reason_is_kept(client: Client, form: DisplayInfo, planner: ModelThread) -> None:
+    planned(planner, call("escalate", reason="it asks for a password"))
+    run = ended(client, client.gui_agent("log in", display=form.name).run)
+    assert (run.state, run.reason) == (RunState.ESCALATED, "it asks for a password")
+
+
 def test_a_model_that_is_down_is_told_and_nothing_is_done(
     client: Client, form: DisplayInfo, planner: ModelThread
 ) -> None:

@@ -202,7 +202,6 @@ def test_a_page_in_firefox_is_acted_on_and_read_back(client: Client) -> None:
         says(client, display, "leaving 2026-12-24")
 
 
-@pytest.mark.long  # tests/integration/test_accessibility_lists.py reads such lists
 @pytest.mark.skipif(bool(grounding_desktop.missing("gtk4")), reason="no GTK 4")
 def test_lists_and_menus_of_gtk_4_are_chosen_in_where_their_popovers_are(client: Client) -> None:
     with running(client, "Choices", "the File menu button", SYSTEM_PYTHON, str(GTK_4_PROGRAM)) as display:

@@ -184,7 +184,7 @@ def test_a_read_wait_and_its_replay_say_the_same(recorder: Daemon, screen: Displ
     assert told["runs"][0]["frame"] == done.evidence.frame
 
 
-@pytest.mark.parametrize("target", ["screen", "region:70,50,100,100"])
+@pytest.mark.parametrize("target", ["screen", "region:64,64,96,96", "region:70,50,100,100"])
 def test_a_change_and_its_replay_say_the_same(recorder: Daemon, screen: DisplayInfo, target: str) -> None:
     with Desk(screen.name, screen.auth_file) as desk:
         window = desk.window(LAMP, WHITE)

@@ -234,6 +234,27 @@ def test_what_did_not_change_while_paused_is_no_change(acud: Client) -> None:
 # ---- bad input and races ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "strange", ["/tmp", "../..", "/abs/dir", "%2Fabs", "task-", ".", "task-0000", "'; DROP TABLE tasks;"]
+)
+def test_ids_that_look_like_paths_find_nothing(acud: Client, strange: str, tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("x")
+    asks = [
+        lambda name: acud.task_update(name, status=TaskStatus.FAILED),
+        acud.task_delete,
+        acud.task_summary,
+        acud.task_thread,
+        lambda name: acud.task_drill_down(name, 1),
+        lambda name: acud.look(task_id=name),
+        lambda name: acud.wait_create(NEVER, task_id=name),
+    ]
+    for ask in asks:
+        for name in {strange, str(tmp_path)[:64]}:
+            with pytest.raises(NotFound, match="no task"):
+                ask(name)
+    assert (tmp_path / "kept").read_text() == "x"
+
+
 def test_bad_values(acud: Client) -> None:
     task = acud.task_register("Bad", ["a"], isolated_display=False).view.task
     for bad in (

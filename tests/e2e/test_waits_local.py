@@ -153,6 +153,15 @@ def test_a_caret_is_left_out_of_quiet_and_named(client: Client, view: DisplayInf
     assert "ignoring" not in ended(client, strict).verdict.detail
 
 
+def test_a_redraw_of_the_same_pixels_is_no_change(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    desk.fill(Rect(100, 100, 50, 50), 0x123456)
+    wait = client.wait_create(Change(), display=view.name, timeout_s=SOON_S).wait.wait_id
+    for _ in range(10):
+        desk.fill(Rect(100, 100, 50, 50), 0x123456)
+        time.sleep(0.05)
+    assert ended(client, wait).state is WaitState.TIMEOUT
+
+
 def test_a_change_is_seen_though_a_neighbour_paints_while_all_evaluators_are_busy(
     shared: Daemon, client: Client, view: DisplayInfo, desk: Desk
 ) -> None:

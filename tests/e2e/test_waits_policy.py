@@ -65,6 +65,34 @@ def test_a_blinking_caret_costs_two_calls(client: Client, view: DisplayInfo, des
 # ---- gates -----------------------------------------------------------------------------------------------------------
 
 
+LOSSY = {
+    GateKind.RATIO: (Rect(100, 100, 8, 8), Rect(0, 0, 320, 240)),
+    GateKind.TILE_MAX: (Rect(100, 100, 3, 3), Rect(100, 200, 12, 12)),
+    GateKind.DHASH: (Rect(101, 101, 8, 8), Rect(0, 0, 320, 480)),
+    GateKind.SSIM: (Rect(100, 100, 4, 4), Rect(0, 0, 400, 400)),
+}
+"""Each gate's small change, which it must hold back, and a large one, which it must let through."""
+
+
+@pytest.mark.parametrize("gate", list(LOSSY))
+def test_a_lossy_gate_holds_back_the_small_and_lets_the_large_through(
+    client: Client, view: DisplayInfo, desk: Desk, judge: Callable[[str], None], gate: GateKind
+) -> None:
+    judge('{"default": "no", "rules": [{"area": [0, 0, 640, 480, "#ffff00"], "answer": "yes", "tolerance": 60}]}')
+    small, large = LOSSY[gate]
+    desk.fill(Rect(400, 300, 100, 100), 0x808080)
+    policy = Policy(gate=gate, interval_s=0.1, min_interval_s=0.0, force_after_s=600.0)
+    wait = _armed(client, view, policy)
+    assert judged(client, wait, "no").judge_calls == 1
+    seen = shown(client, wait).frames_seen
+    desk.fill(small, 0xFFFF00)
+    until(lambda: shown(client, wait).frames_seen > seen, "the small change")
+    time.sleep(0.5)
+    assert (shown(client, wait).state, shown(client, wait).judge_calls) == (WaitState.WATCHING, 1)
+    desk.fill(large, 0xFFFF00)
+    assert ended(client, wait).state is WaitState.RESOLVED
+
+
 def test_what_a_lossy_gate_held_back_is_judged_when_forced(
     client: Client, view: DisplayInfo, desk: Desk, judge: Callable[[str], None]
 ) -> None:
