@@ -210,7 +210,9 @@ def test_a_kill_in_the_middle_of_a_backup(daemon: Daemon, acud: CommandLine, tmp
     assert acud.run("restore", str(target), "--check").startswith("whole: 201 files verified")
 
 
-@pytest.mark.parametrize("moved", [("evidence",), ("evidence", "recordings", "data.db")])
+@pytest.mark.parametrize(
+    "moved", [pytest.param(("evidence",), marks=pytest.mark.long), ("evidence", "recordings", "data.db")]
+)
 def test_a_kill_in_the_middle_of_a_restore_is_finished_by_the_next_start(
     daemon: Daemon, acud: CommandLine, tmp_path: Path, moved: tuple[str, ...]
 ) -> None:

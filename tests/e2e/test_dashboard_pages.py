@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -19,7 +20,9 @@ from tests.e2e.dashboard_support import PANELS, SETTINGS, Visitor
 from tests.e2e.desktop import Desk, compared, ended, judged, until
 from tests.e2e.gateway_support import served
 
-SIZES = ((1440, 900), (1024, 768), (390, 844))
+LOOKS: tuple[tuple[int, int, Literal["light", "dark"]], ...] = (
+    (1440, 900, "light"), (1024, 768, "dark"), (390, 844, "light"), (390, 844, "dark"),
+)  # fmt: skip
 LOOKED_AT = {(1440, "light"), (390, "dark")}
 """Where axe looks: at each layout, in each set of colours."""
 KEYS = {"o": "Overview", "t": "Tasks", "w": "Waits", "s": "Screens", "f": "Feed", "r": "Recordings", "c": "Commentary"}
@@ -61,11 +64,10 @@ def test_every_page_at_three_widths_light_and_dark(browser: Browser, host: Daemo
 
 
 def _at_each_size(visitor: Visitor, name: str) -> None:
-    for width, height in SIZES:
+    for width, height, scheme in LOOKS:
         visitor.page.set_viewport_size({"width": width, "height": height})
-        for scheme in ("light", "dark"):
-            visitor.page.emulate_media(color_scheme=scheme)
-            visitor.check(f"page-{name}-{width}-{scheme}", axe=(width, scheme) in LOOKED_AT)
+        visitor.page.emulate_media(color_scheme=scheme)
+        visitor.check(f"page-{name}-{width}-{scheme}", axe=(width, scheme) in LOOKED_AT)
 
 
 def _with_keys_alone(visitor: Visitor) -> None:

@@ -88,13 +88,6 @@ def test_a_token_that_others_can_read_is_a_clear_fault() -> None:
         assert "can be read by others" in found.text
 
 
-def test_tokenless_is_a_warning() -> None:
-    with Daemon(settings=SETTINGS + "allow_tokenless = true\n") as daemon:
-        found = until(lambda: finding(daemon), "the listener")
-        assert found.level == "warning"
-        assert "without a token" in found.text
-
-
 def test_without_a_daemon_the_answer_is_503_with_the_reason(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with Foreground(home) as running:

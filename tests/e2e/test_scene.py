@@ -135,11 +135,6 @@ def test_hostile_titles_stay_in_their_line(client: Client, view: DisplayInfo, de
     assert not [line for line in lines if "\x1b" in line]
 
 
-def test_an_unknown_display_is_named(client: Client) -> None:
-    with pytest.raises(NotFound, match="no display ':4242'"):
-        client.refresh_scene(displays=[":4242"])
-
-
 # ---- how often -------------------------------------------------------------------------------------------------------
 
 

@@ -87,14 +87,6 @@ def _after(client: Client, number: int) -> list[Event]:
     return found
 
 
-def test_a_quiet_display_is_judged_before_the_backlog_of_its_neighbour(
-    acud: Client, displays: list[DisplayInfo]
-) -> None:
-    _backlog(acud, displays[0])
-    quiet = _criteria(acud, displays[1], Rect(0, 0, 16, 16))
-    assert _judged_before(acud, quiet) < _BUSY // 2
-
-
 def test_a_wait_of_high_priority_is_judged_before_low_ones_of_its_display(
     acud: Client, displays: list[DisplayInfo]
 ) -> None:
