@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from acud.accessibility.nodes import Node
 from acud.evaluator.ocr.engine import Line
@@ -11,12 +11,9 @@ from acud.evaluator.ocr.text_layout import rows
 from acud.evaluator.view_pixels import ViewPixels
 from acud.types import HiddenBox, Rect, RedactedText
 
-if TYPE_CHECKING:
-    from acud.evaluator.context import EvaluatorContext
-
-JobAnswerer = Callable[[Any, ViewPixels, "EvaluatorContext"], Awaitable[object]]
-"""Returns a feature's answer to what a job asks of it about a view; see `FEATURE_ASKS`. A fault that the answer can
-describe is not raised.
+JobAnswerer = Callable[[Any, ViewPixels, Any], Awaitable[object]]
+"""Returns a feature's answer to what a job asks of it about a view, with the `EvaluatorContext`; see `FEATURE_ASKS`. A
+fault that the answer can describe is not raised.
 """
 
 

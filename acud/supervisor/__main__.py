@@ -91,7 +91,7 @@ def _read_option(name: str) -> str:
 
 def _run_app(app: App) -> None:
     for path in (app.paths.debug_log, app.paths.programs_log):
-        logfile.keep_small(app.loop, path, lambda: app.settings.daemon)
+        logfile.keep_small(app, path)
     _end_on_signals(app)
     try:
         app.start()

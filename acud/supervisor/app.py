@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from threading import Thread
-from typing import IO, Any
+from typing import IO
 
 from acud.base import log
 from acud.base.clock import Clock
@@ -52,12 +52,12 @@ class App(Core):
         env: Mapping[str, str],
         log_file: IO[bytes],
         inherited: dict[str, socket.socket],
-        handlers: Mapping[str, Callable[..., Any]],
+        handlers: Mapping[str, Handler],
         features: Iterable[Feature],
         redaction: RedactionMaker,
     ) -> None:
         """`handlers`: of the core's requests, by name. `features` start in this order, each after those it needs."""
-        super().__init__(settings, paths, clock, env, log_file, inherited, self._after_turn, redaction)
+        super().__init__(settings, paths, clock, env, log_file, inherited, redaction)
         self.features: dict[str, RunningFeature] = {}
         self.switched_off: list[str] = []
         self._is_ending = self._is_ending_children = False
@@ -100,7 +100,7 @@ class App(Core):
         for running in self.features.values():
             running.resume_first()
         self.waits.resume()
-        for name, reason in self.displays.find_lost(self.waits.name_displays()):
+        for name, reason in self.displays.find_lost(self.active_waits.name_displays()):
             self.waits.display_gone(name, reason)
         for running in self.features.values():
             running.start()
@@ -219,11 +219,10 @@ class App(Core):
             self.sources.flush()
             fault = self.journal.end_turn()
             if fault is not None:
-                self.control.flush_failed(self._newest_sent, fault)
+                self.control.flush_failed(self.journal.newest, fault)
             if not self.journal.dirty and not self.pool.sendable:
                 break
-        self._newest_sent = self.journal.newest
-        self.control.flush(self._newest_sent)
+        self.control.flush(self.journal.newest)
         if self.journal.dirty:
             self.loop.call_later(0.0, _do_nothing)  # a reply that left may itself be worth a record
 

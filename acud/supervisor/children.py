@@ -311,7 +311,7 @@ class ChildKeeper:
         child.last_beat_s = child.silent_from_s = self._now()
         self._children[child.identity] = child
         if not self._fork(child):
-            self._begin(child, lambda: self._execute(child))
+            self._begin(child)
 
     def _fork(self, child: Child) -> bool:
         server = self.forking.get(child.module)
@@ -322,17 +322,18 @@ class ChildKeeper:
 
     def _on_born(self, child: Child, generation: int, pid: int) -> None:
         wanted = child.generation == generation and child.state is not ChildState.STOPPED
-        if wanted and pid:
-            self._begin(child, lambda: self._watch(child, ForkedChild(pid)))
-        elif wanted:
-            self._begin(child, lambda: self._execute(child))
+        if wanted:
+            self._begin(child, pid)
         elif pid:
             ForkedChild(pid).kill()  # it was stopped before it was forked; it is reaped with the orphans
 
-    def _begin(self, child: Child, begin: Callable[[], None]) -> None:
-        """Start a process by `begin`; a refusal (no more processes or descriptors) counts as a death."""
+    def _begin(self, child: Child, forked_pid: int = 0) -> None:
+        """Watch the forked process, or execute one; a refusal (no more processes or descriptors) counts as a death."""
         try:
-            begin()
+            if forked_pid:
+                self._watch(child, ForkedChild(forked_pid))
+            else:
+                self._execute(child)
         except OSError as fault:
             reason, generation = f"it could not be started: {fault.strerror or fault}", child.generation
             # Later: the caller has not finished its own bookkeeping for the child yet.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -65,31 +65,20 @@ class FaultGuard:
         self.count = 0
         """Faults since the start."""
 
-    def run_guarded(self, name: str, work: Callable[[], Thing]) -> Thing:
-        """Do `work` as a part of `name`. Raises: AcudError; InternalError for any other fault, which is logged."""
+    @contextmanager
+    def guard(self, name: str) -> Iterator[None]:
+        """Do the block as a part of `name`. Raises: AcudError; InternalError for any other fault, which is logged."""
         try:
-            return work()
+            yield
         except AcudError:
             raise
         except Exception as fault:
-            raise self.record(name, fault) from fault
-
-    def record(self, name: str, fault: Exception) -> InternalError:
-        """Log and count `fault` of `name`; return the error for its caller."""
-        self.count += 1
-        _LOG.error("request.internal", request=name, exc_info=fault)
-        return InternalError(
-            f"{name} met a fault of acud itself: {type(fault).__name__}",
-            hint="see the traceback in the log: acud logs --level error",
-        )
-
-    def run_contained(self, name: str, step: Callable[[], None]) -> AcudError | None:
-        """Do a step of something that goes on without a call; return its fault, if any."""
-        try:
-            self.run_guarded(name, step)
-        except AcudError as fault:
-            return fault
-        return None
+            self.count += 1
+            _LOG.error("request.internal", request=name, exc_info=fault)
+            raise InternalError(
+                f"{name} met a fault of acud itself: {type(fault).__name__}",
+                hint="see the traceback in the log: acud logs --level error",
+            ) from fault
 
 
 class Call:
@@ -257,7 +246,8 @@ class Control:
         self._admit(call.spec, request)
         if call.spec.deferred:
             self._check_parked(call.peer.client)
-        body = self._run_in_savepoint(call, lambda: self._begin_answer(call, request))
+        with self._part_of(call):
+            body = self._begin_answer(call, request)
         if body is not None and not (call.spec.mutating or call.spec.deferred):
             call.answered = True
             again = partial(self._read_again, call, request)
@@ -276,7 +266,8 @@ class Control:
 
     def _read_again(self, call: Call, request: Any) -> ReplyEnvelope:
         try:
-            body = self._faults.run_guarded(call.spec.name, lambda: self._begin_answer(call, request))
+            with self._faults.guard(call.spec.name):
+                body = self._begin_answer(call, request)
         except AcudError as fault:
             return error_of(call.request_id, fault)
         assert body is not None  # a request that is never deferred answers at once
@@ -326,14 +317,17 @@ class Control:
     def go_on(self, call: Call, step: Callable[[], None]) -> None:
         """Run a later part of `call`; a fault answers it."""
         try:
-            self._run_in_savepoint(call, step)
+            with self._part_of(call):
+                step()
         except AcudError as fault:
             if not call.answered:
                 call.fail(fault)
 
-    def _run_in_savepoint(self, call: Call, work: Callable[[], Thing]) -> Thing:
-        with self._journal.savepoint() if call.spec.mutating else nullcontext():
-            return self._faults.run_guarded(call.spec.name, work)
+    @contextmanager
+    def _part_of(self, call: Call) -> Iterator[None]:
+        savepoint = self._journal.savepoint() if call.spec.mutating else nullcontext()
+        with savepoint, self._faults.guard(call.spec.name):
+            yield
 
     # ---- out -------------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import IO, Any
 
@@ -18,7 +19,6 @@ from acud.metrics.counters import Histogram
 from acud.process.event_loop import EventLoop
 from acud.process.systemd_notify import SystemdNotifier
 from acud.protocol import codec
-from acud.protocol.events import Event
 from acud.store.store import Store
 from acud.supervisor.access_tokens import AccessTokens
 from acud.supervisor.children import ChildKeeper
@@ -34,7 +34,7 @@ from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.journal import Journal
 from acud.supervisor.judge_metrics import JudgeMetrics
 from acud.supervisor.live_watches import LiveWatches
-from acud.supervisor.observers import Observers, Order
+from acud.supervisor.observers import Order
 from acud.supervisor.ports import FeaturePorts
 from acud.supervisor.program_launcher import ProgramLauncher, inherited_environment
 from acud.supervisor.publisher import DaemonEvents, Publisher
@@ -43,6 +43,7 @@ from acud.supervisor.screenshots import Screenshots
 from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.terminal_sessions import OwnTerminals, Sessions
 from acud.supervisor.usage_log import UsageLog
+from acud.supervisor.waits.active_waits import ActiveWaits
 from acud.supervisor.waits.judge_selection import JudgeSelection
 from acud.supervisor.waits.last_pictures import LastPictures
 from acud.supervisor.waits.service import Waits
@@ -61,7 +62,7 @@ def _limit_total_fps(settings: CaptureSettings) -> float:
     return settings.max_total_fps or _FPS_PER_CORE * len(os.sched_getaffinity(0))
 
 
-class Core:
+class Core(ABC):
     """The parts that a feature may use. It takes those that it needs once, when it starts."""
 
     def __init__(
@@ -72,10 +73,9 @@ class Core:
         env: Mapping[str, str],
         log_file: IO[bytes],
         inherited: dict[str, socket.socket],
-        after_turn: Callable[[], None],
         redaction: RedactionMaker,
     ) -> None:
-        """`after_turn` is called at the end of each turn of the loop. `redaction` makes the policy of redaction."""
+        """`redaction` makes the policy of redaction."""
         self.settings, self.paths, self.clock = settings, paths, clock
         self._env = env
         self.started = clock.instant()
@@ -83,26 +83,26 @@ class Core:
         self.notifier = SystemdNotifier(env)
         self.keys = api_keys.read_all(settings.backends, env)
         self.turns_s = Histogram(QUICK_S)
-        self.loop = EventLoop(clock.monotonic_s, after_turn, self.turns_s.observe)
+        self.loop = EventLoop(clock.monotonic_s, self._after_turn, self.turns_s.observe)
         self.listeners = ListenerSockets(inherited, paths.handover, self.loop, self.notifier)
         self._context: zmq.Context[Any] = zmq.Context()
         self.store = Store(paths.database, paths.evidence, settings.store, self.started.utc_s)
-        self.publisher = Publisher(paths.run / "events", self.loop, clock, lambda: self._newest_sent)
-        self.committed_events = Observers[Callable[[Event], None]]()
-        """Called with each event after its commit."""
-        self.committed_events.add(self.publisher.publish, Order.CORE)
-        self.journal = Journal(self.store, self.loop, clock, self._publish)
+        self.journal = Journal(self.store, self.loop, clock)
+        self.publisher = Publisher(paths.run / "events", self.loop, clock, self.journal)
         self.daemon_events = DaemonEvents(self.journal, self.publisher, clock)
         self.usage_log = UsageLog(self.journal, clock)
         self.faults = FaultGuard()
         self.ports = FeaturePorts()
-        self._newest_sent = self.store.events.newest()
-        self._wire_children(log_file, env)
-        self.redaction = redaction(settings, self.watched_displays, self.sources)
+        self.active_waits = ActiveWaits()
+        self._wire_children(log_file, env, redaction)
         self._wire_deliveries()
         self._wire_views()
 
-    def _wire_children(self, log_file: IO[bytes], env: Mapping[str, str]) -> None:
+    @abstractmethod
+    def _after_turn(self) -> None:
+        """Send jobs, commit, then send replies and events; called at the end of each turn of the loop."""
+
+    def _wire_children(self, log_file: IO[bytes], env: Mapping[str, str], redaction: RedactionMaker) -> None:
         settings, paths, loop = self.settings, self.paths, self.loop
         children = self._bind_children()
         endpoint = paths.endpoint("children")
@@ -113,23 +113,13 @@ class Core:
         self.sources = Sources(
             paths.shm, grabbed.slots, self.clock, _limit_total_fps(grabbed), self.server_start, grabbed.max_megapixels
         )
-        self.watched_displays = WatchedDisplays(
-            self.keeper,
-            self.sources,
-            loop,
-            settings,
-            paths,
-            self.daemon_events.display_changed,
-            self.daemon_events.child_ended,
-        )
+        events = self.daemon_events
+        self.watched_displays = WatchedDisplays(self.keeper, self.sources, loop, settings, paths, events)
+        self.redaction = redaction(settings, self.watched_displays, self.sources)
         input_dispatcher = self.input_dispatcher = InputDispatcher(self.watched_displays, loop)
         self.takeovers = Takeovers(self.journal, loop, self.clock, input_dispatcher, self.watched_displays)
         self.notifications = DisplayNotifications(
-            self.journal,
-            loop,
-            self.clock,
-            lambda text: self.redaction.redact(text),
-            is_enabled=settings.display.notifications,
+            self.journal, loop, self.clock, self.redaction, is_enabled=settings.display.notifications
         )
         self.watched_displays.removed.add(self.notifications.forget, Order.CORE)
         self.displays = DisplayRegistry(
@@ -142,7 +132,7 @@ class Core:
             settings,
             env,
             takeovers=self.takeovers,
-            wanted_names=lambda: self.waits.name_displays(),
+            active_waits=self.active_waits,
         )
         self.judge_metrics = JudgeMetrics()
         self.pool = EvaluatorPool(
@@ -152,8 +142,7 @@ class Core:
             paths,
             len(os.sched_getaffinity(0)),
             self.keys,
-            on_judges_changed=self._on_judges_changed,
-            on_worker_ended=self.daemon_events.child_ended,
+            events=events,
             judge_metrics=self.judge_metrics,
             sources=self.sources,
             watched_displays=self.watched_displays,
@@ -161,17 +150,11 @@ class Core:
 
     def _wire_deliveries(self) -> None:
         settings, loop = self.settings, self.loop
-        self.delivery = DeliveryProcess(self.keeper, loop, settings, self.daemon_events.child_ended)
+        self.delivery = DeliveryProcess(self.keeper, loop, settings, self.daemon_events)
         self.wakes = Wakes(self.journal, loop, self.clock, settings, self.delivery, self.redaction)
         self.access_tokens = AccessTokens(self.journal, self.clock, settings.web.session_days)
         self.web = Web(
-            self.keeper,
-            loop,
-            settings,
-            self.paths.home,
-            self.listeners,
-            self._end_sessions,
-            self.daemon_events.child_ended,
+            self.keeper, loop, settings, self.paths.home, self.listeners, self._end_sessions, self.daemon_events
         )
 
     def _wire_views(self) -> None:
@@ -183,7 +166,7 @@ class Core:
             self.loop,
             self.clock,
             self._env.get("HOME", "/nonexistent"),
-            lambda: self.settings.host_conditions.paths,
+            self.settings.host_conditions.paths,
             ProgramEnds(self.program_launcher, self.terminals),
             self.notifications,
         )
@@ -201,6 +184,7 @@ class Core:
             self.host_conditions,
             self.redaction,
             self.usage_log,
+            self.active_waits,
             JudgeSelection(self.settings, self.pool, self.keys),
         )
         last_pictures = LastPictures(self.pool, self.sources, self.redaction, self.loop)
@@ -231,6 +215,7 @@ class Core:
         self.live_watches = LiveWatches(
             self.watched_displays, self.sources, self.redaction, self.loop, self.clock, self.publisher
         )
+        self.pool.judges_changed.add(self.wait_runtime.judges_changed, Order.WAITS)
         self.watched_displays.gone.add(self.waits.display_gone, Order.WAITS)
         self.watched_displays.removed.add(self.waits.display_removed, Order.WAITS)
 
@@ -262,14 +247,6 @@ class Core:
     def evidence_path(self, evidence: Evidence | None) -> str:
         """Return the path of the wait's picture, "" for none."""
         return str(self.paths.evidence / evidence.name) if evidence and evidence.name else ""
-
-    def _publish(self, event: Event) -> None:
-        for observer in self.committed_events:
-            observer(event)
-
-    def _on_judges_changed(self) -> None:
-        if self.daemon_events.judges_changed(self.pool.list_judges()):
-            self.wait_runtime.judges_changed()
 
     def _end_sessions(self) -> None:
         self.journal.keep(self._revoke_sessions)

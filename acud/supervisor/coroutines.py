@@ -145,20 +145,27 @@ def run_steps(steps: Steps[Thing], done: Callable[[Thing | AcudError], None] = r
 
 
 class Within(Callback[Thing | None]):
-    """Awaits one callback for at most `limit_s`: the outcome is None then, and one that comes later is dropped."""
+    """Awaits one callback for at most `limit_s`: the outcome is None then, and one that comes later goes to `late`."""
 
-    def __init__(self, loop: EventLoop, limit_s: float, begin: Callable[[Resume[Thing]], object]) -> None:
+    def __init__(
+        self,
+        loop: EventLoop,
+        limit_s: float,
+        begin: Callable[[Resume[Thing]], object],
+        late: Resume[Thing] | None = None,
+    ) -> None:
         super().__init__(self._begin)
         self._loop = loop
         self._limit_s = limit_s
         self._begin_awaited = begin
+        self._late = late
         self.is_over = False
 
     def _begin(self, resume: Resume[Thing | None]) -> Callable[[], None]:
         self._resume = resume
         self._timer = self._loop.call_later(self._limit_s, lambda: self._end(None))
         try:
-            self._begin_awaited(self._end)
+            self._begin_awaited(self._end_or_drop)
         except BaseException:
             self._leave()
             raise
@@ -167,6 +174,11 @@ class Within(Callback[Thing | None]):
     def _leave(self) -> None:
         self.is_over = True
         self._timer.cancel()
+
+    def _end_or_drop(self, outcome: Thing | AcudError) -> None:
+        if self.is_over and self._late is not None:
+            self._late(outcome)
+        self._end(outcome)
 
     def _end(self, outcome: Thing | AcudError | None) -> None:
         if not self.is_over:

@@ -7,9 +7,8 @@ dead route delays only the wakes that have no other.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from statistics import median
-from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,6 +23,9 @@ from acud.protocol.delivery import Deliver, Delivered, DeliveryHello, Notified, 
 from acud.protocol.requests.wakes import RouteHealth
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.coroutines import Resume
+from acud.supervisor.journal import Effect
+from acud.supervisor.observers import Observers
+from acud.supervisor.publisher import DaemonEvents
 from acud.types import RouteName
 
 _LOG = log.logger("relay")
@@ -46,7 +48,6 @@ class Undone(Struct, frozen=True):
 
 
 OnEnded = Callable[[Delivered | Undone], None]
-Value = TypeVar("Value")
 
 
 class _Ticket:
@@ -121,9 +122,7 @@ class _Route:
 class DeliveryProcess:
     """Owns the delivery process, started when the first route is needed. Outcomes come by callback, within a turn."""
 
-    def __init__(
-        self, keeper: ChildKeeper, loop: EventLoop, settings: Settings, on_ended: Callable[[Child], None]
-    ) -> None:
+    def __init__(self, keeper: ChildKeeper, loop: EventLoop, settings: Settings, events: DaemonEvents) -> None:
         """Raises: ConfigError when a secret's file cannot be read."""
         wake = settings.wake
         self._keeper = keeper
@@ -149,29 +148,19 @@ class DeliveryProcess:
         self._checking = False
         self._on_settled: Resume[None] | None = None
         self._routes = {name: _Route(wake.places(name), wake.limit_s(name)) for name in RouteName}
-        self._on_ended = on_ended
-        self._on_reopened: list[Callable[[RouteName], None]] = []
-        self._on_ready: list[Callable[[], None]] = []
-        self._on_notified: list[Callable[[Notified | Undone], None]] = []
-        self._on_pushed: list[Callable[[Pushed | Undone], None]] = []
+        self._events = events
+        self.reopened = Observers[Callable[[RouteName], None]]()
+        """Called with a route that failed and works again."""
+        self.ready = Observers[Effect]()
+        """Called when the process takes notifications and pushes."""
+        self.notified = Observers[Callable[[Notified | Undone], None]]()
+        """Called with the outcome of each notification, and with `Undone` at the end of the process."""
+        self.pushed = Observers[Callable[[Pushed | Undone], None]]()
+        """Called with the outcome of each push, and with `Undone` at the end of the process."""
 
     def set_push_key(self, key: str) -> None:
         """Sign pushes with the private `key` ("": send none), from the next start of the process on."""
         self._options = replace(self._options, push_key=key)
-
-    def on_reopened(self, reopened: Callable[[RouteName], None]) -> None:
-        """Call `reopened` when a route that failed works again."""
-        self._on_reopened.append(reopened)
-
-    def on_notifications(self, ready: Callable[[], None], on_ended: Callable[[Notified | Undone], None]) -> None:
-        """Call `ready` when the process takes notifications, `on_ended` with each outcome, or `Undone` at its end."""
-        self._on_ready.append(ready)
-        self._on_notified.append(on_ended)
-
-    def on_pushes(self, ready: Callable[[], None], on_ended: Callable[[Pushed | Undone], None]) -> None:
-        """Call `ready` when the process takes pushes, `on_ended` with each outcome, or `Undone` at its end."""
-        self._on_ready.append(ready)
-        self._on_pushed.append(on_ended)
 
     def start(self) -> None:
         """Start the process, once."""
@@ -227,7 +216,11 @@ class DeliveryProcess:
         route = self._routes[name]
         route.failures, route.reason, route.shut_until_s = 0, "", 0.0
         self._send_queued(name)
-        _call_each(self._on_reopened, name)
+        self._report_reopened(name)
+
+    def _report_reopened(self, name: RouteName) -> None:
+        for observer in self.reopened:
+            observer(name)
 
     def carrier_went(self, name: RouteName, reason: str) -> None:
         """Shut the route until the carrier comes again, and fail its deliveries under way."""
@@ -316,12 +309,14 @@ class DeliveryProcess:
             self._ready = True
             for name in self._routes.keys() - self._carriers.keys():
                 self._send_queued(name)
-            for ready in self._on_ready:
+            for ready in self.ready:
                 ready()
         elif isinstance(message, Notified):
-            _call_each(self._on_notified, message)
+            for notified in self.notified:
+                notified(message)
         elif isinstance(message, Pushed):
-            _call_each(self._on_pushed, message)
+            for pushed in self.pushed:
+                pushed(message)
 
     def handle_outcome(self, message: Delivered) -> None:
         """Handle the outcome of a delivery, also from a carrier."""
@@ -339,7 +334,7 @@ class DeliveryProcess:
             healed |= self._absent.pop(message.route, None) is not None
         ticket.on_ended(message)
         if healed:
-            _call_each(self._on_reopened, message.route)
+            self._report_reopened(message.route)
         self._send_queued(message.route)
         self._check_settled()
 
@@ -365,14 +360,14 @@ class DeliveryProcess:
         words = f"the delivery process ended: {reason}"
         for route in [route for name, route in self._routes.items() if name not in self._carriers]:
             _fail_running(route, words)
-        _call_each(self._on_notified, Undone(words))
-        _call_each(self._on_pushed, Undone(words))
+        for observer in (*self.notified, *self.pushed):
+            observer(Undone(words))
         if self._on_settled is not None:
             self._check_settled()
             return
         if child.state is ChildState.FAILED:
             self._loop.call_later(_AGAIN_S, lambda: self._keeper.start(child, self._options))
-        self._on_ended(child)
+        self._events.child_ended(child)
 
     def _drop_late(self) -> None:
         for name, route in self._routes.items():
@@ -387,8 +382,3 @@ def _fail_running(route: _Route, reason: str) -> None:
     running, route.running = route.running, {}
     for ticket in running.values():
         ticket.on_ended(Undone(reason))
-
-
-def _call_each(callbacks: Sequence[Callable[[Value], None]], value: Value) -> None:
-    for callback in callbacks:
-        callback(value)

@@ -18,6 +18,7 @@ from acud.supervisor.coroutines import Resume
 from acud.supervisor.displays.notification_server import CloseReason, NotificationServer
 from acud.supervisor.journal import Journal
 from acud.supervisor.observers import Observers
+from acud.supervisor.redaction import Redaction
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayNotification, DisplayState, NotificationText, Verdict, no, unknown, yes
 from acud.waits.read_text import comparable
@@ -42,13 +43,31 @@ class _NotifiedDisplay:
         self.on_settled: list[Resume[None]] = []
 
 
-class DisplayNotifications:
-    """`redact`: returns screen text as it may be stored. `is_enabled`: whether acud serves notifications at all."""
+class _DisplayServer(NotificationServer):
+    """The notification server of `display`."""
 
     def __init__(
-        self, journal: Journal, loop: EventLoop, clock: Clock, redact: Callable[[str], str], *, is_enabled: bool
+        self, loop: EventLoop, clock: Clock, address: str, owner: DisplayNotifications, display: _NotifiedDisplay
     ) -> None:
-        self._journal, self._loop, self._clock, self._redact = journal, loop, clock, redact
+        self._owner, self._display = owner, display
+        super().__init__(loop, clock, address)
+
+    def on_shown(self, shown: DisplayNotification) -> None:
+        """Record it."""
+        self._owner.on_shown(self._display, shown)
+
+    def on_changed(self) -> None:
+        """Pass the change on."""
+        self._owner.on_changed(self._display)
+
+
+class DisplayNotifications:
+    """`is_enabled`: whether acud serves notifications at all."""
+
+    def __init__(
+        self, journal: Journal, loop: EventLoop, clock: Clock, redaction: Redaction, *, is_enabled: bool
+    ) -> None:
+        self._journal, self._loop, self._clock, self._redact = journal, loop, clock, redaction.redact
         self._is_enabled = is_enabled
         self._displays: dict[str, _NotifiedDisplay] = {}
         self._conditions: dict[str, dict[Hashable, tuple[NotificationText, OnVerdict, Verdict]]] = {}
@@ -67,14 +86,8 @@ class DisplayNotifications:
             display.server.close()
             display.server = None
         if display.server is None and watched.bus_address and self._is_enabled:
-            display.server = NotificationServer(
-                self._loop,
-                self._clock,
-                watched.bus_address,
-                lambda shown: self._on_shown(display, shown),
-                lambda: self._on_changed(display),
-            )
-        self._on_changed(display)
+            display.server = _DisplayServer(self._loop, self._clock, watched.bus_address, self, display)
+        self.on_changed(display)
 
     def when_settled(self, watched: WatchedDisplay, done: Resume[None]) -> None:
         """Call `done` once it is known which program is the server there, or that there is none."""
@@ -92,7 +105,7 @@ class DisplayNotifications:
         if display.server is not None:
             display.server.close()
             display.server = None
-        self._on_changed(display)
+        self.on_changed(display)
 
     def answer(self, watched: WatchedDisplay, number: int, action: str) -> DisplayNotification:
         """Choose an action of an open notification, or close it (""). Raises: NotFound, Unavailable."""
@@ -180,7 +193,8 @@ class DisplayNotifications:
     def _redact_notification(self, one: DisplayNotification) -> DisplayNotification:
         return replace(one, title=self._redact(one.title), body=self._redact(one.body))
 
-    def _on_shown(self, display: _NotifiedDisplay, shown: DisplayNotification) -> None:
+    def on_shown(self, display: _NotifiedDisplay, shown: DisplayNotification) -> None:
+        """Record a notification as an event, unless too many come."""
         if display.events.due_s(self._clock.monotonic_s()) > 0:
             display.unrecorded += 1
             return
@@ -192,7 +206,8 @@ class DisplayNotifications:
         more |= {"left_out": left_out} if left_out else {}
         self._journal.keep(lambda: self._journal.event("display.notified", name, **facts, **more), droppable=True)
 
-    def _on_changed(self, display: _NotifiedDisplay) -> None:
+    def on_changed(self, display: _NotifiedDisplay) -> None:
+        """Store the open notifications of a display, and judge the conditions on them."""
         server, watched = display.server, display.watched
         before = {one.id: one for one in watched.notifications}
         is_open = server.open.values() if server is not None else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from acud.supervisor.displays.managed_displays import NO_WINDOW_MANAGER
 from acud.supervisor.journal import Effect, Journal
 from acud.supervisor.program_launcher import ProgramLauncher, inherited_environment
 from acud.supervisor.takeovers import Takeovers
+from acud.supervisor.waits.active_waits import ActiveWaits
 from acud.supervisor.watched_displays import Outcome, WatchedDisplay, WatchedDisplays, server_listens
 from acud.types import NO_LABELS, DisplayInfo, DisplayState, Labels, display_name
 from acud.types.actions import Launch
@@ -54,11 +55,10 @@ class DisplayRegistry:
         env: Mapping[str, str],
         *,
         takeovers: Takeovers,
-        wanted_names: Callable[[], set[str]],
+        active_waits: ActiveWaits,
     ) -> None:
-        """`wanted_names`: names that no new display gets."""
         inherited = inherited_environment(env, settings.display.environment)
-        self.managed = ManagedDisplays(loop, clock, paths, settings, inherited, self, wanted_names)
+        self.managed = ManagedDisplays(loop, clock, paths, settings, inherited, self, active_waits)
         self._takeovers = takeovers
         self._watched_displays = watched_displays
         self._notifications = notifications

@@ -10,7 +10,7 @@ nothing now, preferably the one that read last: so only as many engines are load
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Protocol
 
 from acud.base import log
@@ -30,8 +30,10 @@ from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.coroutines import Callback
 from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.job_queues import FairQueue, FillJob, FrameWork, JobEntry, Lane, Work, Worker, most_jobs
+from acud.supervisor.journal import Effect
 from acud.supervisor.judge_metrics import JudgeMetrics
 from acud.supervisor.observers import Observers
+from acud.supervisor.publisher import DaemonEvents
 from acud.supervisor.watched_displays import WatchedDisplays
 
 _LOG = log.logger("pool")
@@ -67,8 +69,7 @@ class EvaluatorPool:
         cores: int,
         keys: Mapping[str, ApiKey],
         *,
-        on_judges_changed: Callable[[], None],
-        on_worker_ended: Callable[[Child], None],
+        events: DaemonEvents,
         judge_metrics: JudgeMetrics,
         sources: Sources,
         watched_displays: WatchedDisplays,
@@ -89,8 +90,8 @@ class EvaluatorPool:
         """Results by status."""
         self._paces_s: dict[Lane, float] = {}
         self._result_s: dict[Lane, float] = {}
-        self._on_judges_changed = on_judges_changed
-        self._on_worker_ended = on_worker_ended
+        self._events = events
+        self.judges_changed = Observers[Effect]()
         self._judge_metrics = judge_metrics
         self._sources = sources
         self._watched_displays = watched_displays
@@ -344,7 +345,9 @@ class EvaluatorPool:
                 asker.widgets_answered(worker, message)
         elif isinstance(message, Judges):
             worker.judges = message.judges
-            self._on_judges_changed()
+            if self._events.judges_changed(self.list_judges()):
+                for observer in self.judges_changed:
+                    observer()
         elif isinstance(message, Heartbeat):
             self._renew(worker, message.jobs)
 
@@ -409,7 +412,7 @@ class EvaluatorPool:
         running, worker.running = worker.running, {}
         for entry in running.values():
             self._retry(entry, f"evaluator {child.name} ended: {reason}")
-        self._on_worker_ended(child)
+        self._events.child_ended(child)
 
     def _fail_queue(self, lane: Lane, reason: str) -> None:
         for entry in self._queue[lane].clear():

@@ -25,6 +25,7 @@ from acud.base.ids import new_id
 from acud.protocol.evaluation import MOST_READINGS_HELD, Job, JobResult, JudgeHealth
 from acud.protocol.questions import View
 from acud.supervisor.children import Child
+from acud.supervisor.coroutines import Resume
 from acud.supervisor.frame_sources import Source
 
 Item = TypeVar("Item")
@@ -161,7 +162,7 @@ class FrameWork:
         lane: Lane,
         source: Source,
         fill: FillJob,
-        done: Callable[[JobResult | Unavailable], None],
+        done: Resume[JobResult],
         *,
         view: View | None = None,
         priority: int = 0,

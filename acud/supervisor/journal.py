@@ -20,6 +20,7 @@ from acud.metrics.counters import Histogram, Tally
 from acud.process.event_loop import EventLoop
 from acud.protocol.events import Event
 from acud.store.store import Store
+from acud.supervisor.observers import Observers
 
 _LOG = log.logger("journal")
 _RETRY_S = 1.0
@@ -35,13 +36,14 @@ class _Kept(Struct, frozen=True):
 
 
 class Journal:
-    """Owns the turn's transaction. `publish` gets each committed event."""
+    """Owns the turn's transaction."""
 
-    def __init__(self, store: Store, loop: EventLoop, clock: Clock, publish: Callable[[Event], None]) -> None:
+    def __init__(self, store: Store, loop: EventLoop, clock: Clock) -> None:
         self.store = store
         self._loop = loop
         self._clock = clock
-        self._publish = publish
+        self.committed = Observers[Callable[[Event], None]]()
+        """Called with each event after its commit."""
         self._effects: list[Effect] = []
         self._events: list[Event] = []
         self._kept: list[_Kept] = []
@@ -152,7 +154,8 @@ class Journal:
         for event in events:
             self.newest = event.n
             _LOG.debug("event.stored", n=event.n, topic=event.topic, subject=event.subject)
-            self._publish(event)
+            for observer in self.committed:
+                observer(event)
         for entry in kept:
             if entry.done is not None:
                 entry.done()

@@ -7,22 +7,20 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 from acud.base import log, private_files
-from acud.config import DaemonSettings
-from acud.process.event_loop import EventLoop
+from acud.supervisor.core import Core
 
 _LOG = log.logger("logfile")
 _CHECK_S = 10.0
 
 
-def keep_small(loop: EventLoop, path: Path, settings: Callable[[], DaemonSettings]) -> None:
+def keep_small(core: Core, path: Path) -> None:
     """Check `path` now and every ten seconds, by the settings of that moment."""
-    now = settings()
+    now = core.settings.daemon
     rotate(path, int(now.log_max_mb * 1e6), now.log_files)
-    loop.call_later(_CHECK_S, lambda: keep_small(loop, path, settings))
+    core.loop.call_later(_CHECK_S, lambda: keep_small(core, path))
 
 
 def rotate(path: Path, max_bytes: int, files: int = 1) -> None:

@@ -237,6 +237,7 @@ class SettingsReload:
             group = msgspec.structs.replace(getattr(settings, section), **{key: getattr(getattr(found, section), key)})
             settings = msgspec.structs.replace(settings, **{section: group})
         self._app.settings = settings
+        self._app.host_conditions.allow(settings.host_conditions.paths)
         for running in self._app.features.values():
             running.reload(settings)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 
 from acud.process.event_loop import EventLoop
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message, Options
+from acud.supervisor.publisher import DaemonEvents
 
 _AGAIN_S = 10.0
 """A taken port may become free, or a server come up; each try costs a process start of 0.3 s."""
@@ -19,15 +19,8 @@ class OptionalChild(ABC):
     """
 
     def __init__(
-        self,
-        keeper: ChildKeeper,
-        loop: EventLoop,
-        kind: str,
-        module: str,
-        options: Options,
-        on_ended: Callable[[Child], None],
+        self, keeper: ChildKeeper, loop: EventLoop, kind: str, module: str, options: Options, events: DaemonEvents
     ) -> None:
-        """`on_ended`: called when the process died and is restarted at once."""
         self._keeper = keeper
         self._loop = loop
         self._options = options
@@ -35,7 +28,7 @@ class OptionalChild(ABC):
         self.fault = ""
         """Why it does not serve, unless it is just being restarted."""
         self.fix = ""
-        self._on_ended = on_ended
+        self._events = events
 
     @abstractmethod
     def handle_message(self, child: Child, message: Message) -> None:
@@ -55,7 +48,7 @@ class OptionalChild(ABC):
         if child.state is ChildState.STOPPED:
             return
         if child.fault is None and child.state is not ChildState.FAILED:
-            self._on_ended(child)
+            self._events.child_ended(child)
             return
         self.fault = reason
         self.fix = (child.fault.hint if child.fault is not None else "") or _FIX

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from acud.base.clock import Clock
@@ -12,9 +12,9 @@ from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.events import Beat, Event
 from acud.supervisor.children import Child, ChildState
 from acud.supervisor.journal import Journal
+from acud.supervisor.observers import Order
 from acud.supervisor.socket_server.connection import ServerConnection
 from acud.supervisor.socket_server.server import ServerLimits, SocketServer
-from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types.scene import Scene
 
 _BEAT_S = 5.0
@@ -33,10 +33,11 @@ class Publisher:
     subscribes to too many or too long topics is closed.
     """
 
-    def __init__(self, path: Path, loop: EventLoop, clock: Clock, newest: Callable[[], int]):
+    def __init__(self, path: Path, loop: EventLoop, clock: Clock, journal: Journal) -> None:
         self.server = SocketServer(path, loop, "XPUB", frozenset({"SUB", "XSUB"}), _LIMITS, self._take_subscriptions)
         self._clock = clock
-        self._newest = newest
+        self._journal = journal
+        journal.committed.add(self.publish, Order.CORE)
         loop.call_each(_BEAT_S, self._send_beat)
 
     def publish(self, event: Event) -> None:
@@ -44,7 +45,7 @@ class Publisher:
         self._send(event.topic.encode(), event)
 
     def _send_beat(self) -> None:
-        self._send(b"beat", Beat(self._newest(), self._clock.instant().utc_s))
+        self._send(b"beat", Beat(self._journal.newest, self._clock.instant().utc_s))
 
     def _send(self, topic: bytes, message: Event | Beat) -> None:
         data: bytes | None = None
@@ -80,12 +81,9 @@ class DaemonEvents:
         self._clock = clock
         self._judges: Mapping[str, str] = {}
 
-    def display_changed(self, watched: WatchedDisplay, topic: str) -> None:
+    def display_changed(self, topic: str, name: str, reason: str) -> None:
         """Record that a display is up or down, and why."""
-        if topic == "display.ended":
-            return  # `DisplayRegistry` records it
-        reason = watched.reason
-        self._journal.keep(lambda: self._journal.event(topic, watched.name, reason=reason), droppable=True)
+        self._journal.keep(lambda: self._journal.event(topic, name, reason=reason), droppable=True)
 
     def scene_made(self, scene: Scene) -> None:
         """Publish a scene that differs. It is never stored: four a second would fill the store."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,7 +20,7 @@ from acud.protocol.requests.looks import Picture
 from acud.supervisor.coroutines import Callback, Resume, Within
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Source, Sources
-from acud.supervisor.job_queues import FrameWork, Lane
+from acud.supervisor.job_queues import FillJob, Lane
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.types import Evidence, Rect, ScreenImage, Until, picture_views
@@ -33,9 +31,6 @@ _DEADLINE_S = 20.0
 """From the grab on; well below a client's timeout. Evaluators may be starting, hung or busy."""
 
 _REPLY_ROOM = 4096
-
-Read = TypeVar("Read")
-Looked = JobResult | Unavailable
 
 
 class ScreenshotTarget(Struct, frozen=True):
@@ -74,11 +69,19 @@ class Screenshots:
         """Encode the newest frame of `target`, within 20 s. Raises: Unavailable, Refused."""
         reads = ask.redacted and self._redaction.needs_reader(local=False, keeps_evidence=False)
         lane = Lane.REDACT if reads else Lane.JUDGE
-        fill = partial(self._fill_picture, target.source, ask)
-        picture = await self._look(target, lane, fill, partial(self._read_picture, target, ask))
-        if picture is None:
-            raise self._explain_late(target)
-        return picture
+        try:
+            outcome = await self._look(target, lane, partial(self._fill_picture, target.source, ask))
+        except Unavailable as fault:
+            if target.source.live:
+                raise Unavailable(f"no picture: {fault.message}", hint="acud status") from fault
+            lost = f"{target.source.name} was lost while its picture was taken: {target.source.lost_reason}"
+            raise Unavailable(lost, lost=target.source.name) from fault
+        if outcome is None:
+            raise Unavailable(
+                f"no picture of {target.source.name} in {_DEADLINE_S:.0f} s: {self._pool.backlog}",
+                hint="acud status; acud logs --level warning",
+            )
+        return self._read_picture(target, ask, outcome)
 
     def _fill_picture(self, source: Source, ask: PictureAsk, job: Job) -> Job:
         hide = self._redaction.find_hidden(source, leaves=True) if ask.redacted else None
@@ -92,7 +95,11 @@ class Screenshots:
         plain = self._targets.make_token(target.source, target.source.frame, "")
         if target.crop is None and not target.source.window_id:
             return plain
-        return await self._look(target, Lane.JUDGE, lambda job: job, partial(self._read_token, target)) or plain
+        try:
+            outcome = await self._look(target, Lane.JUDGE, lambda job: job)
+        except Unavailable:
+            return plain
+        return self._token_of(target, outcome) if outcome is not None and outcome.status == "done" else plain
 
     async def take_difference(self, evidence: Evidence) -> bytes:
         """Return a PNG of the differences between the view before and after. Raises: Unavailable."""
@@ -121,58 +128,30 @@ class Screenshots:
     def _submit_frameless(self, job: Job, done: Resume[JobResult]) -> None:
         self._pool.submit(_FramelessWork(job, done))
 
-    def _look(
-        self,
-        target: ScreenshotTarget,
-        lane: Lane,
-        fill: Callable[[Job], Job],
-        read: Callable[[Looked], Read | AcudError],
-    ) -> Within[Read]:
-        """Return a look that is awaited for 20 s; `read` gets its outcome, also a late one."""
-        view, submit = View(target.source.name, target.crop, target.ignore), self._pool.submit
-
-        def begin(resume: Resume[Read]) -> None:
-            fill_wanted = partial(_fill_wanted, look, fill)
-            submit(
-                FrameWork(submit, lane, target.source, fill_wanted, lambda outcome: resume(read(outcome)), view=view)
-            )
-
-        look = Within(self._loop, _DEADLINE_S, begin)
+    def _look(self, target: ScreenshotTarget, lane: Lane, fill: FillJob) -> Within[JobResult]:
+        """Await a look for 20 s; a picture that comes later is removed."""
+        view = View(target.source.name, target.crop, target.ignore)
+        begun = self._pool.look(lane, target.source, lambda job: None if look.is_over else fill(job), view)
+        look = Within(self._loop, _DEADLINE_S, begun.begin, self._drop_late)
         return look
 
-    def _explain_late(self, target: ScreenshotTarget) -> Unavailable:
-        return Unavailable(
-            f"no picture of {target.source.name} in {_DEADLINE_S:.0f} s: {self._pool.backlog}",
-            hint="acud status; acud logs --level warning",
-        )
-
-    def _read_token(self, target: ScreenshotTarget, outcome: Looked) -> str:
-        return self._token_of(target, outcome) if isinstance(outcome, JobResult) and outcome.status == "done" else ""
+    def _drop_late(self, outcome: JobResult | AcudError) -> None:
+        if isinstance(outcome, JobResult) and outcome.picture:
+            with suppress(Unavailable):
+                _take_file(self._spool, outcome.picture)
 
     def _token_of(self, target: ScreenshotTarget, result: JobResult) -> str:
         """Return the baseline token of the frame in `result`, with the look of a part, which may change its source."""
         part = target.crop is not None or target.source.window_id
         return self._targets.make_token(target.source, result.frame, result.identity if part else "")
 
-    def _read_picture(self, target: ScreenshotTarget, ask: PictureAsk, outcome: Looked) -> Picture | AcudError:
+    def _read_picture(self, target: ScreenshotTarget, ask: PictureAsk, result: JobResult) -> Picture:
         source = target.source
-        if isinstance(outcome, Unavailable):
-            if source.live:
-                return Unavailable(f"no picture: {outcome.message}", hint="acud status")
-            lost = f"{source.name} was lost while its picture was taken: {source.lost_reason}"
-            return Unavailable(lost, lost=source.name)
-        if outcome.status != "done":
-            return Unavailable(f"no picture of {source.name}: {outcome.reason or 'frame gone'}")
-        try:
-            image = _take_file(self._spool, outcome.picture)
-        except Unavailable as fault:
-            return fault
+        if result.status != "done":
+            raise Unavailable(f"no picture of {source.name}: {result.reason or 'frame gone'}")
+        image = _take_file(self._spool, result.picture)
         if len(image) > MAX_REPLY_BYTES - _REPLY_ROOM:
-            return Refused(f"a picture of {len(image)} bytes is too large", hint="ask for jpeg, or a smaller side")
-        return self._build_picture(outcome, target, ask, image)
-
-    def _build_picture(self, result: JobResult, target: ScreenshotTarget, ask: PictureAsk, image: bytes) -> Picture:
-        source = target.source
+            raise Refused(f"a picture of {len(image)} bytes is too large", hint="ask for jpeg, or a smaller side")
         return Picture(
             display=source.display,
             epoch=result.epoch,
@@ -187,10 +166,6 @@ class Screenshots:
             hidden=result.hidden,
             view=view_of(target, result.width, result.height),
         )
-
-
-def _fill_wanted(look: Within[Read], fill: Callable[[Job], Job], job: Job) -> Job | None:
-    return None if look.is_over else fill(job)
 
 
 def view_of(target: ScreenshotTarget, across: int, down: int) -> str:

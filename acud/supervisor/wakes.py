@@ -23,6 +23,7 @@ from acud.store.waits import StoredWait
 from acud.supervisor.coroutines import Resume
 from acud.supervisor.delivery import DeliveryProcess, Undone
 from acud.supervisor.journal import Journal
+from acud.supervisor.observers import Order
 from acud.supervisor.redaction import Redaction
 from acud.types import RouteName, WakeAddress, WakeInfo, WakeKind, WakeState
 from acud.types.agent_runs import RunInfo
@@ -61,7 +62,7 @@ class Wakes:
         )
         self._delivery = delivery
         self._redaction = redaction
-        delivery.on_reopened(self._on_reopened)
+        delivery.reopened.add(self._on_reopened, Order.CORE)
         self._open: dict[str, WakeInfo] = {}
         self._reminders: dict[str, None] = {}
         """Due reminders, in order: each is sent once no first delivery goes before it."""

@@ -34,6 +34,7 @@ from acud.protocol.children import Heartbeat
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.observers import Observers
+from acud.supervisor.publisher import DaemonEvents
 from acud.types import DisplayInfo, DisplayNotification, DisplayState, MonitorInfo, WindowInfo, display_name, x_number
 from acud.x11 import auth
 
@@ -92,7 +93,7 @@ class WatchedDisplay:
 
 
 class WatchedDisplays:
-    """Every display by name. `changed` gets each change of a display's state, with the topic of its event."""
+    """Every display by name. `events` records each change of a display's state."""
 
     def __init__(
         self,
@@ -101,15 +102,14 @@ class WatchedDisplays:
         loop: EventLoop,
         settings: Settings,
         paths: Paths,
-        changed: Callable[[WatchedDisplay, str], None],
-        on_capture_ended: Callable[[Child], None],
+        events: DaemonEvents,
     ) -> None:
         self._keeper = keeper
         self._sources = sources
         self._loop = loop
         self._settings = settings
         self._paths = paths
-        self._changed = changed
+        self._events = events
         self.by_name: dict[str, WatchedDisplay] = {}
         self.watchers = Observers[WindowListWatcher]()
         self.actors = Observers[Actor]()
@@ -117,8 +117,6 @@ class WatchedDisplays:
         """Called with each display that is not watched any more: drop what belongs to it."""
         self.gone = Observers[Callable[[str, str], None]]()
         """Called with the name of each managed display that nothing starts again, and why, before its frames go."""
-        self._on_capture_ended = on_capture_ended
-        """Called with a capture process that died while its X server answers."""
 
     # ---- finding ---------------------------------------------------------------------------------------------------
 
@@ -154,7 +152,6 @@ class WatchedDisplays:
             self._keeper.stop(watched.child)
         self._input_lost(watched, "the display was removed")
         self._lose_sources(watched, "display_down", f"display {watched.name} was removed", forget=True)
-        self._changed(watched, "display.ended")
         for observer in self.removed:
             observer(watched)
 
@@ -272,12 +269,15 @@ class WatchedDisplays:
             self._handle_hello(watched, hello)
 
     def _mark_up(self, watched: WatchedDisplay, fresh: bool) -> None:
-        self._changed(watched, "display.up" if fresh else "display.geometry")
+        self._record(watched, "display.up" if fresh else "display.geometry")
         if watched.followed:
             self._send_follow(watched)
         waiting, watched.waiting = watched.waiting, []
         for outcome in waiting:
             outcome(watched)
+
+    def _record(self, watched: WatchedDisplay, topic: str) -> None:
+        self._events.display_changed(topic, watched.name, watched.reason)
 
     def _handle_gone(self, message: SourceGone) -> None:
         source = self._sources.by_name.get(message.source)
@@ -307,14 +307,14 @@ class WatchedDisplays:
             self._mark_down(watched, fault)
             self._probe_later(watched, _PROBE_S)
         elif child.state is ChildState.FAILED:
-            self._on_capture_ended(child)
+            self._events.child_ended(child)
             self._mark_down(watched, DisplayDown(f"capture of {watched.name} was given up: {reason}", hint="acud logs"))
         elif fault is not None:
             self._keeper.hold(child)
             self._mark_down(watched, fault)
         else:
             self._lose_sources(watched, "display_down", f"capture of {watched.name} restarts: {reason}")
-            self._on_capture_ended(child)
+            self._events.child_ended(child)
 
     def _input_lost(self, watched: WatchedDisplay, reason: str) -> None:
         for actor in self.actors:
@@ -326,7 +326,7 @@ class WatchedDisplays:
         watched.scale_factor = 1.0
         self._lose_sources(watched, fault.code, fault.message)
         if not again:
-            self._changed(watched, "display.down")
+            self._record(watched, "display.down")
         waiting, watched.waiting = watched.waiting, []
         for outcome in waiting:
             outcome(fault)

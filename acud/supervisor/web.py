@@ -21,6 +21,7 @@ from acud.protocol.bootstrap import WebOptions
 from acud.protocol.children import Stop, WebHello
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.optional_child import OptionalChild
+from acud.supervisor.publisher import DaemonEvents
 
 _PEER = struct.Struct("3i")  # pid, uid, gid: unix(7), SO_PEERCRED
 _SECTIONS = {"gateway": "web", "relay": "http_endpoints"}
@@ -109,7 +110,7 @@ class Web(OptionalChild):
         home: Path,
         listeners: ListenerSockets,
         end_sessions: Callable[[], None],
-        on_ended: Callable[[Child], None],
+        events: DaemonEvents,
     ) -> None:
         self._endpoints, self._gateway = settings.http_endpoints, settings.web
         self._home, self._otel = str(home), settings.otel
@@ -118,7 +119,7 @@ class Web(OptionalChild):
         self._fds: dict[str, int] = {}
         self._faults: dict[str, Refused] = {}
         """By listener: why its port can't be bound."""
-        super().__init__(keeper, loop, "web", "acud_web", self._build_options(), on_ended)
+        super().__init__(keeper, loop, "web", "acud_web", self._build_options(), events)
         self.url = ""
         """Where it serves the HTTP endpoints now."""
         self.gateway_url = ""

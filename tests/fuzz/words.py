@@ -73,7 +73,7 @@ def _tmux(text: str) -> None:
     listing = tmux.read_listing(text)
     for name in listing.names:
         listing.shown_panes(name)
-    listing.sessions(lambda pid: (pid,))
+    listing.sessions({pid: (pid,) for _, pid in listing.clients})
     mark = tmux.HistoryMark(3, "b")
     tmux.read_panes(text, "mark ", {"%1": mark})
     tmux.find_written(text, mark)

@@ -20,6 +20,7 @@ from acud.process.event_loop import EventLoop
 from acud.store.displays import StoredDisplay
 from acud.supervisor.coroutines import run_steps
 from acud.supervisor.displays import ManagedDisplay, ManagedDisplays, processes
+from acud.supervisor.waits.active_waits import ActiveWaits
 from acud.types import DisplayState
 from tests.fixtures.patience import LONG_S
 from tests.numbers import own_number
@@ -46,7 +47,7 @@ class Host:
         clock = SystemClock()
         settings = Settings(display=chosen, daemon=DaemonSettings(restart_limit=2, restart_window_s=600))
         self.loop = EventLoop(clock.monotonic_s)
-        self.displays = ManagedDisplays(self.loop, clock, self.paths, settings, env, self, set, x_server)
+        self.displays = ManagedDisplays(self.loop, clock, self.paths, settings, env, self, ActiveWaits(), x_server)
         self.died: list[tuple[str, str]] = []
         self.limited: list[tuple[str, str]] = []
         self.changed: list[tuple[str, tuple[str, ...]]] = []

@@ -18,6 +18,7 @@ from acud.store.retention import trim
 from acud.store.store import Store
 from acud.supervisor.access_tokens import AccessTokens
 from acud.supervisor.journal import Journal
+from acud.supervisor.observers import Order
 from tests.manual_clock import ManualClock
 
 CODE, SESSION, TOKEN = map(digest_of, ("code", "session", "token"))
@@ -32,7 +33,8 @@ class Bureau:
         self.clock.utc_offset_s = 0.0
         self.told: list[Event] = []
         self.store = Store(folder / "data.db", folder, StoreSettings(), self.clock.now_s)
-        self.journal = Journal(self.store, EventLoop(lambda: 0.0), self.clock, self.told.append)
+        self.journal = Journal(self.store, EventLoop(lambda: 0.0), self.clock)
+        self.journal.committed.add(self.told.append, Order.CORE)
         self.passes = AccessTokens(self.journal, self.clock, session_days=14)
 
     def turn(self) -> None:

@@ -55,7 +55,8 @@ class _Rig:
         self.store: Store = open_store(home)
         self.loop = EventLoop(self.clock.monotonic_s, self._after_turn)
         self.told: list[Event] = []
-        self.journal = Journal(self.store, self.loop, self.clock, self.told.append)
+        self.journal = Journal(self.store, self.loop, self.clock)
+        self.journal.committed.add(self.told.append, Order.CORE)
         self.mind = _Mind()
         usage_log = UsageLog(self.journal, self.clock)
         config, redaction = replace(AnalysisSettings(), **settings), cast(Any, SimpleNamespace(redact=redact))

@@ -35,7 +35,7 @@ class Rig:
         clock = ManualClock()
         self.store = Store(folder / "data.db", folder, StoreSettings(), 1.0)
         loop = self.loop = EventLoop(clock.monotonic_s)
-        self.journal = Journal(self.store, loop, clock, lambda _: None)
+        self.journal = Journal(self.store, loop, clock)
         self.path = folder / "control"
         self.served = 0
         handlers = {

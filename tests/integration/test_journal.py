@@ -13,6 +13,7 @@ from acud.process.event_loop import EventLoop
 from acud.protocol.events import Event
 from acud.store.store import Store
 from acud.supervisor.journal import Journal
+from acud.supervisor.observers import Order
 from tests.manual_clock import ManualClock
 
 
@@ -24,7 +25,8 @@ class Rig:
         self.loop = EventLoop(self.clock.monotonic_s)
         self.store = Store(folder / "data.db", folder, StoreSettings(), 1.0)
         self.told: list[Event] = []
-        self.journal = Journal(self.store, self.loop, self.clock, self.told.append)
+        self.journal = Journal(self.store, self.loop, self.clock)
+        self.journal.committed.add(self.told.append, Order.CORE)
         self.broken = False
         commit = self.store.commit_turn
 

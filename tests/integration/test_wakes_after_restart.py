@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -52,10 +53,10 @@ class Host:
         self.retry_after_s = 0.0
         self.loop = EventLoop(clock.monotonic_s)
         self.store = Store(home / "data.db", home, StoreSettings(), clock.instant().utc_s)
-        self.journal = Journal(self.store, self.loop, clock, lambda event: None)
+        self.journal = Journal(self.store, self.loop, clock)
         self.keeper = Keeper()
         settings = Settings(wake=WAKE)
-        self.delivery = DeliveryProcess(self.keeper, self.loop, settings, lambda child: None)  # type: ignore[arg-type]
+        self.delivery = DeliveryProcess(self.keeper, self.loop, settings, Mock())  # type: ignore[arg-type]
         self.wakes = Wakes(self.journal, self.loop, clock, settings, self.delivery, NoRedaction())
 
     def close(self) -> None:

@@ -4,7 +4,7 @@ join. If it fails, the daemon goes on as a single host.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -37,6 +37,7 @@ from acud.supervisor.core import Core
 from acud.supervisor.delivery import DeliveryProcess
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.optional_child import OptionalChild
+from acud.supervisor.publisher import DaemonEvents
 from acud.supervisor.waits.creation import check_host_lost
 from acud.types import RouteName, WaitState, unknown
 from acud.waits.effects import FleetEnd
@@ -56,13 +57,13 @@ class Fleet(OptionalChild):
         settings: Settings,
         home: Path,
         delivery: DeliveryProcess,
-        on_ended: Callable[[Child], None],
+        events: DaemonEvents,
     ) -> None:
         """`delivery` hands wakes of the route `fleet` to this process, if it is wanted."""
         self.settings = settings.fleet
         wake = settings.wake
         options = FleetOptions(settings.fleet, str(home), wake.carry, sum(map(wake.places, wake.own_routes)))
-        super().__init__(keeper, loop, "fleet", "acud_fleet", options, on_ended)
+        super().__init__(keeper, loop, "fleet", "acud_fleet", options, events)
         self.host = ""
         """This host's name in the fleet, once its process has reported it."""
         self.connected = False
@@ -127,9 +128,7 @@ class FleetFeature(RunningFeature):
     def __init__(self, core: Core) -> None:
         self.core = core
         self.waits = core.waits
-        self._fleet = Fleet(
-            core.keeper, core.loop, core.settings, core.paths.home, core.delivery, core.daemon_events.child_ended
-        )
+        self._fleet = Fleet(core.keeper, core.loop, core.settings, core.paths.home, core.delivery, core.daemon_events)
 
     def start(self) -> None:
         """Join, where a fleet is named."""

@@ -28,6 +28,7 @@ from acud.supervisor.displays.start import DisplayStart, StartTools, StartWishes
 from acud.supervisor.displays.stop import DisplayEnd, SharedLooks
 from acud.supervisor.displays.watched_process import WatchedProcess
 from acud.supervisor.displays.window_manager import RestartBudget, WindowManager, check_name
+from acud.supervisor.waits.active_waits import ActiveWaits
 from acud.x11 import auth
 
 NO_WINDOW_MANAGER = "none"
@@ -72,11 +73,11 @@ class ManagedDisplays:
         settings: Settings,
         env: Mapping[str, str],
         watcher: DisplayWatcher,
-        wanted_names: Callable[[], set[str]],
+        active_waits: ActiveWaits,
         x_server: str = "Xvfb",
     ) -> None:
-        """`env`: what programs on the displays inherit. `wanted_names`: returns names that waits still look for; no new
-        display gets one. `x_server`: the program; tests pass others.
+        """`env`: what programs on the displays inherit. No new display gets the name of one that a wait of
+        `active_waits` looks for. `x_server`: the program; tests pass others.
         """
         self._loop, self._clock, self._paths, self._settings = loop, clock, paths, settings
         self._env, self._watcher, self._x_server = env, watcher, x_server
@@ -89,8 +90,8 @@ class ManagedDisplays:
         self._ending: set[int] = set()
         self._looks = SharedLooks(loop)
         self._on_idle: list[Resume[None]] = []
-        self._wanted_names = wanted_names
-        self.resources = Resources(loop, settings.display, lambda: self.living, watcher.display_limited)
+        self._active_waits = active_waits
+        self.resources = Resources(loop, settings.display, self._living, watcher.display_limited)
 
     @property
     def living(self) -> tuple[ManagedDisplay, ...]:
@@ -191,7 +192,7 @@ class ManagedDisplays:
     def _claim(self, first: int) -> DisplayFolders:
         auth.check_socket_folder()
         reserved = {where.number for where in folders.find_existing(self._paths)}
-        reserved |= {int(name[1:]) for name in self._wanted_names() if name[1:].isdigit()}
+        reserved |= {int(name[1:]) for name in self._active_waits.name_displays() if name[1:].isdigit()}
         number = numbers.claim(max(first, self._settings.display.first_number), reserved)
         where = folders.for_number(self._paths, number)
         try:

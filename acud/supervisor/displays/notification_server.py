@@ -6,8 +6,8 @@ A notification without a time of its own expires after `_USUAL_S`, a critical on
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
 
@@ -60,20 +60,10 @@ class CloseReason(IntEnum):
     UNDEFINED = 4
 
 
-class NotificationServer:
-    """Owns the name of notification servers on one bus, or knows which program does.
+class NotificationServer(ABC):
+    """Owns the name of notification servers on one bus, or knows which program does."""
 
-    `on_shown` gets each notification; `on_changed` is called after each change of `open`, `kept` or `fault`.
-    """
-
-    def __init__(
-        self,
-        loop: EventLoop,
-        clock: Clock,
-        address: str,
-        on_shown: Callable[[DisplayNotification], None],
-        on_changed: Callable[[], None],
-    ) -> None:
+    def __init__(self, loop: EventLoop, clock: Clock, address: str) -> None:
         self.address = address
         self.open: dict[int, DisplayNotification] = {}
         self.kept: deque[DisplayNotification] = deque(maxlen=_MOST_KEPT)
@@ -83,13 +73,20 @@ class NotificationServer:
         self.is_settled = False
         """Whether it is known which program is the server."""
         self._loop, self._clock = loop, clock
-        self._on_shown, self._on_changed = on_shown, on_changed
         self._expiries: dict[int, Timer] = {}
         self._resident: set[int] = set()
         self._next_id = 1
         self._bus: SessionBusClient | None = None
         self._retry: Timer | None = None
         self._connect()
+
+    @abstractmethod
+    def on_shown(self, shown: DisplayNotification) -> None:
+        """Handle a notification."""
+
+    @abstractmethod
+    def on_changed(self) -> None:
+        """Handle a change of `open`, `kept` or `fault`."""
 
     def close(self) -> None:
         """Give the name back."""
@@ -111,7 +108,7 @@ class NotificationServer:
         self._resident.discard(number)
         del self.open[number]
         self._emit("NotificationClosed", "uu", number, int(reason))
-        self._on_changed()
+        self.on_changed()
 
     def _cancel_expiry(self, number: int) -> None:
         timer = self._expiries.pop(number, None)
@@ -122,15 +119,16 @@ class NotificationServer:
 
     def _connect(self) -> None:
         try:
-            self._bus = SessionBusClient(self._loop, self.address, self._take, self._on_bus_lost)
+            self._bus = SessionBusClient(self._loop, self.address, self)
         except (OSError, RuntimeError) as fault:
-            self._on_bus_lost(str(fault))
+            self.bus_lost(str(fault))
             return
         rule = f"type='signal',sender='{BUS.bus_name}',member='NameOwnerChanged',arg0='{_NAME}'"
         self._bus.call(BUS, "AddMatch", "s", rule)
         self._bus.call(BUS, "RequestName", "su", _NAME, _ALLOW_REPLACEMENT, done=self._on_name_reply)
 
-    def _on_bus_lost(self, reason: str) -> None:
+    def bus_lost(self, reason: str) -> None:
+        """Try again later to be the server."""
         self._settle(f"its session bus does not answer: {reason}")
         self._retry = self._loop.call_later(_AGAIN_S, self._connect)
 
@@ -155,9 +153,10 @@ class NotificationServer:
 
     def _settle(self, fault: str) -> None:
         self.fault, self.is_settled = fault, True
-        self._on_changed()
+        self.on_changed()
 
-    def _take(self, message: Message) -> None:
+    def take(self, message: Message) -> None:
+        """Answer a call, or note which program is the server now."""
         fields = message.header.fields
         member = fields.get(HeaderFields.member, "")
         if message.header.message_type is MessageType.method_call:
@@ -223,6 +222,6 @@ class NotificationServer:
         seconds = expire_ms / 1000 if expire_ms >= 0 else 0 if shown.urgency is Urgency.CRITICAL else _USUAL_S
         if seconds:
             self._expiries[number] = self._loop.call_later(seconds, lambda: self.end(number, CloseReason.EXPIRED))
-        self._on_shown(shown)
-        self._on_changed()
+        self.on_shown(shown)
+        self.on_changed()
         return number

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 
@@ -79,11 +79,7 @@ class Resources:
     """Holds the displays of `living` to the limits of `settings`; calls `limited` each time it killed programs."""
 
     def __init__(
-        self,
-        loop: EventLoop,
-        settings: DisplaySettings,
-        living: Callable[[], Iterable[ManagedDisplay]],
-        limited: OnLimited,
+        self, loop: EventLoop, settings: DisplaySettings, living: Mapping[str, ManagedDisplay], limited: OnLimited
     ) -> None:
         self._loop, self._settings = loop, settings
         self._living, self._limited = living, limited
@@ -115,7 +111,7 @@ class Resources:
 
     def _check_all(self) -> None:
         self._timer = None
-        living = list(self._living())
+        living = list(self._living.values())
         self._dying = {pid: start for pid, start in self._dying.items() if processes.start_ticks(pid) == start}
         marked = processes.find_marked() if living else {}
         over = [display for display in living if self._enforce_limits(display, marked)]

@@ -6,7 +6,7 @@ import os
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, Protocol
 
 from jeepney import DBusAddress, HeaderFields, Message, MessageType, Parser, new_method_call
 from jeepney.auth import Authenticator
@@ -23,14 +23,24 @@ _AGAIN_S = 0.05
 OnReply = Callable[[tuple[Any, ...] | None], None]
 
 
-class SessionBusClient:
-    """Never blocks. `on_message` gets calls and signals; `on_lost` gets, once, why the connection ended."""
+class BusOwner(Protocol):
+    """The part of the supervisor that a connection works for."""
 
-    def __init__(
-        self, loop: EventLoop, address: str, on_message: Callable[[Message], None], on_lost: Callable[[str], None]
-    ) -> None:
+    def take(self, message: Message) -> None:
+        """Handle a call or a signal."""
+        ...
+
+    def bus_lost(self, reason: str) -> None:
+        """Handle the end of the connection, once."""
+        ...
+
+
+class SessionBusClient:
+    """Never blocks."""
+
+    def __init__(self, loop: EventLoop, address: str, owner: BusOwner) -> None:
         """Connect. Raises: OSError; RuntimeError for an address that is no unix socket."""
-        self._loop, self._on_message, self._on_lost = loop, on_message, on_lost
+        self._loop, self._owner = loop, owner
         self._parser = Parser()
         self._authenticator = Authenticator()
         self._replies: dict[int, OnReply] = {}
@@ -67,7 +77,7 @@ class SessionBusClient:
             self._queued.append(message)
 
     def close(self) -> None:
-        """Close the connection without calling `on_lost`. Closing twice is harmless."""
+        """Close the connection without notifying its owner. Closing twice is harmless."""
         if self._is_open:
             self._is_open = False
             self._loop.unwatch(self._socket)
@@ -76,7 +86,7 @@ class SessionBusClient:
     def _lose(self, reason: str) -> None:
         if self._is_open:
             self.close()
-            self._on_lost(reason)
+            self._owner.bus_lost(reason)
 
     def _read(self) -> None:
         try:
@@ -117,7 +127,7 @@ class SessionBusClient:
             if done is not None:
                 done(message.body if kind is MessageType.method_return else None)
         elif self._is_open:
-            self._on_message(message)
+            self._owner.take(message)
 
     def _write(self, data: bytes) -> None:
         self._out += data

@@ -25,10 +25,10 @@ OnVerdict = Callable[[Verdict], None]
 
 
 class AllowedFolders:
-    """The folders that conditions may name. `paths`: as set now; `home`: of the daemon's user."""
+    """The folders that conditions may name. `home`: of the daemon's user."""
 
-    def __init__(self, paths: Callable[[], tuple[str, ...]], home: str) -> None:
-        self._paths = paths
+    def __init__(self, paths: tuple[str, ...], home: str) -> None:
+        self.paths = paths
         self.home = home
 
     def check(self, wanted: HostPath) -> None:
@@ -42,7 +42,7 @@ class AllowedFolders:
 
     def holds(self, real: str) -> bool:
         """Return whether a path without links lies in one of the folders, and in nothing hidden below it."""
-        for path in self._paths():
+        for path in self.paths:
             root = PurePosixPath(os.path.realpath(self.home + path[1:] if path.startswith("~") else path))
             found = PurePosixPath(real)
             if found.is_relative_to(root):
@@ -51,7 +51,7 @@ class AllowedFolders:
 
     def describe(self) -> str:
         """Describe what is allowed, for an error's text."""
-        allowed = ", ".join(self._paths()) or "none"
+        allowed = ", ".join(self.paths) or "none"
         return f"allowed is what lies in {allowed}, hidden files and folders below excepted"
 
 
@@ -65,16 +65,22 @@ class _Condition:
         self.verdict: Verdict | None = None
 
 
-class _Folder:
+class _Folder(FollowedFolder):
     """A folder that conditions name. `signs`: of each entry, its fingerprint and since when it has been the same."""
 
-    def __init__(self, path: str, read: Callable[[_Folder], None]) -> None:
+    def __init__(self, path: str, owner: FileConditions) -> None:
+        super().__init__(path)
+        self._owner = owner
         self.conditions: dict[Hashable, _Condition] = {}
-        self.followed = FollowedFolder(path, self._is_concerned, lambda: read(self))
         self.signs: dict[str, tuple[tuple[int, ...], float]] = {}
 
-    def _is_concerned(self, name: str) -> bool:
+    def concerns(self, name: str) -> bool:
+        """Return whether a condition names the entry."""
         return any(is_relevant(name, one.wanted) for one in self.conditions.values())
+
+    def read(self) -> None:
+        """Judge the conditions on it again."""
+        self._owner.read(self)
 
 
 class FileConditions:
@@ -99,11 +105,11 @@ class FileConditions:
         wanted = parse_path(leaf.path, self._allowed.home)
         folder = self._folders.get(wanted.folder)
         if folder is None:
-            folder = self._folders[wanted.folder] = _Folder(wanted.folder, self._read)
+            folder = self._folders[wanted.folder] = _Folder(wanted.folder, self)
         condition = _Condition(leaf, wanted, on_verdict)
         folder.conditions[key] = condition
         self._folder_of[key] = folder
-        self._judge(folder, self._follower.follow(folder.followed), but=key)
+        self._judge(folder, self._follower.follow(folder), but=key)
         assert condition.verdict is not None
         return condition.verdict
 
@@ -114,15 +120,16 @@ class FileConditions:
             return
         del folder.conditions[key]
         if not folder.conditions:
-            del self._folders[folder.followed.path]
-            self._follower.leave(folder.followed)
+            del self._folders[folder.path]
+            self._follower.leave(folder)
 
     def close(self) -> None:
         """End every watch."""
         self._follower.close()
 
-    def _read(self, folder: _Folder) -> None:
-        self._judge(folder, self._follower.read(folder.followed))
+    def read(self, folder: _Folder) -> None:
+        """Judge the conditions on a folder whose content may have changed."""
+        self._judge(folder, self._follower.read(folder))
 
     def _judge(self, folder: _Folder, content: FolderContent, but: Hashable = None) -> None:
         """Judge the conditions on a folder and report new verdicts, except that of `but`, whose caller gets it."""
@@ -136,7 +143,7 @@ class FileConditions:
             if is_new and key != but and key in folder.conditions:
                 condition.on_verdict(verdict)
         if due and folder.conditions and content.fault is None:
-            self._follower.read_at(folder.followed, max(min(due), folder.followed.next_s))
+            self._follower.read_at(folder, max(min(due), folder.next_s))
 
     def _note_entry(self, folder: _Folder, one: Entry) -> FileSeen:
         now_s = self._loop.now_s()

@@ -10,7 +10,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
@@ -53,16 +54,12 @@ class FolderContent(NamedTuple):
     fault: Verdict | None = None
 
 
-class FollowedFolder:
-    """One followed path. `read` is called when its content may have changed; `concerns(name)`: whether that entry
-    matters.
-    """
+class FollowedFolder(ABC):
+    """One followed path."""
 
-    def __init__(self, path: str, concerns: Callable[[str], bool], read: Callable[[], None]) -> None:
+    def __init__(self, path: str) -> None:
         self.path = path
         self.parts = frozenset(PurePosixPath(path).parts)
-        self.concerns = concerns
-        self.read = read
         self.watches: set[int] = set()
         self.content: int | None = None
         self.fault: Verdict | None = None
@@ -70,6 +67,14 @@ class FollowedFolder:
         self.next_s = float("-inf")
         self.is_lost = True
         """Whether its watches have to be set again."""
+
+    @abstractmethod
+    def concerns(self, name: str) -> bool:
+        """Return whether the entry `name` matters."""
+
+    @abstractmethod
+    def read(self) -> None:
+        """Read the content again, as it may have changed."""
 
 
 class FolderFollower:

@@ -36,14 +36,14 @@ class HostWatcher(Protocol):
 
 
 class HostConditions:
-    """`home`: of the daemon's user. `allowed`: the folders that conditions may name, as set now."""
+    """`home`: of the daemon's user. `allowed`: the folders that conditions may name."""
 
     def __init__(
         self,
         loop: EventLoop,
         clock: Clock,
         home: str,
-        allowed: Callable[[], tuple[str, ...]],
+        allowed: tuple[str, ...],
         ends: ProgramEnds,
         notifications: DisplayNotifications,
     ) -> None:
@@ -53,6 +53,10 @@ class HostConditions:
             NotificationText: notifications,
         }
         self._watched: dict[str, tuple[int, ...]] = {}
+
+    def allow(self, paths: tuple[str, ...]) -> None:
+        """Let conditions name these folders from now on, and no others."""
+        self._allowed.paths = paths
 
     def pin_to_now(self, until: Until) -> Until:
         """Return the condition with the present time and process start times filled in where they are missing.

@@ -263,7 +263,7 @@ class _SurveyRound:
             return SessionSurvey(self._begun_s, fault=fault or self._own_fault), {}
         listing = tmux.read_listing(answer.output)
         panes = await self._read_panes([pane for name in self._shown for pane in listing.shown_panes(name)])
-        found = listing.sessions(processes.list_ancestors)
+        found = listing.sessions({pid: processes.list_ancestors(pid) for _, pid in listing.clients})
         complete = tuple(tmux.with_text(one, listing.shown_panes(one.name), panes) for one in found)
         fault = "" if any(one.name == self._name.name for one in complete) else self._own_fault
         marks = {pane: output.mark for pane, output in panes.items() if output.mark is not None}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -55,13 +55,13 @@ class Listing(Struct, frozen=True):
         """Return the ids of the panes that the session of this name shows."""
         return tuple(p.pane_id for p in self.panes if p.shows and self.names.get(p.session_id) == session)
 
-    def sessions(self, chain: Callable[[int], tuple[int, ...]]) -> tuple[TmuxSession, ...]:
-        """Return the sessions; `chain` gives a process with its parents."""
+    def sessions(self, chains: Mapping[int, tuple[int, ...]]) -> tuple[TmuxSession, ...]:
+        """Return the sessions. `chains`: the process of each client, with its parents."""
         return tuple(
             TmuxSession(
                 name,
                 key,
-                tuple(chain(pid) for session, pid in self.clients if session == key),
+                tuple(chains[pid] for session, pid in self.clients if session == key),
                 tuple(pane.tty for pane in self.panes if pane.session_id == key),
             )
             for key, name in self.names.items()

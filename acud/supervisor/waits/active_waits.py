@@ -16,6 +16,8 @@ from acud.waits.frame_coalescing import ChangeBuffer
 from acud.waits.machine import StoredBaseline, Wait
 
 OnWaitEnd = Callable[["ActiveWait"], None]
+Step = Callable[["ActiveWait", WaitEvent], None]
+"""Passes an event to the machine of a wait."""
 
 
 class ActiveWait:
@@ -172,6 +174,10 @@ class ActiveWaits(UserDict[str, ActiveWait]):
     def on_display(self, name: str) -> list[ActiveWait]:
         """Return the waits that look at the display `name`."""
         return list(self._by_display.get(name, {}).values())
+
+    def name_displays(self) -> set[str]:
+        """Return the names of the displays that live waits look at, also of displays that are gone."""
+        return {active.display for active in self.values() if not active.ended}
 
     def count_on(self, display: str) -> int:
         """Return how many waits look at `display`."""

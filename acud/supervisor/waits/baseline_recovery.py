@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from acud.base.clock import Clock
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.questions import View, display_of
@@ -11,7 +9,7 @@ from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Source
 from acud.supervisor.job_queues import Lane
 from acud.supervisor.orphaned_rings import OrphanedRing, OrphanedRings, find_same_frame
-from acud.supervisor.waits.active_waits import ActiveWait
+from acud.supervisor.waits.active_waits import ActiveWait, Step
 from acud.types import Rect
 from acud.waits import baselines
 from acud.waits import events as happened
@@ -19,8 +17,6 @@ from acud.waits.baselines import BaselineToken
 from acud.waits.schedule import IDENTITY_PRIORITY
 from acud.waits.targets import TargetLocation
 from acud.waits.tiles import Grid, masks
-
-Step = Callable[[ActiveWait, happened.WaitEvent], None]
 
 
 class BaselineRecovery:

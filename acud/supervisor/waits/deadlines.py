@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from acud.base import log
 from acud.base.clock import Clock
 from acud.process.event_loop import EventLoop
-from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
+from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits, Step
 from acud.supervisor.waits.judge_batches import JudgeBatches
 from acud.waits import events as happened
 
@@ -27,14 +26,7 @@ _LAST_LOOK_S = 1.0
 class Deadlines:
     """The timers of live waits; `step` passes what they bring to the machines."""
 
-    def __init__(
-        self,
-        active: ActiveWaits,
-        loop: EventLoop,
-        clock: Clock,
-        batches: JudgeBatches,
-        step: Callable[[ActiveWait, happened.WaitEvent], None],
-    ) -> None:
+    def __init__(self, active: ActiveWaits, loop: EventLoop, clock: Clock, batches: JudgeBatches, step: Step) -> None:
         self._active = active
         self._loop = loop
         self._clock = clock

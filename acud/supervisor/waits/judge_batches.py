@@ -15,7 +15,7 @@ from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction import Redaction
-from acud.supervisor.waits.active_waits import ActiveWait
+from acud.supervisor.waits.active_waits import ActiveWait, Step
 from acud.supervisor.waits.budgets import Admission, Budgets, is_charged
 from acud.supervisor.waits.images import WaitImages
 from acud.supervisor.waits.judge_selection import JudgeSelection
@@ -28,8 +28,6 @@ from acud.waits.effects import JobKind, JobRequest
 from acud.waits.images import list_digests
 from acud.waits.schedule import BEHIND, UNWANTED_PRIORITY, job_priority
 from acud.waits.stages import get_stage
-
-Step = Callable[[ActiveWait, happened.WaitEvent], None]
 
 
 class _BatchKey(Struct, frozen=True):

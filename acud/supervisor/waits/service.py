@@ -373,10 +373,6 @@ class Waits:
         before = {host for one in again if one.rearmed is not None for host in one.rearmed.lost}
         return tuple(sorted(before)) if again else None
 
-    def name_displays(self) -> set[str]:
-        """Return the names of the displays that live waits look at, also of displays that are gone."""
-        return {active.display for active in self._active.values() if not active.ended}
-
     def list_of_task(self, task_id: str, limit: int) -> list[WaitInfo]:
         """Return the waits of a task, live ones first, then newest first."""
         return [self._build_info(self._refresh(stored)) for stored in self._journal.store.waits.of_task(task_id, limit)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 from msgspec.structs import replace
@@ -16,7 +16,7 @@ from acud.supervisor.host_conditions import HostConditions
 from acud.supervisor.observers import Order
 from acud.supervisor.terminal_sessions import Sessions
 from acud.supervisor.terminal_sessions.service import TerminalText
-from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
+from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits, Step
 from acud.supervisor.waits.baseline_recovery import BaselineRecovery
 from acud.supervisor.waits.opened_windows import OpenedWindows
 from acud.supervisor.waits.widget_requests import WidgetRequests
@@ -38,7 +38,6 @@ from acud.waits.tiles import TileHistory, from_bytes, parse_looks, subtract
 
 _LOG = log.logger("target_tracker")
 
-Step = Callable[[ActiveWait, happened.WaitEvent], None]
 _MOST_NAMED = 4
 _SEARCH_S = 0.005
 """One turn searches a terminal's text for a pattern for so long (seconds)."""

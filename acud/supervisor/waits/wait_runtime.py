@@ -68,6 +68,7 @@ class WaitRuntime:
         host_conditions: HostConditions,
         redaction: Redaction,
         usage_log: UsageLog,
+        active: ActiveWaits,
         judges: JudgeSelection,
     ) -> None:
         self.judges = judges
@@ -78,7 +79,7 @@ class WaitRuntime:
         self._settings = settings
         self._pool = pool
         self._sources = sources
-        self.active = ActiveWaits()
+        self.active = active
         baseline_recovery = BaselineRecovery(pool, sources.orphaned_rings, clock, self.step)
         self.targets = TargetTracker(
             self.active,

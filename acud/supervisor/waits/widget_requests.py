@@ -6,7 +6,6 @@ ends, another is asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import islice
 
 from msgspec import Struct
@@ -28,7 +27,7 @@ from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.job_queues import Worker
 from acud.supervisor.observers import Order
-from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
+from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits, Step
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import Rect, Until, Widget
 from acud.waits import events as happened
@@ -42,8 +41,6 @@ _PAINTED_EACH_S = 0.2
 _MOST_SPOTS = 32
 _MOST_TILES = 1024
 """Beyond so many places, or tiles of 16 px, the whole frame counts as changed."""
-
-Step = Callable[[ActiveWait, happened.WaitEvent], None]
 
 
 class _WidgetRequest(Struct):

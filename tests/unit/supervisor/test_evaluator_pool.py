@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
 
@@ -89,8 +90,7 @@ class Rig:
             home,
             cores=2,
             keys={},
-            on_judges_changed=lambda: None,
-            on_worker_ended=lambda child: None,
+            events=cast(Any, Mock()),
             judge_metrics=JudgeMetrics(),
             sources=cast(Any, SimpleNamespace(can_have_frame=lambda source, frame: True)),
             watched_displays=cast(Any, SimpleNamespace(end_damaged=lambda source: False)),

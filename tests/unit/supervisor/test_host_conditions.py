@@ -25,6 +25,7 @@ from acud.supervisor.host_conditions import HostConditions, ProgramEnds, inotify
 from acud.supervisor.host_conditions.inotify import Inotify
 from acud.supervisor.host_conditions.writers import FileWriters
 from acud.supervisor.journal import Journal
+from acud.supervisor.redaction import NoRedaction
 from acud.supervisor.terminal_sessions import OwnTerminals
 from acud.types import AllOf, Answer, FileState, NotOf, ProcessExit, Until, Verdict
 from acud.waits.conditions import leaves
@@ -40,8 +41,10 @@ class Rig:
         self.paths: tuple[str, ...] = ("~",)
         terminals = OwnTerminals(self.loop, home / "none" / "tmux", PtySettings(), {})
         ends = ProgramEnds(cast(Any, SimpleNamespace(ended_program=lambda pid: None)), terminals)
-        notifications = DisplayNotifications(cast(Journal, None), self.loop, SystemClock(), str, is_enabled=False)
-        self.host = HostConditions(self.loop, SystemClock(), str(home), lambda: self.paths, ends, notifications)
+        notifications = DisplayNotifications(
+            cast(Journal, None), self.loop, SystemClock(), NoRedaction(), is_enabled=False
+        )
+        self.host = HostConditions(self.loop, SystemClock(), str(home), self.paths, ends, notifications)
         self.verdicts: dict[int, Verdict] = {}
         self.told = 0
 
@@ -186,7 +189,7 @@ def test_what_is_not_allowed_is_refused_and_a_link_that_leads_there_is_unknown(r
     inside, outside = tmp_path / "in", tmp_path / "out"
     inside.mkdir()
     outside.mkdir()
-    rig.paths = ("~/in",)
+    rig.host.allow(("~/in",))
     for path in ("/etc/passwd", "~/out/a", "~/in/.ssh/id", "~/in/.*"):
         with pytest.raises(Refused) as told:
             rig.host.pin_to_now(FileState(path))

@@ -67,7 +67,7 @@ def test_a_listing_tells_sessions_clients_and_what_they_see() -> None:
     assert found.shown_panes("build 2") == ("%0", "%1")
     assert found.shown_panes("S $0 x") == ("%3",)
     assert found.shown_panes("build") == ()
-    first = found.sessions(lambda pid: (pid, 9))[0]
+    first = found.sessions({pid: (pid, 9) for _, pid in found.clients})[0]
     assert first == TmuxSession("build 2", "$0", ((51, 9),), ("pts/4", "pts/5", "pts/6"))
     assert tmux.read_listing("") == tmux.Listing({}, (), ())
 

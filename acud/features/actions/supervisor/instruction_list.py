@@ -76,12 +76,8 @@ class InstructionList:
     async def _carry_out(self) -> DoReply:
         """Carry out one after the other, until one fails; return the answer. Raises: AcudError."""
         while True:
-            try:
+            with self._steps.core.faults.guard("gui_do"):
                 reply = await self._running.carry_out()
-            except AcudError:
-                raise
-            except Exception as fault:
-                raise self._steps.core.faults.record("gui_do", fault) from fault
             self._replies.append(reply)
             if self._origin is None and self._running.run.is_prepared:
                 self._origin = self._running.run

@@ -242,12 +242,16 @@ class RunCaller:
 
     def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
         """Return `step` so that an exception in it ends only the instruction."""
-        return lambda outcome: self._run_guarded(lambda: step(outcome))
 
-    def _run_guarded(self, step: Callable[[], None]) -> None:
-        fault = None if self._over else self._faults.run_contained("gui_agent", step)
-        if fault is not None:
-            self.fail(fault)
+        def run_guarded(outcome: Thing) -> None:
+            try:
+                if not self._over:
+                    with self._faults.guard("gui_agent"):
+                        step(outcome)
+            except AcudError as fault:
+                self.fail(fault)
+
+        return run_guarded
 
     def touch(self) -> None:
         """Do nothing: a run is never repeated."""

@@ -15,6 +15,7 @@ from acud.process.event_loop import EventLoop, Timer
 from acud.protocol.delivery import Notified, Notify
 from acud.protocol.events import Event
 from acud.supervisor.delivery import DeliveryProcess, Undone
+from acud.supervisor.observers import Order
 from acud.supervisor.redaction import Redaction
 
 _LOG = log.logger("desktop_notifications")
@@ -58,7 +59,8 @@ class DesktopNotifications:
         self.server = ""
         """The server that showed the newest one."""
         self.shown = 0
-        delivery.on_notifications(self._pump, self._on_outcome)
+        delivery.ready.add(self._pump, Order.FEATURES)
+        delivery.notified.add(self._on_outcome, Order.FEATURES)
 
     @property
     def enabled(self) -> bool:

@@ -37,8 +37,8 @@ class NotificationsFeature(RunningFeature):
         self.web_push = WebPush(
             core.journal, core.delivery, core.loop, core.clock, self._settings, keys, core.ports.tasks, core.redaction
         )
-        core.committed_events.add(self.desktop_notifications.on_event, Order.FEATURES)
-        core.committed_events.add(self.web_push.on_event, Order.FEATURES)
+        core.journal.committed.add(self.desktop_notifications.on_event, Order.FEATURES)
+        core.journal.committed.add(self.web_push.on_event, Order.FEATURES)
 
     def start(self) -> None:
         """Start the delivery process, if the settings ask for notifications."""

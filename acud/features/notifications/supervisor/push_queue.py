@@ -13,6 +13,7 @@ from acud.process.event_loop import EventLoop, Timer
 from acud.protocol.delivery import Push, Pushed
 from acud.protocol.push import PushTarget, origin_of
 from acud.supervisor.delivery import DeliveryProcess, Undone
+from acud.supervisor.observers import Order
 
 _LOG = log.logger("push_queue")
 _MOST = 64
@@ -60,7 +61,8 @@ class PushQueue:
         self.sent = 0
         self.fault = ""
         self._list_valid, self._forget = list_valid, forget
-        delivery.on_pushes(self.pump, self._on_outcome)
+        delivery.ready.add(self.pump, Order.FEATURES)
+        delivery.pushed.add(self._on_outcome, Order.FEATURES)
 
     def submit(self, push_id: str, target: PushTarget, body: str, *, urgent: bool) -> bool:
         """Send one as soon as possible; return False if too many are queued."""
