@@ -32,10 +32,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _SMALL_PX = 320
-_SMALL_QUALITY = 70
-"""A screen of 1280x720 takes 5 to 12 kB, and 3 ms."""
-_THREADS = 3
-"""Enough that a disk that hangs on fsync leaves a thread for encoding; the work itself is milliseconds."""
+_SMALL_QUALITY = 70  # A screen of 1280x720 takes 5 to 12 kB, and 3 ms
+_THREADS = 3  # enough that a disk that hangs on fsync leaves a thread for encoding; the work itself is milliseconds
 
 
 class Counters:
@@ -45,7 +43,6 @@ class Counters:
         self._totals: defaultdict[str, float] = defaultdict(float)
 
     def add(self, name: str, amount: float = 1) -> None:
-        """Add `amount` to the total `name`."""
         self._totals[name] += amount
 
     @contextmanager
@@ -59,7 +56,6 @@ class Counters:
             self.add(f"{what}_ms", (time.perf_counter() - started) * 1000)
 
     def snapshot(self) -> dict[str, float]:
-        """Return the totals."""
         return dict(self._totals)
 
 
@@ -102,9 +98,7 @@ class EvaluatorContext:
         self.spool = Path(options.spool_dir)
         self.evidence = Path(options.evidence_dir)
         self.vision = options.vision
-        self._options = options
-        self._text = text
-        self._redactor = redactor
+        self._options, self._text, self._redactor = options, text, redactor
         self.keeps_redacted = options.redaction.evidence == "redacted"
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="work")
         self._to_keep: list[EncodedView] = []
@@ -131,7 +125,6 @@ class EvaluatorContext:
         return picture_format_for(judge, self._options)
 
     async def encode(self, shot: ViewPixels, form: PictureFormat) -> Encoded:
-        """Return the shot in `form`."""
         with self.counters.measure("encode"):
             return await self.off_loop(lambda: _encode_shot(shot, form))
 

@@ -16,17 +16,14 @@ from acud.pixels.gates import luma
 from acud.types import Rect
 from acud.types.scene import ElementMark
 
-_ON_LABEL = 100
-"""What a pixel of another label costs; one of an element's box costs 1."""
-_RINGS = 3
-"""How many heights of itself a label may stand off from its box."""
+_ON_LABEL = 100  # what a pixel of another label costs; one of an element's box costs 1
+_RINGS = 3  # how many heights of itself a label may stand off from its box
 
 Cost = NDArray[np.int32]
 
 FONT_PX = 11
 _PAD_PX = 2
-_EDGE_PX = 2
-"""Box and halo lie outside the element: nothing of it is covered."""
+_EDGE_PX = 2  # box and halo lie outside the element: nothing of it is covered
 
 Colour = tuple[int, int, int]
 
@@ -43,8 +40,7 @@ ON_DARK: tuple[Colour, ...] = (
     (190, 190, 255),
 )
 
-_DARK_GROUND = 110
-"""Mean luma below which the ground counts as dark."""
+_DARK_GROUND = 110  # mean luma below which the ground counts as dark
 
 
 def place_labels(boxes: Sequence[Rect], sizes: Sequence[tuple[int, int]], width: int, height: int) -> list[Rect]:

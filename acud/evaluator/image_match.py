@@ -36,10 +36,8 @@ REACH_PX = 2
 """Of very many places only those are measured that none so near exceeds by the rough scores."""
 _MOST_MEASURED = 256
 _WINDOW_PX = 8
-_FEWEST_PX = 64
-"""Opaque pixels that a picture needs, half as many when scaled; of a window a quarter counts in full."""
-_FLATTEST = 4.0
-"""The least variance: that of two levels up and down."""
+_FEWEST_PX = 64  # opaque pixels that a picture needs, half as many when scaled; of a window a quarter counts in full
+_FLATTEST = 4.0  # the least variance: that of two levels up and down
 _NO_VARIANCE = 1e-3
 _ROUNDING = 0.01
 """The correlation of a large part is off by so much at most, by its Fourier transform in single precision."""

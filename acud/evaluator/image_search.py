@@ -40,10 +40,8 @@ class ImageSearch:
         self._lock = threading.Lock()
         self._decoded: OrderedDict[str, tuple[Template, ...] | Verdict] = OrderedDict()
         self._searched: OrderedDict[_Key, _Searched] = OrderedDict()
-        self.searched_px = 0
-        """Pixels searched so far, in every size of every picture."""
-        self.view_px = 0
-        """How many that were if whole views were searched."""
+        self.searched_px = 0  # pixels searched so far, in every size of every picture
+        self.view_px = 0  # how many that were if whole views were searched
 
     def look_for(self, shot: ViewPixels, leaf: ScreenImage, png: bytes | None, origin: Point) -> Verdict:
         """Return whether the picture `png` of `leaf` is in `shot`. `origin`: where its source begins on the display.

@@ -36,8 +36,7 @@ class WrittenPicture(NamedTuple):
 
 Tell = Callable[[JobResult], Awaitable[None]]
 
-_BREATH_S = 0.002
-"""Answers that come within this time share a message: identical questions are answered together."""
+_BREATH_S = 0.002  # answers that come within this time share a message: identical questions are answered together
 
 
 async def run_job(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:

@@ -52,7 +52,6 @@ class LastNegativeViews:
         return self._views.pop(wait_id, None)
 
     def forget(self, wait_id: str) -> None:
-        """Forget what was remembered of a wait that ended."""
         self._views.pop(wait_id, None)
 
     def _bytes(self) -> int:
@@ -78,7 +77,6 @@ class PicturedViews:
         return is_other
 
     def forget(self, wait_id: str) -> None:
-        """Forget what was pictured for a wait that ended."""
         self._newest.pop(wait_id, None)
 
 
@@ -105,7 +103,6 @@ class GateMemory:
         return not ask.force and ask.gate in DEFAULTS
 
     def forget(self, wait_id: str) -> None:
-        """Forget what was judged for a wait that ended."""
         self._judged.pop(wait_id, None)
 
     def note_judged(self, ask: Ask, shot: ViewPixels, verdicts: Mapping[int, Verdict]) -> None:

@@ -63,8 +63,7 @@ class MemoryTrim:
         give_back: Callable[[], object] = give_back,
     ) -> None:
         self._now = monotonic_s
-        self._held_mb = held_mb
-        self._give_back = give_back
+        self._held_mb, self._give_back = held_mb, give_back
         self._least_mb = held_mb()
         self._last_s = monotonic_s()
         self._worked = False

@@ -58,21 +58,16 @@ class PassthroughRedactor:
     """The `Redactor` where that feature is off: everything may leave."""
 
     async def redact_shot(self, shot: ViewPixels, password_boxes: Iterable[Rect] = ()) -> RedactedPixels | Withheld:
-        """Return the shot itself."""
         return RedactedPixels(shot, ())
 
     def redact_lines(self, lines: Sequence[Line]) -> list[tuple[Line, RedactedText]]:
-        """Return the lines in reading order, with their texts."""
         return [(line, RedactedText(line.text)) for row in rows(lines) for line in row]
 
     def in_widgets(self, nodes: Sequence[Node]) -> list[str]:
-        """Return "" for each: nothing is hidden."""
         return [""] * len(nodes)
 
     def redact_texts(self, texts: Sequence[str]) -> list[RedactedText]:
-        """Return the texts."""
         return [RedactedText(text) for text in texts]
 
     def redact_text(self, text: str) -> str:
-        """Return the text."""
         return text

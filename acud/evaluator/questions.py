@@ -49,8 +49,7 @@ from acud.waits.sentences import NEEDS_VISION
 T = TypeVar("T")
 _BREATH_S = 0.005
 """All that one frame made due arrives in the same turn of the loop, once the picture they share is encoded."""
-_SENT_S = 0.02
-"""A question to a model is on its way by then: making evidence no longer holds it up."""
+_SENT_S = 0.02  # A question to a model is on its way by then: making evidence no longer holds it up
 
 
 class SharedValue(NamedTuple, Generic[T]):
@@ -85,7 +84,6 @@ class JobCache:
         return key in self._made
 
     def values_of(self, kind: type[T]) -> list[T]:
-        """Return every finished value of `kind`."""
         values = (task.result() for task in self._made.values() if task.done() and not task.cancelled())
         return [value for value in values if isinstance(value, kind)]
 
@@ -104,8 +102,7 @@ class QuestionBatcher:
     """
 
     def __init__(self, group: asyncio.TaskGroup, vision: VisionSettings, counters: Counters) -> None:
-        self._group = group
-        self._counters = counters
+        self._group, self._counters = group, counters
         self._max = vision.share_max
         self.sharing = vision.share_calls
         self._open: dict[tuple[str, str], _BatchedCall] = {}
@@ -168,10 +165,7 @@ class WaitQuestions:
     def __init__(
         self, ask: Ask, shot: ViewPixels, context: EvaluatorContext, cache: JobCache, batcher: QuestionBatcher
     ) -> None:
-        self._ask = ask
-        self._shot = shot
-        self._context = context
-        self._cache = cache
+        self._ask, self._shot, self._context, self._cache = ask, shot, context, cache
         self._batcher = batcher
         self._leaves = conditions.leaves(ask.until)
         self._verdicts: dict[int, Verdict] = dict(ask.known)

@@ -40,10 +40,7 @@ class EvaluatorService:
         max_jobs: int,
         health_interval_s: float,
     ) -> None:
-        self._child = child
-        self._context = context
-        self._owns_ocr = owns_ocr
-        self._max_jobs = max_jobs
+        self._child, self._context, self._owns_ocr, self._max_jobs = child, context, owns_ocr, max_jobs
         self._health_interval_s = health_interval_s
         self._jobs: dict[str, _RunningJob] = {}
         self._over: dict[str, set[str]] = {}

@@ -83,7 +83,6 @@ class Rings:
         self.close()
 
     def close(self) -> None:
-        """Unmap every ring."""
         with self._lock:
             while self._readers:
                 self._readers.popitem()[1].close()

@@ -32,13 +32,11 @@ from acud.waits.widgets import NO_ACCESSIBILITY, WidgetPlace, WidgetsSeen, judge
 
 Send = Callable[[WidgetAnswer], Awaitable[None]]
 
-_PAUSE_S = 0.05
-"""Between two readings of a display, so that what comes together is read together."""
+_PAUSE_S = 0.05  # between two readings of a display, so that what comes together is read together
 _SHARE = 4
 """The pause is at least so many times as long as the reading was: a busy program costs a fifth of a core at most."""
 _MOST_PAUSE_S = 2.0
-_RETRY_S = (1.0, 30.0)
-"""First and longest pause before a bus that could not be reached is tried again."""
+_RETRY_S = (1.0, 30.0)  # first and longest pause before a bus that could not be reached is tried again
 _MOST_BOXES = 64
 _NO_BUS = (
     "{}; a managed display has a session bus with [display] session_bus = true, for an adopted one see "
@@ -57,13 +55,10 @@ class WidgetWatches:
     """The displays whose widgets waits ask about. `mirrors` is the caller's; `close` ends all readings."""
 
     def __init__(self, settings: AccessibilitySettings, mirrors: AtSpiProvider, redactor: Redactor) -> None:
-        self._settings = settings
-        self._mirrors = mirrors
-        self._redactor = redactor
+        self._settings, self._mirrors, self._redactor = settings, mirrors, redactor
         self._displays: dict[str, _DisplayWatch] = {}
         self._told: dict[str, DisplayWidgets] = {}
-        self._places: dict[str, str] = {}
-        """By wait: its display."""
+        self._places: dict[str, str] = {}  # by wait: its display
 
     def take(self, message: WidgetMessage, group: asyncio.TaskGroup, send: Send) -> None:
         """Handle a message; readings run in `group`, and answers go to `send`."""
@@ -106,7 +101,6 @@ class WidgetWatches:
             self._told.pop(display, None)
 
     def close(self) -> None:
-        """Stop watching."""
         for watch in self._displays.values():
             watch.close()
         self._displays.clear()
@@ -125,12 +119,9 @@ class _DisplayWatch:
     ) -> None:
         self._told = told
         self._limits = display_limits(settings)
-        self._mirrors = mirrors
-        self._redactor = redactor
-        self._send = send
+        self._mirrors, self._redactor, self._send = mirrors, redactor, send
         self._asked: dict[str, _AnsweredAsk] = {}
-        self._there: set[tuple[str, int]] = set()
-        """Questions whose widget was there once."""
+        self._there: set[tuple[str, int]] = set()  # questions whose widget was there once
         self._looks: set[str] = set()
         self._changed: list[Rect] | None = None
         self._due = asyncio.Event()
@@ -144,7 +135,6 @@ class _DisplayWatch:
         self._task = group.create_task(self._run())
 
     def close(self) -> None:
-        """Read no more."""
         if self._task is not None:
             self._task.cancel()
         self._release()
@@ -152,7 +142,6 @@ class _DisplayWatch:
     # ---- what may change an answer ---------------------------------------------------------------------------------
 
     def ask(self, ask: WidgetAsk) -> None:
-        """Answer `ask`."""
         self._asked[ask.wait_id] = _AnsweredAsk(ask, None)
         self._there = {key for key in self._there if key[0] != ask.wait_id}
         self._there |= {(ask.wait_id, one.index) for one in ask.questions if one.was_there}
@@ -171,7 +160,6 @@ class _DisplayWatch:
         self._due.set()
 
     def update_display(self, display: DisplayWidgets) -> None:
-        """Replace the display's windows and bus."""
         self._told = display
         self._hold()
         self._due.set()
@@ -276,8 +264,7 @@ class _Hidden:
     """Returns the rule that keeps a widget's value secret; the rules are applied to the tree when first asked."""
 
     def __init__(self, redactor: Redactor, tree: Tree) -> None:
-        self._redactor = redactor
-        self._tree = tree
+        self._redactor, self._tree = redactor, tree
         self._rules: dict[str, str] | None = None
 
     def __call__(self, node: Node) -> str:

@@ -109,7 +109,6 @@ class FrameRow(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def file_name(recording_id: str, number: int, suffix: str) -> str:
-    """Return the name of a segment's file."""
     return f"{recording_id}-{number:04d}{suffix}"
 
 

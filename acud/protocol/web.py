@@ -50,7 +50,6 @@ class AccessToken(Struct, frozen=True, forbid_unknown_fields=True):
     used_utc_s: float = 0.0
 
     def allows(self, scope: Scope) -> bool:
-        """Return whether the token has `scope`."""
         return _ORDER.index(self.scope) >= _ORDER.index(scope)
 
     @property
@@ -59,11 +58,9 @@ class AccessToken(Struct, frozen=True, forbid_unknown_fields=True):
         return not self.displays and not self.tasks
 
     def sees_display(self, name: str) -> bool:
-        """Return whether the token is good for the display `name`."""
         return self.unlimited or name in self.displays
 
     def sees_task(self, task_id: str) -> bool:
-        """Return whether the token is good for the task `task_id`."""
         return self.unlimited or task_id in self.tasks
 
     def sees(self, display: str = "", task_id: str = "") -> bool:
@@ -71,7 +68,6 @@ class AccessToken(Struct, frozen=True, forbid_unknown_fields=True):
         return self.unlimited or display in self.displays or task_id in self.tasks
 
     def is_expired(self, utc_s: float) -> bool:
-        """Return whether the token's time is over."""
         return 0 < self.expires_utc_s <= utc_s
 
 

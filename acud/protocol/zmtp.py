@@ -55,7 +55,6 @@ class Decoder:
         return len(self._data) + self._size
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes."""
         self._data += data
 
     def next(self) -> list[bytes] | None:

@@ -30,11 +30,9 @@ class Database:
     def __init__(self, path: Path, *, busy_timeout_s: float, now_utc_s: float, keep_backups: int = 3) -> None:
         self.path = path
         self._begun = self._closed = False
-        self.undone = 0
-        """How often writes were undone: caches of written values are void then."""
+        self.undone = 0  # how often writes were undone: caches of written values are void then
         self._broken: StoreUnavailable | None = None
-        self.lost = database_file.keep_lost(path, now_utc_s)
-        """What a damaged log lost before this start; None: nothing."""
+        self.lost = database_file.keep_lost(path, now_utc_s)  # what a damaged log lost before this start; None: nothing
         self._connection = database_file.open_database(
             path,
             busy_timeout_s=busy_timeout_s,
@@ -87,7 +85,6 @@ class Database:
         self.read("SAVEPOINT mutation")
 
     def end_savepoint(self, *, keep: bool) -> None:
-        """End the newest savepoint."""
         if keep:
             self.read("RELEASE mutation")
         elif self._begun:

@@ -22,13 +22,11 @@ from acud.base.paths import free_bytes, sync
 from acud.base.typed_values import decode_json
 from acud.store.faults import unavailable
 
-_MAGIC = 0x377F0682
-"""The magic number of a log with checksums of little-endian words; one more: of big-endian ones."""
+_MAGIC = 0x377F0682  # the magic number of a log with checksums of little-endian words; one more: of big-endian ones
 _VERSION = 3_007_000
 _HEADER = struct.Struct(">8I")
 _FRAME = struct.Struct(">6I")
-_INDEX = struct.Struct("=3I2BH8I")
-"""The index's header; its two salts lie there as in the log, which is big-endian."""
+_INDEX = struct.Struct("=3I2BH8I")  # the index's header; its two salts lie there as in the log, which is big-endian
 _INDEX_CHECKED = 40
 _BACKFILL = 96
 _WORD = 0xFFFF_FFFF
@@ -185,7 +183,6 @@ class RescuedLog(Struct, frozen=True):
     loss: Loss
 
     def words(self) -> str:
-        """Return the loss in one line."""
         loss = self.loss
         return (
             f"the write-ahead log was damaged ({loss.reason}): at least {loss.commits} committed transactions "

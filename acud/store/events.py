@@ -32,8 +32,7 @@ class EventTable(Table):
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
-        self._last: dict[str, int] = {}
-        """By topic: the number of its newest event. Void once writes were undone."""
+        self._last: dict[str, int] = {}  # by topic: the number of its newest event. Void once writes were undone.
         self._undone = database.undone
 
     def append(self, topic: str, subject: str, data: dict[str, Any], utc_s: float) -> Event:

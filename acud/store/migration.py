@@ -21,8 +21,7 @@ from acud.store.faults import from_sqlite, unavailable
 
 _SQL = rows.load("migrations")
 _STEP_PAGES = 1000
-_SPARE_BYTES = 16_000_000
-"""Space left free beside a copy, for concurrent writes."""
+_SPARE_BYTES = 16_000_000  # space left free beside a copy, for concurrent writes
 _GLOB = "before-*.db"
 _CORE = Path(__file__).parent / "migrations"
 _FEATURES = Path(__file__).parents[1] / "features"

@@ -64,7 +64,6 @@ class Outbox(Table):
         return WakePage(tuple(map(_CODEC.read, rows)), total, counts)
 
     def counts(self, wait_id: str = "") -> dict[str, int]:
-        """Return how many wakes are in each state."""
         rows = self._database.read(_SQL["counts"], {"wait_id": wait_id})
         return {str(row["state"]): int(row["found"] or 0) for row in rows}
 

@@ -23,8 +23,7 @@ STEP_ROWS = 500
 _FEATURES_SQL = load_of_features("retention")
 _SPACE_SQL = load("space")
 _INCREMENTAL = 2  # sqlite.org/pragma.html#pragma_auto_vacuum
-_SPARE_PAGES = 1000
-"""4 MB stay free in the file: the next writes would only make it grow again."""
+_SPARE_PAGES = 1000  # 4 MB stay free in the file: the next writes would only make it grow again
 
 
 class TrimResult(Struct, frozen=True):
@@ -97,7 +96,6 @@ class FreePages(Table):
         """Whether free pages can be given back; a database of an early acud cannot until `acud vacuum`."""
 
     def free_pages(self) -> int:
-        """Return the number of empty pages."""
         return self._read_number(_SPACE_SQL["free"])
 
     def give_back(self) -> bool:

@@ -121,7 +121,6 @@ class OwnerFilter(Struct, frozen=True):
     displays: tuple[str, ...] = ()
 
     def to_bindings(self) -> Row:
-        """Return the bindings `tasks` and `displays`."""
         return {"tasks": json_list(self.tasks), "displays": json_list(self.displays)}
 
 
@@ -129,5 +128,4 @@ EVERYONE = OwnerFilter()
 
 
 def json_list(values: Sequence[str]) -> str:
-    """Return `values` for a statement's `json_each`."""
     return msgspec.json.encode(values).decode()

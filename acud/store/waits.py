@@ -176,7 +176,6 @@ class WaitTable(Table):
         return convert(self._database.read(_SQL["spent_of_task"], {"task_id": task_id})[0], Spent)
 
     def totals(self) -> WaitTotals:
-        """Return the counts for `status`."""
         found = convert(self._database.read(_SQL["totals"]), list[_OfState])
         return WaitTotals({one.state: one.waits for one in found}, sum(one.judge_calls for one in found))
 
@@ -197,7 +196,6 @@ class ImageTable(Table):
         self._database.write(_IMAGES_SQL["keep"], {"digest": digest, "png": png, "utc_s": utc_s})
 
     def get(self, digest: str) -> bytes | None:
-        """Return the picture of this digest, None when it is not kept."""
         rows = self._database.read(_IMAGES_SQL["get"], {"digest": digest})
         found = rows[0]["png"] if rows else None
         return found if isinstance(found, bytes) else None
@@ -221,7 +219,6 @@ class EvaluationTable(Table):
         return tuple(_EVALUATION.read(row) for row in reversed(rows))
 
     def count(self, wait_id: str) -> int:
-        """Return how many evaluations of a wait are kept."""
         return int(self._database.read(_EVALUATIONS_SQL["count"], {"wait_id": wait_id})[0]["count(*)"] or 0)
 
     def trim(self, before_utc_s: float, limit: int = -1) -> int:

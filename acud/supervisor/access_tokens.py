@@ -14,8 +14,7 @@ from acud.supervisor.journal import Journal
 
 _CODE_S = 120.0
 _DAY_S = 86_400.0
-_USED_S = 60.0
-"""The time of last use is stored no more often than this."""
+_USED_S = 60.0  # the time of last use is stored no more often than this
 
 Every = Literal["", "token", "session", "pass"]
 

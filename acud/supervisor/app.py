@@ -26,8 +26,7 @@ from acud.waits.sentence_grammar import grammar
 _LOG = log.logger("supervisor")
 _SETTLE_S = 10.0
 """At the end, the last pictures of waits on managed displays and the wakes under way get at most this time."""
-_END_DEADLINE_S = 25.0
-"""Displays that have not ended by then are killed. The systemd units give a stop 60 s."""
+_END_DEADLINE_S = 25.0  # displays that have not ended by then are killed. The systemd units give a stop 60 s.
 _HOME_S = 5.0
 _STOPPED = "the daemon was stopped"
 _GRAMMAR_S = 30.0

@@ -81,34 +81,26 @@ class Child:
     """One child slot: its module and options, and the process that fills it now."""
 
     def __init__(self, name: str, kind: str, module: str, owner: ChildOwner) -> None:
-        self.name = name
-        self.kind = kind
-        self.module = module
-        self.owner = owner
+        self.name, self.kind, self.module, self.owner = name, kind, module, owner
         self.options: Options | None = None
-        self.passed_fds: tuple[int, ...] = ()
-        """Descriptors of the supervisor that it inherits, under the same numbers."""
+        self.passed_fds: tuple[int, ...] = ()  # descriptors of the supervisor that it inherits, under the same numbers
         self.state = ChildState.STOPPED
         self.process: subprocess.Popen[bytes] | ForkedChild | None = None
         self.pidfd = -1
         self.generation = 0
         self.restarts = 0
         self.deaths: deque[float] = deque()
-        self.last_beat_s = 0.0
-        """When it last sent a message."""
+        self.last_beat_s = 0.0  # when it last sent a message
         self.silent_from_s = 0.0
         """From when on its silence counts: an idle child announces how much later its next heartbeat may come."""
         self.queued_from: tuple[float, float] | None = None
         """When its silence was first examined, and how long its threads had waited in the run queue by then."""
-        self.unserved_s = 0.0
-        """For how much of its present silence it waited for a processor."""
+        self.unserved_s = 0.0  # for how much of its present silence it waited for a processor
         self.beat: Heartbeat | None = None
-        self.totals = Totals()
-        """The counters of its heartbeats, summed over restarts."""
+        self.totals = Totals()  # the counters of its heartbeats, summed over restarts
         self.fault: Fault | None = None
         self.reason = ""
-        self.ending = ""
-        """Why the supervisor killed the present process."""
+        self.ending = ""  # why the supervisor killed the present process
         self.is_untrusted = False
         """Whether it sent something impossible: further messages of the present process are ignored."""
         self.timer: Timer | None = None
@@ -138,8 +130,7 @@ _TURN_S = 0.002
 """One turn receives messages for at most this time (seconds), so that the effects of the first of many are committed
 before the last one is read.
 """
-_LAST_WORDS = 10_000
-"""Messages of children received at once; a child's queue holds 1,000."""
+_LAST_WORDS = 10_000  # messages of children received at once; a child's queue holds 1,000
 _FORKED = {"acud.capture": True, "acud.evaluator": False}
 """Modules with many processes, which are forked from one that has imported everything; and whether that one stays:
 captures are needed at once with each display, evaluators all at the start.
@@ -169,12 +160,9 @@ class ChildKeeper:
         known_pids: Callable[[], set[int]],
     ) -> None:
         """`known_pids`: of processes that other parts of the supervisor reap."""
-        self._socket = socket
-        self._loop = loop
+        self._socket, self._loop = socket, loop
         self._now = loop.now_s
-        self._settings = settings
-        self._stderr = stderr
-        self._endpoint = endpoint
+        self._settings, self._stderr, self._endpoint = settings, stderr, endpoint
         self._env = _THREADS | os.environ
         self.forking = {
             module: ForkServer(loop, module, stderr, self._env, settings.child_start_s, stays=stays)
@@ -183,10 +171,8 @@ class ChildKeeper:
         self._children: dict[bytes, Child] = {}
         self._generations = itertools.count(1)
         self.slots: dict[str, Child] = {}
-        self.restarts = Tally()
-        """Restarts by kind of child."""
-        self.unsent = Tally()
-        """Messages that could not be sent, by kind of child."""
+        self.restarts = Tally()  # restarts by kind of child
+        self.unsent = Tally()  # messages that could not be sent, by kind of child
         self._known_pids = known_pids
         self.on_absence: list[Callable[[float], None]] = []
         """Called with a time (seconds) in which this process did not run, so that it received no messages."""

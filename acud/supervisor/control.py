@@ -32,8 +32,7 @@ _TURN_REQUESTS = 64
 _TURN_S = 0.008
 """Requests get this much of a turn, with timers, children and commits in between; a longer one ends the turn."""
 _LIMITS = ServerLimits(zmtp.Bounds(codec.MAX_MESSAGE_BYTES, 8), connections=640, of_client=512)
-_CLIENTS_SHARE = 4
-"""One client may have the parked replies' number divided by this, so that others have room."""
+_CLIENTS_SHARE = 4  # one client may have the parked replies' number divided by this, so that others have room
 
 Handler = Callable[[Any, "Call"], msgspec.Struct | Steps[msgspec.Struct | None] | None]
 """Returns the reply, or None when `Call.reply` or `Call.fail` will come later. One of several steps is `async def`."""
@@ -62,8 +61,7 @@ class FaultGuard:
     """Turns internal faults into errors for the caller, so that everything else goes on."""
 
     def __init__(self) -> None:
-        self.count = 0
-        """Faults since the start."""
+        self.count = 0  # faults since the start
 
     @contextmanager
     def guard(self, name: str) -> Iterator[None]:
@@ -87,8 +85,7 @@ class Call:
     def __init__(
         self, control: Control, peer: ServerConnection, envelope: RequestEnvelope, spec: Command, at_s: float
     ) -> None:
-        self._control = control
-        self.peer = peer
+        self._control, self.peer = control, peer
         self.asked = RequestTiming(spec.name, at_s)
         self.request_id = envelope.id
         self.spec = spec
@@ -121,7 +118,6 @@ class Call:
         self.acted = True
 
     def fail(self, fault: AcudError) -> None:
-        """Answer with an error."""
         self._control.answer(self, error_of(self.request_id, fault))
 
     def end(self, outcome: msgspec.Struct | AcudError | None) -> None:
@@ -159,23 +155,16 @@ class Control:
         faults: FaultGuard,
     ) -> None:
         """`admit` raises an error if a request of that command is refused now."""
-        self._clock = clock
-        self.request_digest = request_digest
-        self._journal = journal
+        self._clock, self.request_digest, self._journal = clock, request_digest, journal
         self._now = loop.now_s
-        self._handlers = handlers
-        self._admit = admit
-        self._max_parked = max_parked
+        self._handlers, self._admit, self._max_parked = handlers, admit, max_parked
         self._parked: dict[str, Call] = {}
         self._parked_by: Counter[str] = Counter()
-        self._starting: list[Call] = []
-        """Calls that begin only after this turn's commit."""
+        self._starting: list[Call] = []  # calls that begin only after this turn's commit
         self._outgoing: list[Outgoing] = []
         self._faults = faults
-        self.answers_s = Summaries()
-        """Replies by request, and the time each took."""
-        self.errors = Tally()
-        """Replies that were errors, by request and code."""
+        self.answers_s = Summaries()  # replies by request, and the time each took
+        self.errors = Tally()  # replies that were errors, by request and code
         self.server = SocketServer(path, loop, "ROUTER", frozenset({"REQ", "DEALER"}), _LIMITS, self.serve)
 
     @property

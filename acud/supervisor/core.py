@@ -241,7 +241,6 @@ class Core(ABC):
         return displays.union(self.program_launcher.pids)
 
     def stage_paths(self, info: WaitInfo) -> tuple[str, ...]:
-        """Return the paths of the pictures of a wait's stages, "" for none."""
         return tuple(self.evidence_path(stage.evidence) for stage in info.stages)
 
     def evidence_path(self, evidence: Evidence | None) -> str:

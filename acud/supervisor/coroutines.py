@@ -52,13 +52,10 @@ class StepTask(Generic[Thing]):
     """
 
     def __init__(self, steps: Steps[Thing], later: Later, done: Callable[[Thing | AcudError], None]) -> None:
-        self._steps = steps
-        self._later = later
-        self._done = done
+        self._steps, self._later, self._done = steps, later, done
         self._give_up: object = None
         self._outcome: object = None
-        self._awaited = 0
-        """Counts the callbacks, so that one that comes twice, or too late, resumes nothing."""
+        self._awaited = 0  # counts the callbacks, so that one that comes twice, or too late, resumes nothing
         self._is_running = False
         self._is_over = False
 
@@ -155,8 +152,7 @@ class Within(Callback[Thing | None]):
         late: Resume[Thing] | None = None,
     ) -> None:
         super().__init__(self._begin)
-        self._loop = loop
-        self._limit_s = limit_s
+        self._loop, self._limit_s = loop, limit_s
         self._begin_awaited = begin
         self._late = late
         self.is_over = False
@@ -187,7 +183,6 @@ class Within(Callback[Thing | None]):
 
 
 def sleep(loop: EventLoop, delay_s: float) -> Callback[None]:
-    """Return a callback that resumes the coroutine after `delay_s`."""
 
     def begin(resume: Resume[None]) -> Callable[[], None]:
         return loop.call_later(delay_s, lambda: resume(None)).cancel

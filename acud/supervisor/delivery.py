@@ -29,13 +29,10 @@ from acud.supervisor.publisher import DaemonEvents
 from acud.types import RouteName
 
 _LOG = log.logger("relay")
-_LATE_S = 10.0
-"""The time beyond its route's limit after which a delivery counts as lost."""
+_LATE_S = 10.0  # the time beyond its route's limit after which a delivery counts as lost
 _CHECK_S = 1.0
-_MEASURED = 64
-"""The median time of a route is that of so many deliveries."""
-_AGAIN_S = 60.0
-"""A delivery process that was given up is started again after this, without waiting for a person."""
+_MEASURED = 64  # the median time of a route is that of so many deliveries
+_AGAIN_S = 60.0  # A delivery process that was given up is started again after this, without waiting for a person
 
 
 class Undone(Struct, frozen=True):
@@ -54,8 +51,7 @@ class _Ticket:
     """A delivery in the queue, or with the delivery process since `since_s`."""
 
     def __init__(self, delivery: Deliver, on_ended: OnEnded) -> None:
-        self.delivery = delivery
-        self.on_ended = on_ended
+        self.delivery, self.on_ended = delivery, on_ended
         self.since_s = 0.0
 
     @property
@@ -67,8 +63,7 @@ class _Route:
     """A route's queue, its deliveries under way, and its health."""
 
     def __init__(self, places: int, limit_s: float) -> None:
-        self.places = places
-        self.limit_s = limit_s
+        self.places, self.limit_s = places, limit_s
         self.firsts: deque[_Ticket] = deque()
         self.reminders: deque[_Ticket] = deque()
         self.running: dict[tuple[str, int], _Ticket] = {}
@@ -108,7 +103,6 @@ class _Route:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a delivery is under way or queued."""
         return bool(self.running or self.firsts or self.reminders)
 
     def take_all(self) -> list[_Ticket]:
@@ -125,8 +119,7 @@ class DeliveryProcess:
     def __init__(self, keeper: ChildKeeper, loop: EventLoop, settings: Settings, events: DaemonEvents) -> None:
         """Raises: ConfigError when a secret's file cannot be read."""
         wake = settings.wake
-        self._keeper = keeper
-        self._loop = loop
+        self._keeper, self._loop = keeper, loop
         self._now = loop.now_s
         self._wake = wake
         token = secret("openclaw_token", wake.openclaw_token, wake.openclaw_token_file)
@@ -140,8 +133,7 @@ class DeliveryProcess:
         """Why routes get nothing: their carrier is absent, or the receiver wants no more wakes (a retry or a test by
         hand, or a restart, tries it again).
         """
-        self.deliveries = Tally()
-        """Deliveries tried, by route and result."""
+        self.deliveries = Tally()  # deliveries tried, by route and result
         self.delivery_s = Histograms(SLOW_S)
         self._ready = False
         self._started = False
@@ -149,10 +141,8 @@ class DeliveryProcess:
         self._on_settled: Resume[None] | None = None
         self._routes = {name: _Route(wake.places(name), wake.limit_s(name)) for name in RouteName}
         self._events = events
-        self.reopened = Observers[Callable[[RouteName], None]]()
-        """Called with a route that failed and works again."""
-        self.ready = Observers[Effect]()
-        """Called when the process takes notifications and pushes."""
+        self.reopened = Observers[Callable[[RouteName], None]]()  # called with a route that failed and works again
+        self.ready = Observers[Effect]()  # called when the process takes notifications and pushes
         self.notified = Observers[Callable[[Notified | Undone], None]]()
         """Called with the outcome of each notification, and with `Undone` at the end of the process."""
         self.pushed = Observers[Callable[[Pushed | Undone], None]]()
@@ -163,7 +153,6 @@ class DeliveryProcess:
         self._options = replace(self._options, push_key=key)
 
     def start(self) -> None:
-        """Start the process, once."""
         if not self._started:
             self._started = True
             self._keeper.start(self.child, self._options)
@@ -319,7 +308,6 @@ class DeliveryProcess:
                 pushed(message)
 
     def handle_outcome(self, message: Delivered) -> None:
-        """Handle the outcome of a delivery, also from a carrier."""
         route = self._routes[message.route]
         ticket = route.running.pop((message.wake_id, message.attempt), None)
         if ticket is None:

@@ -53,11 +53,9 @@ class _DisplayServer(NotificationServer):
         super().__init__(loop, clock, address)
 
     def on_shown(self, shown: DisplayNotification) -> None:
-        """Record it."""
         self._owner.on_shown(self._display, shown)
 
     def on_changed(self) -> None:
-        """Pass the change on."""
         self._owner.on_changed(self._display)
 
 
@@ -127,7 +125,6 @@ class DisplayNotifications:
         return self._redact_notification(found)
 
     def close(self) -> None:
-        """Give every name back."""
         for display in self._displays.values():
             if display.server is not None:
                 display.server.close()

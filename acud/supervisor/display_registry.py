@@ -30,8 +30,7 @@ from acud.types.actions import Launch
 from acud.x11.auth import NOBODY_ELSE
 
 _LOG = log.logger("display_registry")
-_SHARED_DISPLAY = ":99"
-"""The display on which many installations run their only Xvfb."""
+_SHARED_DISPLAY = ":99"  # the display on which many installations run their only Xvfb
 _SHOWN_ENDED = 100
 _SHOWN_NAME = 100
 MOST_PROGRAMS = 64
@@ -59,18 +58,13 @@ class DisplayRegistry:
     ) -> None:
         inherited = inherited_environment(env, settings.display.environment)
         self.managed = ManagedDisplays(loop, clock, paths, settings, inherited, self, active_waits)
-        self._takeovers = takeovers
-        self._watched_displays = watched_displays
-        self._notifications = notifications
-        self._journal = journal
-        self._clock = clock
-        self._settings = settings
-        self._env = env
+        self._takeovers, self._watched_displays = takeovers, watched_displays
+        self._notifications, self._journal, self._clock = notifications, journal, clock
+        self._settings, self._env = settings, env
         self._rows: dict[str, StoredDisplay] = {}
         self._default = ""
         self._wanting_default: list[Outcome] = []
-        self._lost: list[tuple[str, str]] = []
-        """Managed displays that ended while no supervisor ran, with the reason."""
+        self._lost: list[tuple[str, str]] = []  # managed displays that ended while no supervisor ran, with the reason
 
     # ---- reading ---------------------------------------------------------------------------------------------------
 
@@ -84,7 +78,6 @@ class DisplayRegistry:
         return (self.info(watched) for watched in self._watched_displays.by_name.values())
 
     def info(self, watched: WatchedDisplay) -> DisplayInfo:
-        """Return one display as clients see it."""
         return self.info_with_takeover(watched, self._takeovers.find(watched.number))
 
     def info_with_takeover(self, watched: WatchedDisplay, takeover: Takeover | None) -> DisplayInfo:
@@ -104,7 +97,6 @@ class DisplayRegistry:
         return [(self._watched_displays.by_name[row.name], row.task_id) for row in rows]
 
     def find_ended(self) -> list[DisplayInfo]:
-        """Return displays that ended, newest first."""
         return [
             DisplayInfo(row.name, row.number, row.managed, row.state, row.reason, row.width, row.height)
             for row in self._journal.store.displays.newest_ended(_SHOWN_ENDED)

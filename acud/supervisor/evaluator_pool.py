@@ -40,8 +40,7 @@ _LOG = log.logger("pool")
 _TRIES = 2
 _CHECK_S = 1.0
 _MOST_READERS = 1024
-_RECENT_RESULTS = 8
-"""The time of a picture is averaged over so many."""
+_RECENT_RESULTS = 8  # the time of a picture is averaged over so many
 
 
 class WidgetAsker(Protocol):
@@ -74,32 +73,25 @@ class EvaluatorPool:
         sources: Sources,
         watched_displays: WatchedDisplays,
     ) -> None:
-        self._keeper = keeper
-        self._loop = loop
+        self._keeper, self._loop = keeper, loop
         self._now = loop.now_s
-        self._settings = settings
-        self._paths = paths
+        self._settings, self._paths = settings, paths
         self._keys = dict(keys)
         self._queue: dict[Lane, FairQueue[JobEntry]] = {
             lane: FairQueue(lambda entry: entry.work.priority) for lane in Lane
         }
-        self._over: list[str] = []
-        """Waits that ended in this turn."""
+        self._over: list[str] = []  # waits that ended in this turn
         self.leases_lost = 0
-        self.results = Tally()
-        """Results by status."""
+        self.results = Tally()  # results by status
         self._paces_s: dict[Lane, float] = {}
         self._result_s: dict[Lane, float] = {}
         self._events = events
         self.judges_changed = Observers[Effect]()
-        self._judge_metrics = judge_metrics
-        self._sources = sources
-        self._watched_displays = watched_displays
+        self._judge_metrics, self._sources, self._watched_displays = judge_metrics, sources, watched_displays
         count = settings.evaluator.workers or cores
         self.widget_askers = Observers[WidgetAsker]()
         self.workers = [self._make_worker(number, number < settings.ocr.workers) for number in range(count)]
-        self._readers: OrderedDict[str, Worker] = OrderedDict()
-        """By display: the evaluator that reads its text."""
+        self._readers: OrderedDict[str, Worker] = OrderedDict()  # by display: the evaluator that reads its text
         self._loop.call_each(_CHECK_S, self._check_leases)
         keeper.on_absence.append(self._on_absence)
 
@@ -107,7 +99,6 @@ class EvaluatorPool:
         return Worker(Child(str(number), "evaluator", "acud.evaluator", self), owns_ocr)
 
     def start(self) -> None:
-        """Start every evaluator."""
         for worker in self.workers:
             self._keeper.start(worker.child, self._build_options(worker))
 
@@ -233,7 +224,6 @@ class EvaluatorPool:
         return f"{before} before it in the queue" + (f", {pace_s:.2g} s a picture" if pace_s else "")
 
     def queued_in(self, lane: Lane) -> int:
-        """Return how many works wait for a place of `lane`."""
         return len(self._queue[lane])
 
     def running_in(self, lane: Lane) -> int:
@@ -246,7 +236,6 @@ class EvaluatorPool:
         return min(found, key=lambda j: ("ready", "idle", "down").index(j.state), default=None)
 
     def list_judges(self) -> tuple[JudgeHealth, ...]:
-        """Return the best health of every judge."""
         names = sorted({j.name for w in self.workers for j in w.judges})
         return tuple(health for health in map(self.find_judge, names) if health is not None)
 
@@ -332,7 +321,6 @@ class EvaluatorPool:
     # ---- messages of evaluators ------------------------------------------------------------------------------------
 
     def handle_message(self, child: Child, message: Message) -> None:
-        """Handle an evaluator's message."""
         worker = self.workers[int(child.name)]
         if isinstance(message, JobResult):
             self._handle_result(worker, message)

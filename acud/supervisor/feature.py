@@ -68,7 +68,6 @@ class Feature(NamedTuple):
     module: str
 
     def start(self, core: Core) -> RunningFeature:
-        """Import the feature and start it."""
         return cast(_Module, import_module(self.module)).start(core)
 
 

@@ -18,8 +18,7 @@ from acud.process.child_process import FORK_FLAG
 from acud.process.event_loop import EventLoop, Timer
 
 _LOG = log.logger("fork_server")
-_PAUSE_S = 10.0
-"""From its end to its next start; children are executed meanwhile."""
+_PAUSE_S = 10.0  # from its end to its next start; children are executed meanwhile
 KILLED_S = 2.0
 """How long to wait for the end of a killed child, which takes milliseconds unless another process traces it."""
 _REAP_EACH_S = 0.002
@@ -84,7 +83,6 @@ class ForkServer:
 
     @property
     def has_pending(self) -> bool:
-        """Whether orders are pending."""
         return bool(self._pending)
 
     def fork(self, order: bytes, on_born: OnBorn) -> bool:

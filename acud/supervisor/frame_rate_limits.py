@@ -10,8 +10,7 @@ from collections.abc import Mapping
 
 LEAST_FPS = 1.0
 """No source gets less, so that waits still see changes; with very many displays this exceeds the total."""
-_AT_CAP = 0.8
-"""A source that uses this part of its cap would use more."""
+_AT_CAP = 0.8  # A source that uses this part of its cap would use more
 
 
 def compute_level(offered: Mapping[str, float], total_fps: float) -> float | None:

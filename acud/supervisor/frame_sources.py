@@ -33,7 +33,6 @@ class FrameTally:
         self.frame_to_notice_s = Histogram(QUICK_S)
 
     def count_notice(self, notice: Notice, missed: int, now_s: float) -> None:
-        """Count a new frame, and the `missed` ones before it."""
         self.frames += 1 + missed
         self.missed += missed
         self.frame_to_notice_s.observe(now_s - notice.mono_ns / 1e9)
@@ -43,13 +42,10 @@ class FrameTally:
 
 _LOG = log.logger("sources")
 _RATE_WINDOW_S = 2.0
-_MOST_FPS = 1000
-"""No capture process publishes more: `[capture] max_fps` is at most 240, with one demanded grab a turn."""
-_HEAD_START = 10_000
-"""Frames that a ring may hold as soon as it is made."""
+_MOST_FPS = 1000  # no capture process publishes more: `[capture] max_fps` is at most 240, with one demanded grab a turn
+_HEAD_START = 10_000  # frames that a ring may hold as soon as it is made
 _AHEAD_S = 1.0
-_MOST_LEFT = 4096
-"""Forgotten sources that are remembered singly; a daemon sees any number of covered windows."""
+_MOST_LEFT = 4096  # forgotten sources that are remembered singly; a daemon sees any number of covered windows
 _NO_TIMES: Mapping[str, int] = {}
 
 
@@ -76,45 +72,33 @@ class Source:
     """One source: its ring, its newest frame, its demand."""
 
     def __init__(self, name: str, display: str, window_id: int, link: Link) -> None:
-        self.name = name
-        self.display = display
-        self.window_id = window_id
-        self.link = link
+        self.name, self.display, self.window_id, self.link = name, display, window_id, link
         self.path: Path | None = None
         self.previous: Path | None = None
         """The ring before; its last frame is compared with the first of the present ring."""
-        self.unheard = 0
-        """The highest frame number without a notice, in a ring that is gone."""
-        self.full_since_s: float | None = None
-        """When /dev/shm first had no room for its ring."""
+        self.unheard = 0  # the highest frame number without a notice, in a ring that is gone
+        self.full_since_s: float | None = None  # when /dev/shm first had no room for its ring
         self.epoch = 0
         self.frame = 0
-        self.first = 0
-        """The first number of its ring, made at `attached_s`."""
+        self.first = 0  # the first number of its ring, made at `attached_s`
         self.attached_s = 0.0
         self.width = 0
         self.height = 0
         self.method = ""
         self.method_reason = ""
         self.x_server = ""
-        self.run = ""
-        """Names the run that its frame numbers belong to; kept when a former supervisor's ring is resumed."""
-        self.taken_up = 0
-        """The last frame of the former supervisor's ring, 0 without one."""
-        self.compared_mono_ns = 0
-        """When a grab was last known to equal or be the newest frame."""
+        self.run = ""  # names the run that its frame numbers belong to; kept when a former supervisor's ring is resumed
+        self.taken_up = 0  # the last frame of the former supervisor's ring, 0 without one
+        self.compared_mono_ns = 0  # when a grab was last known to equal or be the newest frame
         self.grab = 0
         self.grabbed = 0
         self.fps = 0.0
-        self.wanted_since_s = 0.0
-        """Since when consumers want frames; meaningless while `fps` is 0."""
+        self.wanted_since_s = 0.0  # since when consumers want frames; meaningless while `fps` is 0
         self.up = False
         self.lost_reason = ""
         self.wanted: dict[object, float] = {}
-        self.quiet: dict[object, tuple[Rect, ...]] = {}
-        """By consumer: the boxes in which it waits for quiet."""
-        self.looks: set[object] = set()
-        """The consumers that need the looks of changed tiles."""
+        self.quiet: dict[object, tuple[Rect, ...]] = {}  # by consumer: the boxes in which it waits for quiet
+        self.looks: set[object] = set()  # the consumers that need the looks of changed tiles
         self.recent: deque[float] = deque(maxlen=256)
 
     @property
@@ -144,12 +128,9 @@ class Sources:
         most for the sources of one display together, as an X server may claim any size. `run`: names the frame numbers
         of this supervisor.
         """
-        self._folder = folder
-        self._run = run
+        self._folder, self._run = folder, run
         self.orphaned_rings = OrphanedRings(folder)
-        self.slots = slots
-        self._total_fps = total_fps
-        self._max_megapixels = max_megapixels
+        self.slots, self._total_fps, self._max_megapixels = slots, total_fps, max_megapixels
         self._caps: dict[str, float] = {}
         self._grabs = 0
         """Grabs requested of all sources together: the capture process may know a window that has a new source here."""
@@ -158,17 +139,14 @@ class Sources:
         self._now = clock.monotonic_s
         self.by_name: dict[str, Source] = {}
         self.watchers = Observers[Watcher]()
-        self.forgotten: list[Callable[[Source], None]] = []
-        """Called with each source that is dropped, after its loss."""
-        self.tallies: dict[str, FrameTally] = {}
-        """By display."""
+        self.forgotten: list[Callable[[Source], None]] = []  # called with each source that is dropped, after its loss
+        self.tallies: dict[str, FrameTally] = {}  # by display
         self._left: dict[str, tuple[int, int, str]] = {}
         """Epoch, frame and run of forgotten sources: one of the same name continues them, so that old jobs stay old."""
         self._left_floor = (0, 0)
         """Epoch and frame of a source with a new name: at least those of all that were dropped from `_left`."""
         self._held: Counter[Path] = Counter()
-        self._dropped: set[Path] = set()
-        """Held rings that their source does not need any more."""
+        self._dropped: set[Path] = set()  # held rings that their source does not need any more
         self._demanding: set[str] = set()
         self._grabbing: set[str] = set()
         self._shown: dict[str, set[LookAsk]] = {}
@@ -328,7 +306,6 @@ class Sources:
         self._take(source, notice)
 
     def find_tally(self, source: Source) -> FrameTally:
-        """Return the counts of the source's display."""
         return self.tallies.setdefault(source.display, FrameTally())
 
     def _take(self, source: Source, notice: Notice) -> None:
@@ -455,7 +432,6 @@ class Sources:
         return source.grab
 
     def flush(self) -> None:
-        """Send the demands of this turn."""
         demanding, self._demanding = self._demanding, set()
         shown, self._shown = self._shown, {}
         self._grabbing.clear()

@@ -26,8 +26,7 @@ from acud.waits.terminals import SessionName, SessionSurvey, find_window, parse_
 _GRAB_DEADLINE_S = 5.0
 _HANGS = "acud doctor; the X server may hang"
 _SLOW = "ask again: a busy host takes longer; acud doctor"
-_LIST_COMES_S = 5.0
-"""A capture process that has just started sends its windows within this."""
+_LIST_COMES_S = 5.0  # A capture process that has just started sends its windows within this
 _SOURCE_DEADLINE_S = 5.0
 _START_S = 15.0
 """How long a display may take until its first frame; well below the time after which clients repeat a request."""
@@ -120,12 +119,8 @@ class FreshFrameResolver:
         sessions: Sessions,
         window_list_ready: WindowListReady,
     ) -> None:
-        self._displays = displays
-        self._watched_displays = watched_displays
-        self._sources = sources
-        self._frame_requests = frame_requests
-        self._loop = loop
-        self._sessions = sessions
+        self._displays, self._watched_displays, self._sources = displays, watched_displays, sources
+        self._frame_requests, self._loop, self._sessions = frame_requests, loop, sessions
         self._window_list_ready = window_list_ready
         self._awaited = ParkedCalls[_Awaited, AcudError | None](loop)
         """Calls that wait for a source: of a covered window, or of a display that starts."""

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 
 def list_stale(app: App) -> list[str]:
-    """Return why data is not fresh, one sentence each."""
     displays = [(watched, explain_stale_display(app, watched)) for watched in app.watched_displays.by_name.values()]
     children = [(child, explain_late_child(app, child)) for child in app.keeper.slots.values()]
     return [f"display {watched.name}: {why}" for watched, why in displays if why] + [

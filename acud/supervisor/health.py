@@ -38,7 +38,6 @@ _JUDGE_FIXES = {
 
 
 def findings(app: App) -> Iterator[Finding]:
-    """Yield the findings on every part."""
     yield Finding("daemon", "ok", f"acud {__version__}, pid {os.getpid()}, libzmq {zmq.zmq_version()}")
     yield _check_store(app)
     yield from (
@@ -227,7 +226,6 @@ def _suggest_judge_fix(app: App, name: str) -> str:
 
 
 def reasons(app: App) -> list[str]:
-    """Return every reason why the daemon is degraded."""
     found = [] if app.journal.fault is None else [f"store: {app.journal.fault.message}"]
     found += [f"store: {one.words()}" for one in damaged_log.rescued_logs(app.paths.home)]
     found += [

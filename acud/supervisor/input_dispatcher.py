@@ -65,7 +65,6 @@ class InputDispatcher:
     # ---- events of displays ----------------------------------------------------------------------------------------
 
     def on_acted(self, watched: WatchedDisplay, message: Acted) -> None:
-        """Pass an act's outcome to its caller."""
         is_fault = message.code and message.misdirected is None
         fault = from_wire(message.code, message.message, message.hint, {}) if is_fault else None
         self._pending.end(lambda pending: pending.act_id == message.act_id, fault or message)

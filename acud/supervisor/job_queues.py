@@ -33,13 +33,11 @@ Item = TypeVar("Item")
 CREDIT_S = 1.0
 """How far a display's account may be behind or ahead of the others: about one full reading of a screen."""
 
-_QUANTUM_S = 0.02
-"""Charged when a job is sent, so that many sent at once count before the first is done."""
+_QUANTUM_S = 0.02  # charged when a job is sent, so that many sent at once count before the first is done
 
 _MOST_ACCOUNTS = 1024
 
-_MOST_TRIES = 5
-"""A look is given up after so many frames that were overwritten before they were read."""
+_MOST_TRIES = 5  # A look is given up after so many frames that were overwritten before they were read
 
 _REDACT_PLACES = 8
 """Pictures held at once for reading before they leave the machine; remote models judge them in parallel."""
@@ -62,7 +60,6 @@ class FairQueue(Generic[Item]):
         return len(self._heap)
 
     def push(self, display: str, item: Item) -> None:
-        """Queue an item."""
         if not self._busy[display]:
             self._used_s[display] = max(self._used_s.get(display, 0.0), self._floor_s - CREDIT_S)
         self._busy[display] += 1
@@ -194,7 +191,6 @@ class FrameWork:
             self._done(result)
 
     def on_lost(self, reason: str) -> None:
-        """Pass the fault on."""
         self._done(Unavailable(reason, hint="acud status"))
 
 
@@ -213,8 +209,7 @@ class JobEntry:
     def __init__(self, work: Work) -> None:
         self.work = work
         self.job_id = new_id("job")
-        self.source = ""
-        """The source of its frame, once it was sent."""
+        self.source = ""  # the source of its frame, once it was sent
         self.tries = 0
         self.listed_s = 0.0
         self.sent_s = 0.0
@@ -224,13 +219,11 @@ class Worker:
     """One evaluator slot."""
 
     def __init__(self, child: Child, owns_ocr: bool) -> None:
-        self.child = child
-        self.owns_ocr = owns_ocr
+        self.child, self.owns_ocr = child, owns_ocr
         self.ready = False
         self.retiring = False
         self.running: dict[str, JobEntry] = {}
-        self.read_s = 0.0
-        """When the present process last got text to read (monotonic); 0 for never."""
+        self.read_s = 0.0  # when the present process last got text to read (monotonic); 0 for never
         self.judges: tuple[JudgeHealth, ...] = ()
 
     def count_free(self, lane: Lane, limit: int) -> int:
@@ -240,5 +233,4 @@ class Worker:
         return _count_places(lane, limit) - self.running_in(lane)
 
     def running_in(self, lane: Lane) -> int:
-        """Return how many jobs of `lane` it has in hand."""
         return sum(entry.work.lane is lane for entry in self.running.values())

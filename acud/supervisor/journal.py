@@ -39,24 +39,17 @@ class Journal:
     """Owns the turn's transaction."""
 
     def __init__(self, store: Store, loop: EventLoop, clock: Clock) -> None:
-        self.store = store
-        self._loop = loop
-        self._clock = clock
-        self.committed = Observers[Callable[[Event], None]]()
-        """Called with each event after its commit."""
+        self.store, self._loop, self._clock = store, loop, clock
+        self.committed = Observers[Callable[[Event], None]]()  # called with each event after its commit
         self._effects: list[Effect] = []
         self._events: list[Event] = []
         self._kept: list[_Kept] = []
         self._retrying = False
-        self.newest = store.events.newest()
-        """The newest committed event number."""
-        self.dropped = 0
-        """Records given up because too many waited for a full or broken disk."""
-        self.fault: StoreUnavailable | None = None
-        """Why the last commit failed; None if it did not."""
+        self.newest = store.events.newest()  # the newest committed event number
+        self.dropped = 0  # records given up because too many waited for a full or broken disk
+        self.fault: StoreUnavailable | None = None  # why the last commit failed; None if it did not
         self.commit_s = Histogram(QUICK_S)
-        self.faults = Tally()
-        """Commits that failed, by fault."""
+        self.faults = Tally()  # commits that failed, by fault
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:

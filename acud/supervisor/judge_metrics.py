@@ -23,7 +23,6 @@ class JudgeMetrics:
         self._chats = {name: Tally() for name in ("calls", "tokens", "cost_usd")}
 
     def count_result(self, result: JobResult) -> None:
-        """Count the answers in `result`."""
         for answered in result.answered:
             if answered.gated:
                 self._judges["gated"].add()
@@ -57,7 +56,6 @@ class JudgeMetrics:
             self._chats["cost_usd"].add(model, amount=said.cost_usd)
 
     def samples(self) -> Iterator[tuple[str, Sample]]:
-        """Yield the counts, by family."""
         for name, tally in self._judges.items():
             yield from ((f"acud_judge_{name}_total", sample) for sample in tally.samples())
         yield from (("acud_judge_latency_seconds", sample) for sample in self._latency_s.samples())

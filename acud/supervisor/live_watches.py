@@ -25,8 +25,7 @@ _TICK_S = 0.5
 _CHECK_S = 0.4
 """A quiet screen is grabbed this often, to notice when its capture stands still. A grab that finds nothing new takes
 0.5 ms at 1280x720."""
-_STALE_S = 2.2
-"""Without a grab for this long the newest frame is stale; watchers get that at the next tick, within 3 s."""
+_STALE_S = 2.2  # without a grab for this long the newest frame is stale; watchers get that at the next tick, within 3 s
 
 
 class _Watch(NamedTuple):
@@ -55,13 +54,10 @@ class LiveWatches:
         clock: Clock,
         publisher: Publisher,
     ) -> None:
-        self._watched_displays = watched_displays
-        self._sources = sources
-        self._redaction = redaction
+        self._watched_displays, self._sources, self._redaction = watched_displays, sources, redaction
         self._loop = loop
         self._now = loop.now_s
-        self._clock = clock
-        self._publisher = publisher
+        self._clock, self._publisher = clock, publisher
         self._watches: dict[str, _Watch] = {}
         self._shown: dict[str, _ShownFrame] = {}
         self._timer: Timer | None = None

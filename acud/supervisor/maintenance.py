@@ -33,10 +33,8 @@ _LOOK_S = 0.25
 _TRIM_S = 600.0
 _TRIM_MORE_S = 0.1
 _RENEWAL_LOOK_S = 0.05
-_FINISH_S = 10.0
-"""The time for jobs under way: an OCR takes seconds; another evaluator repeats a slow model's call."""
-_READY_S = 60.0
-"""A new evaluator is ready within a second, on a loaded machine within this."""
+_FINISH_S = 10.0  # the time for jobs under way: an OCR takes seconds; another evaluator repeats a slow model's call
+_READY_S = 60.0  # A new evaluator is ready within a second, on a loaded machine within this
 
 LIVE = frozenset(
     {
@@ -80,7 +78,6 @@ class Drain:
             raise Refused(f"no new {new}: {self.reason}", hint=hint, until_utc_s=self.until_utc_s)
 
     def ask(self, request: DaemonDrain) -> DaemonDrainReply:
-        """Begin to drain, move the end, or cancel."""
         if request.cancel:
             self._cancel()
         else:
@@ -163,9 +160,7 @@ class RollingRestart:
     """Restarts the evaluators one after the other; at most one such restart at a time."""
 
     def __init__(self, pool: EvaluatorPool, keeper: ChildKeeper, loop: EventLoop) -> None:
-        self._pool = pool
-        self._keeper = keeper
-        self._loop = loop
+        self._pool, self._keeper, self._loop = pool, keeper, loop
         self._going = False
 
     async def run(self) -> tuple[EvaluatorRestarted, ...]:

@@ -37,7 +37,6 @@ _OF_CAPTURE = {
 
 
 def sample_watched_displays(app: App) -> Iterator[Named]:
-    """Yield the figures of every watched display."""
     for watched in app.watched_displays.by_name.values():
         yield from _sample_display(app, watched)
         source = app.sources.by_name.get(watched.name)
@@ -90,7 +89,6 @@ def sample_waits(app: App) -> Iterator[Named]:
 
 
 def sample_wakes(app: App) -> Iterator[Named]:
-    """Yield the figures of wakes and their routes."""
     counts = app.store.outbox.counts()
     yield from (("acud_wakes", Sample((state.value,), counts.get(state.value, 0))) for state in WakeState)
     yield from (("acud_verdict_to_wake_seconds", sample) for sample in app.wakes.sent_s.samples())
@@ -102,7 +100,6 @@ def sample_wakes(app: App) -> Iterator[Named]:
 
 
 def sample_daemon(app: App) -> Iterator[Named]:
-    """Yield the figures of the supervisor."""
     yield "acud_info", Sample((__version__, str(VERSION)), 1)
     yield "acud_uptime_seconds", Sample((), app.clock.instant().boot_s - app.started.boot_s)
     yield "acud_degraded_reasons", Sample((), len(health.reasons(app)))
@@ -111,7 +108,6 @@ def sample_daemon(app: App) -> Iterator[Named]:
 
 
 def sample_judges(app: App) -> Iterator[Named]:
-    """Yield the health and the counts of judges."""
     for judge in app.pool.list_judges():
         yield "acud_judge_up", flag(judge.state != "down", judge.name)
     yield from app.judge_metrics.samples()
@@ -138,7 +134,6 @@ def _is_well(app: App, child: Child) -> bool:
 
 
 def sample_pool(app: App) -> Iterator[Named]:
-    """Yield how busy the evaluators are."""
     yield "acud_pool_workers_ready", Sample((), sum(worker.ready for worker in app.pool.workers))
     for lane in Lane:
         yield "acud_pool_queued_jobs", Sample((lane.value,), app.pool.queued_in(lane))
@@ -148,7 +143,6 @@ def sample_pool(app: App) -> Iterator[Named]:
 
 
 def sample_store(app: App) -> Iterator[Named]:
-    """Yield the figures of the store."""
     yield "acud_store_commit_seconds", app.journal.commit_s.sample()
     yield from (("acud_store_faults_total", sample) for sample in app.journal.faults.samples())
     yield "acud_store_waiting_writes", Sample((), app.journal.waiting)
@@ -163,13 +157,11 @@ def _file_size(path: Path) -> int:
 
 
 def sample_features(app: App) -> Iterator[Named]:
-    """Yield the figures of the enabled features."""
     for running in app.features.values():
         yield from running.samples()
 
 
 def sample_requests(app: App) -> Iterator[Named]:
-    """Yield the figures of requests."""
     for sample in app.control.answers_s.samples():
         yield "acud_requests_total", Sample(sample.labels, sample.count)
         yield "acud_request_seconds", sample

@@ -33,7 +33,6 @@ class Observers(Generic[Observer]):
         self._sorted: tuple[Observer, ...] = ()
 
     def add(self, observer: Observer, order: Order) -> None:
-        """Call `observer` from now on."""
         self._added.append((order, observer))
         self._added.sort(key=lambda one: one[0])
         self._sorted = tuple(observer for _, observer in self._added)

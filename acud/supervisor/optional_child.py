@@ -8,8 +8,7 @@ from acud.process.event_loop import EventLoop
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message, Options
 from acud.supervisor.publisher import DaemonEvents
 
-_AGAIN_S = 10.0
-"""A taken port may become free, or a server come up; each try costs a process start of 0.3 s."""
+_AGAIN_S = 10.0  # A taken port may become free, or a server come up; each try costs a process start of 0.3 s
 _FIX = "acud logs --level error, then acud daemon restart"
 
 
@@ -21,12 +20,9 @@ class OptionalChild(ABC):
     def __init__(
         self, keeper: ChildKeeper, loop: EventLoop, kind: str, module: str, options: Options, events: DaemonEvents
     ) -> None:
-        self._keeper = keeper
-        self._loop = loop
-        self._options = options
+        self._keeper, self._loop, self._options = keeper, loop, options
         self.child = Child("0", kind, module, self)
-        self.fault = ""
-        """Why it does not serve, unless it is just being restarted."""
+        self.fault = ""  # why it does not serve, unless it is just being restarted
         self.fix = ""
         self._events = events
 
@@ -39,7 +35,6 @@ class OptionalChild(ABC):
         """Note that the process is gone, and serves nothing now."""
 
     def begin(self) -> None:
-        """Start the process."""
         self._keeper.start(self.child, self._options)
 
     def child_ended(self, child: Child, reason: str) -> None:

@@ -135,7 +135,6 @@ class OrphanedRings:
         return bool(names)
 
     def clear(self) -> None:
-        """Remove all remaining rings."""
         if self._past:
             _LOG.info("rings.unclaimed", sources=sorted(self._past))
         for name in list(self._past):

@@ -55,8 +55,7 @@ class TaskObservers:
         """A new task got a display of its own; called in the savepoint of its request."""
         self.stopped = Observers[Callable[[str, str], None]]()
         """A task (its id) is paused, has ended or is gone, with the reason; work for it must stop."""
-        self.ended = Observers[Callable[[Task], None]]()
-        """A task's end is committed; its display still exists."""
+        self.ended = Observers[Callable[[Task], None]]()  # A task's end is committed; its display still exists
         self.deleted = Observers[Callable[[str], None]]()
         """A task (its id) is deleted; called in the savepoint of that request."""
 
@@ -100,11 +99,9 @@ class NoTasks:
         self._observers = TaskObservers()
 
     def find(self, task_id: str) -> Task:
-        """Raises: NotEnabled."""
         raise not_enabled("tasks")
 
     def live(self, task_id: str) -> Task:
-        """Raises: NotEnabled."""
         raise not_enabled("tasks")
 
     def state_of(self, task_id: str) -> Literal["live", "ended", "gone"]:
@@ -118,7 +115,6 @@ class NoTasks:
         return TaskPlace("", display)
 
     def begin_action(self, task_id: str, kind: ActionType, summary: str) -> LogEnd:
-        """Return a function that does nothing."""
         return lambda fault, output: None
 
     def log_action(self, task_id: str, action: Action, lines: Iterable[ActionLog] = ()) -> None:
@@ -126,7 +122,6 @@ class NoTasks:
 
     @property
     def observers(self) -> TaskObservers:
-        """Return the observers of tasks, which are never called."""
         return self._observers
 
 
@@ -171,11 +166,9 @@ class NoElements:
     """Stands in for the feature scene: ids of elements mean nothing."""
 
     def display_of(self, *places: str) -> str:
-        """Return "": no id names a display."""
         return ""
 
     async def locate(self, watched: WatchedDisplay, handle: ElementHandle) -> LocatedElement:
-        """Raises: NotEnabled."""
         raise not_enabled("scene")
 
     @property
@@ -228,7 +221,6 @@ class NoFinder:
     async def find(
         self, fresh_target: FreshTarget, wanted: SearchRequest, mapped: Mapped | None = None
     ) -> SearchOutcome:
-        """Raises: NotEnabled."""
         raise not_enabled("grounding")
 
 
@@ -268,11 +260,9 @@ class NoInstructions:
     """Stands in for the feature actions."""
 
     def check(self) -> None:
-        """Raises: NotEnabled."""
         raise not_enabled("actions")
 
     def begin(self, request: GuiDo, caller: InstructionCaller) -> Callable[[str], None]:
-        """Raises: NotEnabled."""
         raise not_enabled("actions")
 
 

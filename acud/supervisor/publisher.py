@@ -18,11 +18,9 @@ from acud.supervisor.socket_server.server import ServerLimits, SocketServer
 from acud.types.scene import Scene
 
 _BEAT_S = 5.0
-_UNREAD_BYTES = 1 << 20
-"""The most unread bytes of a slow subscriber; it loses further messages."""
+_UNREAD_BYTES = 1 << 20  # the most unread bytes of a slow subscriber; it loses further messages
 _MOST_PREFIXES = 256
-_LONGEST_PREFIX = 200
-"""The longest topic has 30 bytes; a subscription begins with a byte of its own."""
+_LONGEST_PREFIX = 200  # the longest topic has 30 bytes; a subscription begins with a byte of its own
 _LIMITS = ServerLimits(zmtp.Bounds(_LONGEST_PREFIX + 1, 1), connections=512, of_client=256, large=1)
 _TURN_SUBSCRIPTIONS = 512
 _SUBSCRIBE, _CANCEL = b"\x01", b"\x00"
@@ -35,13 +33,11 @@ class Publisher:
 
     def __init__(self, path: Path, loop: EventLoop, clock: Clock, journal: Journal) -> None:
         self.server = SocketServer(path, loop, "XPUB", frozenset({"SUB", "XSUB"}), _LIMITS, self._take_subscriptions)
-        self._clock = clock
-        self._journal = journal
+        self._clock, self._journal = clock, journal
         journal.committed.add(self.publish, Order.CORE)
         loop.call_each(_BEAT_S, self._send_beat)
 
     def publish(self, event: Event) -> None:
-        """Publish a committed event on its topic."""
         self._send(event.topic.encode(), event)
 
     def _send_beat(self) -> None:
@@ -76,9 +72,7 @@ class DaemonEvents:
     """Records events of displays, children and judges, droppable when the disk is full; publishes those of scenes."""
 
     def __init__(self, journal: Journal, publisher: Publisher, clock: Clock) -> None:
-        self._journal = journal
-        self._publisher = publisher
-        self._clock = clock
+        self._journal, self._publisher, self._clock = journal, publisher, clock
         self._judges: Mapping[str, str] = {}
 
     def display_changed(self, topic: str, name: str, reason: str) -> None:

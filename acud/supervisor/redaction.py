@@ -39,25 +39,19 @@ class NoRedaction:
     """Stands in for the feature redaction: nothing is hidden."""
 
     def find_hidden(self, source: Source, *, leaves: bool = False) -> Hide | None:
-        """Return None: no rule names a place."""
         return None
 
     def needs_reader(self, *, local: bool, keeps_evidence: bool) -> bool:
-        """Return False: pictures leave unread."""
         return False
 
     def redact(self, text: str) -> str:
-        """Return the text as it is."""
         return text
 
     def redact_for_wake(self, text: str) -> str:
-        """Return the text as it is."""
         return text
 
     def title(self, watched: WatchedDisplay, window: WindowInfo) -> tuple[str, str]:
-        """Return the title as it is."""
         return window.title, ""
 
     def describe_rules(self) -> str:
-        """Return a line for `acud doctor`."""
         return "the feature redaction is switched off: nothing is hidden"

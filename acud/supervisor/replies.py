@@ -73,11 +73,9 @@ class Outgoing(msgspec.Struct, frozen=True):
 
 
 def reply_of(request_id: str, body: msgspec.Struct) -> ReplyEnvelope:
-    """Return the reply with `body`."""
     return ReplyEnvelope(request_id, 0, body=body)
 
 
 def error_of(request_id: str, fault: AcudError) -> ReplyEnvelope:
-    """Return the reply with the error `fault`."""
     facts = {key: value for key, value in fault.facts.items() if isinstance(value, str | int | float | bool)}
     return ReplyEnvelope(request_id, 0, error=ErrorBody(fault.code, fault.message, fault.hint, facts))

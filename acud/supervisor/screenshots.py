@@ -27,8 +27,7 @@ from acud.types import Evidence, Rect, ScreenImage, Until, picture_views
 from acud.waits.conditions import leaves
 from acud.waits.images import OTHER_IMAGE
 
-_DEADLINE_S = 20.0
-"""From the grab on; well below a client's timeout. Evaluators may be starting, hung or busy."""
+_DEADLINE_S = 20.0  # from the grab on; well below a client's timeout. Evaluators may be starting, hung or busy.
 
 _REPLY_ROOM = 4096
 
@@ -58,12 +57,8 @@ class Screenshots:
         redaction: Redaction,
         loop: EventLoop,
     ) -> None:
-        self._pool = pool
-        self._loop = loop
-        self._spool = spool
-        self._targets = targets
-        self._sources = sources
-        self._redaction = redaction
+        self._pool, self._loop, self._spool, self._targets = pool, loop, spool, targets
+        self._sources, self._redaction = sources, redaction
 
     async def take(self, target: ScreenshotTarget, ask: PictureAsk) -> Picture:
         """Encode the newest frame of `target`, within 20 s. Raises: Unavailable, Refused."""
@@ -184,23 +179,19 @@ class _FramelessWork:
     priority = 0
 
     def __init__(self, job: Job, done: Resume[JobResult]) -> None:
-        self._job = job
-        self._done = done
+        self._job, self._done = job, done
         self.display = job.view.source
 
     def build(self, job_id: str) -> Job:
-        """Return the job."""
         return replace(self._job, job_id=job_id)
 
     def on_part(self, result: JobResult) -> None:
         """Do nothing: it has no parts."""
 
     def on_result(self, result: JobResult) -> None:
-        """Pass on the result."""
         self._done(result)
 
     def on_lost(self, reason: str) -> None:
-        """Pass on the fault."""
         self._done(Unavailable(reason, hint="acud status"))
 
 

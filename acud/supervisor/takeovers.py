@@ -22,8 +22,7 @@ _GIVE_BACK = (
     "give its lease (--lease, or ACU_LEASE); without it, whoever has the display: "
     "acud display release {display} --force"
 )
-_LOOK_S = 30.0
-"""Leases are checked at least this often, as the loop's clock stands still in suspend and leases do not."""
+_LOOK_S = 30.0  # leases are checked at least this often, as the loop's clock stands still in suspend and leases do not
 
 
 class Takeovers:
@@ -37,10 +36,7 @@ class Takeovers:
         input_dispatcher: InputDispatcher,
         watched_displays: WatchedDisplays,
     ) -> None:
-        self._journal = journal
-        self._loop = loop
-        self._clock = clock
-        self._input_dispatcher = input_dispatcher
+        self._journal, self._loop, self._clock, self._input_dispatcher = journal, loop, clock, input_dispatcher
         self._watched_displays = watched_displays
         self._live: dict[int, Takeover] = {}
         self.taken = Observers[Callable[[str, str], None]]()
@@ -55,7 +51,6 @@ class Takeovers:
             self._hold(takeover)
 
     def find(self, number: int) -> Takeover | None:
-        """Return the present takeover of the display with this number, or None."""
         takeover = self._live.get(number)
         return takeover if takeover is not None and self._left_s(takeover) > 0 else None
 

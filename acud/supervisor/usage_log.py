@@ -15,8 +15,7 @@ class UsageLog:
     """Enters each answer, also one that came too late to be used, as it was paid for."""
 
     def __init__(self, journal: Journal, clock: Clock) -> None:
-        self._journal = journal
-        self._clock = clock
+        self._journal, self._clock = journal, clock
 
     def enter(
         self,

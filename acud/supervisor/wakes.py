@@ -52,24 +52,20 @@ class Wakes:
         redaction: Redaction,
     ) -> None:
         wake = settings.wake
-        self._journal = journal
-        self._loop = loop
-        self._clock = clock
+        self._journal, self._loop, self._clock = journal, loop, clock
         self._routes = wake.routes
         self._lacks = settings.lacks
         self._terms = rules.RetryTerms(
             wake.retry_first_s, wake.retry_max_s, wake.retry_for_s, wake.remind_after_s, wake.max_reminders
         )
-        self._delivery = delivery
-        self._redaction = redaction
+        self._delivery, self._redaction = delivery, redaction
         delivery.reopened.add(self._on_reopened, Order.CORE)
         self._open: dict[str, WakeInfo] = {}
         self._reminders: dict[str, None] = {}
         """Due reminders, in order: each is sent once no first delivery goes before it."""
         self._looking: Timer | None = None
         self._timers: dict[str, Timer] = {}
-        self.sent_s = Histograms(SLOW_S)
-        """From a wake's creation to its first sending, by route."""
+        self.sent_s = Histograms(SLOW_S)  # from a wake's creation to its first sending, by route
         started = clock.instant()
         self._utc_at_boot_s = started.utc_s - started.boot_s
 
@@ -87,7 +83,6 @@ class Wakes:
                 raise InvalidRequest(f"route {route.value} is not set up", hint=f"it needs {missing}")
 
     def routes_of(self, address: WakeAddress) -> tuple[RouteName, ...]:
-        """Return the routes of this address, in their order."""
         return tuple(self._routes if address.routes is None else address.routes)
 
     def make_for_wait(self, stored: StoredWait, end: FleetEnd | None = None) -> WakeInfo | None:

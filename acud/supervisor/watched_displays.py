@@ -68,10 +68,7 @@ class WatchedDisplay:
     """One display."""
 
     def __init__(self, name: str, number: int, managed: bool, auth_file: str, owner: int = auth.NOBODY_ELSE) -> None:
-        self.name = name
-        self.number = number
-        self.managed = managed
-        self.auth_file = auth_file
+        self.name, self.number, self.managed, self.auth_file = name, number, managed, auth_file
         self.owner = owner
         self.bus_address = ""
         self.a11y_address = ""
@@ -80,8 +77,7 @@ class WatchedDisplay:
         self.child: Child | None = None
         self.windows: tuple[WindowInfo, ...] = ()
         self.windows_known = False
-        self.is_used = False
-        """Whether a window was ever seen on it."""
+        self.is_used = False  # whether a window was ever seen on it
         self.monitors: tuple[MonitorInfo, ...] = ()
         self.scale_factor = 1.0
         self.notifications: tuple[DisplayNotification, ...] = ()
@@ -104,12 +100,8 @@ class WatchedDisplays:
         paths: Paths,
         events: DaemonEvents,
     ) -> None:
-        self._keeper = keeper
-        self._sources = sources
-        self._loop = loop
-        self._settings = settings
-        self._paths = paths
-        self._events = events
+        self._keeper, self._sources, self._loop, self._settings = keeper, sources, loop, settings
+        self._paths, self._events = paths, events
         self.by_name: dict[str, WatchedDisplay] = {}
         self.watchers = Observers[WindowListWatcher]()
         self.actors = Observers[Actor]()

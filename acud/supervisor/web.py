@@ -24,8 +24,7 @@ from acud.supervisor.optional_child import OptionalChild
 from acud.supervisor.publisher import DaemonEvents
 
 _PEER = struct.Struct("3i")  # pid, uid, gid: unix(7), SO_PEERCRED
-_SECTIONS = {"gateway": "web", "relay": "http_endpoints"}
-"""The settings table of each listener."""
+_SECTIONS = {"gateway": "web", "relay": "http_endpoints"}  # the settings table of each listener
 _LOG = log.logger("listeners")
 
 
@@ -37,10 +36,7 @@ class ListenerSockets:
     def __init__(
         self, inherited: dict[str, socket.socket], place: Path, loop: EventLoop, notifier: SystemdNotifier
     ) -> None:
-        self._inherited = inherited
-        self._place = place
-        self._loop = loop
-        self._notifier = notifier
+        self._inherited, self._place, self._loop, self._notifier = inherited, place, loop, notifier
         self._held: dict[str, socket.socket] = {}
         self._asked: socket.socket | None = None
 
@@ -114,16 +110,12 @@ class Web(OptionalChild):
     ) -> None:
         self._endpoints, self._gateway = settings.http_endpoints, settings.web
         self._home, self._otel = str(home), settings.otel
-        self._listeners = listeners
-        self._end_sessions = end_sessions
+        self._listeners, self._end_sessions = listeners, end_sessions
         self._fds: dict[str, int] = {}
-        self._faults: dict[str, Refused] = {}
-        """By listener: why its port can't be bound."""
+        self._faults: dict[str, Refused] = {}  # by listener: why its port can't be bound
         super().__init__(keeper, loop, "web", "acud_web", self._build_options(), events)
-        self.url = ""
-        """Where it serves the HTTP endpoints now."""
-        self.gateway_url = ""
-        """Where it serves the gateway now."""
+        self.url = ""  # where it serves the HTTP endpoints now
+        self.gateway_url = ""  # where it serves the gateway now
         self.token_file = ""
 
     @property
@@ -145,7 +137,6 @@ class Web(OptionalChild):
         self._bind_later()
 
     def handle_message(self, child: Child, message: Message) -> None:
-        """Note that the process serves."""
         if not isinstance(message, WebHello):
             return
         self.url, self.gateway_url, self.token_file = message.url, message.gateway_url, message.token_file
@@ -153,7 +144,6 @@ class Web(OptionalChild):
         _LOG_web.info("web.serving", url=message.url, gateway=message.gateway_url)
 
     def on_lost(self, reason: str) -> None:
-        """Note that nothing is served now."""
         self.url = self.gateway_url = ""
 
     def _bind(self) -> bool:

@@ -60,7 +60,6 @@ class BaselineToken(Struct, frozen=True):
 
 
 def encode_token(baseline: BaselineToken) -> str:
-    """Return the token of a baseline."""
     b = baseline
     look = f"~{b.identity}" if b.identity else ""
     place = f"+{b.box.x},{b.box.y},{b.box.w},{b.box.h}" if b.box else ""
@@ -209,7 +208,6 @@ def _find_identity(view_state: ViewState, change: ChangeState, token: str, hit: 
 
 
 def make_token(view: TargetView, frame: int) -> str:
-    """Return the token of a frame that shows the target in this view."""
     return encode_token(BaselineToken(view.source, view.server, *view.size, frame, box=view.crop))
 
 

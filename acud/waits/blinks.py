@@ -28,7 +28,6 @@ class TileLooks(Struct, frozen=True):
 
     @property
     def blinks(self) -> bool:
-        """Whether it only alternates."""
         return self.returns >= _RETURNS
 
 

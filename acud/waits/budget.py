@@ -9,8 +9,7 @@ from msgspec import Struct
 from acud.base.rate_limits import RollingWindow
 from acud.types import Budget, JudgeName, OnBudget, Spent
 
-_ROUNDING = 1e-12
-"""Sums of prices are binary fractions: three times a tenth must count as three tenths."""
+_ROUNDING = 1e-12  # sums of prices are binary fractions: three times a tenth must count as three tenths
 
 
 IMAGE_SEARCH = "image"
@@ -38,7 +37,6 @@ class BudgetStatus(Struct, frozen=True):
 
 
 def is_limited(budget: Budget) -> bool:
-    """Return whether the budget bounds anything."""
     return budget.max_cost_usd is not None or budget.max_evaluations is not None
 
 
@@ -80,7 +78,6 @@ def find_limit_in_flight(account: BudgetAccount, in_flight: int) -> str:
 
 
 def check_budgets(wait: BudgetAccount, task: BudgetAccount) -> BudgetStatus:
-    """Return the joint state of the budgets of a wait and of its task."""
     accounts = {"budget": wait, "budget of the task": task}
     reached = {name: account for name, account in accounts.items() if find_exhausted_limit(account)}
     if not reached:

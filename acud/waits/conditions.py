@@ -77,7 +77,6 @@ def needs_display(until: Until, target: Target) -> bool:
 
 
 def map_leaves(until: Until, change: Callable[[Leaf], Until]) -> Until:
-    """Return the condition with `change` applied to each leaf."""
     if isinstance(until, AllOf | AnyOf | Then):
         return replace(until, parts=tuple(map_leaves(part, change) for part in until.parts))
     return NotOf(map_leaves(until.part, change)) if isinstance(until, NotOf) else change(until)

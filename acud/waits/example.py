@@ -130,7 +130,6 @@ def _describe_wait(wait: Wait) -> str:
 
 
 def table() -> str:
-    """Return the example as a Markdown table."""
     lines = ["| s | what happens | what the wait asks for | the wait after it |", "|---|---|---|---|"]
     lines += [f"| {row.at:.1f} | {row.happened} | {row.asked} | {row.after} |" for row in rows()]
     return "\n".join(lines)

@@ -24,8 +24,7 @@ from acud.waits.presence import find_shown
 from acud.waits.stages import begin_stage, is_last_stage
 from acud.waits.view_state import ChangeMark
 
-_MOST_NAMED = 5
-"""New windows that a timeout names, the newest."""
+_MOST_NAMED = 5  # new windows that a timeout names, the newest
 _TITLE_CHARS = 100
 
 
@@ -70,7 +69,6 @@ def move_wait(state: WaitState, move: WaitMove) -> WaitState:
 
 
 def has_ended(state: WaitState) -> bool:
-    """Return whether no move leads out of `state`."""
     return not TRANSITIONS[state]
 
 

@@ -47,10 +47,8 @@ from acud.waits.widgets import NOT_READ
 TITLE_CHARS = 300
 """A pattern is tried on this much of a title: the supervisor runs it, and any program can set a title."""
 _MOST_PLACES = 3
-_NAMED = ("covered", "no_accessibility")
-"""Codes of an unknown that only an action on the display resolves."""
-_MOST_NAMED_TILES = 256
-"""A larger moving area is not named: most of the target changes."""
+_NAMED = ("covered", "no_accessibility")  # codes of an unknown that only an action on the display resolves
+_MOST_NAMED_TILES = 256  # A larger moving area is not named: most of the target changes
 
 
 def matches_title(leaf: WindowTitle, title: str) -> bool:

@@ -196,7 +196,6 @@ class JudgeState(Struct, frozen=True):
     unreadable: int = 0
 
     def clear_absences(self) -> JudgeState:
-        """Return the state without its run of absences."""
         return self if self.absent_since is None else replace(self, absent_since=None, absences=0)
 
 

@@ -78,7 +78,6 @@ def find_absences(wait: Wait) -> set[int]:
 
 
 def list_negations(until: Until, *, negated: bool = False) -> Iterator[bool]:
-    """Yield for each leaf whether it is negated."""
     if isinstance(until, AllOf | AnyOf | Then):
         for part in until.parts:
             yield from list_negations(part, negated=negated)

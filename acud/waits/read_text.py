@@ -22,8 +22,7 @@ _LINK = re.compile(rf"{_JOINT}|\s*\.{{2,}}\s*|(?P<words>(?:[\s(]+[^\W\d_][\w'’
 _END = re.compile(rf"{_JOINT}\.*\s*")
 _LIST = re.compile(r"[,;|·•]\s")
 _NAMED = re.compile(r"\w\W?\s?[:=]\s*$")
-_ENUMERATES = (".", ":", ")")
-"""Signs right behind the number of an entry: "2. Tests", "14: error"."""
+_ENUMERATES = (".", ":", ")")  # signs right behind the number of an entry: "2. Tests", "14: error".
 _WORD = re.compile(r"\w{2,}")
 _ORDER: dict[Comparison, Callable[[float, float], bool]] = {
     Comparison.AT_LEAST: operator.ge, Comparison.MORE: operator.gt, Comparison.EQUAL: operator.eq,

@@ -38,8 +38,7 @@ _MOST_TILES = 128
 """The share of the target, and the number of 16x16 px tiles, above which an area or a step is not small: it may be
 news.
 """
-_MOST_MOVED = 0.125
-"""The same share for all steps that a moving area is known from, and for its growth since."""
+_MOST_MOVED = 0.125  # the same share for all steps that a moving area is known from, and for its growth since
 
 
 class RestlessArea(Struct, frozen=True):
@@ -58,7 +57,6 @@ class RestlessArea(Struct, frozen=True):
 
     @property
     def is_known(self) -> bool:
-        """Whether there is such an area."""
         return bool(self.tiles | self.path)
 
     def find_pause_end(self, view_state: ViewState, judged: int, last_start: float) -> float | None:

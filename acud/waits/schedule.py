@@ -161,7 +161,6 @@ def ignores_blinking(found: Sequence[Leaf]) -> bool:
 
 
 def judgement_priority(priority: Priority, *, force: bool) -> int:
-    """Return the rank of a judgement."""
     return _JUDGE[priority] + force
 
 

@@ -93,7 +93,6 @@ def _read_stable(clause: Clause) -> Until | None:
 
 
 def read_span(words: dict[str, str]) -> float:
-    """Return the seconds of a span of time."""
     count = words["count"].casefold()
     return float(COUNT_WORDS.get(count, count)) * TIME_UNITS[words["seconds"].casefold()]
 

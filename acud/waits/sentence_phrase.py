@@ -9,13 +9,10 @@ from msgspec import Struct
 from acud.language.quotation_marks import MARKS, QUOTED, quoted_words
 from acud.waits.sentence_grammar import grammar
 
-_MOST_CHARS = 400
-"""Of a sentence without its quoted words; a longer one means more than a local condition."""
-_POLITE = ("could you ", "can you ", "would you ", "will you ")
-"""Questions that are requests."""
+_MOST_CHARS = 400  # of a sentence without its quoted words; a longer one means more than a local condition
+_POLITE = ("could you ", "can you ", "would you ", "will you ")  # questions that are requests
 PLACEHOLDER = re.compile(r"<\d+>")
-_SEPARATORS = frozenset("&-–—|:·+/")
-"""Signs between the words of a title."""
+_SEPARATORS = frozenset("&-–—|:·+/")  # signs between the words of a title
 
 
 class Phrase(Struct, frozen=True):

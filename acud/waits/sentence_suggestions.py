@@ -25,8 +25,7 @@ def suggest_call(sentence: str) -> str:
 
 
 _UNKNOWN = ("text", "WORDS THAT THE SCREEN SHOWS THEN")
-_PLAIN = ("stable", "process")
-"""Options with a number."""
+_PLAIN = ("stable", "process")  # options with a number
 
 
 def _suggest(sentence: str) -> tuple[str, str]:

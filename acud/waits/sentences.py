@@ -51,5 +51,4 @@ def _find_meaning(whole: Until, leaf: Leaf) -> Until | None:
 
 
 def meaning(sentence: str) -> Until | None:
-    """Return the condition that `sentence` means, None if that is not certain."""
     return read_sentence(sentence)

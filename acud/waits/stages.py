@@ -28,12 +28,10 @@ MOST_AHEAD = 8
 
 
 def get_stage(until: Until, stage: int) -> Until:
-    """Return stage `stage` (from 0) of a condition."""
     return until.parts[stage] if isinstance(until, Then) else until
 
 
 def count_stages(until: Until) -> int:
-    """Return how many stages a condition has."""
     return len(until.parts) if isinstance(until, Then) else 1
 
 

@@ -33,8 +33,7 @@ from acud.waits.read_text import (
 NAMES = "name a terminal (pty:pts/3, pty:/dev/pts/3) or a tmux session (pty:build, pty:tmux:<socket>/build)"
 _TTY = re.compile(r"(?:/dev/)?pts/(\d{1,7})", re.ASCII)
 _SOCKET_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-_CELL_END = re.compile(r"\s{2,}|\t|[|│┃]")
-"""What separates columns in a terminal."""
+_CELL_END = re.compile(r"\s{2,}|\t|[|│┃]")  # what separates columns in a terminal
 _MARK = re.compile(r"(\d{1,9})\.([0-9a-f]{4}|)", re.ASCII)
 _SHOWN = 8
 _MAX_TITLE = 40
@@ -65,7 +64,6 @@ def parse_output_mark(text: str) -> OutputMark:
 
 
 def checksum_line(line: str) -> str:
-    """Return the checksum of a line for a mark."""
     return f"{crc32(line.rstrip().encode()) & 0xFFFF:04x}"
 
 
@@ -159,11 +157,9 @@ class SessionSurvey(Struct, frozen=True):
     since_s: float = float("-inf")
 
     def tty(self, name: str) -> Tty | None:
-        """Return the terminal of this name."""
         return next((tty for tty in self.ttys if tty.name == name), None)
 
     def session(self, name: str) -> TmuxSession | None:
-        """Return the tmux session of this name."""
         return next((session for session in self.sessions if session.name == name), None)
 
 

@@ -22,17 +22,14 @@ class Grid(Struct, frozen=True):
 
     @property
     def columns(self) -> int:
-        """Tiles in a row."""
         return -(-self.width // TILE_PX)
 
     @property
     def rows(self) -> int:
-        """Rows of tiles."""
         return -(-self.height // TILE_PX)
 
     @property
     def all(self) -> int:
-        """Every tile."""
         return (1 << (self.columns * self.rows)) - 1
 
     def tile(self, index: int) -> Rect:
@@ -90,7 +87,6 @@ class Grid(Struct, frozen=True):
         return found
 
     def spots(self, tiles: int) -> Iterator[int]:
-        """Yield the tiles by connected spots."""
         while tiles:
             spot = self.find_connected(tiles, tiles & -tiles)
             yield spot

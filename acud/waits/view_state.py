@@ -61,7 +61,6 @@ class TargetView(Struct, frozen=True):
 
 
 def make_view(event: TargetLocated) -> TargetView:
-    """Return the view that an event names."""
     grid = Grid(event.width, event.height)
     box = event.crop or Rect(0, 0, event.width, event.height)
     tiles = masks(grid, box, event.ignore)
@@ -260,5 +259,4 @@ def doubt_changes(view_state: ViewState, why: str, *, shares_only: bool = False)
 
 
 def map_changes(view_state: ViewState, make: Callable[[ChangeState], ChangeState]) -> ViewState:
-    """Return the view state with each of its `change` leaves rebuilt."""
     return replace(view_state, changes={index: make(change) for index, change in view_state.changes.items()})

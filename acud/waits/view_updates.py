@@ -26,8 +26,7 @@ from acud.waits.view_state import (
 )
 
 _UNREAD = "before anybody had read how it looked"
-_REPAINT_S = 0.5
-"""A window that is mapped again is empty until its program has painted it; only then its look counts."""
+_REPAINT_S = 0.5  # A window that is mapped again is empty until its program has painted it; only then its look counts
 
 
 def show_view(before: ViewState | None, changes: dict[int, ChangeState], event: TargetLocated) -> ViewState:

@@ -25,7 +25,6 @@ def job_text(wait_id: str, spec: WaitSpec, places: tuple[str, ...], outcome: str
 
 
 def not_seen_text(spec: WaitSpec) -> str:
-    """Return the outcome of a wait that timed out."""
     return f"not seen in {spec.timeout_s:g} s" if spec.timeout_s else "looked once, not seen"
 
 

@@ -38,8 +38,7 @@ _CURE = (
     "start it on this display so that it tells its widgets (docs/accessibility.md names the switch of each toolkit), "
     "or wait for a text instead, which is read off the picture"
 )
-_MAX_TEXT = 300
-"""Characters read of a field; the end of a longer text is not known."""
+_MAX_TEXT = 300  # characters read of a field; the end of a longer text is not known
 _MAX_QUOTE = 80
 _MOST_NAMED = 3
 _ORDER: dict[ValueComparison, Callable[[float, float], bool]] = {
@@ -86,10 +85,7 @@ class WidgetsSeen:
     def __init__(
         self, tree: Tree, windows: Sequence[WindowInfo], hidden: Callable[[Node], str], redacted: Callable[[str], str]
     ) -> None:
-        self.tree = tree
-        self.hidden = hidden
-        self._redacted = redacted
-        self._windows = windows
+        self.tree, self.hidden, self._redacted, self._windows = tree, hidden, redacted, windows
         self._by_name: dict[str, list[Node]] = defaultdict(list)
         self._by_role: dict[str, list[Node]] = defaultdict(list)
         for node in tree.nodes:
@@ -200,7 +196,6 @@ def _list_boxes(node: Node) -> tuple[Rect, ...]:
 
 
 def has_state(node: Node, state: WidgetState) -> bool:
-    """Return whether a widget is in `state`."""
     if state in (WidgetState.ENABLED, WidgetState.DISABLED):
         return node.is_enabled is (state is WidgetState.ENABLED)
     if state is WidgetState.READ_ONLY:

@@ -22,8 +22,7 @@ from acud.x11.windows import CLIENT_EVENTS, decode_text
 
 MAX_BYTES = 900_000
 """Of UTF-8: a message to the supervisor is at most 1 MiB."""
-_ANSWER_S = 2.0
-"""An owner's time for its answer, and for each piece of a large one."""
+_ANSWER_S = 2.0  # an owner's time for its answer, and for each piece of a large one
 _PIECE = 65_536
 _UNTAKEN_S = 30.0
 _PNG = b"\x89PNG\r\n\x1a\n"

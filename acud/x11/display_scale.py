@@ -22,8 +22,7 @@ from acud.x11.window_tree import get_reply, octets, resource_id
 
 FACTOR, DPI = "Gdk/WindowScalingFactor", "Xft/DPI"
 _PLAIN_DPI = 96.0
-_DPI_UNITS = 1024
-"""`Xft/DPI` counts 1/1024 dots per inch."""
+_DPI_UNITS = 1024  # `Xft/DPI` counts 1/1024 dots per inch
 _LEAST, _MOST = 0.25, 16.0
 """A factor outside means "not set" (some desktops write -1), or is one that no program could draw with."""
 _MAX_WORDS = 1 << 18

@@ -72,8 +72,7 @@ class InputGuard:
         self._drops_on = 0
         self._with_program = False
         self.target = 0
-        self.done = self.last = 0
-        """Letters or chords sent in this act, and how many of them were sent last."""
+        self.done = self.last = 0  # letters or chords sent in this act, and how many of them were sent last
 
     # ---- an act ------------------------------------------------------------------------------------------------------
 

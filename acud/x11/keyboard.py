@@ -46,14 +46,11 @@ _READ_CHUNKS = (1, 2, 4, 8)
 """Characters sent to a program that answers pings before it has read them, first to last: characters that are unread
 when it opens a modal dialog go to that dialog, inside of the program."""
 _LOOK_AHEAD = 400
-_LEADS_ON = "\r\n\t"
-"""Keys that are meant to move the focus."""
-_PING_S = 3.0
-"""A program that answers pings reads on: it is busy, and gets more time than one that answers none."""
+_LEADS_ON = "\r\n\t"  # keys that are meant to move the focus
+_PING_S = 3.0  # A program that answers pings reads on: it is busy, and gets more time than one that answers none
 _ECHO_S = 0.5
 """A program that paints what it reads does so in this time, or is busy as in `_PING_S` where it did before."""
-_SILENT_S = 0.05
-"""The same for a window that painted nothing in the act before."""
+_SILENT_S = 0.05  # the same for a window that painted nothing in the act before
 _FIRST_ECHO_LETTERS, _ECHO_LETTERS = 15, 64
 """So many letters are sent before the typist awaits their paint: at first, and from then on."""
 
@@ -102,9 +99,7 @@ class Keyboard:
     """Presses and releases; `down` are the keycodes it holds. `begin` before each action, `end` after it."""
 
     def __init__(self, connection: Connection, xtest: XTest, trace: InputTraceProperty) -> None:
-        self._connection = connection
-        self._xtest = xtest
-        self._trace = trace
+        self._connection, self._xtest, self._trace = connection, xtest, trace
         self._xkb = Xkb(connection)
         self._spares = SpareKeycodes()
         self._keymap: Keymap | None = None
@@ -311,8 +306,7 @@ class PaintWatch:
         self._damage: Damage | None = None
         self._is_painted = False
         self._patience_s = _ECHO_S
-        self._silent = 0
-        """The window that painted nothing in the last act (0: none)."""
+        self._silent = 0  # the window that painted nothing in the last act (0: none)
 
     def begin(self, window: int) -> Iterator[Rest]:
         """Watch the paint of `window` (0: of none) until `end`."""
@@ -362,10 +356,7 @@ class Typist:
     """Types on one keyboard, for the window that `guard` lets input through to."""
 
     def __init__(self, keyboard: Keyboard, ping: Ping, guard: InputGuard, paint: PaintWatch) -> None:
-        self._keyboard = keyboard
-        self._ping = ping
-        self._guard = guard
-        self._paint = paint
+        self._keyboard, self._ping, self._guard, self._paint = keyboard, ping, guard, paint
 
     def type(self, text: str) -> Iterator[Rest]:
         """Type `text`; the caller calls `Keyboard.begin` and `end`.

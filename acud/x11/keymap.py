@@ -30,8 +30,7 @@ _XF86 = "XF86_"
 _NEAR = 4
 GROUPS = 2
 _FUNCTION_KEYS = range(0xFE00, 0x10000)
-_MAIN_BLOCK_END = 100
-"""Keycodes below are an ordinary keyboard's; above are media keys, some of which type parentheses."""
+_MAIN_BLOCK_END = 100  # keycodes below are an ordinary keyboard's; above are media keys, some of which type parentheses
 LINGER_S = 1.0
 """The time in which a program that answers no ping reads a key; a busy machine takes its time: 0.4 s was too little for
 an xterm beside a run of the tests."""

@@ -26,8 +26,7 @@ _STEP_PX = 24
 _MIN_STEPS, _MAX_STEPS = 8, 40
 _STEP_S = 0.008
 """A mouse reports 125 times a second; toolkits begin a drag after some motions past their threshold (GTK: 8 px)."""
-_HOVER_S = 0.05
-"""Before the release: a drop site answers the drag's positions (XDND) before it takes a drop."""
+_HOVER_S = 0.05  # before the release: a drop site answers the drag's positions (XDND) before it takes a drop
 
 
 class Cursor:
@@ -64,8 +63,7 @@ class Pointer:
     def __init__(self, connection: Connection, xtest: XTest, trace: InputTraceProperty) -> None:
         self._wire = connection.wire
         self._query = _QUERY_POINTER.pack(38, 2, connection.root.id)
-        self._xtest = xtest
-        self._trace = trace
+        self._xtest, self._trace = xtest, trace
         self.down: set[int] = set()
 
     def place(self) -> Point:

@@ -16,8 +16,7 @@ from acud.types import Rect
 from acud.x11.connection import Connection
 
 _MAX_PROPERTY_WORDS = 4096
-_MAX_DEPTH = 16
-"""How far a window may be below the root's children; window managers use one or two frames."""
+_MAX_DEPTH = 16  # how far a window may be below the root's children; window managers use one or two frames
 
 
 class Outline(Struct, frozen=True):

@@ -71,8 +71,7 @@ class WindowVerbs:
     """Sends requests, which the window manager (or the program) follows when it likes. Only a focus is awaited."""
 
     def __init__(self, connection: Connection, windows: WindowReader) -> None:
-        self._connection = connection
-        self._windows = windows
+        self._connection, self._windows = connection, windows
         self._tree = WindowTree(connection)
         self._verbs = {
             WindowVerb.FOCUS: self._focus,

@@ -26,8 +26,7 @@ _MAX_NAME = 100
 MAX_TITLE = 500
 MAX_WINDOWS = 500
 MAX_POPUPS = 50
-_MOST_FRAME_PX = 200
-"""No frame is wider on one side; a larger number in its property is none."""
+_MOST_FRAME_PX = 200  # no frame is wider on one side; a larger number in its property is none
 Kind = Literal["normal", "dialog", "popup"]
 _ROOT_EVENTS = X.SubstructureNotifyMask | X.StructureNotifyMask | X.PropertyChangeMask | X.FocusChangeMask
 CLIENT_EVENTS = X.StructureNotifyMask | X.PropertyChangeMask | X.FocusChangeMask
@@ -72,11 +71,9 @@ class Atoms:
         self.nudge: int = atom("_ACUD_ROUSING")
 
     def of_root(self) -> tuple[int, ...]:
-        """Return the properties read from the root."""
         return (self.supporting, self.stacking, self.clients, self.active, self.a11y)
 
     def of_client(self) -> tuple[int, ...]:
-        """Return the properties read from a client."""
         about = (
             self.title,
             self.old_title,
@@ -119,8 +116,7 @@ class WindowReader:
         self.atoms = Atoms(connection)
         self._a11y_address = ""
         self._clients_of: dict[int, int] = {}
-        self.is_managed = False
-        """Whether a window manager was running at the newest snapshot."""
+        self.is_managed = False  # whether a window manager was running at the newest snapshot
         connection.root.change_attributes(event_mask=_ROOT_EVENTS)
 
     def snapshot(self) -> WindowSnapshot:

@@ -16,8 +16,7 @@ from Xlib import error
 from Xlib.ext import ge
 from Xlib.protocol import event, rq
 
-_SETUP = -1
-"""The request number that python-xlib waits for while it opens the connection."""
+_SETUP = -1  # the request number that python-xlib waits for while it opens the connection
 _READ_BYTES = 1 << 16
 _ERROR, _REPLY = 0, 1
 _PACKET_BYTES = 32
@@ -165,8 +164,7 @@ class PackedRequest(rq.Request):
     """
 
     def __init__(self, wire: Wire, binary: bytes, on_error: Any = None) -> None:
-        self._wire = wire
-        self._binary = binary
+        self._wire, self._binary = wire, binary
         self._errorhandler = on_error
         self._serial = None
 
@@ -184,9 +182,7 @@ class PackedQuery:
     _reply = None
 
     def __init__(self, wire: Wire, binary: bytes, shape: struct.Struct) -> None:
-        self._wire = wire
-        self._binary = binary
-        self._shape = shape
+        self._wire, self._binary, self._shape = wire, binary, shape
         self._serial = None
         self._values: tuple[Any, ...] | None = None
         self._error: Exception | None = None

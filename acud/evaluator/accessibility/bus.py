@@ -23,8 +23,7 @@ from dbus_fast.errors import AuthError, InvalidAddressError, InvalidBusNameError
 
 from acud.base.errors import Unavailable
 
-_FULL_S = 0.002
-"""A bus daemon that does not read is tried again after so long."""
+_FULL_S = 0.002  # A bus daemon that does not read is tried again after so long
 _PROPERTIES = "org.freedesktop.DBus.Properties"
 _HINT = "programs need the display's DBUS_SESSION_BUS_ADDRESS and at-spi2-core: see docs/accessibility.md"
 _GONE = frozenset(f"org.freedesktop.DBus.Error.{name}" for name in ("ServiceUnknown", "NameHasNoOwner", "NoReply"))
@@ -60,8 +59,7 @@ class BatchingSocket:
     """Stands where the writer of a bus connection expects its socket. The socket stays the connection's."""
 
     def __init__(self, sock: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
-        self._sock = sock
-        self._loop = loop
+        self._sock, self._loop = sock, loop
         self._waiting = bytearray()
         self._scheduled = False
 
@@ -123,8 +121,7 @@ class BusConnection:
     """One open bus connection. `close` may be called twice."""
 
     def __init__(self, bus: MessageBus, what: str) -> None:
-        self._bus = bus
-        self._what = what
+        self._bus, self._what = bus, what
         # The reason of its end must be read, also when it dies without a call in flight.
         self._end = asyncio.ensure_future(bus.wait_for_disconnect())  # type: ignore[no-untyped-call]
         self._end.add_done_callback(_retrieve_exception)
@@ -169,7 +166,6 @@ class BusConnection:
         return value.value
 
     async def set(self, peer: str, path: str, prop: tuple[str, str], value: Variant) -> None:
-        """Set a property."""
         await self.call(peer, path, (_PROPERTIES, "Set"), "ssv", *prop, value)
 
     async def pid_of(self, peer: str) -> int:
@@ -188,7 +184,6 @@ class BusConnection:
         self._bus.add_message_handler(handler)
 
     def when_ended(self, ended: Callable[[], None]) -> None:
-        """Call `ended` when the connection is at its end."""
         self._end.add_done_callback(lambda _: ended())
 
     async def match(self, rule: str, *, wanted: bool = True) -> None:
@@ -245,14 +240,11 @@ class AccessibilityBus:
     """
 
     def __init__(self, session_address: str, own_address: str = "", connect_s: float = 3.0) -> None:
-        self._session_address = session_address
-        self._own_address = own_address
-        self._connect_s = connect_s
+        self._session_address, self._own_address, self._connect_s = session_address, own_address, connect_s
         self._connection: BusConnection | None = None
         self._session: BusConnection | None = None
         self._turn = asyncio.Lock()
-        self.address = ""
-        """Where the accessibility bus was found last."""
+        self.address = ""  # where the accessibility bus was found last
 
     async def connection(self) -> BusConnection:
         """Return an open connection, the one of before when it lives and so does the session that led to it (another
@@ -323,7 +315,6 @@ class AccessibilityBuses:
         return bus
 
     async def close(self) -> None:
-        """Close every connection."""
         while self._buses:
             _, bus = self._buses.popitem()
             await bus.close()

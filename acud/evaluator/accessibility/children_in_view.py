@@ -18,13 +18,10 @@ _TABLE, _CELL = "org.a11y.atspi.Table", "org.a11y.atspi.TableCell"
 _PROBES_X, _PROBES_Y = (2, 60, 140), (2, 26, 52, 100)
 """Where to look first, from the top left corner: beside row headers, below column headers, in rows of any height."""
 _AT_ONCE = 16
-_MOST_BATCHES = 32
-"""So many rows or columns in view, times `_AT_ONCE`, are more than any screen shows."""
-_MOST_INDICES = 1 << 31
-"""Indices are signed numbers of 32 bits."""
+_MOST_BATCHES = 32  # so many rows or columns in view, times `_AT_ONCE`, are more than any screen shows
+_MOST_INDICES = 1 << 31  # indices are signed numbers of 32 bits
 _LEAST_PX = 3
-_ENOUGH_PX = 20
-"""A row or column is in view when half of it is, or so much: what lies below a scroll bar of Qt is not."""
+_ENOUGH_PX = 20  # A row or column is in view when half of it is, or so much: what lies below a scroll bar of Qt is not
 
 
 class Children(NamedTuple):
@@ -67,10 +64,7 @@ class _Parent:
     """Asks a widget for single children. A refused call gives None."""
 
     def __init__(self, connection: BusConnection, ref: Ref, space: int, heard: Callable[[], None]) -> None:
-        self._connection = connection
-        self._ref = ref
-        self._space = space
-        self._heard = heard
+        self._connection, self._ref, self._space, self._heard = connection, ref, space, heard
         self._size = (0, 0)
 
     async def hit(self, x: int, y: int) -> _Hit | None:
@@ -116,7 +110,6 @@ class _Parent:
         return None
 
     async def size(self) -> tuple[int, int]:
-        """Return how many rows and columns it has."""
         rows, columns = await asyncio.gather(
             self._connection.get(*self._ref, (_TABLE, "NRows")), self._connection.get(*self._ref, (_TABLE, "NColumns"))
         )

@@ -69,7 +69,6 @@ class DoubtfulWidgets(Struct):
             self.doubt_all()
 
     def doubt_all(self) -> None:
-        """Put every widget in doubt."""
         self.all = True
         self.alone.clear()
         self.around.clear()
@@ -111,9 +110,7 @@ class AccessibilityListener:
         callbacks: Collection[Callable[[], None]] = (),
     ) -> None:
         """`callbacks`: run after each event and when the connection has ended; the collection may change."""
-        self._connection = connection
-        self._callbacks = callbacks
-        self._clock = clock
+        self._connection, self._callbacks, self._clock = connection, callbacks, clock
         self._peers: dict[str, _Peer] = {}
         self._silencing: set[asyncio.Task[None]] = set()
         self.roots_changed = True
@@ -139,7 +136,6 @@ class AccessibilityListener:
         await self._connection.settle()
 
     async def follow(self, peer: str) -> None:
-        """Listen to an application from now on."""
         if peer not in self._peers:
             self._peers[peer] = _Peer()
             await self._set_match_rules(peer, is_subscribed=True)

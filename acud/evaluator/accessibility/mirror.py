@@ -163,8 +163,7 @@ class Mirror:
         self._version = 1
         self._readings: list[AppReading] = []
         self._processes: set[tuple[int, str]] = set()
-        self.read = 0
-        """How often an application was read, wholly or in part."""
+        self.read = 0  # how often an application was read, wholly or in part
         self.event_callbacks: list[Callable[[], None]] = []
         """Callbacks run after each event of a program, and when the connection to the bus has ended."""
 
@@ -208,7 +207,6 @@ class Mirror:
         return min((one for one in times if one is not None), default=None)
 
     async def close(self) -> None:
-        """End the connections and forget everything."""
         async with self._turn:
             await self._lose()
 

@@ -17,16 +17,13 @@ from acud.evaluator.accessibility.widget import WidgetAnswers
 from acud.types import Rect, WindowInfo
 
 _SLACK_PX = 3
-_FRAME_PX = 80
-"""How much a window manager's frame, or a drawn shadow, may add on one side."""
+_FRAME_PX = 80  # how much a window manager's frame, or a drawn shadow, may add on one side
 _NOT_MOVED = (0, 0)
-_SCALES = (0.25, 16.0)
-"""Beyond these no program draws."""
+_SCALES = (0.25, 16.0)  # beyond these no program draws
 _OPENERS = frozenset({"combo box", "menu", "popup menu", "push button menu", "autocomplete"})
 _FLOATING = frozenset({"menu", "popup menu", "tool tip"})
 _POPOVERS_OF_GTK_4 = _FLOATING | {"filler", "panel", "grouping", "dialog"}
-_MARGIN_PX = 32
-"""What a theme may leave free around a popover in its own window."""
+_MARGIN_PX = 32  # what a theme may leave free around a popover in its own window
 _IN_OPENER = frozenset({*TEXT_INPUT, "push button", "toggle button", "label", "image", "icon"})
 """What a combo box itself is made of."""
 _ROWS = frozenset({"list item", "table cell", "tree item", "table column header", "table row header"})

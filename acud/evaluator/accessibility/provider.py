@@ -63,11 +63,9 @@ class AtSpiProvider:
 
     @property
     def displays(self) -> int:
-        """How many displays are mirrored now."""
         return len(self._mirrors)
 
     async def read(self, ask: AccessibilityAsk) -> Tree:
-        """See AccessibilityProvider."""
         key = (ask.bus_address, ask.a11y_address)
         mirror = self._take_mirror(key)
         self._asks[key] = self._asks.get(key, 0) + 1
@@ -87,7 +85,6 @@ class AtSpiProvider:
         self._end_oldest()
 
     def release(self, key: BusKey, on_event: Callable[[], None]) -> None:
-        """Undo `hold`."""
         self._mirrors[key].event_callbacks.remove(on_event)
         self._asks[key] -= 1
         self._end_later(key)
@@ -113,7 +110,6 @@ class AtSpiProvider:
         return tree if mirror.is_sure else None
 
     async def close(self) -> None:
-        """See AccessibilityProvider."""
         for key in list(self._mirrors):
             self._end(key)
         await asyncio.gather(*self._closing)
@@ -168,7 +164,6 @@ class AccessibilityChain:
         raise Unavailable(reasons or "there is no accessibility provider")
 
     async def close(self) -> None:
-        """Close every provider."""
         for provider in self._providers:
             await provider.close()
 
@@ -192,7 +187,6 @@ class GuardedProvider:
         return _limit_nodes(tree, ask.limits.max_nodes)
 
     async def close(self) -> None:
-        """See AccessibilityProvider."""
         try:
             await _answer(self._provider.close(), _GRACE_S)
         except Unavailable as fault:

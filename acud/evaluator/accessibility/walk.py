@@ -24,8 +24,7 @@ from acud.evaluator.accessibility.widget import (
 )
 from acud.types import Rect, WindowInfo
 
-_AT_ONCE = 48
-"""Widgets asked at once: enough to fill the round trips, few enough that a peer's queue stays short."""
+_AT_ONCE = 48  # widgets asked at once: enough to fill the round trips, few enough that a peer's queue stays short
 _HIDDEN_PER_NODE = 4
 _WITH_TIP = frozenset({"push button", "toggle button", "icon", "image", "push button menu"})
 _LABELLED = frozenset({*TEXT_INPUT, "combo box", "slider", "check box", "radio button", "switch", "list box"})
@@ -38,8 +37,7 @@ _UNSPECIFIC = frozenset(
 )
 _WITH_WORDS = frozenset({"paragraph", "section", "label", "static", "caption", "block quote"})
 """What holds the words of a page, and has no name."""
-_EMBEDDED = "\ufffc"
-"""What stands in a text for a widget in it."""
+_EMBEDDED = "\ufffc"  # what stands in a text for a widget in it
 _EDITORS = frozenset({"document text", "document spreadsheet", "document presentation", "document email"})
 """What holds paragraphs that can be edited, and is the field itself."""
 _INERT = frozenset({"frame", "window", "dialog", "panel", "filler", "scroll pane", "document web", "page tab list"})
@@ -49,8 +47,7 @@ class WalkBudget:
     """What the applications of one walk share: widgets that may still be asked, and the end (monotonic seconds)."""
 
     def __init__(self, limits: Limits, until: float) -> None:
-        self.limits = limits
-        self.until = until
+        self.limits, self.until = limits, until
         self.nodes = limits.max_nodes
         self.asked = limits.max_nodes * (1 + _HIDDEN_PER_NODE)
         self.cut = ""
@@ -98,9 +95,7 @@ class AppWalk:
         budget: WalkBudget,
         memory: WidgetMemory | None = None,
     ) -> None:
-        self._asker = asker
-        self._root = root
-        self._app = app
+        self._asker, self._root, self._app = asker, root, app
         self._windows = [window for window in windows if window.pid == app.pid]
         self._popups = [window for window in self._windows if window.kind == "popup"]
         self._is_gtk_3 = app.is_gtk_3
@@ -108,15 +103,13 @@ class AppWalk:
         self._budget = budget
         self._memory = memory or WidgetMemory()
         self._hidden: list[tuple[Ref, RememberedWidget]] = []
-        self._offscreen: list[WalkStep] = []
-        """Widgets of pages that are scrolled out of sight: asked last."""
+        self._offscreen: list[WalkStep] = []  # widgets of pages that are scrolled out of sight: asked last
         self._is_offscreen = False
         self._reached: set[Ref] = set()
         self._waiting = 0
         self._skipped = 0
         self.found: list[WalkedWidget] = []
-        self.answers = 0
-        """Widgets that answered so far: how the reader sees that the application is alive."""
+        self.answers = 0  # widgets that answered so far: how the reader sees that the application is alive
 
     @property
     def hidden(self) -> int:

@@ -31,8 +31,7 @@ _MOST_MANAGED = 2000
 """Lists that make their items' objects only when asked would make all of them, and stand still meanwhile."""
 HEADERS = frozenset({"column header", "row header", "table column header", "table row header"})
 _FORM_FIELDS = frozenset({"input", "textarea"})
-_FAR = 1 << 20
-"""Toolkits answer -2147483648 for what is scrolled away."""
+_FAR = 1 << 20  # toolkits answer -2147483648 for what is scrolled away
 
 
 class Ref(NamedTuple):
@@ -99,8 +98,7 @@ class WidgetClient:
     """
 
     def __init__(self, connection: BusConnection, *, is_gtk_4: bool = False) -> None:
-        self.connection = connection
-        self._is_gtk_4 = is_gtk_4
+        self.connection, self._is_gtk_4 = connection, is_gtk_4
 
     async def states(self, ref: Ref) -> int:
         """Return the state set as one number."""
@@ -140,7 +138,6 @@ class WidgetClient:
         return bool(states & State.VISIBLE) and await role_of(self.connection, ref) == "viewport"
 
     async def name(self, ref: Ref) -> str:
-        """Return its name."""
         return clean(await self.connection.get(*ref, (ACCESSIBLE, "Name")))
 
     async def description(self, ref: Ref) -> str:
@@ -160,7 +157,6 @@ class WidgetClient:
         return await self.children(ref), 0
 
     async def children(self, ref: Ref) -> tuple[Ref, ...]:
-        """Return its children's handles."""
         (refs,) = await self.connection.call(*ref, (ACCESSIBLE, "GetChildren"))
         return tuple(Ref(peer, path) for peer, path in refs if peer and not path.endswith("/null"))
 
@@ -225,7 +221,6 @@ class WidgetClient:
         return " ".join([await self.name(label) for label in labels[:3]])
 
     async def actions(self, ref: Ref) -> tuple[str, ...]:
-        """Return the names of its actions."""
         try:
             (actions,) = await self.connection.call(*ref, (_ACTION, "GetActions"))
         except NoAnswer as fault:
@@ -244,7 +239,6 @@ class WidgetClient:
 
 
 async def role_of(connection: BusConnection, ref: Ref) -> str:
-    """Return the name of its role."""
     (number,) = await connection.call(*ref, (ACCESSIBLE, "GetRole"))
     return role_name(int(number))
 

@@ -67,7 +67,6 @@ class ClaudeProvider:
     thoughtless: Mapping[str, Any] = {}
 
     def path(self, model: str) -> str:
-        """Return the path, which is the same for all models."""
         return "/v1/messages"
 
     def headers(self, key: str, request: ChatRequest | None = None) -> dict[str, str]:
@@ -77,7 +76,6 @@ class ClaudeProvider:
         return headers | ({"anthropic-beta": ",".join(betas)} if betas else {})
 
     def body(self, request: ChatRequest, model: str) -> dict[str, Any]:
-        """Return a message request's body."""
         body: dict[str, Any] = {"model": model, "max_tokens": request.max_tokens, "messages": _messages(request)}
         tools = [_format_tool(one) for one in request.tools] + [dict(one) for one in request.native_tools]
         if tools:

@@ -22,12 +22,9 @@ from acud.evaluator.judges.faults import CallFailed
 START = 32
 _FULL = frozenset({429, 503, 529})
 _SLOW = 2.0
-_ROUND = 4
-"""The fewest answers that make a round: one slow answer proves nothing."""
-_ROUNDS = 20
-"""Rounds that are remembered: a backend that became slower for good is judged by what it can do now."""
-_HELPED = 0.8
-"""Fewer calls have helped when the quickest answer takes no more than this of what it took before."""
+_ROUND = 4  # the fewest answers that make a round: one slow answer proves nothing
+_ROUNDS = 20  # rounds that are remembered: a backend that became slower for good is judged by what it can do now
+_HELPED = 0.8  # fewer calls have helped when the quickest answer takes no more than this of what it took before
 _GROW_S = 0.02
 _GROWTH = 1.25
 _WARY_S = 30.0
@@ -43,16 +40,13 @@ class Concurrency:
     def __init__(self, most: int, now: Callable[[], float], grow_s: float = _GROW_S) -> None:
         self._grow_s = grow_s
         self._growing: asyncio.TimerHandle | None = None
-        self._most = most
-        self._now = now
+        self._most, self._now = most, now
         self._limit = float(min(START, most))
         self._running = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._seated = 0
-        self._standing: deque[asyncio.Future[None]] = deque()
-        """Those that wait for a seat."""
-        self._short = False
-        """Whether a call had to wait in this round."""
+        self._standing: deque[asyncio.Future[None]] = deque()  # those that wait for a seat
+        self._short = False  # whether a call had to wait in this round
         self._took_s: list[float] = []
         self._full_at = -math.inf
         self._best_s: deque[float] = deque(maxlen=_ROUNDS)

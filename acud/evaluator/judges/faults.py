@@ -15,8 +15,7 @@ MAX_REASON = 300
 CONTINUES = frozenset({"judge_down", "unavailable", "rate_limited", "no_key", "budget", "rejected"})
 """Codes for a call without an answer: another model may be asked instead. The others are answers of a kind."""
 _HIDDEN = "***"
-_PART = 8
-"""So many characters of a key in a row are as bad as the key."""
+_PART = 8  # so many characters of a key in a row are as bad as the key
 _MARKS = re.compile(r"(?i)\b(bearer\s+|sk-)[\w.~+/=-]{6,}")
 
 
@@ -65,10 +64,7 @@ class CallFailed(AcudError):
     ) -> None:
         super().__init__(reason)
         self.reply_code = code
-        self.retry = retry
-        self.after_s = after_s
-        self.usage = usage
-        self.status = status
+        self.retry, self.after_s, self.usage, self.status = retry, after_s, usage, status
 
 
 class KeyFilter:

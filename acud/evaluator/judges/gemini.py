@@ -79,7 +79,6 @@ class GeminiProvider:
     thoughtless: Mapping[str, Any] = {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}}
 
     def path(self, model: str) -> str:
-        """Return the model's own path."""
         return f"{_entry(model)}:generateContent"
 
     def headers(self, key: str, request: ChatRequest | None = None) -> dict[str, str]:
@@ -101,7 +100,6 @@ class GeminiProvider:
         return body
 
     def read(self, wire: HttpExchange, text: bytes) -> ProviderAnswer:
-        """Return the first candidate."""
         answer: _GeminiAnswer = wire.decode(text, _GeminiAnswer)
         usage, blocked = _read_usage(answer.usage_metadata), answer.prompt_feedback
         if blocked.block_reason:

@@ -26,14 +26,12 @@ from acud.config.http_listeners import is_loopback
 from acud.evaluator.judges.faults import FREE, CallFailed, KeyFilter, TokenUsage
 from acud.evaluator.judges.plain_http import PlainTransport
 
-_LATER = frozenset({408, 409, 425, 429})
-"""Statuses below 500 that mean "not now" (RFC 9110, RFC 6585, RFC 8470)."""
+_LATER = frozenset({408, 409, 425, 429})  # statuses below 500 that mean "not now" (RFC 9110, RFC 6585, RFC 8470)
 _NOT_FOUND = 404
 _CODES = {401: "no_key", 402: "budget", 403: "no_key", 404: "judge_down", 408: "judge_down", 429: "rate_limited"}
 _SPENT = ("insufficient_quota", "credit_balance_exhausted", "enforced_spend_limit_reached", "credit balance is too low")
 """Under 400 and 429, no credit is left (OpenAI, Anthropic): waiting a minute does not help."""
-_NO_KEY = ("api key not valid", "api key not found", "api key expired")
-"""Under 400, Gemini does not know the key."""
+_NO_KEY = ("api key not valid", "api key not found", "api key expired")  # under 400, Gemini does not know the key
 _NO_PICTURES = "image input is not supported"
 """Under 500, llama.cpp was started without a model for pictures: no other try can help."""
 TAKES_NO_PICTURES = "takes no pictures: start llama-server with --mmproj, or name a model that does"
@@ -48,10 +46,8 @@ _PASSES = re.compile(
     r"|server.?error|api.?error|upstream|busy|loading|capacity|aborted|temporar|try again|not ready"
 )
 """How the kinds of errors that pass by themselves are named (OpenAI, Anthropic, gRPC, OpenRouter, vLLM, llama.cpp)."""
-_CALLS_A_POOL = 64
-"""Over https most servers speak HTTP/2, in which one connection carries a hundred calls."""
-_KEPT_S = 60.0
-"""How long an idle connection is kept: a new one over TLS costs two or three round trips."""
+_CALLS_A_POOL = 64  # over https most servers speak HTTP/2, in which one connection carries a hundred calls
+_KEPT_S = 60.0  # how long an idle connection is kept: a new one over TLS costs two or three round trips
 _HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL)
 
 
@@ -115,7 +111,6 @@ class _CountedStream(httpx.AsyncByteStream):
             yield chunk
 
     async def aclose(self) -> None:
-        """Close the body."""
         try:
             await self._body.aclose()
         finally:
@@ -132,8 +127,7 @@ class Pools(httpx.AsyncBaseTransport):
     """
 
     def __init__(self, make: Callable[[], httpx.AsyncBaseTransport], most: int) -> None:
-        self._make = make
-        self._most = most
+        self._make, self._most = make, most
         self._pools: list[_Pool] = []
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -153,7 +147,6 @@ class Pools(httpx.AsyncBaseTransport):
         return response
 
     async def aclose(self) -> None:
-        """Close all connections."""
         for pool in self._pools:
             await pool.transport.aclose()
 
@@ -181,8 +174,7 @@ class HttpExchange:
         # Vendors print the whole address of a call; each call adds its own path.
         self.url, self._query = base.rstrip("/").removesuffix("/chat/completions"), mark + query
         self._headers = {name.lower(): value for name, value in (headers or {}).items()}
-        self.who = who
-        self.words = words
+        self.who, self.words = who, words
         self._secure = self.url.startswith("https:")
         # The whole call is bounded by its caller; a model may think for minutes before its first byte.
         self._times = {"timeout": httpx.Timeout(None, connect=connect_timeout_s).as_dict()}

@@ -18,8 +18,7 @@ from acud.evaluator.judges.rate_limit import Claim
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import Answer, Verdict, unknown
 
-_NOT_HEARD = CONTINUES | {"redaction"}
-"""A local judge can still judge a picture that may not leave this machine."""
+_NOT_HEARD = CONTINUES | {"redaction"}  # A local judge can still judge a picture that may not leave this machine
 MAX_REASON = 480
 """For a whole chain, so that the reasons of all fit in the place of one."""
 

@@ -31,8 +31,7 @@ from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, unknown
 from acud.types.chat import ChatMessage
 
-_MAX_TOKENS = 200
-"""Tokens of a verdict: enough for one sentence, an end for a model that rambles."""
+_MAX_TOKENS = 200  # tokens of a verdict: enough for one sentence, an end for a model that rambles
 _UNSUPPORTED = ("unsupported", "not supported", "does not support")
 _OF_THOUGHT = ("think", "reasoning", "chat_template_kwargs")
 """Words of a server that cannot switch reasoning off: it has no such field, or its model always reasons."""
@@ -55,10 +54,7 @@ class Model:
     ) -> None:
         self.name = name
         self.local = settings.is_local
-        self._dialect = dialect
-        self._settings = settings
-        self._vision = vision
-        self._key = key
+        self._dialect, self._settings, self._vision, self._key = dialect, settings, vision, key
         self._prices = prices
         self._can_hush = bool(dialect.thoughtless)
         self._refused: set[tuple[str, str]] = set()

@@ -64,7 +64,6 @@ class OllamaProvider:
         self._keep_alive = keep_alive
 
     def path(self, model: str) -> str:
-        """Return the path, which is the same for all models."""
         return "/api/chat"
 
     def headers(self, key: str, request: ChatRequest | None = None) -> dict[str, str]:
@@ -72,7 +71,6 @@ class OllamaProvider:
         return {"authorization": f"Bearer {key}"} if key else {}
 
     def body(self, request: ChatRequest, model: str) -> dict[str, Any]:
-        """Return a chat request's body."""
         if request.native_tools or request.betas:
             raise CallFailed("rejected", "only a backend of kind anthropic takes Anthropic's own tools")
         options: dict[str, Any] = {"num_predict": request.max_tokens}
@@ -88,7 +86,6 @@ class OllamaProvider:
         return body | ({"tools": [format_tool(one) for one in request.tools]} if request.tools else {})
 
     def read(self, wire: HttpExchange, text: bytes) -> ProviderAnswer:
-        """Return the message."""
         chat: _Chat = wire.decode(text, _Chat)
         usage = TokenUsage(chat.prompt_eval_count, chat.eval_count)
         words = chat.message.content or ""

@@ -19,8 +19,7 @@ from acud.evaluator.judges.http import AnyObject, HttpExchange
 from acud.evaluator.judges.provider import ChatRequest, ProviderAnswer, ProviderHealth, Tokens, absent, last_user
 from acud.types.chat import ChatCall, ChatMessage, ChatTool
 
-_SAID = ("text", "output_text")
-"""Parts of an answer that are the answer; Mistral's `thinking` is none."""
+_SAID = ("text", "output_text")  # parts of an answer that are the answer; Mistral's `thinking` is none
 
 
 class _CostDetails(Struct, frozen=True):
@@ -112,7 +111,6 @@ class OpenAiProvider:
         self._lists_models = lists_models
 
     def path(self, model: str) -> str:
-        """Return the path, which is the same for all models."""
         return self._path
 
     def headers(self, key: str, request: ChatRequest | None = None) -> dict[str, str]:
@@ -120,7 +118,6 @@ class OpenAiProvider:
         return {"authorization": f"Bearer {key}"} if key else {}
 
     def body(self, request: ChatRequest, model: str) -> dict[str, Any]:
-        """Return a chat completion's body."""
         if request.native_tools or request.betas:
             raise CallFailed("rejected", "only a backend of kind anthropic takes Anthropic's own tools")
         body: dict[str, Any] = {"model": model, "messages": messages(request), "max_tokens": request.max_tokens}
@@ -131,7 +128,6 @@ class OpenAiProvider:
         return body
 
     def read(self, wire: HttpExchange, text: bytes) -> ProviderAnswer:
-        """Return the first choice."""
         answer: _Completion = wire.decode(text, _Completion)
         usage = self.read_usage(answer.usage)
         choice = answer.choices[0] if answer.choices else None
@@ -157,7 +153,6 @@ class OpenAiProvider:
         return ProviderAnswer(text, calls, model=model, usage=usage, thought=thought)
 
     def read_usage(self, reported: ChatUsage | None) -> TokenUsage:
-        """Return the tokens that the reply reports."""
         return TokenUsage(reported.prompt_tokens, reported.completion_tokens) if reported is not None else TokenUsage()
 
     def fault(self, wire: HttpExchange, error: Error, usage: TokenUsage) -> CallFailed:

@@ -15,10 +15,8 @@ import h11
 import httpx
 
 _READ_BYTES = 1 << 16
-_MAX_HEAD_BYTES = 100 << 10
-"""As httpcore has it: h11's own 16 KiB are less than the headers of some servers."""
-_STAGGER_S = 0.25
-"""After so long a connection to the next address of a name is begun as well (RFC 8305, section 8)."""
+_MAX_HEAD_BYTES = 100 << 10  # as httpcore has it: h11's own 16 KiB are less than the headers of some servers
+_STAGGER_S = 0.25  # after so long a connection to the next address of a name is begun as well (RFC 8305, section 8)
 
 
 class _Connection(NamedTuple):
@@ -64,8 +62,7 @@ class PlainTransport(httpx.AsyncBaseTransport):
     """
 
     def __init__(self, *, most_idle: int, kept_s: float) -> None:
-        self._most_idle = most_idle
-        self._kept_s = kept_s
+        self._most_idle, self._kept_s = most_idle, kept_s
         self._idle: list[_Idle] = []
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:

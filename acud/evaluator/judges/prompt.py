@@ -122,8 +122,7 @@ _DOUBTED = re.compile(
 """What takes the certainty from a yes."""
 _NO_LONGER = re.compile(r"\b(?:no longer|any ?more|any longer|has gone|is gone)\b", re.IGNORECASE)
 """What cannot be seen any more may be what was waited for."""
-_EDGES = re.compile(rf"^(?:{_TAG}|[\s|])+|(?:{_TAG}|[\s|*_`~])+$")
-"""Tags, cells and marks around a sentence."""
+_EDGES = re.compile(rf"^(?:{_TAG}|[\s|])+|(?:{_TAG}|[\s|*_`~])+$")  # tags, cells and marks around a sentence
 _NUMBER = re.compile(
     rf"^[\s{_MARKS}]*(?:condition\s+)?(\d{{1,3}})(?!\d)[{_MARKS}]*[.):：]?\s+(.*)$", re.IGNORECASE | re.ASCII
 )

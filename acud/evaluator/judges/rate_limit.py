@@ -24,8 +24,7 @@ HELD_S = 60.0
 """A caller that was refused for this long goes before all others, however near their deadlines."""
 GRACE_S = 5.0
 """A place is held this much longer than its time: a job needs its frame and its encoding."""
-_LATE_S = 600.0
-"""Calls of a display count against it for about this long."""
+_LATE_S = 600.0  # calls of a display count against it for about this long
 
 
 def bucket_of(per_minute: float, now: float) -> TokenBucket:
@@ -85,9 +84,7 @@ class RateLimitQueue:
     """The queue of one backend in one process; `patience_s` is the longest stay in it."""
 
     def __init__(self, pace: TokenBucket, clock: Times, patience_s: float) -> None:
-        self._pace = pace
-        self._clock = clock
-        self._patience_s = patience_s
+        self._pace, self._clock, self._patience_s = pace, clock, patience_s
         self._order = itertools.count()
         self._line: list[_Entry] = []
         self._expected: dict[str, _Entry] = {}

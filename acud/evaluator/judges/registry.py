@@ -31,8 +31,7 @@ _AT_ONCE = frozenset({JudgeName.OLLAMA, JudgeName.SCRIPTED, JudgeName.PASSTHROUG
 """
 
 
-_KEPT_S = 120.0
-"""A wait names its judge at least every `force_after_s` (30 s) or, while it is down, every 30 s."""
+_KEPT_S = 120.0  # A wait names its judge at least every `force_after_s` (30 s) or, while it is down, every 30 s
 
 
 def make_judges(vision: VisionSettings, prices: Mapping[str, Price], backends: Mapping[str, Model]) -> dict[str, Judge]:
@@ -169,6 +168,5 @@ class JudgeRegistry:
         self._doubted.clear()
 
     async def close(self) -> None:
-        """Close every judge."""
         for judge in self._judges.values():
             await judge.close()

@@ -68,11 +68,9 @@ class CircuitBreaker:
         return f"circuit open after {self._failed} failures in a row, {when}: {self._why}"
 
     def note_success(self) -> None:
-        """Note that a call was answered."""
         self.state, self._failed = Circuit.CLOSED, 0
 
     def note_failure(self, now: float, why: str) -> None:
-        """Note that a call was not answered."""
         self._failed += 1
         self._why = why
         if self.state is Circuit.HALF_OPEN or self._failed >= self._limit:
@@ -99,11 +97,9 @@ class CallClock:
     """Time, sleep and chance of calls: the running loop's, and a test's own where it wants no waiting."""
 
     def now(self) -> float:
-        """Return monotonic seconds."""
         return asyncio.get_running_loop().time()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait."""
         await asyncio.sleep(seconds)
 
     def part(self) -> float:
@@ -122,8 +118,7 @@ class RetriedCalls:
     """Makes the calls of one backend. Reports of health may read the state of its parts (`breaker`)."""
 
     def __init__(self, who: str, limits: CallLimits, clock: CallClock | None = None) -> None:
-        self._who = who
-        self._limits = limits
+        self._who, self._limits = who, limits
         self._clock = clock or CallClock()
         self._places = Concurrency(limits.concurrency, self._clock.now)
         self._turns: RateLimitQueue | None = None

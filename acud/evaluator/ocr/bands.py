@@ -25,12 +25,10 @@ _BORDER_PX = 56
 """A straight edge this long is a border: longer than any stroke of a letter, a Chinese one of 48 px included."""
 _REACH_X_PX, _REACH_Y_PX = 33, 9
 """Edges nearer than this are one band."""
-_LEAST_PX = 3
-"""Bands lower or narrower than this hold no letter: what is left of a border's corner."""
+_LEAST_PX = 3  # bands lower or narrower than this hold no letter: what is left of a border's corner
 PART_X = 14
 """A part of a line is so many times as long as high, 672 of the recogniser's pixels: longer only for want of a gap."""
-_GAP_X = 0.4
-"""A gap of so many heights is one between words: more than beside a dot in a monospaced font."""
+_GAP_X = 0.4  # A gap of so many heights is one between words: more than beside a dot in a monospaced font
 _RULE_BEYOND_PX, _RULE_PX, _RULE_SHARE = 4, 3, 0.95
 _LEAST_CELLS_X = 2
 """A rule goes so far beyond a line's box, is at most so wide, and differs from its neighbour on so many rows. Narrower

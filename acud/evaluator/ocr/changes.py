@@ -11,16 +11,14 @@ from numpy.typing import NDArray
 
 from acud.types import Rect
 
-_COLOUR = np.uint32(0x00FFFFFF)
-"""The three bytes of BGRX that mean something, in a little-endian word."""
+_COLOUR = np.uint32(0x00FFFFFF)  # the three bytes of BGRX that mean something, in a little-endian word
 _ROW_GAP_PX = 2
 _COLUMN_GAP_PX = 32
 """Changes nearer than this become one box: less than the gap of two rows of text, and about two words apart."""
 REACH_X_PX = 24
 REACH_Y_PX = 6
 """How far text can reach past a changed pixel and still be found as one line with it."""
-_OVERHANG_PX = 2
-"""Letters of one row reach so far into the box of the next."""
+_OVERHANG_PX = 2  # letters of one row reach so far into the box of the next
 _SHARED_HEIGHT = 0.35
 """A line is searched again if a region covers this part of its height; neighbours in a dense terminal are not."""
 

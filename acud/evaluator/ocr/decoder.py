@@ -35,8 +35,7 @@ _BLANK_X, _BLANK_BY_ONES_X, _SPREAD_X = 0.55, (0.25, 0.45, 0.6), 0.15
 """A gap wider than the usual one of its line by so many advances of a letter is a blank. Digits stand evenly, but for
 each narrow 1 beside the gap, and engines lose the blanks between them most. Where the usual gap is wider than the last,
 letters are set apart, and a blank that is no wider was made up (by 16 fonts of 9 to 32 px)."""
-_RUN = re.compile("[^\\W_]+")
-"""Letters and digits without anything between."""
+_RUN = re.compile("[^\\W_]+")  # letters and digits without anything between
 
 
 class LetterDecoder:

@@ -78,11 +78,9 @@ class EngineOnDemand:
         return self._engine
 
     def detect(self, parts: Sequence[Bgr]) -> list[list[Rect]]:
-        """Return the boxes of lines; see `Engine`."""
         return self.load().detect(parts)
 
     def recognise(self, crops: Sequence[Bgr]) -> list[Reading]:
-        """Return the reading of each crop; see `Engine`."""
         return self.load().recognise(crops)
 
     def release(self) -> None:

@@ -19,8 +19,7 @@ from acud.evaluator.ocr.text_layout import letter_columns
 SPELLINGS = {
     "≠": "!=", "⇒": "=>", "→": "->", "←": "<-", "≥": ">=", "≤": "<=", "≡": "===", "∥": "||", "⇔": "<=>", "=": "=",
 }  # fmt: skip
-_STRETCHED = "=≠≡⇒→←⇔"
-"""Those that are drawn longer for more characters: `==>`, `-->`."""
+_STRETCHED = "=≠≡⇒→←⇔"  # those that are drawn longer for more characters: `==>`, `-->`
 _BEARING, _BEARING_OFF = 0.25, 0.2
 """Part of a character's width that these leave free for more than one, and how far it may differ (measured in Fira Code
 and JetBrains Mono, 12 to 24 px)."""

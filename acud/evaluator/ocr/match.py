@@ -40,10 +40,8 @@ _MAX_QUOTE = 200
 _MOST_HITS = 1000
 _MIN_DISGUISED = 5
 """Characters of a text that may be found among look-alikes; shorter ones ("10", "Yes") would be found anywhere."""
-_MOST_PITCH = 4.0
-"""Rows of a list are at most so many heights of a line apart."""
-_NEAR = 0.75
-"""Share of letters that a text and the nearest reading must have in common to be worth naming."""
+_MOST_PITCH = 4.0  # rows of a list are at most so many heights of a line apart
+_NEAR = 0.75  # share of letters that a text and the nearest reading must have in common to be worth naming
 _SIGNS = str.maketrans(SPELLINGS)
 _MISREAD = {"0": "o", "1": "l", "i": "l", "|": "l", ",": ".", ";": ":"}
 _COMMA_IN_NUMBER = re.compile(r"(?<=\d),(?=\d)")

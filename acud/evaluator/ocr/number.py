@@ -39,24 +39,17 @@ _MOST_BELOW, _MOST_ABOVE = 2.5, 1.0
 """Heights of the label between it and a number below or above it."""
 _NEAR, _FAR = 8.0, 30.0
 """Heights of the label to a number beside it: with other texts around, and in a table or on one surface."""
-_BADGE = 2.0
-"""Heights of the label to a number on its left that stands in no table."""
-_ALIGNED = 0.6
-"""Heights by which the cells of a column may be out of line."""
-_EVEN = 0.15
-"""Share by which the steps of an axis, or of rows of which some were not read, differ for their distance."""
-_NEARER = 0.6
-"""A gap is surely the smaller of two when it is this part of the other."""
-_TALLER = 1.2
-"""The figure of a card is set so much larger than its label; that of a table is not."""
-_OWN_BOX = 2.8
-"""An entry, a badge or a cell of a table around a number is at most this high, in heights of the number."""
+_BADGE = 2.0  # heights of the label to a number on its left that stands in no table
+_ALIGNED = 0.6  # heights by which the cells of a column may be out of line
+_EVEN = 0.15  # share by which the steps of an axis, or of rows of which some were not read, differ for their distance
+_NEARER = 0.6  # A gap is surely the smaller of two when it is this part of the other
+_TALLER = 1.2  # the figure of a card is set so much larger than its label; that of a table is not
+_OWN_BOX = 2.8  # an entry, a badge or a cell of a table around a number is at most this high, in heights of the number
 _BETWEEN_PX = 6
 """Rows between the edges of two cells of a table: the border of each, and the space of 2 px between them."""
 
 
-_BARS_PX = 140
-"""Tabs, a toolbar and the address bar of a browser are no higher than this, also at a scale of 1.5."""
+_BARS_PX = 140  # tabs, a toolbar and the address bar of a browser are no higher than this, also at a scale of 1.5
 _ADDRESS = re.compile(
     r"\W{0,4}(?:(?:https?|file|ftp|about|chrome|view-source) ?: ?/*\S|localhost\b(?:[:/]|$)"
     r"|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?::\d+)?/"

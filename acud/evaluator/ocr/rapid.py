@@ -37,8 +37,7 @@ BUCKET_PX, LEAST_LINE_PX, MOST_LINE_PX = 64, 192, 3200
 """Lines are padded to multiples of 64: a runtime keeps memory for each width that it saw. RapidOCR pads to 320 at
 least; 192 reads short words 1.6x as fast and as well, 128 loses some (measured)."""
 _MOST_CANDIDATES = 3000
-_OVERLAP_PX = 48
-"""Pieces of a tall part share so many rows: a line that one piece cuts is whole in the next."""
+_OVERLAP_PX = 48  # pieces of a tall part share so many rows: a line that one piece cuts is whole in the next
 
 
 _LOADING = threading.Lock()
@@ -148,11 +147,9 @@ class RapidEngine:
         return [_upright(quad) for quad in quads]
 
     def recognise(self, crops: Sequence[Bgr]) -> list[Reading]:
-        """Return the reading of each crop; see `Engine`."""
         return [self._read(crop) for crop in crops]
 
     def release(self) -> None:
-        """Free what only readings need; see `Engine`."""
         for model in self._loaded:
             model.release()
 

@@ -34,15 +34,11 @@ class _QueuedReading(Generic[T]):
     """
 
     def __init__(self, key: object, begin: Callable[[], Steps[T]], known: Callable[[], bool], *, is_look: bool) -> None:
-        self.key = key
-        self.is_look = is_look
-        self.passed = False
-        """Whether a newer reading of its view was done since."""
-        self.begin = begin
-        self.known = known
+        self.key, self.is_look = key, is_look
+        self.passed = False  # whether a newer reading of its view was done since
+        self.begin, self.known = begin, known
         self.steps: Steps[T] | None = None
-        self.taken = 0
-        """Steps taken."""
+        self.taken = 0  # steps taken
         self.overtaken = 0
         self.done: Future[T] = Future()
 
@@ -54,8 +50,7 @@ class ReadingQueue(Generic[T]):
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ocr")
         self._lock = threading.Lock()
         self._waiting: list[_QueuedReading[T]] = []
-        self._ends: dict[object, int] = {}
-        """By view: how many readings had ended when its last one did."""
+        self._ends: dict[object, int] = {}  # by view: how many readings had ended when its last one did
         self._ended = 0
         self._closed = False
 

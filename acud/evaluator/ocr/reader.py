@@ -46,16 +46,12 @@ _GRID_PX = 32
 _CONTEXT_PX = 16
 _AREA_A_STEP, _LINES_A_STEP = 130_000, 4
 """Pixels searched and lines, or parts of them, read before another view may go first: 0.1 to 0.3 s (measured)."""
-_BEYOND_PX = 4
-"""A detector's boxes reach so far past their letters, which all lie in their band."""
-_SAME_PX = 3
-"""A detector's box of the same line moves so far when the line changes."""
+_BEYOND_PX = 4  # A detector's boxes reach so far past their letters, which all lie in their band
+_SAME_PX = 3  # A detector's box of the same line moves so far when the line changes
 _RELEASE_S, _UNLOAD_S = 5.0, 120.0
 """Between readings an engine holds 150 MB that the next one takes anew in 4 ms, and else 170, with 0.4 s to load."""
-_DENSE_PX = 2
-"""Boxes of lines nearer than this were one over the other, or nearly."""
-_ONE_LINE_X = 0.75
-"""Gaps of so many heights are those of one line: a detector cuts at wider ones, as between columns."""
+_DENSE_PX = 2  # boxes of lines nearer than this were one over the other, or nearly
+_ONE_LINE_X = 0.75  # gaps of so many heights are those of one line: a detector cuts at wider ones, as between columns
 
 ViewKey = tuple[object, ...]
 """What makes two frames the same view: source, crop and ignored boxes."""
@@ -92,8 +88,7 @@ class ScreenReader:
 
     def __init__(self, engine: Engine, second: SecondReader | None = None) -> None:
         """`second`: reads lines again that `engine` doubts; None where nothing shall."""
-        self._engine = engine
-        self._second = second
+        self._engine, self._second = engine, second
         self._seen: OrderedDict[ViewKey, _Seen] = OrderedDict()
         self._memo = ReadingMemo()
 

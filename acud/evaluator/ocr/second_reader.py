@@ -31,13 +31,11 @@ SURE, CERTAIN = 0.88, 0.995
 _ACCEPTED, _ACCEPTED_MET, _ACCEPTED_LATIN = 0.8, 0.3, 0.9
 """How sure tesseract must be: of a script not seen in the view before, of one that was, of Latin letters instead of
 what the first reader itself takes for nothing."""
-_MAIN_SHARE = 0.5
-"""Of the letters of a reading are a script's; the others may be names and numbers."""
+_MAIN_SHARE = 0.5  # of the letters of a reading are a script's; the others may be names and numbers
 _LONG_WORD = 5
 """A word of so many letters, all of a script that the view has shown, stands against a doubted reading however unsure
 tesseract is: it gives «γραμματοσειρά» 0.2 (measured)."""
-_OVERRULES = 0.92
-"""How sure it must be to stand against a first reading that is `SURE`, in a view with its script."""
+_OVERRULES = 0.92  # how sure it must be to stand against a first reading that is `SURE`, in a view with its script
 _LATIN = "eng"
 _LETTER_X, _LETTERS_MORE = 1.0, 0.5
 """Letters are no wider than so many line heights, and half a one for all."""
@@ -48,8 +46,7 @@ What is narrower than the third is the edge of a window."""
 _CERTAIN_GLYPH, _LEAST_GLYPHS = 0.97, 0.6
 """Single digits and letters of tables are read with more than the first; the buttons of a title bar, with less than the
 other."""
-_LEAST_WIDE_X = 1.5
-"""Narrower places hold an icon, a digit or a letter, which cannot be distinguished alone."""
+_LEAST_WIDE_X = 1.5  # narrower places hold an icon, a digit or a letter, which cannot be distinguished alone
 _PROBES, _BATCH = 4, 16
 _MOST_PROBED = 4
 """Scripts that are tried on lines of a view that has shown none of them; then tesseract's detection is asked."""
@@ -117,8 +114,7 @@ class SecondReader:
         self._made_s = -_LISTED_S
         self._failed_s = -_PAUSE_S
         self._met_unreadable: dict[str, None] = {}
-        self.fault = ""
-        """Why lines that it should have read have the first reader's reading ("": none has)."""
+        self.fault = ""  # why lines that it should have read have the first reader's reading ("": none has)
 
     @property
     def version(self) -> str:

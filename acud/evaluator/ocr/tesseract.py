@@ -22,8 +22,7 @@ PROGRAM = "tesseract"
 START_S, LINE_S = 10.0, 0.25
 """What a batch may take: far more than it takes on a machine that is overloaded ten times."""
 _MEMORY_BYTES = 1 << 30
-_ENVIRONMENT = ("PATH", "TESSDATA_PREFIX")
-"""All that it is given of this process's."""
+_ENVIRONMENT = ("PATH", "TESSDATA_PREFIX")  # all that it is given of this process's
 _LINE_PX, _MARGIN_PX = 40, 10
 """Lines are brought to this height: tesseract's models were trained on letters of about 30 px."""
 _FRAME_PX, _FRAME_SHARE = 4, 0.9
@@ -41,8 +40,7 @@ class Tesseract:
         path = shutil.which(program)
         if path is None:
             raise Unavailable(f"{PROGRAM} is not installed", hint="apt install tesseract-ocr")
-        self._path = path
-        self._start_s = start_s
+        self._path, self._start_s = path, start_s
         told = self._run(["--list-langs"], b"", start_s).splitlines()
         self.languages = frozenset(line.strip() for line in told if line.strip() and not line.startswith("List of"))
 

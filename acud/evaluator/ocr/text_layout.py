@@ -21,8 +21,7 @@ from acud.types import Rect
 EDGE = 8
 """Levels between the two sides of a line, or of the edge of a card or pane."""
 _WHOLE = 0.95
-_INK = 48
-"""A pixel this far from the line's background, in its strongest channel, is ink."""
+_INK = 48  # A pixel this far from the line's background, in its strongest channel, is ink
 _SEGMENT_GAP = 0.6
 """Of the line's height: words further apart stand for themselves (entries of a menu bar, columns of a table)."""
 
@@ -80,7 +79,6 @@ class TextSegment(Struct, frozen=True):
 
     @property
     def box(self) -> Rect:
-        """Around all its words."""
         return reduce(union, (word.box for word in self.words))
 
 

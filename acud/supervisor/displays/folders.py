@@ -75,17 +75,14 @@ class DisplayFolders(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The display's X name."""
         return f":{self.number}"
 
     @property
     def auth_file(self) -> Path:
-        """Its Xauthority."""
         return self.folder / "Xauthority"
 
     @property
     def bus_socket(self) -> Path:
-        """The socket of its session bus."""
         return self.runtime / "bus"
 
     def log(self, program: str) -> Path:

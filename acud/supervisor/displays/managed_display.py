@@ -25,8 +25,7 @@ class ManagedDisplay:
         self.session_bus: WatchedProcess | None = None
         self.bus_address = ""
         self.bus_note = ""
-        self.limit_note = ""
-        """Which programs were killed last because the display was over a limit."""
+        self.limit_note = ""  # which programs were killed last because the display was over a limit
         self.window_manager: WindowManager | None = None
         self._boot_id = boot_id
 
@@ -42,7 +41,6 @@ class ManagedDisplay:
 
     @property
     def window_manager_name(self) -> str:
-        """The window manager's program, "" for none."""
         return self.window_manager.program if self.window_manager else ""
 
     @property

@@ -95,7 +95,6 @@ class ManagedDisplays:
 
     @property
     def living(self) -> tuple[ManagedDisplay, ...]:
-        """The displays that are up."""
         return tuple(self._living.values())
 
     def living_by_name(self, name: str) -> ManagedDisplay | None:

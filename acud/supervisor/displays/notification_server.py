@@ -66,12 +66,9 @@ class NotificationServer(ABC):
     def __init__(self, loop: EventLoop, clock: Clock, address: str) -> None:
         self.address = address
         self.open: dict[int, DisplayNotification] = {}
-        self.kept: deque[DisplayNotification] = deque(maxlen=_MOST_KEPT)
-        """The newest that came, open or not."""
-        self.fault = "the session bus has not been asked yet"
-        """Why none can be read ("": they are)."""
-        self.is_settled = False
-        """Whether it is known which program is the server."""
+        self.kept: deque[DisplayNotification] = deque(maxlen=_MOST_KEPT)  # the newest that came, open or not
+        self.fault = "the session bus has not been asked yet"  # why none can be read ("": they are)
+        self.is_settled = False  # whether it is known which program is the server
         self._loop, self._clock = loop, clock
         self._expiries: dict[int, Timer] = {}
         self._resident: set[int] = set()
@@ -89,7 +86,6 @@ class NotificationServer(ABC):
         """Handle a change of `open`, `kept` or `fault`."""
 
     def close(self) -> None:
-        """Give the name back."""
         for timer in (*self._expiries.values(), self._retry):
             if timer is not None:
                 timer.cancel()

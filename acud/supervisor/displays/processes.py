@@ -15,8 +15,7 @@ LAUNCHED = "launched-"
 """How the names of the logs of launched programs begin, in the folder of their display."""
 
 _PROC = Path("/proc")
-_PF_KTHREAD = 0x00200000
-"""In the flags of stat (field 9): a thread of the kernel (include/linux/sched.h)."""
+_PF_KTHREAD = 0x00200000  # in the flags of stat (field 9): a thread of the kernel (include/linux/sched.h)
 
 
 def start_ticks(pid: int) -> int | None:

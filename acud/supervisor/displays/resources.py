@@ -20,8 +20,7 @@ from acud.supervisor.displays import processes
 from acud.supervisor.displays.managed_display import ManagedDisplay
 
 _LOG = log.logger("displays")
-_AGAIN_S = 0.2
-"""Between two looks while something is over its limit: a fork bomb must not outrun the killing."""
+_AGAIN_S = 0.2  # between two looks while something is over its limit: a fork bomb must not outrun the killing
 
 OnLimited = Callable[[ManagedDisplay, str], None]
 
@@ -87,8 +86,7 @@ class Resources:
         self._timer: Timer | None = None
         self._dying: dict[int, int] = {}
         """Killed processes that have not ended yet, with their start: not counted and not reported again."""
-        self.killed: dict[int, str] = {}
-        """X servers that were killed here, and why, until their end was reported."""
+        self.killed: dict[int, str] = {}  # X servers that were killed here, and why, until their end was reported
 
     def watch(self) -> None:
         """Start the timer that checks the memory and processes of displays and ends programs above a limit, if there is

@@ -28,11 +28,9 @@ class BusOwner(Protocol):
 
     def take(self, message: Message) -> None:
         """Handle a call or a signal."""
-        ...
 
     def bus_lost(self, reason: str) -> None:
         """Handle the end of the connection, once."""
-        ...
 
 
 class SessionBusClient:

@@ -14,8 +14,7 @@ from acud.supervisor.displays.watched_process import WatchedProcess, ignore_exit
 _SILENT_S = 1.0
 """How long the socket of an X server that ended may take to fall silent, on a machine that has a lot to do."""
 _LOOK_S = 0.05
-_ROUNDS = 20
-"""How often programs that start during the end are ended too: a fork bomb must not hold it up for ever."""
+_ROUNDS = 20  # how often programs that start during the end are ended too: a fork bomb must not hold it up for ever
 
 
 class SharedLooks:

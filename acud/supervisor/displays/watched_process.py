@@ -33,11 +33,9 @@ class WatchedProcess:
         child: subprocess.Popen[bytes] | None = None,
     ) -> None:
         """Watch `pid`. Raises: ProcessLookupError when it is gone."""
-        self.pid = pid
-        self.on_exit = on_exit
+        self.pid, self.on_exit = pid, on_exit
         self.exit_code: int | None = None
-        self._loop = loop
-        self._child = child
+        self._loop, self._child = loop, child
         self._fd = os.pidfd_open(pid)
         self.start_ticks = processes.start_ticks(pid) or 0
         loop.watch(self._fd, self._on_readable)

@@ -14,8 +14,7 @@ from acud.supervisor.displays.folders import DisplayFolders
 from acud.supervisor.displays.watched_process import WatchedProcess, spawn
 
 _PROGRAM = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$")
-_BACKOFF_S = 0.5
-"""Also long enough that the end of the X server, which ends the window manager, is seen first."""
+_BACKOFF_S = 0.5  # also long enough that the end of the X server, which ends the window manager, is seen first
 
 
 def check_name(program: str) -> str:

@@ -38,7 +38,6 @@ from acud.supervisor.metrics import collect
 
 @handles(Status)
 def status(app: App, request: Status, call: Call) -> StatusReply:
-    """Return the daemon's present state."""
     totals = app.store.waits.totals()
     now = app.clock.instant()
     return StatusReply(
@@ -92,7 +91,6 @@ def doctor(app: App, request: Doctor, call: Call) -> DoctorReply:
 
 @handles(Metrics)
 def metrics(app: App, request: Metrics, call: Call) -> MetricsReply:
-    """Return the present value of every metric."""
     return MetricsReply(collect(app))
 
 
@@ -118,20 +116,17 @@ def answer_usage(app: App, request: Usage, call: Call) -> UsageReply:
 
 @handles(EventsSince)
 def events_since(app: App, request: EventsSince, call: Call) -> EventsSinceReply:
-    """Return stored events after a number."""
     found = app.store.events.since(request.after, request.topic, request.limit)
     return EventsSinceReply(found.events, found.newest, found.trimmed)
 
 
 @handles(DaemonReload)
 def daemon_reload(app: App, request: DaemonReload, call: Call) -> DaemonReloadReply:
-    """Read the settings again."""
     return app.settings_reload.reload()
 
 
 @handles(DaemonDrain)
 def daemon_drain(app: App, request: DaemonDrain, call: Call) -> DaemonDrainReply:
-    """Begin to drain, move its end, or take it back."""
     return app.drain.ask(request)
 
 

@@ -24,7 +24,6 @@ from acud.supervisor.coroutines import Callback
 
 @handles(DisplayList)
 def display_list(app: App, request: DisplayList, call: Call) -> DisplayListReply:
-    """Return the displays, with ended ones if requested."""
     ended = app.displays.find_ended() if request.ended else []
     is_set = bool(app.settings.display.default)
     return DisplayListReply((*app.displays.infos(), *ended), app.displays.default, is_set)
@@ -77,7 +76,6 @@ async def display_take(app: App, request: DisplayTake, call: Call) -> TakeReply:
 
 @handles(DisplayRelease)
 def display_release(app: App, request: DisplayRelease, call: Call) -> DisplayReply:
-    """Give the display back."""
     watched = app.watched_displays.get(request.display)
     app.takeovers.release(watched, request.lease, force=request.force, note=request.note.strip())
     return DisplayReply(app.displays.info_with_takeover(watched, None))

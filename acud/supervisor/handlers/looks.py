@@ -11,8 +11,7 @@ from acud.types import Target
 from acud.types.tasks import ActionType
 from acud.waits.targets import parse_target
 
-_TRIES = 3
-"""A window that is covered, uncovered or resized between finding it and its picture is searched again."""
+_TRIES = 3  # A window that is covered, uncovered or resized between finding it and its picture is searched again
 
 
 @handles(Look)

@@ -113,7 +113,6 @@ async def wait_update(app: App, request: WaitUpdate, call: Call) -> WaitReply:
 
 @handles(WaitCancel)
 def wait_cancel(app: App, request: WaitCancel, call: Call) -> WaitReply:
-    """End a live wait without a verdict."""
     return WaitReply(app.waits.cancel(request.wait_id, request.reason))
 
 

@@ -86,7 +86,6 @@ def _to_route_test(route: RouteName, outcome: Delivered | Undone) -> RouteTest:
 
 @handles(WakeSeen)
 def answer_wake_seen(app: App, request: WakeSeen, call: Call) -> WakeSeenReply:
-    """Mark each wake seen."""
     return WakeSeenReply(tuple(wake_id for wake_id in request.wake_ids if not _mark_seen(app, wake_id)))
 
 

@@ -19,31 +19,26 @@ from acud.supervisor.control import Call, handles
 
 @handles(WebLogin)
 def web_login(app: App, request: WebLogin, call: Call) -> WebLoginReply:
-    """Keep the code."""
     return WebLoginReply(app.access_tokens.login(request))
 
 
 @handles(WebLoginRedeem)
 def web_login_redeem(app: App, request: WebLoginRedeem, call: Call) -> WebPassReply:
-    """Spend the code for a session."""
     return WebPassReply(app.access_tokens.redeem(request.code, request.session))
 
 
 @handles(WebTokenCreate)
 def web_token_create(app: App, request: WebTokenCreate, call: Call) -> WebPassReply:
-    """Make a token."""
     return WebPassReply(app.access_tokens.create(request))
 
 
 @handles(WebTokenList)
 def web_token_list(app: App, request: WebTokenList, call: Call) -> WebTokenListReply:
-    """Return the valid tokens and sessions."""
     return WebTokenListReply(app.access_tokens.all())
 
 
 @handles(WebTokenRevoke)
 def web_token_revoke(app: App, request: WebTokenRevoke, call: Call) -> WebTokenListReply:
-    """Revoke tokens or sessions, and return them."""
     return WebTokenListReply(app.access_tokens.revoke(request.pass_id, request.every))
 
 

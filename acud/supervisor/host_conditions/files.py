@@ -28,8 +28,7 @@ class AllowedFolders:
     """The folders that conditions may name. `home`: of the daemon's user."""
 
     def __init__(self, paths: tuple[str, ...], home: str) -> None:
-        self.paths = paths
-        self.home = home
+        self.paths, self.home = paths, home
 
     def check(self, wanted: HostPath) -> None:
         """Raise Refused for a path outside of them, with the setting that would allow it."""
@@ -50,7 +49,6 @@ class AllowedFolders:
         return False
 
     def describe(self) -> str:
-        """Describe what is allowed, for an error's text."""
         allowed = ", ".join(self.paths) or "none"
         return f"allowed is what lies in {allowed}, hidden files and folders below excepted"
 
@@ -59,9 +57,7 @@ class _Condition:
     """One condition under watch. `verdict`: the newest that was reported."""
 
     def __init__(self, leaf: FileState, wanted: HostPath, on_verdict: OnVerdict) -> None:
-        self.leaf = leaf
-        self.wanted = wanted
-        self.on_verdict = on_verdict
+        self.leaf, self.wanted, self.on_verdict = leaf, wanted, on_verdict
         self.verdict: Verdict | None = None
 
 
@@ -75,11 +71,9 @@ class _Folder(FollowedFolder):
         self.signs: dict[str, tuple[tuple[int, ...], float]] = {}
 
     def concerns(self, name: str) -> bool:
-        """Return whether a condition names the entry."""
         return any(is_relevant(name, one.wanted) for one in self.conditions.values())
 
     def read(self) -> None:
-        """Judge the conditions on it again."""
         self._owner.read(self)
 
 
@@ -87,9 +81,7 @@ class FileConditions:
     """The conditions on files of this supervisor, by key."""
 
     def __init__(self, loop: EventLoop, clock: Clock, allowed: AllowedFolders) -> None:
-        self._loop = loop
-        self._clock = clock
-        self._allowed = allowed
+        self._loop, self._clock, self._allowed = loop, clock, allowed
         self._follower = FolderFollower(loop)
         self._writers = FileWriters()
         self._folders: dict[str, _Folder] = {}
@@ -124,7 +116,6 @@ class FileConditions:
             self._follower.leave(folder)
 
     def close(self) -> None:
-        """End every watch."""
         self._follower.close()
 
     def read(self, folder: _Folder) -> None:

@@ -30,8 +30,7 @@ _PAUSE_SHARE = 20
 """A folder is read again after so many times its last reading time: a large one takes at most 5 % of the loop."""
 _MOST_ENTRIES = 100_000
 _TRIES = 5
-_AGAIN_S = 30.0
-"""A folder that could not be watched is tried again after this: no event says that a watch became free."""
+_AGAIN_S = 30.0  # A folder that could not be watched is tried again after this: no event says that a watch became free
 
 
 class Entry(NamedTuple):
@@ -65,8 +64,7 @@ class FollowedFolder(ABC):
         self.fault: Verdict | None = None
         self.timer: Timer | None = None
         self.next_s = float("-inf")
-        self.is_lost = True
-        """Whether its watches have to be set again."""
+        self.is_lost = True  # whether its watches have to be set again
 
     @abstractmethod
     def concerns(self, name: str) -> bool:
@@ -92,14 +90,12 @@ class FolderFollower:
         return self.read(folder)
 
     def leave(self, folder: FollowedFolder) -> None:
-        """Follow it no more."""
         self._followed.discard(folder)
         if folder.timer is not None:
             folder.timer.cancel()
         self._drop(folder, folder.watches)
 
     def close(self) -> None:
-        """End every watch."""
         for folder in list(self._followed):
             self.leave(folder)
         if self._inotify is not None:

@@ -51,7 +51,6 @@ class Inotify:
         self._libc.inotify_rm_watch(self._fd, watch)
 
     def read(self) -> Iterator[InotifyEvent]:
-        """Yield the events there are."""
         while True:
             try:
                 block = os.read(self._fd, _READ_BYTES)

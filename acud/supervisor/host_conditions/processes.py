@@ -28,8 +28,7 @@ class ProgramEnds:
     """How the programs ended that acud started, by `launch` or in terminal sessions."""
 
     def __init__(self, launcher: ProgramLauncher, terminals: OwnTerminals) -> None:
-        self._launcher = launcher
-        self._terminals = terminals
+        self._launcher, self._terminals = launcher, terminals
 
     def find_ended(self, pid: int) -> tuple[LaunchedProgram | EndedProgram, ...]:
         """Return the newest ended program of each kind that had this pid."""
@@ -49,8 +48,7 @@ class ProcessConditions:
     """The conditions on processes of this supervisor, by key."""
 
     def __init__(self, loop: EventLoop, ends: ProgramEnds) -> None:
-        self._loop = loop
-        self._ends = ends
+        self._loop, self._ends = loop, ends
         self._descriptors: dict[Hashable, int] = {}
 
     def pin(self, leaf: ProcessExit) -> ProcessExit:
@@ -89,7 +87,6 @@ class ProcessConditions:
             os.close(descriptor)
 
     def close(self) -> None:
-        """End every watch."""
         for key in list(self._descriptors):
             self.unwatch(key)
 

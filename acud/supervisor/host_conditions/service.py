@@ -47,8 +47,9 @@ class HostConditions:
         ends: ProgramEnds,
         notifications: DisplayNotifications,
     ) -> None:
+        self._allowed = AllowedFolders(allowed, home)
         self._watchers: dict[type[HostLeaf], HostWatcher] = {
-            FileState: FileConditions(loop, clock, AllowedFolders(allowed, home)),
+            FileState: FileConditions(loop, clock, self._allowed),
             ProcessExit: ProcessConditions(loop, ends),
             NotificationText: notifications,
         }

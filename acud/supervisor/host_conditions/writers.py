@@ -35,8 +35,7 @@ _SHARED_FILE_SYSTEMS = {
     0x786F4256: "VirtualBox",
 }
 """File systems that other machines write to, by the magic number of statfs(2)."""
-_MOST_CPU_S = 0.05
-"""A search through /proc ends after this; the newest processes come first."""
+_MOST_CPU_S = 0.05  # A search through /proc ends after this; the newest processes come first
 _A_PROGRAM = "a program"
 
 

@@ -14,8 +14,7 @@ SMALL_BYTES = 16 * 1024
 """Bytes that are read and kept of a connection; a larger message needs one of the places of `SocketServer`."""
 _LARGE_READ = 256 * 1024
 _UCRED = struct.Struct("3i")
-_PIECES = 64
-"""Pieces for one sendmsg(2)."""
+_PIECES = 64  # pieces for one sendmsg(2)
 
 
 class ServerConnection:
@@ -26,29 +25,20 @@ class ServerConnection:
         self._decoder = zmtp.Decoder(bounds)
         self._out: deque[memoryview] = deque()
         self.client = str(_UCRED.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size))[0])
-        self.message: list[bytes] | None = None
-        """The next message, not served yet."""
-        self.has_place = False
-        """Whether it may hold a large message."""
-        self.out_bytes = 0
-        """Bytes queued that the client has not read yet."""
-        self.moved_s = now_s
-        """When the client last read something, or there was nothing to read."""
-        self.read_s = now_s
-        """When the client last sent something."""
+        self.message: list[bytes] | None = None  # the next message, not served yet
+        self.has_place = False  # whether it may hold a large message
+        self.out_bytes = 0  # bytes queued that the client has not read yet
+        self.moved_s = now_s  # when the client last read something, or there was nothing to read
+        self.read_s = now_s  # when the client last sent something
         self.began_s = now_s
         """When it connected, until its handshake is complete; then when the message under way began."""
-        self.unanswered = 0
-        """Messages that were taken and not answered."""
-        self.events = 0
-        """The events that epoll(7) reports now."""
+        self.unanswered = 0  # messages that were taken and not answered
+        self.events = 0  # the events that epoll(7) reports now
         self.is_open = True
-        self.prefixes: set[bytes] = set()
-        """The client's subscriptions."""
+        self.prefixes: set[bytes] = set()  # the client's subscriptions
         self.queue([zmtp.GREETING, hello], now_s)
 
     def fileno(self) -> int:
-        """Return the descriptor."""
         return self._socket.fileno()
 
     @property
@@ -99,7 +89,6 @@ class ServerConnection:
         return bool(answers)
 
     def take(self) -> list[bytes]:
-        """Return the waiting message and clear it."""
         message, self.message = self.message, None
         assert message is not None
         self.unanswered += 1
@@ -134,7 +123,6 @@ class ServerConnection:
             self._out[0] = self._out[0][sent:]
 
     def close(self) -> None:
-        """Close the socket and drop all queued bytes."""
         self.is_open = False
         self._out.clear()
         self.message = None

@@ -25,15 +25,12 @@ from acud.supervisor.socket_server.connection import SMALL_BYTES, ServerConnecti
 _LOG = log.logger("socket_server")
 _ACCEPTS = 64
 _EVENTS = 256
-_INTAKE_S = 0.005
-"""Reading may take so much of a turn."""
+_INTAKE_S = 0.005  # reading may take so much of a turn
 _BACKLOG = 1024
 _CHECK_S = 1.0
 _NEGLIGIBLE_S = 1e-6
-_FLUSH_S = 0.5
-"""The daemon's end waits so long for clients to read the last replies."""
-_QUIET_S = 60.0
-"""The log names one client's closed connections no more often than this."""
+_FLUSH_S = 0.5  # the daemon's end waits so long for clients to read the last replies
+_QUIET_S = 60.0  # the log names one client's closed connections no more often than this
 
 
 class ServerLimits(Struct, frozen=True):
@@ -81,13 +78,11 @@ class SocketServer:
         self._for_place: deque[ServerConnection] = deque()
         self._places = limits.large
         self._logged_s: dict[str, float] = {}
-        self._spent_s: dict[str, float] = {}
-        """Recent service time of each client; it halves each second."""
+        self._spent_s: dict[str, float] = {}  # recent service time of each client; it halves each second
         self._fair_s = 0.0
         """The service time at which a newcomer starts: that of a client that shared evenly with those that wait."""
         self._again: Timer | None = None
-        self.closed_for: Counter[str] = Counter()
-        """Connections that the server closed, by reason."""
+        self.closed_for: Counter[str] = Counter()  # connections that the server closed, by reason
         self._listener = self._listen()
         loop.watch(self._epoll, self._run_turn)
         loop.call_each(_CHECK_S, self._close_overdue)
@@ -229,7 +224,6 @@ class SocketServer:
 
     @property
     def waiting(self) -> bool:
-        """Whether a message waits to be served."""
         return bool(self._ready)
 
     # ---- out -------------------------------------------------------------------------------------------------------

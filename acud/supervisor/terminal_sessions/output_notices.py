@@ -15,11 +15,9 @@ class OutputNotices:
     """Calls `on_output` with a target's `pty` once one of its terminals is written to, once for each `expect`."""
 
     def __init__(self, loop: EventLoop, on_output: Callable[[str], None]) -> None:
-        self._loop = loop
-        self._on_output = on_output
+        self._loop, self._on_output = loop, on_output
         self._inotify: Inotify | None = None
-        self._expected: dict[int, set[str]] = {}
-        """By watch: the targets that show its terminal."""
+        self._expected: dict[int, set[str]] = {}  # by watch: the targets that show its terminal
 
     def expect(self, pty: str, ttys: Iterable[str]) -> None:
         """Give one notice of the next output on `ttys` ("pts/3"); a log line where inotify cannot."""

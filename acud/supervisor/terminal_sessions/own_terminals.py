@@ -45,9 +45,7 @@ class OwnTerminals:
     """`socket`: of the tmux server. `env`: what its programs inherit."""
 
     def __init__(self, loop: EventLoop, socket: Path, settings: PtySettings, env: Mapping[str, str]) -> None:
-        self._loop = loop
-        self._socket = socket
-        self._settings = settings
+        self._loop, self._socket, self._settings = loop, socket, settings
         self._env = {name: value for name, value in env.items() if name not in ("TMUX", "TMUX_PANE", "DISPLAY")}
         self._watched: dict[str, WatchedProcess] = {}
         self._ends: dict[int, EndedProgram] = {}
@@ -151,7 +149,6 @@ class OwnTerminals:
         await self._run_commands(name, own_tmux.close_arguments(name))
 
     async def read_screen(self, name: str, lines: int) -> tuple[TerminalState, str]:
-        """Return the session and its screen, with `lines` above it."""
         mark = f"{new_id('mark')}:"
         output = await self._ask(own_tmux.screen_arguments(name, lines, mark), name)
         states_text, _, text = output.partition(f"{mark}\n")
@@ -161,7 +158,6 @@ class OwnTerminals:
         return states[0], text
 
     async def read_since(self, state: TerminalState, since: OutputMark) -> str:
-        """Return what the session wrote after `since`."""
         mark = f"{new_id('mark')}:"
         output = await self._ask(own_tmux.since_arguments(state.pane, since, mark), state.name)
         text = own_tmux.read_since(output, since, mark)

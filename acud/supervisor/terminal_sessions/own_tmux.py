@@ -19,8 +19,7 @@ _STATE = (
     " x#{@acud_ticks} x#{@acud_shell} #{@acud_command}"
 )
 _FIELDS = 15
-_RUN = ("sh", "-c", 'exec "$@"', "sh")
-"""tmux passes a single word to a shell, so every command has more than one."""
+_RUN = ("sh", "-c", 'exec "$@"', "sh")  # tmux passes a single word to a shell, so every command has more than one
 _LEADER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("pane_leader.py")))
 """Runs a command that ends. A shell leads its pane itself, as it must to run jobs."""
 
@@ -73,7 +72,6 @@ def _signal_name(number: int) -> str:
 
 
 def state_arguments() -> list[str]:
-    """Return the arguments that list the sessions."""
     return ["list-sessions", "-F", _STATE]
 
 

@@ -17,14 +17,12 @@ import time
 import tty
 from collections.abc import Sequence
 
-_ANSWER_S = 5.0
-"""The longest wait for the terminal's answer."""
+_ANSWER_S = 5.0  # the longest wait for the terminal's answer
 _STATUS, _WELL = b"\033[5n", b"\033[0n"
 _FORWARDED = {signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH}
 _TAKEN = {*_FORWARDED, signal.SIGCHLD, signal.SIGINT, signal.SIGQUIT}
 """SIGINT and SIGQUIT come from keys: the command, in the same process group, gets them too."""
-_OF_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
-"""Ignored by Python, but the command must not inherit that."""
+_OF_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # ignored by Python, but the command must not inherit that
 
 
 def run(command: Sequence[str]) -> int:

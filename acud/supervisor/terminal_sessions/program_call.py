@@ -45,8 +45,7 @@ class ProgramCall:
         stdin: bytes = b"",
     ) -> None:
         """`stdin`: its standard input."""
-        self._loop = loop
-        self._done = done
+        self._loop, self._done = loop, done
         self._late = ""
         self._output = bytearray()
         self._child = _start_program(command, env, stdin)

@@ -33,10 +33,8 @@ from acud.waits import terminals
 from acud.waits.terminals import SessionName, SessionSurvey, Tty, parse_session_name
 
 _LOG = log.logger("sessions")
-_INHERITED = ("TMUX", "TMUX_PANE")
-"""A daemon started inside tmux must not use that server as the usual one."""
-_SOON_S = 0.2
-"""The least time between two surveys of a pane with continuous output."""
+_INHERITED = ("TMUX", "TMUX_PANE")  # A daemon started inside tmux must not use that server as the usual one
+_SOON_S = 0.2  # the least time between two surveys of a pane with continuous output
 
 Done = Callable[[SessionSurvey], None]
 Surveyed = tuple[SessionSurvey, dict[str, HistoryMark]]
@@ -72,8 +70,7 @@ class Sessions:
         """`own_socket`: of the sessions that acud opened; a bare name means one of those, else the usual server's."""
         self._loop = loop
         self._now = loop.now_s
-        self._settings = settings
-        self._own_socket = own_socket
+        self._settings, self._own_socket = settings, own_socket
         self._env = {name: value for name, value in env.items() if name not in _INHERITED}
         self._wanted: dict[object, _Wanted] = {}
         self._surveying: set[str] = set()
@@ -82,8 +79,7 @@ class Sessions:
         self._marks: dict[str, dict[str, HistoryMark]] = {}
         """By a target's `pty` and by pane: where the next reading of its history begins."""
         self._notices = OutputNotices(loop, self._read_soon)
-        self._written_to: set[str] = set()
-        """Sessions with output since their last survey began."""
+        self._written_to: set[str] = set()  # sessions with output since their last survey began
         self.newest: dict[str, SessionSurvey] = {}
         self.watchers = Observers[SessionWatcher]()
 
@@ -218,7 +214,6 @@ class Sessions:
     # ---- tmux ------------------------------------------------------------------------------------------------------
 
     def now_s(self) -> float:
-        """Return the loop's time."""
         return self._now()
 
     @property
@@ -246,12 +241,10 @@ class _SurveyRound:
     def __init__(
         self, sessions: Sessions, name: SessionName, shown: tuple[str, ...], marks: dict[str, HistoryMark]
     ) -> None:
-        self._sessions = sessions
-        self._name = name
+        self._sessions, self._name = sessions, name
         self._socket = name.socket if name.kind == "tmux" else ""
         self._own_fault = ""
-        self._shown = shown
-        self._marks = marks
+        self._shown, self._marks = shown, marks
         self._begun_s = sessions.now_s()
         self._mark = f"{new_id('mark')}:"
 

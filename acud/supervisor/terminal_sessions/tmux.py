@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from acud.waits.terminals import TmuxSession
 
-_END_LINES = 10
-"""Lines of the history's end: enough to differ from any other place, at no cost."""
+_END_LINES = 10  # lines of the history's end: enough to differ from any other place, at no cost
 _NOT_THERE = ("(No such file or directory)", "(Connection refused)")
 _SESSIONS = "S #{session_id} #{session_name}"
 _CLIENTS = "C #{session_id} #{client_control_mode} #{client_pid}"

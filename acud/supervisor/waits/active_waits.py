@@ -39,8 +39,7 @@ class ActiveWait:
         self.ended_utc_s = 0.0
         self.message = ""
         self.evidence: Evidence | None = None
-        self.wake: WakeInfo | None = None
-        """What its end sends; None for an end without a wake."""
+        self.wake: WakeInfo | None = None  # what its end sends; None for an end without a wake
         self.changed_to_resolved_ms: float | None = None
         self.baselines: dict[int, StoredBaseline] = dict(stored.baselines)
         self.stages = stored.stages
@@ -54,10 +53,8 @@ class ActiveWait:
         self._frames = 0
         self._buffer: ChangeBuffer | None = None
         self._seen = 0
-        self.grab = 0
-        """The grab its machine waits for; 0: none. Other waits do not get a grab that found nothing new."""
-        self.fps = 0.0
-        """The frame rate that its machine wants of its source."""
+        self.grab = 0  # the grab its machine waits for; 0: none. Other waits do not get a grab that found nothing new.
+        self.fps = 0.0  # the frame rate that its machine wants of its source
         self.answers: dict[str, Answered] = {}
         self.tick: Timer | None = None
         self.deadline_timer: Timer | None = None
@@ -67,14 +64,11 @@ class ActiveWait:
         machine got all.
         """
         self.transient: OnWaitEnd | None = None
-        self.payer = stored.spec.task_id
-        """The task that its judging is charged to."""
-        self.reads_back = False
-        """Whether text that acud itself typed counts, which is no evidence for other waits."""
+        self.payer = stored.spec.task_id  # the task that its judging is charged to
+        self.reads_back = False  # whether text that acud itself typed counts, which is no evidence for other waits
 
     @property
     def spec(self) -> WaitSpec:
-        """The wait's specification, as updated."""
         return self.machine.spec
 
     @property
@@ -172,7 +166,6 @@ class ActiveWaits(UserDict[str, ActiveWait]):
             del self._by_display[display]
 
     def on_display(self, name: str) -> list[ActiveWait]:
-        """Return the waits that look at the display `name`."""
         return list(self._by_display.get(name, {}).values())
 
     def name_displays(self) -> set[str]:
@@ -180,11 +173,9 @@ class ActiveWaits(UserDict[str, ActiveWait]):
         return {active.display for active in self.values() if not active.ended}
 
     def count_on(self, display: str) -> int:
-        """Return how many waits look at `display`."""
         return len(self._by_display.get(display, {}))
 
     def count_of(self, task_id: str) -> int:
-        """Return how many waits a task has."""
         return self._by_task[task_id]
 
 

@@ -23,8 +23,7 @@ class BaselineRecovery:
     """Has evaluators identify what targets looked like; each look that is begun ends in a `BaselineIdentified`."""
 
     def __init__(self, pool: EvaluatorPool, orphaned_rings: OrphanedRings, clock: Clock, step: Step) -> None:
-        self._pool = pool
-        self._orphaned_rings = orphaned_rings
+        self._pool, self._orphaned_rings = pool, orphaned_rings
         self._now = clock.monotonic_s
         self._step = step
         self._held: dict[str, list[str]] = {}
@@ -126,11 +125,9 @@ class _IdentityJob:
         """Do nothing: an identity has no parts."""
 
     def on_result(self, result: JobResult) -> None:
-        """Pass the identity on, "" if the frame was gone."""
         self._end(result.identity if result.status == "done" else "")
 
     def on_lost(self, reason: str) -> None:
-        """Pass on that there is no identity."""
         self._end("")
 
     def _end(self, identity: str) -> None:

@@ -45,8 +45,7 @@ class Budgets:
     """The accounts of the waits and tasks of this supervisor."""
 
     def __init__(self, store: Store, usage_log: UsageLog) -> None:
-        self._store = store
-        self._usage_log = usage_log
+        self._store, self._usage_log = store, usage_log
         self._tasks: dict[str, BudgetAccount] = {}
         self._agents: dict[str, str] = {}
 
@@ -77,12 +76,10 @@ class Budgets:
         return f"wake {wake.agent_id} {wake.session_key}" if named else ""
 
     def close(self, task_id: str) -> None:
-        """Forget a task that ended."""
         self._tasks.pop(task_id, None)
         self._agents.pop(task_id, None)
 
     def fund(self, task_id: str, budget: Budget) -> None:
-        """Set a task's budget."""
         if task_id in self._tasks:
             self._tasks[task_id] = replace(self._tasks[task_id], budget=budget)
 
@@ -91,7 +88,6 @@ class Budgets:
         return rules.is_limited(self.of_task(active).budget)
 
     def budget_status(self, active: ActiveWait) -> BudgetStatus:
-        """Return the status of the wait's budget and that of its task."""
         return rules.check_budgets(self.of_wait(active), self.of_task(active))
 
     def charge_answers(self, active: ActiveWait, answers: tuple[LeafAnswer, ...]) -> None:
@@ -120,7 +116,6 @@ class Budgets:
             self._tasks[active.spec.task_id] = replace(task, spent=rules.with_costs(task.spent, costs))
 
     def of_wait(self, active: ActiveWait) -> BudgetAccount:
-        """Return the wait's own account."""
         return BudgetAccount(active.spec.budget, active.spent)
 
     def of_task(self, active: ActiveWait) -> BudgetAccount:
@@ -132,9 +127,7 @@ class Admission:
     """Holds judging jobs back that budgets do not allow. Keeps no account: it counts the waits' jobs in flight."""
 
     def __init__(self, active: Mapping[str, ActiveWait], budgets: Budgets, judges: JudgeSelection) -> None:
-        self._active = active
-        self._budgets = budgets
-        self._judges = judges
+        self._active, self._budgets, self._judges = active, budgets, judges
 
     def find_held_back(self, asking: Iterable[ActiveWait]) -> dict[str, str]:
         """Return the ids of those in `asking` that must be held back, each with the reason."""
@@ -174,8 +167,7 @@ class WaitLimits:
     """Refuses waits beyond the limits of the settings."""
 
     def __init__(self, settings: WaitSettings, active: ActiveWaits, clock: Clock) -> None:
-        self._settings = settings
-        self._active = active
+        self._settings, self._active = settings, active
         self._now = clock.monotonic_s
         self._quota = MinuteQuota(settings.max_new_per_minute)
 

@@ -19,18 +19,14 @@ _FLEETS_WORD_S = 30.0
 no server of the fleet answers, they go on without it.
 """
 _PASSES_HOLD = (happened.FleetEnded, happened.CancelRequested, happened.SpecUpdated)
-_LAST_LOOK_S = 1.0
-"""So long before its deadline a wait takes the picture that it times out with."""
+_LAST_LOOK_S = 1.0  # so long before its deadline a wait takes the picture that it times out with
 
 
 class Deadlines:
     """The timers of live waits; `step` passes what they bring to the machines."""
 
     def __init__(self, active: ActiveWaits, loop: EventLoop, clock: Clock, batches: JudgeBatches, step: Step) -> None:
-        self._active = active
-        self._loop = loop
-        self._clock = clock
-        self._batches = batches
+        self._active, self._loop, self._clock, self._batches = active, loop, clock, batches
         self._step = step
         self._suspended_s = self._boot_offset_s()
         loop.call_each(_SUSPEND_CHECK_S, self._check_suspend)

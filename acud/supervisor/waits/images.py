@@ -12,16 +12,14 @@ from acud.types import Until
 from acud.waits.images import list_digests, strip_pictures
 
 _LOG = log.logger("images")
-_MAX_BYTES = 16 << 20
-"""Pictures cached in memory, so that not each job reads the store."""
+_MAX_BYTES = 16 << 20  # pictures cached in memory, so that not each job reads the store
 
 
 class WaitImages:
     """Pictures by digest. Those in a request are stored in its turn."""
 
     def __init__(self, table: ImageTable, clock: Clock) -> None:
-        self._table = table
-        self._clock = clock
+        self._table, self._clock = table, clock
         self._held: OrderedDict[str, bytes] = OrderedDict()
 
     def keep(self, until: Until) -> Until:

@@ -65,19 +65,11 @@ class JudgeBatches:
         """`targets`: where sources and windows are. `shares_answers`: whether waits of different agents share model
         calls. `keeps_pictures`: whether evaluators return a small picture of what they judged.
         """
-        self.pool = pool
-        self.sources = sources
+        self.pool, self.sources = pool, sources
         self.now = clock.monotonic_s
-        self.step = step
-        self.judges = judges
-        self.budgets = budgets
-        self.settle = settle
-        self.redaction = redaction
-        self.admission = admission
-        self.images = images
-        self.targets = targets
-        self._shares_answers = shares_answers
-        self.keeps_pictures = keeps_pictures
+        self.step, self.judges, self.budgets, self.settle = step, judges, budgets, settle
+        self.redaction, self.admission, self.images, self.targets = redaction, admission, images, targets
+        self._shares_answers, self.keeps_pictures = shares_answers, keeps_pictures
         self._open: dict[_BatchKey, _Batch] = {}
         self.in_hand: Counter[_BatchKey] = Counter()
         """Jobs that evaluators have, or had when they died, by key; ended ones are not counted."""
@@ -119,7 +111,6 @@ class JudgeBatches:
         self.in_hand[key] += 1
 
     def note_job_over(self, key: _BatchKey) -> None:
-        """Count a sent job of `key` as over."""
         self.in_hand[key] -= 1
         if not self.in_hand[key]:
             del self.in_hand[key]
@@ -144,8 +135,7 @@ class _Batch:
     """One future job: collects requests until it is dispatched."""
 
     def __init__(self, batches: JudgeBatches, key: _BatchKey) -> None:
-        self._batches = batches
-        self._key = key
+        self._batches, self._key = batches, key
         self._job_id = ""
         self.lane = key.lane
         self.display = display_of(key.source)

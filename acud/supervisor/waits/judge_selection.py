@@ -15,9 +15,7 @@ class JudgeSelection:
     """Selects judges by the settings and by what evaluators report of them. `keys`: of the backends, by name."""
 
     def __init__(self, settings: Settings, pool: EvaluatorPool, keys: Mapping[str, ApiKey]) -> None:
-        self._settings = settings
-        self._pool = pool
-        self._keys = keys
+        self._settings, self._pool, self._keys = settings, pool, keys
         self._had_ollama = False
 
     def effective_judge(self) -> str:

@@ -29,10 +29,7 @@ class LastPictures:
     """Has evaluators keep the newest frame of the targets of waits; the rings are held until then."""
 
     def __init__(self, pool: EvaluatorPool, sources: Sources, redaction: Redaction, loop: EventLoop) -> None:
-        self._pool = pool
-        self._sources = sources
-        self._redaction = redaction
-        self._loop = loop
+        self._pool, self._sources, self._redaction, self._loop = pool, sources, redaction, loop
 
     def take(self, active: ActiveWait, done: Done) -> None:
         """Call `done` in a later turn with the picture, or the reason for none; None if its target was not in view.
@@ -74,19 +71,16 @@ class _LastPicture:
         self._timer = loop.call_later(PATIENCE_S, lambda: self._end(Evidence(reason="no evaluator made it in time")))
 
     def build(self, job_id: str) -> Job | None:
-        """Return the job; None once the picture is no longer awaited."""
         return None if self._over else replace(self._job, job_id=job_id)
 
     def on_part(self, result: JobResult) -> None:
         """Do nothing: a single picture has no parts."""
 
     def on_result(self, result: JobResult) -> None:
-        """Pass on the picture, or why there is none."""
         kept = next((answered.evidence for answered in result.answered), None)
         self._end(kept or Evidence(reason=f"no picture: {result.reason or 'the evaluator kept none'}"))
 
     def on_lost(self, reason: str) -> None:
-        """Pass on why there is no picture."""
         self._end(Evidence(reason=f"no picture: {reason}"))
 
     def _end(self, evidence: Evidence) -> None:

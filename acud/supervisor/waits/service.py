@@ -58,8 +58,7 @@ from acud.waits.sentence_suggestions import suggest_call
 from acud.waits.sentences import NEEDS_VISION, with_meanings
 from acud.waits.validation import update_spec
 
-_LOOK_S = 5.0
-"""How long a call without time blocks at most for its one look."""
+_LOOK_S = 5.0  # how long a call without time blocks at most for its one look
 
 
 class Polled(NamedTuple):
@@ -75,10 +74,7 @@ class _EndPoll:
     """
 
     def __init__(self, polls: EndPolls, wait_id: str, done: Resume[Polled], fetched_s: float) -> None:
-        self._polls = polls
-        self._wait_id = wait_id
-        self.done = done
-        self.fetched_s = fetched_s
+        self._polls, self._wait_id, self.done, self.fetched_s = polls, wait_id, done, fetched_s
         self.timer: Timer | None = None
 
     def leave(self) -> None:
@@ -101,10 +97,7 @@ class EndPolls:
     """Calls that block for the end of a wait. The end answers them, and begins the wake."""
 
     def __init__(self, waits: Waits, loop: EventLoop, clock: Clock, wakes: Wakes) -> None:
-        self.waits = waits
-        self._loop = loop
-        self._clock = clock
-        self._wakes = wakes
+        self.waits, self._loop, self._clock, self._wakes = waits, loop, clock, wakes
         self._polls: dict[str, list[_EndPoll]] = {}
         self._held_until_s: dict[str, float] = {}
         """By wait with a polling client: the time by which that client asks again."""
@@ -162,14 +155,10 @@ class Waits:
         runtime.ended.add(self._polls.on_ended, Order.CORE)
         self._last_pictures = last_pictures
         self._active = runtime.active
-        self._journal = journal
-        self._loop = loop
-        self._clock = clock
-        self._settings = settings
+        self._journal, self._loop, self._clock, self._settings = journal, loop, clock, settings
         self._host = host_conditions
         self._limits = WaitLimits(settings.wait, runtime.active, clock)
-        self.armed = 0
-        """Number of waits created and armed, without those resumed after a restart."""
+        self.armed = 0  # number of waits created and armed, without those resumed after a restart
         self.is_stopping = False
         """Whether the daemon ends; the fleet then arms waits with `on_host_lost` = rearm on another host."""
         self._breaking: set[str] = set()
@@ -177,7 +166,6 @@ class Waits:
 
     @property
     def targets(self) -> TargetTracker:
-        """The targets of the live waits."""
         return self._runtime.targets
 
     # ---- requests --------------------------------------------------------------------------------------------------
@@ -352,7 +340,6 @@ class Waits:
         )
 
     def list_newest(self, request: WaitList) -> WaitListReply:
-        """Return the waits that match the request, newest first."""
         states = request.states or (tuple(WaitState) if request.ended else (WaitState.WATCHING,))
         of = OwnerFilter(request.tasks, request.displays)
         table = self._journal.store.waits
@@ -361,7 +348,6 @@ class Waits:
         return WaitListReply(infos, page.total, table.facets(states, of) if request.facets else None)
 
     def list_on_display(self, name: str) -> list[str]:
-        """Return the ids of the live waits that look at the display `name`."""
         return [active.wait_id for active in self._active.values() if active.display == name and not active.transient]
 
     def lost_hosts(self, display: str) -> tuple[str, ...] | None:
@@ -383,7 +369,6 @@ class Waits:
         return Counter(one.spec.task_id for one in live if one.spec.task_id)
 
     def end_task(self, task_id: str, reason: str) -> None:
-        """Cancel the live waits of a task that ended."""
         for active in [active for active in self._active.values() if active.spec.task_id == task_id]:
             if not active.ended:
                 self._runtime.step(active, happened.CancelRequested(self._clock.monotonic_s(), reason))

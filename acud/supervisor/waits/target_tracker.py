@@ -39,11 +39,9 @@ from acud.waits.tiles import TileHistory, from_bytes, parse_looks, subtract
 _LOG = log.logger("target_tracker")
 
 _MOST_NAMED = 4
-_SEARCH_S = 0.005
-"""One turn searches a terminal's text for a pattern for so long (seconds)."""
+_SEARCH_S = 0.005  # one turn searches a terminal's text for a pattern for so long (seconds)
 _PTY = "pty:"
-_JUST_S = 120.0
-"""Lines typed longer ago than this, with nothing since, are no echo for a wait that is armed now."""
+_JUST_S = 120.0  # lines typed longer ago than this, with nothing since, are no echo for a wait that is armed now
 PAUSED = unknown("paused", "its task is paused: nothing is judged until the task is active again")
 
 
@@ -62,16 +60,11 @@ class TargetTracker:
         widgets: WidgetRequests,
         loop: EventLoop,
     ) -> None:
-        self._active = active
-        self._watched_displays = watched_displays
-        self._sources = sources
+        self._active, self._watched_displays, self._sources = active, watched_displays, sources
         self._now = loop.now_s
-        self._step = step
-        self._sessions = sessions
+        self._step, self._sessions = step, sessions
         self._host = host_conditions
-        self._recovery = recovery
-        self._widgets = widgets
-        self._loop = loop
+        self._recovery, self._widgets, self._loop = recovery, widgets, loop
         self.opened_windows = OpenedWindows()
         self._unread: dict[str, deque[TerminalText]] = {}
         """By wait: texts of its terminal still to be searched for its patterns; the first is being searched."""
@@ -215,7 +208,6 @@ class TargetTracker:
         return [active for active in self._active.values() if active.spec.task_id == task_id and not active.ended]
 
     def end(self, active: ActiveWait) -> None:
-        """Stop watching anything for the wait."""
         if active.ended:
             self._blinded.pop(active.wait_id, None)
             self._recovery.let_go(active)

@@ -71,14 +71,8 @@ class WaitRuntime:
         active: ActiveWaits,
         judges: JudgeSelection,
     ) -> None:
-        self.judges = judges
-        self._wakes = wakes
-        self._journal = journal
-        self._loop = loop
-        self._clock = clock
-        self._settings = settings
-        self._pool = pool
-        self._sources = sources
+        self.judges, self._wakes, self._journal, self._loop = judges, wakes, journal, loop
+        self._clock, self._settings, self._pool, self._sources = clock, settings, pool, sources
         self.active = active
         baseline_recovery = BaselineRecovery(pool, sources.orphaned_rings, clock, self.step)
         self.targets = TargetTracker(
@@ -112,19 +106,14 @@ class WaitRuntime:
         self.deadlines = Deadlines(self.active, loop, clock, self._batches, self.step)
         self.recorded = Observers[Callable[[StoredWait], None]]()
         """Called with each wait as it is armed and as it ends, inside the transaction that stores that."""
-        self.ended = Observers[OnWaitEnd]()
-        """Called with each wait once its end is stored."""
-        self.first_verdicts: dict[str, Callable[[], None]] = {}
-        """By wait: called at its first verdict."""
-        self.ends = Tally()
-        """Waits that ended, by state."""
-        self.verdict_s = Histogram(SLOW_S)
-        """From the notice of the deciding change to the verdict."""
+        self.ended = Observers[OnWaitEnd]()  # called with each wait once its end is stored
+        self.first_verdicts: dict[str, Callable[[], None]] = {}  # by wait: called at its first verdict
+        self.ends = Tally()  # waits that ended, by state
+        self.verdict_s = Histogram(SLOW_S)  # from the notice of the deciding change to the verdict
 
     # ---- budgets ---------------------------------------------------------------------------------------------------
 
     def fund(self, task_id: str, budget: Budget) -> None:
-        """Set a task's budget."""
         self.budgets.fund(task_id, budget)
         self.judges_changed()
 
@@ -147,7 +136,6 @@ class WaitRuntime:
                 self.rebudget(other)
 
     def budget_status(self, active: ActiveWait) -> BudgetStatus:
-        """Return the status of the wait's budgets."""
         spending = is_charged(active, self.judges.judge_of(active.spec.judge))
         return self.budgets.budget_status(active) if spending else BudgetStatus()
 

@@ -36,11 +36,9 @@ from acud.waits.tiles import Grid, from_bytes
 from acud.waits.widgets import WidgetPlace
 
 _LOG = log.logger("widgets")
-_PAINTED_EACH_S = 0.2
-"""Changed places are sent no more often than this: widgets are read again there."""
+_PAINTED_EACH_S = 0.2  # changed places are sent no more often than this: widgets are read again there
 _MOST_SPOTS = 32
-_MOST_TILES = 1024
-"""Beyond so many places, or tiles of 16 px, the whole frame counts as changed."""
+_MOST_TILES = 1024  # beyond so many places, or tiles of 16 px, the whole frame counts as changed
 
 
 class _WidgetRequest(Struct):
@@ -75,10 +73,7 @@ class WidgetRequests:
         loop: EventLoop,
         step: Step,
     ) -> None:
-        self._active = active
-        self._pool = pool
-        self._watched_displays = watched_displays
-        self._loop = loop
+        self._active, self._pool, self._watched_displays, self._loop = active, pool, watched_displays, loop
         self._now = loop.now_s
         self._step = step
         self._asked: dict[str, _WidgetRequest] = {}
@@ -138,7 +133,6 @@ class WidgetRequests:
             del self._displays[asked.display]
 
     def read(self, active: ActiveWait) -> None:
-        """Have the wait's widgets read now."""
         asked = self._asked.get(active.wait_id)
         worker = self._displays[asked.display].worker if asked is not None else None
         if worker is not None:
@@ -203,7 +197,6 @@ class WidgetRequests:
     # ---- events of displays, frames and evaluators -----------------------------------------------------------------
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
-        """Send the changed window list of `watched`."""
         display = self._displays.get(watched.name)
         if display is None:
             return
