@@ -185,7 +185,7 @@ class RollingRestart:
         self._keeper.stop(child)
         await self._wait_until(lambda: child.process is None, _READY_S)
         self._pool.renew(worker)
-        await self._wait_until(lambda: _is_settled(worker), _READY_S)
+        await self._wait_until(lambda: worker.ready or worker.child.state is ChildState.FAILED, _READY_S)
         if not worker.ready:
             fault = f"evaluator {child.name} did not get ready again: {child.reason or 'it said nothing'}"
             raise Unavailable(fault, hint="acud logs --level error; the others were left alone")
@@ -196,10 +196,6 @@ class RollingRestart:
         end_s = self._loop.now_s() + within_s
         while not holds() and self._loop.now_s() < end_s:
             await sleep(self._loop, _RENEWAL_LOOK_S)
-
-
-def _is_settled(worker: Worker) -> bool:
-    return worker.ready or worker.child.state is ChildState.FAILED
 
 
 class SettingsReload:

@@ -60,7 +60,7 @@ class OrphanedRings:
 
     def _keep_newest(self, file: Path) -> None:
         """Keep `file` in place of an older ring of its source, if it has a frame."""
-        name, past = _parse_source(file), _read_ring(file)
+        name, past = file.name.rpartition(".")[0], _read_ring(file)
         self._epochs[name] = _parse_epoch(file)
         if past is None:
             file.unlink(missing_ok=True)
@@ -162,10 +162,6 @@ def _is_same(ring: Ring, slot: Slot, frame: int, tiles: int) -> bool:
     except FrameGone:
         return False
     return all(numbers[tile] <= frame for tile in bits(tiles))
-
-
-def _parse_source(file: Path) -> str:
-    return file.name.rpartition(".")[0]
 
 
 def _parse_epoch(file: Path) -> int:

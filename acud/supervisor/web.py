@@ -149,7 +149,7 @@ class Web(OptionalChild):
     def _bind(self) -> bool:
         """Bind the enabled ports that are not held yet; return whether one was bound."""
         took = False
-        for name, wanted in self._list_listeners():
+        for name, wanted in (("relay", self._endpoints), ("gateway", self._gateway)):
             if not wanted.enabled or name in self._fds:
                 continue
             before = self._faults.pop(name, None)
@@ -169,9 +169,6 @@ class Web(OptionalChild):
         self._end_sessions()
         _LOG_web.warning("web.port_foreign", port=self._gateway.port, **fault.facts)
         return Refused(fault.message + _ENDED, hint=fault.hint, **fault.facts)
-
-    def _list_listeners(self) -> tuple[tuple[str, ListenerSettings | WebSettings], ...]:
-        return (("relay", self._endpoints), ("gateway", self._gateway))
 
     def _build_options(self) -> WebOptions:
         """Return the options for the listeners that are bound now."""

@@ -37,7 +37,7 @@ def normalise_image(leaf: ScreenImage) -> ScreenImage:
             f"the image has {len(leaf.png)} bytes, more than {MAX_PNG_BYTES}", hint="cut out less of the screen"
         )
     width, height = _read_size(leaf.png)
-    return replace(leaf, digest=_compute_digest(leaf.png), width=width, height=height)
+    return replace(leaf, digest=hashlib.sha256(leaf.png).hexdigest()[:32], width=width, height=height)
 
 
 def strip_pictures(until: Until) -> tuple[Until, dict[str, bytes]]:
@@ -61,10 +61,6 @@ def strip_pictures(until: Until) -> tuple[Until, dict[str, bytes]]:
 def list_digests(until: Until) -> Iterator[str]:
     """Yield the digest of each picture that the condition names in its short form."""
     return (leaf.digest for leaf in leaves(until) if isinstance(leaf, ScreenImage))
-
-
-def _compute_digest(png: bytes) -> str:
-    return hashlib.sha256(png).hexdigest()[:32]
 
 
 def _read_size(png: bytes) -> tuple[int, int]:

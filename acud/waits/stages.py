@@ -61,12 +61,8 @@ def read_ahead(wait: Wait) -> dict[int, bool]:
 
 def _is_read_ahead(until: Until) -> bool:
     found = leaves(until)
-    nothing = {index: _judge_nothing(leaf) for index, leaf in enumerate(found)}
+    nothing = {index: (yes("") if isinstance(leaf, Text) and leaf.gone else no("")) for index, leaf in enumerate(found)}
     return all(isinstance(leaf, TextLeaf) for leaf in found) and evaluate(until, nothing).answer is not Answer.YES
-
-
-def _judge_nothing(leaf: object) -> Verdict:
-    return yes("") if isinstance(leaf, Text) and leaf.gone else no("")
 
 
 def note_later(wait: Wait, reading: LaterReading) -> Wait:

@@ -205,7 +205,7 @@ def _correct_for_libreoffice(place: WindowPlace, widget: WidgetAnswers, parent: 
 def _find_window(
     name: str, on_screen: Rect | None, in_window: Rect | None, own: Sequence[WindowInfo], *, is_whole: bool
 ) -> WindowInfo | None:
-    titled = [window for window in own if name and _one_line(window.title) == name]
+    titled = [window for window in own if name and " ".join(window.title.split()) == name]
     agreeing = [w for w in titled or own if on_screen is not None and _screen_scale(on_screen, w, is_whole=is_whole)]
     if found := next(iter(agreeing or titled), None):
         return found
@@ -213,10 +213,6 @@ def _find_window(
     box = on_screen or in_window
     fits = len(mains) == 1 and box is not None and _size_scale(box, mains[0], is_whole=is_whole)
     return mains[0] if fits else None
-
-
-def _one_line(title: str) -> str:
-    return " ".join(title.split())
 
 
 def _is_size(box: Rect, bounds: Rect) -> bool:

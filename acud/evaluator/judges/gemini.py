@@ -149,7 +149,7 @@ def _read_usage(reported: _GeminiUsage) -> TokenUsage:
 def _contents(request: ChatRequest) -> list[dict[str, Any]]:
     """Return the conversation with roles in turn; answers of tools are the user's."""
     last = last_user(request.messages)
-    pictures = [_image(one.base64) for one in request.pictures]
+    pictures = [{"inlineData": {"mimeType": "image/jpeg", "data": one.base64}} for one in request.pictures]
     names = {call.call_id: call.name for message in request.messages for call in message.calls}
     told: list[dict[str, Any]] = []
     for index, message in enumerate(request.messages):
@@ -183,10 +183,6 @@ def _read_call(number: int, part: _GeminiPart) -> ChatCall:
     call = part.function_call
     assert call is not None, "the caller chose parts that have one"
     return ChatCall(call.id or f"call_{number}", call.name, bytes(call.args).decode(), part.thought_signature)
-
-
-def _image(data: str) -> dict[str, Any]:
-    return {"inlineData": {"mimeType": "image/jpeg", "data": data}}
 
 
 def _declare_tool(tool: ChatTool) -> dict[str, Any]:

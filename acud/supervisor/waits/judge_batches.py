@@ -290,7 +290,7 @@ class _Batch:
                 memoed=frozenset(answer.index for answer in answers if answer.source == "memo"),
                 gated=answered.gated if answered is not None else False,
                 evidence=answered.evidence if answered is not None else None,
-                retry_after_s=_retry_after_s(answers),
+                retry_after_s=min((one.retry_after_s for one in answers if one.retry_after_s > 0), default=0.0),
                 heard=source.frame if source is not None and source.epoch == result.epoch else -1,
                 later=answered.later if answered is not None else {},
             ),
@@ -323,7 +323,3 @@ class _Batch:
     def _step_all(self, event: Callable[[ActiveWait, JobRequest], happened.WaitEvent]) -> None:
         for active, request in list(self.entries.values()):
             self._batches.step(active, event(active, request))
-
-
-def _retry_after_s(answers: tuple[LeafAnswer, ...]) -> float:
-    return min((one.retry_after_s for one in answers if one.retry_after_s > 0), default=0.0)
