@@ -126,10 +126,7 @@ core, mostly for waking up them and the supervisor."""
 _NICE = {"evaluator": 5, "recorder": 5}
 _NICE_OTHERS = 2
 """How far children stand behind the supervisor in the run queue, so that no load of theirs delays its deadlines."""
-_TURN_S = 0.002
-"""One turn receives messages for at most this time (seconds), so that the effects of the first of many are committed
-before the last one is read.
-"""
+_TURN_S = 0.002  # of receiving messages, so that effects of the first of many are committed before the last is read
 _LAST_WORDS = 10_000  # messages of children received at once; a child's queue holds 1,000
 _FORKED = {"acud.capture": True, "acud.evaluator": False}
 """Modules with many processes, which are forked from one that has imported everything; and whether that one stays:
@@ -145,7 +142,8 @@ class ChildKeeper:
     """Owns the `children` socket and every child process.
 
     `stderr` is the log file that children write to. Nothing here blocks: ends arrive as readable pidfds.
-    `forks`: captures and evaluators are forked (`fork_server`); this process must then be a subreaper.
+    `forks`: captures and evaluators are forked (`fork_server`); this process must then be a subreaper. `known_pids`: of
+    processes that other parts of the supervisor reap.
     """
 
     def __init__(
@@ -159,7 +157,6 @@ class ChildKeeper:
         forks: bool = False,
         known_pids: Callable[[], set[int]],
     ) -> None:
-        """`known_pids`: of processes that other parts of the supervisor reap."""
         self._socket, self._loop = socket, loop
         self._now = loop.now_s
         self._settings, self._stderr, self._endpoint = settings, stderr, endpoint
@@ -274,9 +271,7 @@ class ChildKeeper:
             self._end_untrusted(child, fault)
 
     def _end_untrusted(self, child: Child, fault: AcudError) -> None:
-        """Kill a child that sent something impossible, and ignore its further messages; it is restarted like any that
-        died.
-        """
+        """Kill a child that sent something impossible, and ignore its further messages; it is then restarted."""
         child.is_untrusted = True
         _LOG.warning("child.malformed", child=child.name, fault=fault.message)
         self.kill(child, f"it said what cannot be and was killed: {fault.message}")
@@ -332,8 +327,9 @@ class ChildKeeper:
             self._handle_end(child, reason)
 
     def _execute(self, child: Child) -> None:
+        command = [sys.executable, "-m", child.module]
         process = subprocess.Popen(
-            [sys.executable, "-m", child.module],
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=self._stderr,
@@ -380,9 +376,8 @@ class ChildKeeper:
         code = reap(child.process)
         self.receive_all()  # its last messages may still be queued
         self._close(child)
-        self._handle_end(
-            child, child.ending or (child.fault.message if child.fault is not None else _describe_end(code))
-        )
+        reported = child.fault.message if child.fault is not None else ""
+        self._handle_end(child, child.ending or reported or _describe_end(code))
 
     def _handle_end(self, child: Child, reason: str) -> None:
         child.reason = reason
@@ -450,7 +445,7 @@ class ChildKeeper:
         child.unserved_s = max(0.0, min(queued_s - before_s, now_s - from_s))
 
     def _is_excused(self, child: Child) -> bool:
-        """Whether an idle `child` is late only as it waits for a processor: a loaded machine is not a hung child."""
+        """Return whether an idle `child` is late only as it waits for a processor: a loaded machine, no hung child."""
         late_s = self._now() - child.silent_from_s
         return late_s <= self.patience_s(child) and waits_for_machine(child.pid)
 
@@ -469,15 +464,16 @@ class ChildKeeper:
 
     def patience_s(self, child: Child) -> float:
         """Return for how long `child` may be silent; a starting one has its own deadline."""
-        starting = child.state is ChildState.STARTING
-        return self._settings.child_start_s if starting else self._settings.child_silent_s
+        is_starting = child.state is ChildState.STARTING
+        return self._settings.child_start_s if is_starting else self._settings.child_silent_s
 
     def _reap_orphans(self) -> None:
         # We are a subreaper and inherit helpers of dead session buses. Peek first, so that no Popen loses its status.
         if any(server.has_pending for server in self.forking.values()):
             return  # a forked child may have ended before its pid is known
         # Not the slots: of two children of one name, one may still be ending.
-        ours = {child.pid for child in self._children.values()} | self._known_pids() | self._forker_pids
+        ours = {child.pid for child in self._children.values()} | self._known_pids()
+        ours |= {server.pid for server in self.forking.values()}
         while True:
             try:
                 found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -486,10 +482,6 @@ class ChildKeeper:
             if found is None or found.si_pid in ours:
                 return
             os.waitpid(found.si_pid, os.WNOHANG)
-
-    @property
-    def _forker_pids(self) -> set[int]:
-        return {server.pid for server in self.forking.values()}
 
     def _kill(self, child: Child) -> None:
         if child.process is not None:

@@ -165,10 +165,7 @@ class FreshFrameResolver:
             await Callback[None](partial(self._window_list_ready.when_known, watched))
         terminal: Verdict | int | None = None
         if target.pty:
-            name, survey = await self._survey(target.pty)
-            terminal = find_window(name, survey, watched.windows)
-            if isinstance(terminal, Verdict) and terminal.code == "session_missing":
-                raise unknown_session(name, survey, watched.windows)
+            terminal = await self._find_terminal(target.pty, watched)
             display = self._sources.by_name.get(watched.name)
             if display is None or not display.up:
                 raise DisplayDown(f"display {watched.name} went away", hint="acud display list")
@@ -198,12 +195,15 @@ class FreshFrameResolver:
 
     async def check_session(self, target: Target, watched: WatchedDisplay) -> None:
         """Raise NotFound if `target` is a terminal session that does not exist, listing the others."""
-        if not target.pty:
-            return
-        name, survey = await self._survey(target.pty)
-        where = find_window(name, survey, watched.windows)
-        if isinstance(where, Verdict) and where.code == "session_missing":
+        if target.pty:
+            await self._find_terminal(target.pty, watched)
+
+    async def _find_terminal(self, pty: str, watched: WatchedDisplay) -> Verdict | int:
+        name, survey = await self._survey(pty)
+        found = find_window(name, survey, watched.windows)
+        if isinstance(found, Verdict) and found.code == "session_missing":
             raise unknown_session(name, survey, watched.windows)
+        return found
 
     async def _await_source(self, target: Target, watched: WatchedDisplay, source: str, for_s: float) -> None:
         """Wait until the source comes, or the target is elsewhere."""

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from acud.base import log
 from acud.base.errors import Refused
 from acud.config import Settings, http_listeners
-from acud.config.http_listeners import ListenerSettings, WebSettings, taken_by_another
+from acud.config.http_listeners import taken_by_another
 from acud.process.event_loop import EventLoop
 from acud.process.systemd_notify import SystemdNotifier
 from acud.protocol.bootstrap import WebOptions

@@ -17,8 +17,8 @@ from acud.waits.effects import JobKind
 from acud.waits.events import FrameSeen
 from acud.waits.lifecycle import has_ended
 from acud.waits.local_answers import list_quiet_spans
+from acud.waits.look_turns import make_basis, open_turns
 from acud.waits.model import Wait
-from acud.waits.planner import make_basis, open_turns
 from acud.waits.view_state import MARKS, ChangeMark, ViewState
 from acud.waits.view_updates import apply_frame
 

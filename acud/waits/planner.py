@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.types import (
@@ -18,8 +17,6 @@ from acud.types import (
     Criteria,
     GateKind,
     HostLeaf,
-    JudgeName,
-    PixelLeaf,
     TileLeaf,
     Verdict,
     Widget,
@@ -27,7 +24,7 @@ from acud.types import (
     unknown,
 )
 from acud.waits.absence import add_pending_yes
-from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED, evaluate, may_ask_model, open_leaves
+from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED, evaluate
 from acud.waits.effects import (
     FrameRateDemand,
     GrabRequest,
@@ -41,35 +38,13 @@ from acud.waits.effects import (
     WaitEffect,
 )
 from acud.waits.lifecycle import Outcome, fail, resolve, resolve_without_picture, time_out
-from acud.waits.local_answers import (
-    find_quiet_start,
-    is_of_moment,
-    is_text_leaf,
-    judge_again_on,
-    judge_now,
-    list_quiet_spans,
-    note_of,
-    read_at,
-)
-from acud.waits.model import Coverage, JudgeState, PendingPicture, PendingYes, Wait
-from acud.waits.schedule import (
-    EVIDENCE_PRIORITY,
-    IDENTITY_PRIORITY,
-    LookTurn,
-    fps_wanted,
-    judgement_priority,
-    list_turns,
-    next_gap,
-)
+from acud.waits.local_answers import find_quiet_start, is_of_moment, is_text_leaf, judge_again_on, note_of, read_at
+from acud.waits.look_turns import PlanBasis, is_read, make_basis, open_turns
+from acud.waits.model import PendingPicture, PendingYes, Wait
+from acud.waits.schedule import EVIDENCE_PRIORITY, IDENTITY_PRIORITY, LookTurn, fps_wanted, judgement_priority, next_gap
 from acud.waits.stages import read_ahead
 from acud.waits.view_state import ViewState
 
-MOST_FLIGHTS = 2
-"""Judge calls in flight: the second keeps a slow judge from holding back newer pixels."""
-MOST_READINGS = 4
-"""The same where OCR and the image search answer everything: they are free, and what comes and goes during a reading is
-read later.
-"""
 FRESH_S = 0.25
 """A grab this young shows the display as it is; a yes on quiet needs one, or a dead capture would look quiet."""
 REGRAB_S = 2.0
@@ -81,22 +56,6 @@ LAST_PICTURE_S = 2.0
 _LACK = "not judged: "
 EVIDENCE_PATIENCE_S = 10.0
 """The longest time that a yes is held back for its picture."""
-
-
-class PlanBasis(Struct):
-    """What a plan starts from; no step changes it.
-
-    `verdicts`: known without a judge. `asked`: the leaves to ask a judge about. `quiet`: the leaves that ask for quiet,
-    with its length in seconds. `turns`: cached for `judge_state`, the one part of a wait that they depend on and steps
-    change.
-    """
-
-    at: float
-    verdicts: dict[int, Verdict]
-    asked: frozenset[int]
-    quiet: tuple[tuple[int, float], ...]
-    judge_state: JudgeState | None = None
-    turns: list[LookTurn] = []
 
 
 def plan(wait: Wait, at: float) -> Outcome:
@@ -115,12 +74,6 @@ def plan(wait: Wait, at: float) -> Outcome:
             effects += more
             break
     return wait, tuple(effects)
-
-
-def make_basis(wait: Wait, at: float) -> PlanBasis:
-    """Return what is known of the wait's condition at `at`."""
-    verdicts = judge_now(wait)
-    return PlanBasis(at, verdicts, open_leaves(wait.until, verdicts), tuple(list_quiet_spans(wait)))
 
 
 def _update_note(wait: Wait, now: PlanBasis) -> Outcome:
@@ -367,76 +320,6 @@ def _note_look(wait: Wait, changing: bool, at: float) -> Wait:
     return replace(wait, judge_state=replace(judge_state, last_look=at, gap_s=gap))
 
 
-def open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookTurn]:
-    """Return the turns that may be taken; none judges while enough judgements, or a confirming one, are in flight."""
-    if now.judge_state is not wait.judge_state:
-        now.judge_state, now.turns = wait.judge_state, _list_open_turns(wait, view_state, now)
-    return now.turns
-
-
-def _list_open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookTurn]:
-    in_flight = wait.in_flight(JobKind.JUDGE)
-    # Before its deadline a wait must know the newest frame, which evaluators read before older ones.
-    most = MOST_READINGS + wait.is_near_end if _is_read(wait, now.asked) else MOST_FLIGHTS
-    full = len(in_flight) >= most
-    confirm_at = wait.judge_state.confirm_at
-    confirming = confirm_at is not None and any(flight.at >= confirm_at for flight in in_flight)
-    since = None if full else _find_unjudged_since(wait, view_state, now)
-    pause_end = None if since is None else _find_pause_end(wait, view_state)
-    found = list_turns(wait, view_state.grabbed_at, since, pause_end=pause_end)
-    return [turn for turn in found if not ((turn.judge or turn.hard) and (full or confirming))]
-
-
-def _is_read(wait: Wait, asked: frozenset[int]) -> bool:
-    """Return whether evaluators answer all asked leaves without a vision judge."""
-    found = (wait.leaves[index] for index in asked)
-    return wait.spec.judge == JudgeName.OCR or all(isinstance(o, PixelLeaf) and not may_ask_model(o) for o in found)
-
-
-def _find_unjudged_since(wait: Wait, view_state: ViewState, now: PlanBasis) -> float | None:
-    """Return since when there may be pixels unjudged for the asked leaves; None when there are none.
-
-    A local answer that turned asks anew about the same pixels: then return the start of the last judgement.
-    """
-    covers = _list_covers(wait)
-    answers = {index: verdict.answer for index, verdict in now.verdicts.items()}
-    frames = [c.frame for c in covers if c is not None]
-    fitting = [c.frame for c in covers if c is not None and now.asked <= c.asked and answers == c.known]
-    if max(fitting, default=-1) >= view_state.touched_frame:
-        return None
-    pixels_known = max(frames, default=-1) >= view_state.touched_frame
-    return wait.last_judgement_start if pixels_known else view_state.touched_since(max(frames, default=-1))
-
-
-def has_unjudged(wait: Wait, at: float, shown_at: float) -> bool:
-    """Return whether, at `at`, pixels that the target may have shown at `shown_at` are still to be judged."""
-    view_state, now = wait.in_view, make_basis(wait, at)
-    if view_state is None or wait.pending is not None or wait.failing is not None or not now.asked:
-        return False
-    since = _find_unjudged_since(wait, view_state, now)
-    return since is not None and since <= shown_at
-
-
-def _list_covers(wait: Wait) -> list[Coverage | None]:
-    return [wait.judge_state.cover, *(make_coverage(f.request, f.frame) for f in wait.in_flight(JobKind.JUDGE))]
-
-
-def _find_pause_end(wait: Wait, view_state: ViewState) -> float | None:
-    """Return until when the changes after the newest judged frame may wait; None where they may not."""
-    if not wait.judge_state.restless.is_known:
-        return None
-    judged = max((cover.frame for cover in _list_covers(wait) if cover is not None), default=-1)
-    if not wait.paces_restless or judged >= view_state.touched_frame:
-        return None
-    return wait.judge_state.restless.find_pause_end(view_state, judged, wait.last_judgement_start)
-
-
-def make_coverage(due: JobRequest, frame: int) -> Coverage:
-    """Return what a job on `frame` covers."""
-    answers = {index: verdict.answer for index, verdict in due.known.items()}
-    return Coverage(frame, frozenset(want.index for want in due.asks), answers)
-
-
 def _make_judge_request(wait: Wait, view_state: ViewState, now: PlanBasis, force: bool) -> JobRequest:
     remembers = wait.spec.policy.cadence is not Cadence.FIXED and wait.gate is not GateKind.NONE
     wants = tuple(
@@ -452,7 +335,7 @@ def _make_judge_request(wait: Wait, view_state: ViewState, now: PlanBasis, force
         keep_evidence=wait.judge_state.yeses + 1 >= wait.spec.policy.confirm,
         force=force,
         local=bool(wait.budget_status.spent),
-        ahead=read_ahead(wait) if _is_read(wait, now.asked) and wait.in_flight(JobKind.JUDGE) else {},
+        ahead=read_ahead(wait) if is_read(wait, now.asked) and wait.in_flight(JobKind.JUDGE) else {},
     )
 
 

@@ -12,8 +12,8 @@ from acud.waits.effects import BaselineTaken, EvaluationRecord, JobKind, WaitEff
 from acud.waits.events import JobDispatched, JobDone, JobLost
 from acud.waits.lifecycle import Outcome, count_overtaken, resolve_without_picture
 from acud.waits.local_answers import judge_locally_on
+from acud.waits.look_turns import make_coverage
 from acud.waits.model import JobInFlight, JudgeState, LaterReading, PendingPicture, PendingYes, VerdictCache, Wait
-from acud.waits.planner import make_coverage
 from acud.waits.presence import collect_seen, doubt_absences, note_places
 from acud.waits.restless_area import RestlessArea
 from acud.waits.schedule import next_backoff

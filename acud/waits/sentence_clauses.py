@@ -20,12 +20,12 @@ from acud.types import (
     WidgetState,
     WindowTitle,
 )
+from acud.types.conditions.host import MOST_PID
 from acud.types.conditions.widget import OPPOSITE_STATES
 from acud.waits.sentence_grammar import grammar
 from acud.waits.sentence_phrase import Phrase
 
 _MOST_LABEL = 2
-_MOST_PID = 4_194_304
 
 
 class Clause:
@@ -84,7 +84,7 @@ def _read_file(clause: Clause) -> Until | None:
 
 def _read_process(clause: Clause) -> Until | None:
     pid = int(clause.words["pid"])
-    return ProcessExit(pid) if 0 < pid <= _MOST_PID else None
+    return ProcessExit(pid) if 0 < pid <= MOST_PID else None
 
 
 def _read_stable(clause: Clause) -> Until | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from acud.types import AllOf, AnyOf, Then, Until
 from acud.waits.sentence_clauses import read_clause
@@ -19,6 +20,7 @@ _LATER = re.compile(r"[,;]? (?:and )?(?:then|after that|afterwards)(?:,? (?:wait
 _IT = re.compile(r"(?:it|that) ")
 
 
+@lru_cache(maxsize=64)  # a new wait needs its meaning, and then words for it
 def read_sentence(sentence: str) -> Until | None:
     """Return the condition that `sentence` means, None if that is not certain."""
     phrase = Phrase.from_sentence(sentence)

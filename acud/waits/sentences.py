@@ -41,14 +41,10 @@ def meaning_notes(until: Until, judge: str) -> Iterator[str]:
 
 def _find_meaning(whole: Until, leaf: Leaf) -> Until | None:
     """Return the meaning of a sentence in `whole` (a sequence only as the whole); None for other leaves."""
-    meant = meaning(leaf.criteria) if isinstance(leaf, Criteria) else None
+    meant = read_sentence(leaf.criteria) if isinstance(leaf, Criteria) else None
     if isinstance(meant, Then):
         return meant if leaf is whole else None
     if meant is None or not isinstance(leaf, Criteria):
         return None
     words = leaf.criteria  # for a model, where the number cannot be read
     return map_leaves(meant, lambda one: replace(one, sentence=words) if isinstance(one, ScreenNumber) else one)
-
-
-def meaning(sentence: str) -> Until | None:
-    return read_sentence(sentence)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.types import Answer, Change, Evidence, Text, TextLeaf, Then, Until, Verdict, no, yes
+from acud.types import Answer, Change, Evidence, Text, TextLeaf, Then, Until, no, yes
 from acud.waits.anew import count_anew, describe_presence
 from acud.waits.baselines import make_token
 from acud.waits.blinks import BlinkWatch

@@ -19,7 +19,7 @@ from acud.supervisor.terminal_sessions import tmux
 from acud.types import Rect, picture_views
 from acud.types.chat import ChatCall, ChatMessage
 from acud.waits import baselines
-from acud.waits.sentences import meaning
+from acud.waits.sentence_joints import read_sentence
 from acud.waits.targets import parse_target
 from acud_cli import logs, options
 from tests.fuzz.decoder import Decoder, of_text
@@ -36,7 +36,7 @@ def _coordinates(text: str) -> None:
 
 
 def _calls(text: str) -> None:
-    claude.meaning(ChatReply(text, (ChatCall("a", "computer", text),)), _SIZE, "ABSENT")
+    claude.read_sentence(ChatReply(text, (ChatCall("a", "computer", text),)), _SIZE, "ABSENT")
     for name in ("do", "wait", "done", "escalate"):
         try:
             prompt.parse_decision(ChatCall("a", name, text))
@@ -111,7 +111,7 @@ WORDS = (
         "tool_calls", of_text(_calls), lambda: _of(['{"action": "left_click", "coordinate": [3, 4]}', '{"until": "x"}'])
     ),
     Decoder("instructions", of_text(lambda text: instructions.parse(text[:2000])), lambda: _of(_SENTENCES)),
-    Decoder("sentence_meanings", of_text(meaning), lambda: _of(['"Done" is visible', "the word 'x' is gone"])),
+    Decoder("sentence_meanings", of_text(read_sentence), lambda: _of(['"Done" is visible', "the word 'x' is gone"])),
     Decoder("tokens", of_text(_tokens), lambda: _of(_TOKENS)),
     Decoder("numbers", of_text(_numbers), lambda: _of(["1h30m", "-5", "10m", "Sun, 06 Nov 2044 08:49:37 GMT", "1e9"])),
     Decoder("scripts", of_text(_script), lambda: _of(['{"rules": [{"pixel": [1, 2, "#00ff00"]}], "fault": "hang"}'])),

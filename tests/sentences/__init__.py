@@ -38,7 +38,7 @@ from acud.types import (
     WindowTitle,
     number_condition,
 )
-from acud.waits.sentences import meaning
+from acud.waits.sentence_joints import read_sentence
 
 FOLDER = Path(__file__).parent
 
@@ -156,4 +156,4 @@ class Reading(NamedTuple):
 
 def readings(half: str) -> list[Reading]:
     """Return how each sentence of a half is read."""
-    return [Reading(one, meaning(one.words)) for one in sentences(half)]
+    return [Reading(one, read_sentence(one.words)) for one in sentences(half)]

@@ -13,6 +13,7 @@ from acud.protocol.web import Scope
 from acud.types import WindowInfo
 from acud.types.action_effects import ActionEffects
 from acud.types.actions import Action, Hold, Launch, Point, TypeText, WaitIdle
+from acud.types.conditions.host import MOST_PID
 
 
 class DesktopAction(Struct, frozen=True, tag="desktop_action", forbid_unknown_fields=True):
@@ -77,7 +78,7 @@ class LaunchStatus(Struct, frozen=True, tag="launch_status", forbid_unknown_fiel
     it launched since its start, and of the ended ones the last 256.
     """
 
-    pid: Annotated[int, Meta(ge=1, le=4_194_304)]
+    pid: Annotated[int, Meta(ge=1, le=MOST_PID)]
 
 
 class LaunchStatusReply(Struct, frozen=True, forbid_unknown_fields=True):

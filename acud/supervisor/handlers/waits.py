@@ -35,7 +35,7 @@ from acud.supervisor.coroutines import Callback
 from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
 from acud.supervisor.waits.creation import WaitCreation, check_host_lost, measure_from_now
-from acud.supervisor.waits.service import Polled
+from acud.supervisor.waits.end_polls import Polled
 from acud.supervisor.wakes import FETCH_S
 from acud.types import Change, Evidence, ScreenImage, ScreenNumber, Then, WaitInfo, WaitSpec
 from acud.types.tasks import ActionType

@@ -83,7 +83,7 @@ class WaitCreation:
             budget=request.budget,
             note=request.note,
         )
-        target = core.waits.targets.with_display(self.spec.target)
+        target = core.waits.targets.notes.with_display(self.spec.target)
         target = replace(target, opened_by=0) if in_opened else target
         self.spec = replace(self.spec, target=target, until=core.host_conditions.pin_to_now(self.spec.until))
         core.waits.check_judged(self.spec.until, self.spec.judge, force=request.force)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from acud.base.clock import Clock
 from acud.base.ids import new_id
-from acud.protocol.evaluation import Answered, Job, JobResult, LeafAnswer
+from acud.protocol.evaluation import Answered, Job, JobResult
 from acud.protocol.questions import Ask, LaterAsk, LeafAsk, View, display_of
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Source, Sources

@@ -19,9 +19,10 @@ from acud.supervisor.terminal_sessions.service import TerminalText
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits, Step
 from acud.supervisor.waits.baseline_recovery import BaselineRecovery
 from acud.supervisor.waits.opened_windows import OpenedWindows
+from acud.supervisor.waits.target_notes import TargetNotes
 from acud.supervisor.waits.widget_requests import WidgetRequests
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
-from acud.types import DisplayState, HostLeaf, Rect, Target, TextLeaf, Verdict, WindowInfo, screen_cover, unknown
+from acud.types import DisplayState, HostLeaf, Rect, TextLeaf, Verdict, WindowInfo, screen_cover, unknown
 from acud.types.actions import Point
 from acud.waits import baselines
 from acud.waits import events as happened
@@ -32,13 +33,12 @@ from acud.waits.frame_coalescing import MOST_BEHIND, ChangeBuffer, can_coalesce,
 from acud.waits.model import NO_DISPLAY
 from acud.waits.presence import judge_hidden_region
 from acud.waits.schedule import asks_quiet, ignores_blinking
-from acud.waits.targets import TargetLocation, find_titled_windows, judge_hidden_screen, locate, parse_window_id
+from acud.waits.targets import TargetLocation, judge_hidden_screen, locate
 from acud.waits.terminals import parse_session_name, search_lines
 from acud.waits.tiles import TileHistory, from_bytes, parse_looks, subtract
 
 _LOG = log.logger("target_tracker")
 
-_MOST_NAMED = 4
 _SEARCH_S = 0.005  # one turn searches a terminal's text for a pattern for so long (seconds)
 _PTY = "pty:"
 _JUST_S = 120.0  # lines typed longer ago than this, with nothing since, are no echo for a wait that is armed now
@@ -66,6 +66,7 @@ class TargetTracker:
         self._host = host_conditions
         self._recovery, self._widgets, self._loop = recovery, widgets, loop
         self.opened_windows = OpenedWindows()
+        self.notes = TargetNotes(watched_displays, host_conditions)
         self._unread: dict[str, deque[TerminalText]] = {}
         """By wait: texts of its terminal still to be searched for its patterns; the first is being searched."""
         self._histories: dict[str, tuple[tuple[int, int, str], TileHistory]] = {}
@@ -279,44 +280,6 @@ class TargetTracker:
         at = self.origin(source)
         return (found.crop or Rect(0, 0, source.width, source.height)).shift(at.x, at.y), bool(source.window_id)
 
-    def collect_notes(self, active: ActiveWait) -> list[str]:
-        """Return notes on the target for the caller: several windows that match, or one on another display."""
-        watched = self._watched_displays.by_name.get(active.display)
-        unread = self._host.explain_unknown(active.spec.until, watched) if watched is not None else []
-        if watched is None or not watched.windows_known:
-            return unread
-        named = active.spec.target.window
-        fitting = find_titled_windows(named, watched.windows) if named and parse_window_id(named) is None else []
-        notes = [
-            *unread,
-            *([_describe_choice(named, fitting, self.find(active).window_id)] if len(fitting) > 1 else []),
-        ]
-        others = self._displays_with(named) if named and not fitting and parse_window_id(named) is None else []
-        notes += [f"a window of that name is on {', '.join(others[:_MOST_NAMED])}: give its display"] if others else []
-        if watched.managed and not watched.is_used and active.spec.target.opened_by is None:
-            elsewhere = self._describe_elsewhere(active.display)
-            notes.append(f"display {active.display} is new and empty: no window is there{elsewhere}")
-        return notes
-
-    def with_display(self, target: Target) -> Target:
-        """Return a target of a titled window with its display, if only one display has such a window; else as it is.
-        Window ids do not identify the display.
-        """
-        if target.display or not target.window or parse_window_id(target.window) is not None:
-            return target
-        found = self._displays_with(target.window)
-        return replace(target, display=found[0]) if len(found) == 1 else target
-
-    def _displays_with(self, title: str) -> list[str]:
-        shown = self._watched_displays.by_name.values()
-        return [one.name for one in shown if one.state is DisplayState.UP and find_titled_windows(title, one.windows)]
-
-    def _describe_elsewhere(self, display: str) -> str:
-        others = [
-            one.name for one in self._watched_displays.by_name.values() if one.name != display and any(one.windows)
-        ]
-        return f"; there are windows on {', '.join(others[:_MOST_NAMED])}" if others else ""
-
     def point(self, active: ActiveWait) -> None:
         """Locate the wait's target again and notify its machine."""
         found = self.find(active)
@@ -516,11 +479,3 @@ def _typing_places(active: ActiveWait) -> tuple[str, ...]:
     """Return the display and the terminal where typing by acud concerns a wait."""
     pty = active.spec.target.pty
     return tuple(filter(None, (active.display, f"{_PTY}{parse_session_name(pty).name}" if pty else "")))
-
-
-def _describe_choice(named: str, fitting: list[WindowInfo], watched: int) -> str:
-    """Describe which of the windows that match a title is watched, and which are not."""
-    words = {window.window_id: f'window:{window.window_id:#x} "{window.title}"' for window in fitting}
-    others = [text for window, text in words.items() if window != watched][:_MOST_NAMED]
-    chosen = words.get(watched, "none of them")
-    return f'{len(fitting)} windows fit "{named}": {chosen} is watched, not {", ".join(others)}; name one by its id'

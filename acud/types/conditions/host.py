@@ -13,6 +13,8 @@ from acud.base.errors import InvalidRequest
 from acud.types.conditions.kind import Argument, ConditionKind, Refinement, SearchPattern, quote_words, strip_words
 from acud.types.displays import Seconds, ShortText
 
+MOST_PID = 4_194_304  # of Linux on 64-bit machines: PID_MAX_LIMIT of include/linux/threads.h
+
 
 class FileState(ConditionKind, frozen=True, tag="file", forbid_unknown_fields=True):
     """A file on the daemon's machine is there and complete, or, with `gone`, none is.
@@ -54,7 +56,7 @@ class ProcessExit(ConditionKind, frozen=True, tag="process", forbid_unknown_fiel
     it. 0: found out at arming; -1: no process had the number then, so it had ended.
     """
 
-    pid: Annotated[int, Meta(ge=1, le=4_194_304)]
+    pid: Annotated[int, Meta(ge=1, le=MOST_PID)]
     start_ticks: Annotated[int, Meta(ge=-1)] = 0
 
     is_of_machine: ClassVar[bool] = True
@@ -93,7 +95,7 @@ class NotificationText(ConditionKind, frozen=True, tag="notification", forbid_un
 def parse_pid(text: str) -> int:
     """Return the number of a process. Raises: InvalidRequest."""
     digits = text.strip()
-    if not (digits.isascii() and digits.isdigit() and 0 < int(digits[:8]) <= 4_194_304 and len(digits) < 8):
+    if not (digits.isascii() and digits.isdigit() and 0 < int(digits[:8]) <= MOST_PID and len(digits) < 8):
         raise InvalidRequest(f"{text[:40]!r} is no pid", hint="give the pid that launch returned")
     return int(digits)
 

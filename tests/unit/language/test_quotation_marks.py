@@ -9,7 +9,7 @@ from acud.features.grounding.description_parts import strip_lead_in
 from acud.features.grounding.visible_words import shown_words
 from acud.language.quotation_marks import CLOSING
 from acud.types import Text, number_condition, widget_condition
-from acud.waits.sentences import meaning
+from acud.waits.sentence_joints import read_sentence
 
 PAIRS = [(opening, closing) for opening, marks in CLOSING.items() for closing in marks]
 
@@ -17,7 +17,7 @@ PAIRS = [(opening, closing) for opening, marks in CLOSING.items() for closing in
 @pytest.mark.parametrize(("opening", "closing"), PAIRS)
 def test_waits_actions_and_descriptions_read_the_same_quotes(opening: str, closing: str) -> None:
     quoted = f"{opening}Free space{closing}"
-    assert meaning(f"{quoted} is visible") == Text("Free space")
+    assert read_sentence(f"{quoted} is visible") == Text("Free space")
     assert number_condition(f"{quoted} >= 5 GB").label == "Free space"
     widget = widget_condition(f"entry {quoted} = {opening}Ada's{closing}")
     assert (widget.role, widget.name, widget.value) == ("entry", "Free space", "Ada's")

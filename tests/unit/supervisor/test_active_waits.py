@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from acud.base.errors import NotFound
 from acud.store.waits import StoredWait
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
-from acud.supervisor.waits.service import EndPolls
+from acud.supervisor.waits.end_polls import EndPolls
 from acud.types import WaitState
 from acud.waits import machine
 from acud.waits.events import FrameSeen

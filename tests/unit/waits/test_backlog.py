@@ -6,7 +6,7 @@ from acud.types import Criteria, Text, no
 from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits.lifecycle import describe_asking, measure_backlog_s
-from acud.waits.planner import has_unjudged
+from acud.waits.look_turns import has_unjudged
 from tests.unit.waits.rig import Rig, spec
 
 

@@ -11,7 +11,7 @@ from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits.budget import BudgetAccount, BudgetStatus, check_budgets, find_exhausted_limit, with_cost
 from acud.waits.effects import JobKind
-from acud.waits.planner import MOST_FLIGHTS
+from acud.waits.look_turns import MOST_FLIGHTS
 from tests.unit.waits.rig import Rig, spec
 
 PLAIN, SEEN = Text("Done"), Criteria("the lamp is green")

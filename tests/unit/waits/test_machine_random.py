@@ -32,9 +32,9 @@ from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits.conditions import leaves
 from acud.waits.effects import JobKind
+from acud.waits.look_turns import MOST_FLIGHTS, MOST_READINGS
 from acud.waits.machine import step
 from acud.waits.model import JobInFlight
-from acud.waits.planner import MOST_FLIGHTS, MOST_READINGS
 from acud.waits.stages import count_stages, get_stage
 from tests.unit.waits.rig import GRID, Rig, spec
 

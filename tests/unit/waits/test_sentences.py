@@ -30,8 +30,9 @@ from acud.types import (
     number_condition,
 )
 from acud.waits.absence import asks_absence
+from acud.waits.sentence_joints import read_sentence
 from acud.waits.sentence_suggestions import suggest_call
-from acud.waits.sentences import meaning, meaning_notes, with_meanings
+from acud.waits.sentences import meaning_notes, with_meanings
 from tests.sentences import FOLDER, readings
 
 VISIBLE = [
@@ -169,14 +170,14 @@ OTHERS: list[tuple[str, Until]] = [
 
 @pytest.mark.parametrize("sentence", VISIBLE)
 def test_plainly_visible(sentence: str) -> None:
-    assert meaning(sentence) == Text("Done")
+    assert read_sentence(sentence) == Text("Done")
 
 
 @pytest.mark.parametrize("request_for", REQUESTS)
 def test_a_request_says_nothing_of_its_condition(request_for: str) -> None:
-    assert meaning(request_for.format('"Done" is visible')) == Text("Done")
-    assert meaning(request_for.format("the lamp is green")) is None
-    assert meaning(request_for.format('"Done" is visible in the left pane')) is None
+    assert read_sentence(request_for.format('"Done" is visible')) == Text("Done")
+    assert read_sentence(request_for.format("the lamp is green")) is None
+    assert read_sentence(request_for.format('"Done" is visible in the left pane')) is None
 
 
 @pytest.mark.parametrize("words", [
@@ -186,38 +187,38 @@ def test_a_request_says_nothing_of_its_condition(request_for: str) -> None:
 def test_the_time_of_a_sentence_grows_no_faster_than_its_length(words: str) -> None:
     def spent_s(length: int) -> float:
         began_s = time.process_time()
-        assert meaning("tell me when " + words * (length // len(words))) is None
+        assert read_sentence("tell me when " + words * (length // len(words))) is None
         return time.process_time() - began_s
 
-    meaning("the text")
+    read_sentence("the text")
     short_s, long_s = (min(spent_s(length) for _ in range(3)) for length in (4000, 40_000))
     assert long_s < 30 * short_s  # ten is linear, a hundred is quadratic
 
 
 @pytest.mark.parametrize("sentence", GONE)
 def test_plainly_gone(sentence: str) -> None:
-    assert meaning(sentence) == Text("Done", gone=True)
+    assert read_sentence(sentence) == Text("Done", gone=True)
 
 
 @pytest.mark.parametrize(("sentence", "number"), NUMBERS)
 def test_a_number_after_quoted_words_is_read(sentence: str, number: str) -> None:
-    assert meaning(sentence) == number_condition(number)
+    assert read_sentence(sentence) == number_condition(number)
 
 
 @pytest.mark.parametrize(("sentence", "meant"), OTHERS)
 def test_others(sentence: str, meant: Until) -> None:
-    assert meaning(sentence) == meant
+    assert read_sentence(sentence) == meant
 
 
 def test_anything_more_needs_a_judge_that_sees() -> None:
     hostile = (FOLDER / "hostile.txt").read_text(encoding="utf-8").splitlines()
     assert len(hostile) > 400
-    assert {one: meaning(one) for one in ("", *hostile) if meaning(one) is not None} == {}
+    assert {one: read_sentence(one) for one in ("", *hostile) if read_sentence(one) is not None} == {}
 
 
 def test_the_words_are_kept_as_quoted() -> None:
-    assert meaning('"Don\'t  PANIC" is visible') == Text("Don't PANIC")
-    assert meaning('"no longer visible" is visible') == Text("no longer visible")
+    assert read_sentence('"Don\'t  PANIC" is visible') == Text("Don't PANIC")
+    assert read_sentence('"no longer visible" is visible') == Text("no longer visible")
 
 
 def test_a_judge_that_is_named_gets_the_sentence() -> None:
@@ -290,7 +291,7 @@ def test_the_grammar_is_compiled_when_it_is_first_needed() -> None:
     ("the lamp is green", "--text 'WORDS THAT THE SCREEN SHOWS THEN'"),
 ])  # fmt: skip
 def test_what_is_not_read_is_answered_with_the_call_that_fits_best(sentence: str, call: str) -> None:
-    assert meaning(sentence) is None
+    assert read_sentence(sentence) is None
     assert suggest_call(sentence).startswith(f"acud wait {call}, or smart_wait ")
 
 
@@ -303,7 +304,7 @@ def test_what_is_not_read_is_answered_with_the_call_that_fits_best(sentence: str
     "two minutes without any change in the left pane", "the left pane is no longer still",
 ])  # fmt: skip
 def test_no_call_is_named_that_may_wait_for_the_opposite(sentence: str) -> None:
-    assert meaning(sentence) is None
+    assert read_sentence(sentence) is None
     assert suggest_call(sentence).startswith("acud wait --text 'WORDS THAT THE SCREEN SHOWS THEN', or ")
 
 
@@ -327,6 +328,6 @@ def test_the_call_of_the_tool_is_one_that_it_takes() -> None:
     assert suggest_call("the clock changes").endswith("smart_wait change=true")
     assert suggest_call("PID 77 and its children end").endswith("smart_wait process=77")
     window = suggest_call("the left window 'Export' has closed").partition("smart_wait criteria=")[2]
-    assert meaning(window.strip("'")) == WindowTitle("Export", gone=True)
+    assert read_sentence(window.strip("'")) == WindowTitle("Export", gone=True)
     every = {suggest_call(one.sentence.words).partition("smart_wait ")[2].partition("=")[0] for one in readings("work")}
     assert every <= {"text", "gone", "number", "window", "widget", "change", "stable", "file", "process", "criteria"}

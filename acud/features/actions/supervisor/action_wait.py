@@ -14,7 +14,7 @@ from acud.supervisor.core import Core
 from acud.supervisor.coroutines import Callback, Resume, first, sleep
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.creation import WaitCreation
-from acud.supervisor.waits.service import Polled
+from acud.supervisor.waits.end_polls import Polled
 from acud.supervisor.wakes import FETCH_S
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Policy, Stable, Target, TextLeaf, WaitInfo, WaitSpec, WaitState
