@@ -295,11 +295,9 @@ class ChildKeeper:
             self._begin(child)
 
     def _fork(self, child: Child) -> bool:
-        server = self.forking.get(child.module)
-        if server is None:
-            return False
-        generation = child.generation
-        return server.fork(self._build_bootstrap(child), lambda pid: self._on_born(child, generation, pid))
+        server, generation = self.forking.get(child.module), child.generation
+        order = self._build_bootstrap(child)
+        return server is not None and server.fork(order, lambda pid: self._on_born(child, generation, pid))
 
     def _on_born(self, child: Child, generation: int, pid: int) -> None:
         wanted = child.generation == generation and child.state is not ChildState.STOPPED
@@ -327,9 +325,8 @@ class ChildKeeper:
             self._handle_end(child, reason)
 
     def _execute(self, child: Child) -> None:
-        command = [sys.executable, "-m", child.module]
         process = subprocess.Popen(
-            command,
+            [sys.executable, "-m", child.module],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=self._stderr,
