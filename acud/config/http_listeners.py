@@ -72,7 +72,6 @@ class WebSettings(Struct, frozen=True, forbid_unknown_fields=True):
     metrics_open: bool = False
     session_days: Annotated[float, Meta(gt=0, le=365)] = 14.0
     max_connections: Annotated[int, Meta(ge=8, le=900)] = 400
-    max_connections_per_address: Annotated[int, Meta(ge=8, le=900)] = 150
     live_streams: Annotated[int, Meta(ge=1, le=400)] = 64
     live_streams_per_pass: Annotated[int, Meta(ge=1, le=400)] = 24
     live_hides: Literal["remote", "always"] = "remote"

@@ -45,7 +45,6 @@ class NotifySettings(Struct, frozen=True, forbid_unknown_fields=True):
         ),
     ] = "mailto:acud@localhost"
     push_services: tuple[PushService, ...] = PUSH_SERVICES
-    push_ttl_s: Annotated[int, Meta(ge=0, le=2_419_200)] = 3600
 
     @property
     def wanted(self) -> bool:

@@ -17,6 +17,7 @@ from acud.protocol.push import PushTarget, is_service, origin_of
 
 _GONE = frozenset({404, 410})
 """RFC 8030, 7.3: the subscription has ended."""
+_TTL_S = 3600  # a push service keeps a notification so long for a browser that is not reachable
 _GOOD_S = 12 * 3600
 """RFC 8292 allows a day."""
 
@@ -61,7 +62,7 @@ class PushSender:
             "authorization": build_authorization(self._key, origin_of(target.endpoint), self._settings.push_contact),
             "content-encoding": "aes128gcm",
             "content-type": "application/octet-stream",
-            "ttl": str(self._settings.push_ttl_s),
+            "ttl": str(_TTL_S),
             "urgency": "high" if urgent else "normal",
         }
 

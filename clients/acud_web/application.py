@@ -27,6 +27,8 @@ from acud_web.route_table import Row, route
 _SERVED: tuple[Row, ...] = (*pages.ROUTES, *api.ROUTES, *live.ROUTES, *tools.ROUTES)
 ROWS: tuple[Row, ...] = (*_SERVED, *document.rows(_SERVED, api.OPERATIONS))
 """Every route of the gateway, with the scope it needs; a test tries each with every kind of access token."""
+_PER_ADDRESS = 150
+"""The most connections from one address: all connections of this machine are from one."""
 _ROUTERS: dict[str, tuple[Sequence[Row], ErrorFormat]] = {
     GATEWAY.table: (ROWS, GATEWAY_ERRORS),
     ENDPOINTS.table: (http_endpoints.ROWS, ENDPOINT_ERRORS),
@@ -97,6 +99,6 @@ def _server(app: RequestFilter, listener: Listener) -> Server:
     wanted = listener.settings
     if not isinstance(wanted, WebSettings):
         return Server(app, listener.socket, CONNECTIONS)
-    limit = ConnectionLimit(wanted.max_connections, wanted.max_connections_per_address)
+    limit = ConnectionLimit(wanted.max_connections, _PER_ADDRESS)
     most = wanted.max_connections + 1  # the limit's own refusal comes first, and makes room
     return Server(app, listener.socket, most, limit, websockets=True, certificate=listener.certificate)

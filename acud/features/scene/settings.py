@@ -14,7 +14,4 @@ class SceneSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     ocr_ttl_s: Positive = 30
     ax_max_age_s: Positive = 5
-    active_hz: Annotated[float, Meta(gt=0, le=10)] = 4.0
-    idle_hz: Annotated[float, Meta(gt=0, le=10)] = 1.0
-    idle_after_s: Positive = 2
     kept: Annotated[int, Meta(ge=1, le=256)] = 16

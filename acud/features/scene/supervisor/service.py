@@ -242,6 +242,9 @@ class _JointLook:
 
 
 _LOG = log.logger("scene")
+_ACTIVE_HZ = 4.0  # how often a subscribed display is looked at while it changes
+_IDLE_HZ = 1.0  # the same once it has not changed for a while; what did not change is not read again
+_IDLE_AFTER_S = 2.0
 _CONSUMER = "scene"
 
 
@@ -313,7 +316,7 @@ class SceneSubscriptions:
             source = self._sources.by_name.get(watched.name)
             wanted = self._is_wanted(watched.name)
             if source is not None:
-                self._sources.want(source, _CONSUMER, self._settings.active_hz if wanted else 0.0)
+                self._sources.want(source, _CONSUMER, _ACTIVE_HZ if wanted else 0.0)
             if wanted and watched.name not in self._paces:
                 self._paces[watched.name] = _Pace()
                 self._schedule_look(watched, changed=True)
@@ -340,7 +343,7 @@ class SceneSubscriptions:
             return
         if pace.timer is not None:
             pace.timer.cancel()
-        hz = self._settings.active_hz if changed else self._settings.idle_hz
+        hz = _ACTIVE_HZ if changed else _IDLE_HZ
         at_s = max(self._now(), self._scenes.reader(watched).begun_s + 1 / hz)
         pace.timer = self._loop.call_at(at_s, lambda: self._look(watched))
 
@@ -348,7 +351,7 @@ class SceneSubscriptions:
         pace = self._paces.get(watched.name)
         if pace is None or self._watched_displays.by_name.get(watched.name) is not watched:
             return
-        resting = self._now() - pace.changed_s > self._settings.idle_after_s
+        resting = self._now() - pace.changed_s > _IDLE_AFTER_S
         mode = SceneMode.IDLE if resting else SceneMode.ACTIVE
         self._scenes.look([watched], mode).begin(partial(self._look_again, watched))
 
