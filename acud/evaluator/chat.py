@@ -32,9 +32,8 @@ class ChatTurn(NamedTuple):
 
 
 async def think(ask: ThinkAsk, shot: ViewPixels | None, context: EvaluatorContext) -> ChatTurn:
-    """Return the model's turn; its `code` is set when the model was not asked or did not answer.
-
-    `shot` None: there is nothing to see, and `ask` wants no picture.
+    """Return the model's turn; its `code` is set when the model was not asked or did not answer. `shot` None: there is
+    nothing to see, and `ask` wants no picture.
     """
     backend = context.judges.judge(ask.backend)
     if not isinstance(backend, Model):

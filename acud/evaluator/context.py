@@ -141,7 +141,6 @@ class EvaluatorContext:
 
     async def read_look(self, shot: ViewPixels, job: Job) -> ViewPixels:
         """Return `shot`, or the newest frame of its job, with its text; `shot` as it is where no engine reads it.
-
         Raises: FrameGone when a newer frame of the view was read meanwhile.
         """
         if self._text is None:

@@ -44,10 +44,8 @@ _DARK_GROUND = 110  # mean luma below which the ground counts as dark
 
 
 def place_labels(boxes: Sequence[Rect], sizes: Sequence[tuple[int, int]], width: int, height: int) -> list[Rect]:
-    """Return where the label of each of `boxes` goes, given its size, inside a `width` x `height` picture.
-
-    Small boxes choose first; the same input gives the same answer. A label wider or higher than the picture starts at
-    its edge.
+    """Return where the label of each of `boxes` goes, given its size, inside a `width` x `height` picture. Small boxes
+    choose first; the same input gives the same answer. A label wider or higher than the picture starts at its edge.
     """
     cost = _measure_cost(boxes, width, height)
     chosen: dict[int, Rect] = {}

@@ -83,9 +83,8 @@ def _write_view(view: EncodedView, directory: Path) -> Evidence:
 
 
 def write_picture(shot: ViewPixels, ask: PictureAsk, path: Path) -> tuple[int, int]:
-    """Write `shot` to the new file `path` in the form of `ask`; return the picture's (width, height).
-
-    Raises: Unavailable when the disk refuses.
+    """Write `shot` to the new file `path` in the form of `ask`; return the picture's (width, height). Raises:
+    Unavailable when the disk refuses.
     """
     height, width = shot.pixels.shape[:2]
     size = scaled_size(width, height, ask.max_side_px)
@@ -107,7 +106,6 @@ def pixels_of(data: bytes) -> NDArray[np.uint8]:
 
 def write_new(path: Path, data: bytes) -> None:
     """Write the file `path`, mode 0600. Its name is not known yet: what a crash leaves is an orphan or written again.
-
     Raises: Unavailable, naming the directory, when it is full or closed to us; nothing is left behind then.
     """
     try:
@@ -123,9 +121,8 @@ def _refusal(directory: Path, fault: OSError) -> Unavailable:
 
 
 def write_difference(folder: Path, ask: DiffAsk, path: Path) -> None:
-    """Write the difference of the two files in `folder` to the new file `path`.
-
-    Raises: NotFound when one is gone; Unavailable when they differ in size, or the disk refuses.
+    """Write the difference of the two files in `folder` to the new file `path`. Raises: NotFound when one is gone;
+    Unavailable when they differ in size, or the disk refuses.
     """
     before, after = (_pixels(folder, name) for name in (ask.before, ask.after))
     if before.shape != after.shape:

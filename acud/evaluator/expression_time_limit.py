@@ -26,9 +26,8 @@ class _OutOfTime(BaseException):
 
 @contextmanager
 def limit_cpu_time(limit_s: float, what: str) -> Iterator[None]:
-    """End searches inside after `limit_s` of CPU time.
-
-    Raises: TookTooLong, naming `what`; RuntimeError when it is called in another thread than the main one.
+    """End searches inside after `limit_s` of CPU time. Raises: TookTooLong, naming `what`; RuntimeError when it is
+    called in another thread than the main one.
     """
     if threading.current_thread() is not threading.main_thread():
         raise RuntimeError("a regular expression is held to its time in the main thread only")

@@ -113,9 +113,8 @@ def templates(png: bytes) -> tuple[Template, ...] | Verdict:
 
 
 def places(template: Template, pixels: Pixels, similarity: float) -> list[ImagePlace]:
-    """Return the places in `pixels` (height x width x 4 uint8 BGRX) that are at least so alike, best first.
-
-    A picture larger than `pixels` is nowhere. Blocks; safe in threads.
+    """Return the places in `pixels` (height x width x 4 uint8 BGRX) that are at least so alike, best first. A picture
+    larger than `pixels` is nowhere. Blocks; safe in threads.
     """
     height, width = pixels.shape[:2]
     if template.height > height or template.width > width:

@@ -45,7 +45,6 @@ class ImageSearch:
 
     def look_for(self, shot: ViewPixels, leaf: ScreenImage, png: bytes | None, origin: Point) -> Verdict:
         """Return whether the picture `png` of `leaf` is in `shot`. `origin`: where its source begins on the display.
-
         None where nobody has the picture any more.
         """
         if png is None:
@@ -130,7 +129,6 @@ class ImageSearch:
 
 def search_parts(mask: Mask, template: Template, whole: Rect) -> list[Rect]:
     """Return the parts of a view to search: what the picture can cover of each group of changed tiles, and around it.
-
     Parts may overlap. When they are no less than the whole view, that is the one part.
     """
     if not mask.any():

@@ -40,9 +40,8 @@ _BREATH_S = 0.002  # answers that come within this time share a message: identic
 
 
 async def run_job(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
-    """Return the result of `job`; a frame that is gone and a fault of acud's own kind are results too.
-
-    Answers that come before the slowest one are sent with `tell` as parts, and are not repeated in the result.
+    """Return the result of `job`; a frame that is gone and a fault of acud's own kind are results too. Answers that
+    come before the slowest one are sent with `tell` as parts, and are not repeated in the result.
     """
     if job.think is not None and not job.view.source:
         return JobResult(job.job_id, "done", thought=(await think(job.think, None, context)).thought)

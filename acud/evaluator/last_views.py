@@ -88,9 +88,8 @@ class GateMemory:
         self._judged: OrderedDict[str, NDArray[np.uint8]] = OrderedDict()
 
     def holds_back(self, ask: Ask, shot: ViewPixels) -> bool:
-        """Return whether the wait's gate sees too little change since the view last judged for it.
-
-        Blocks for up to 0.1 s (`ssim`); safe in a thread.
+        """Return whether the wait's gate sees too little change since the view last judged for it. Blocks for up to 0.1
+        s (`ssim`); safe in a thread.
         """
         before = self._judged.get(ask.wait_id)
         if before is None or not self.applies(ask):
@@ -119,9 +118,8 @@ class GateMemory:
 
 
 def tiers(before: Pixels, after: Pixels) -> ChangeTiers:
-    """Return how `after` differs from `before`, both height x width x 4 uint8 BGRX, C-contiguous, of one shape.
-
-    Equal frames cost the tiles alone; of others only what the changed tiles touch is looked at for `ssim`.
+    """Return how `after` differs from `before`, both height x width x 4 uint8 BGRX, C-contiguous, of one shape. Equal
+    frames cost the tiles alone; of others only what the changed tiles touch is looked at for `ssim`.
     """
     height, width = after.shape[:2]
     compare = TileCompare(width, height)
@@ -153,9 +151,8 @@ class ShownFrames:
         self._shown: OrderedDict[str, _Shown] = OrderedDict()
 
     def advance(self, source: str, epoch: int, frame: int, pixels: Pixels) -> ChangeTiers | None:
-        """Return how `pixels` differ from the frame kept of `source`, and keep these from now on.
-
-        None where there is nothing to compare with: the first frame, another size, or one that was let go.
+        """Return how `pixels` differ from the frame kept of `source`, and keep these from now on. None where there is
+        nothing to compare with: the first frame, another size, or one that was let go.
         """
         before = self._shown.get(source)
         self._shown[source] = _Shown(epoch, frame, pixels)

@@ -113,9 +113,8 @@ class QuestionBatcher:
         return self._max if self.sharing else 1
 
     async def ask(self, judge: Judge, party: str, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
-        """Return the reply of `judge` to `question`, with its part of what the call cost.
-
-        `party`: only questions of the same party share a call; the picture must be the same for all of a judge.
+        """Return the reply of `judge` to `question`, with its part of what the call cost. `party`: only questions of
+        the same party share a call; the picture must be the same for all of a judge.
         """
         if not self.sharing or not isinstance(judge, Together):
             return await self._ask_alone(judge, question, picture)

@@ -49,9 +49,8 @@ class EvaluatorService:
         self._log = log.logger("evaluator")
 
     async def run(self) -> None:
-        """Serve until `Stop` or SIGTERM; jobs in progress are dropped then (the supervisor gives them to another).
-
-        An unexpected fault ends the process: the supervisor restarts it, with backoff and a limit.
+        """Serve until `Stop` or SIGTERM; jobs in progress are dropped then (the supervisor gives them to another). An
+        unexpected fault ends the process: the supervisor restarts it, with backoff and a limit.
         """
         async with asyncio.TaskGroup() as group:
             receiving = group.create_task(self._receive(group))

@@ -88,9 +88,8 @@ class Rings:
                 self._readers.popitem()[1].close()
 
     def sweep(self) -> None:
-        """Unmap rings whose file is gone: an epoch that ended would keep its 15 MB of shared memory until then.
-
-        Never waits: rings in use just now are left for the next sweep.
+        """Unmap rings whose file is gone: an epoch that ended would keep its 15 MB of shared memory until then. Never
+        waits: rings in use just now are left for the next sweep.
         """
         if self._lock.acquire(blocking=False):
             try:

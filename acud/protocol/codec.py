@@ -93,10 +93,8 @@ def _fields(kind: type[msgspec.Struct]) -> tuple[tuple[str, str, Any], ...]:
 
 
 def decode(data: bytes, kind: type[T], *, limit: int = MAX_MESSAGE_BYTES) -> T:
-    """Return the value of type `kind` (a struct or a union of tagged structs) in `data`.
-
-    Raises: InvalidRequest naming what is wrong: not msgpack, too large, unknown tag, missing or surplus field,
-    bad value.
+    """Return the value of type `kind` (a struct or a union of tagged structs) in `data`. Raises: InvalidRequest naming
+    what is wrong: not msgpack, too large, unknown tag, missing or surplus field, bad value.
     """
     plain = unpack(data, limit=limit)
     check_numbers(data, plain)

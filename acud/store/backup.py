@@ -33,7 +33,6 @@ _BESIDE = ("data.db-wal", "data.db-shm")
 
 def copy_file(path: Path, target: Path) -> str:
     """Copy the store at `path`, which its daemon may be writing, to `target`; return its newest migration's name.
-
     Raises: StoreUnavailable (also `foreign`, for a database that is not acud's).
     """
     with translate_faults(path), closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
@@ -44,10 +43,8 @@ def copy_file(path: Path, target: Path) -> str:
 
 
 def verify(path: Path) -> str:
-    """Check every page, index and constraint of the copy at `path`, and that this acud knows its tables.
-
-    Returns its newest migration's name. Raises: StoreUnavailable (`corrupt`, `foreign`, `not_a_database`,
-    `newer_schema`).
+    """Check every page, index and constraint of the copy at `path`, and that this acud knows its tables. Returns its
+    newest migration's name. Raises: StoreUnavailable (`corrupt`, `foreign`, `not_a_database`, `newer_schema`).
     """
     as_it_is = f"{path.absolute().as_uri()}?immutable=1"  # no locks, no journals (sqlite.org/uri.html)
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
@@ -62,7 +59,6 @@ def verify(path: Path) -> str:
 
 def compact(path: Path) -> None:
     """Rewrite the database at `path`, which no process has open, without free pages; later ones can be given back.
-
     Raises: StoreUnavailable.
     """
     refuse_damaged_log(path)
@@ -101,9 +97,7 @@ def begin_swap(home: Path, aside: str) -> None:
 
 def finish_swap(home: Path) -> str:
     """Complete the exchange of the note, from wherever it stopped; return the folder of the former state, "" for no
-    note.
-
-    Raises: StoreUnavailable when the note is damaged; OSError.
+    note. Raises: StoreUnavailable when the note is damaged; OSError.
     """
     note = home / _SWAP_NOTE
     if not note.exists():

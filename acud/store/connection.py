@@ -54,9 +54,8 @@ class Database:
             raise self._undo(fault) from fault
 
     def write(self, sql: str, bindings: Mapping[str, Value] = _NOTHING) -> int:
-        """Run one changing statement in the turn's transaction; return the number of rows it changed.
-
-        Raises: StoreUnavailable (the turn is undone); Conflict for a constraint (this statement alone is undone).
+        """Run one changing statement in the turn's transaction; return the number of rows it changed. Raises:
+        StoreUnavailable (the turn is undone); Conflict for a constraint (this statement alone is undone).
         """
         self.write_returning(sql, bindings)
         return self._connection.changes()
@@ -73,9 +72,7 @@ class Database:
 
     def savepoint(self) -> Savepoint:
         """Return a context: it keeps all writes of the block or, when it raises, none of them; earlier writes of the
-        turn stay. Nests.
-
-        Raises: StoreUnavailable, also when an earlier write of this turn hit a storage fault.
+        turn stay. Nests. Raises: StoreUnavailable, also when an earlier write of this turn hit a storage fault.
         """
         return Savepoint(self)
 
@@ -92,9 +89,8 @@ class Database:
             self.read("ROLLBACK TO mutation; RELEASE mutation")
 
     def commit_turn(self) -> None:
-        """Make the turn's writes durable (fsynced when this returns); without writes do nothing.
-
-        Raises: StoreUnavailable when any part of the turn failed or the commit does; then none of the turn remains.
+        """Make the turn's writes durable (fsynced when this returns); without writes do nothing. Raises:
+        StoreUnavailable when any part of the turn failed or the commit does; then none of the turn remains.
         """
         if self._broken is not None:
             error, self._broken = self._broken, None
@@ -199,7 +195,6 @@ class Table:
 
     def _find_named(self, codec: RowCodec[T], sql: IdQueries, several: str, part: str, unknown: NotFound) -> T:
         """Return the one struct with an id (its first column) that is or begins with `part`, or else ends with it.
-
         Raises: `unknown`; InvalidRequest when `several` match.
         """
         rows, how = (self._database.read(sql.beginning, {"beginning": part}) if part else []), "begin"

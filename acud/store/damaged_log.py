@@ -69,9 +69,8 @@ class _Frame(NamedTuple):
 
 
 def find_loss(path: Path) -> Loss | None:
-    """Return the loss when SQLite opens the database at `path`; None for a whole log, or no log.
-
-    Reads the log once: about 0.1 s for each 4 MB. Raises: OSError.
+    """Return the loss when SQLite opens the database at `path`; None for a whole log, or no log. Reads the log once:
+    about 0.1 s for each 4 MB. Raises: OSError.
     """
     log = path.with_name(f"{path.name}-wal")
     data = log.read_bytes() if log.exists() else b""
@@ -192,7 +191,6 @@ class RescuedLog(Struct, frozen=True):
 
 def rescue_log(path: Path, loss: Loss, now_utc_s: float) -> RescuedLog:
     """Copy the database at `path` and its log to a folder of their own, and return it; the same log is kept once.
-
     Raises: StoreUnavailable (`full`, `cannot_open`): then nothing may be opened that would destroy the log.
     """
     folder = path.parent / FOLDER / f"log-{loss.salts}"

@@ -57,9 +57,8 @@ def open_database(
 
 
 def keep_lost(path: Path, now_utc_s: float) -> damaged_log.RescuedLog | None:
-    """Return what a damaged log of the store at `path` loses when opened, after copying its files; None: nothing.
-
-    This process does not have it open. Raises: StoreUnavailable, also where there is no room for the copy.
+    """Return what a damaged log of the store at `path` loses when opened, after copying its files; None: nothing. This
+    process does not have it open. Raises: StoreUnavailable, also where there is no room for the copy.
     """
     _refuse_foreign(path)
     loss = _find_loss(path)

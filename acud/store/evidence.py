@@ -78,17 +78,15 @@ class EvidenceFiles(Table):
         )
 
     def trim(self, before_utc_s: float, max_bytes: int, limit: int = -1) -> tuple[str, ...]:
-        """Delete the rows of waits that ended before, then the oldest rows over `max_bytes`; return their names.
-
-        At most `limit` of each (-1: all). Pass the names to `remove_files` after the commit.
+        """Delete the rows of waits that ended before, then the oldest rows over `max_bytes`; return their names. At
+        most `limit` of each (-1: all). Pass the names to `remove_files` after the commit.
         """
         old = self._delete(self._read_names("too_old", {"before_utc_s": before_utc_s, "limit": limit}))
         return old + self._delete(self._read_names("over_size", {"max_bytes": max_bytes, "limit": limit}))
 
     def remove_files(self, names: tuple[str, ...]) -> None:
-        """Remove the files of deleted rows; missing files are fine.
-
-        Raises: StoreUnavailable when one cannot be removed; InternalError inside a turn.
+        """Remove the files of deleted rows; missing files are fine. Raises: StoreUnavailable when one cannot be
+        removed; InternalError inside a turn.
         """
         if self._database.in_turn:
             raise InternalError("evidence files are removed after the commit, not inside a turn")

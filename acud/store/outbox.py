@@ -35,9 +35,8 @@ class Outbox(Table):
         self._database.write(_SQL["update"], _CODEC.bind(wake))
 
     def find(self, part: str) -> WakeInfo:
-        """Return the one wake with an id that is, begins with or ends with `part`.
-
-        Raises: NotFound; InvalidRequest if several match.
+        """Return the one wake with an id that is, begins with or ends with `part`. Raises: NotFound; InvalidRequest if
+        several match.
         """
         unknown = NotFound(f"no wake {part}", hint="acud wake list --all shows every kept one", wake_id=part)
         return self._find_named(_CODEC, _BY_ID, "several wakes", part, unknown)

@@ -20,9 +20,8 @@ class RequestTable(Table):
     """
 
     def recall(self, request_id: str, digest: str) -> bytes | None:
-        """Return the reply to this request; None when it is new.
-
-        Raises: Conflict when the id was used with other content; OutcomeUnknown when it started and has no reply.
+        """Return the reply to this request; None when it is new. Raises: Conflict when the id was used with other
+        content; OutcomeUnknown when it started and has no reply.
         """
         rows = self._database.read(_SQL["get"], {"request_id": request_id})
         if not rows:

@@ -36,7 +36,6 @@ def load(group: str, folder: Path = SQL) -> dict[str, str]:
 
 def load_of_features(group: str) -> dict[str, str]:
     """Return the blocks of `<group>.sql` of every feature that has one, whether it runs or not, without importing any.
-
     Raises: ValueError when a name appears twice.
     """
     found: dict[str, str] = {}

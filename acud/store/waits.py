@@ -103,9 +103,8 @@ class WaitTable(Table):
         self._database.write(_SQL["insert"], _bind(wait))
 
     def update(self, wait: StoredWait) -> None:
-        """Replace all but id and creation of a wait that is watching; the new state may be any.
-
-        Raises: Conflict (naming the state) when it has ended; NotFound.
+        """Replace all but id and creation of a wait that is watching; the new state may be any. Raises: Conflict
+        (naming the state) when it has ended; NotFound.
         """
         if self._database.write(_SQL["update_watching"], _bind(wait)) == 0:
             found = self.get(wait.wait_id)
@@ -119,9 +118,8 @@ class WaitTable(Table):
         return found
 
     def find(self, part: str) -> StoredWait:
-        """Return the one wait with an id that is, begins with or ends with `part`.
-
-        Raises: NotFound; InvalidRequest if several match.
+        """Return the one wait with an id that is, begins with or ends with `part`. Raises: NotFound; InvalidRequest if
+        several match.
         """
         if not part:
             raise InvalidRequest("an empty text is no wait id")
@@ -244,9 +242,8 @@ class VerdictPictures(Table):
     """The table `verdict_pictures`: small copies of evaluated views. A picture goes with its last evaluation."""
 
     def keep(self, wait_id: str, digest: str, jpeg: bytes, utc_s: float) -> None:
-        """Keep a picture that an evaluation of the wait is about to name.
-
-        Of a wait that has its maximum, every second one of the older half is deleted.
+        """Keep a picture that an evaluation of the wait is about to name. Of a wait that has its maximum, every second
+        one of the older half is deleted.
         """
         kept = int(self._database.read(_PICTURES_SQL["count"], {"wait_id": wait_id})[0]["count(*)"] or 0)
         if kept >= MOST_PICTURES:

@@ -44,9 +44,8 @@ class WebPasses(Table):
         return self._read_first(_PASS, _SQL["digest"], {"digest": digest})
 
     def find(self, part: str) -> AccessToken:
-        """Return the one with an id that is, begins with or ends with `part`.
-
-        Raises: NotFound; InvalidRequest if several match.
+        """Return the one with an id that is, begins with or ends with `part`. Raises: NotFound; InvalidRequest if
+        several match.
         """
         unknown = NotFound(f"no token or session {part[:80]}", hint="acud web token list")
         return self._find_named(_PASS, _BY_ID, "several", part, unknown)

@@ -114,9 +114,8 @@ def _explain_os_errors(home: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _redirect_log(places: paths.Paths, settings: config.DaemonSettings) -> Iterator[IO[bytes]]:
-    """Send this process's events, and its children's standard error, to the log file.
-
-    A fault that ends the daemon is logged there, and then printed by `main` on its original standard error.
+    """Send this process's events, and its children's standard error, to the log file. A fault that ends the daemon is
+    logged there, and then printed by `main` on its original standard error.
     """
     with contextlib.ExitStack() as stack:
         with _explain_os_errors(places.home):

@@ -98,9 +98,7 @@ class Call:
         self, body: msgspec.Struct, on_sent: Callable[[], None] | None = None, stored_body: msgspec.Struct | None = None
     ) -> None:
         """Answer; the reply is sent after this turn's commit. `on_sent` is called once it was sent to a connected
-        client.
-
-        `stored_body`: the answer for repeats, if `body` holds what must not be stored.
+        client. `stored_body`: the answer for repeats, if `body` holds what must not be stored.
         """
         stored = None if stored_body is None else reply_of(self.request_id, stored_body)
         self._control.answer(self, reply_of(self.request_id, body), on_sent, stored)

@@ -212,9 +212,7 @@ class Core(ABC):
             self.sessions,
             self.window_list_ready,
         )
-        self.live_watches = LiveWatches(
-            self.watched_displays, self.sources, self.redaction, self.loop, self.clock, self.publisher
-        )
+        self.live_watches = LiveWatches(self.sources, self.redaction, self.loop, self.clock, self.publisher)
         self.pool.judges_changed.add(self.wait_runtime.judges_changed, Order.WAITS)
         self.watched_displays.gone.add(self.waits.display_gone, Order.WAITS)
         self.watched_displays.removed.add(self.waits.display_removed, Order.WAITS)

@@ -191,9 +191,8 @@ def sleep(loop: EventLoop, delay_s: float) -> Callback[None]:
 
 
 def first(later: Later, *racers: Steps[Thing | None]) -> Callback[Thing | None]:
-    """Return a callback that runs coroutines in parallel until one returns a result (not None) or all have ended.
-
-    The others are cancelled. A fault of one is the outcome.
+    """Return a callback that runs coroutines in parallel until one returns a result (not None) or all have ended. The
+    others are cancelled. A fault of one is the outcome.
     """
 
     def begin(resume: Resume[Thing | None]) -> Callable[[], None]:

@@ -165,7 +165,6 @@ class DeliveryProcess:
 
     def submit(self, delivery: Deliver, on_ended: OnEnded, *, patient: bool = False) -> None:
         """Make `delivery` as soon as its route has a place; `on_ended` gets its outcome, `Undone` if the route is shut.
-
         A `patient` one (a test by hand) is tried on a shut route too.
         """
         if self._on_settled is None and delivery.route not in self._carriers:

@@ -261,7 +261,6 @@ class DisplayRegistry:
 
     def build_recipe(self, name: str, launcher: ProgramLauncher) -> DisplayRecipe:
         """Return a recipe that makes the managed display `name` again, without programs that ended with a fault.
-
         Raises: NotFound for another display; Refused if too much was launched on it.
         """
         row = self._rows.get(name)
@@ -337,9 +336,8 @@ class DisplayRegistry:
     # ---- the default -----------------------------------------------------------------------------------------------
 
     async def find_display(self, name: str) -> WatchedDisplay:
-        """Return the display `name`; "" means the default, which is found or started when first needed.
-
-        Raises: NotFound for a name that is not watched.
+        """Return the display `name`; "" means the default, which is found or started when first needed. Raises:
+        NotFound for a name that is not watched.
         """
         if name:
             return self._watched_displays.get(name)

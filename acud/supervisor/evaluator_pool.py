@@ -364,9 +364,8 @@ class EvaluatorPool:
         self._result_s[lane] = now_s
 
     def _check_result(self, worker: Worker, result: JobResult) -> JobResult:
-        """Return `result`, or a failure when its frame is impossible because the ring is damaged.
-
-        Raises: ProtocolError when the ring is fine, so that the evaluator made that frame up.
+        """Return `result`, or a failure when its frame is impossible because the ring is damaged. Raises: ProtocolError
+        when the ring is fine, so that the evaluator made that frame up.
         """
         running = worker.running.get(result.job_id)
         if running is None or self._sources.can_have_frame(running.source, result.frame):

@@ -47,9 +47,8 @@ class ForkedChild:
 
 
 def reap(process: subprocess.Popen[bytes] | ForkedChild, within_s: float = 0.0) -> int | None:
-    """Return a child's exit code; None if it runs after `within_s`, or another process traces it.
-
-    Never waits without a limit: a debugger or a crash handler holds the status of a traced process for any time.
+    """Return a child's exit code; None if it runs after `within_s`, or another process traces it. Never waits without a
+    limit: a debugger or a crash handler holds the status of a traced process for any time.
     """
     until_s = time.monotonic() + within_s
     while (code := process.poll()) is None and time.monotonic() < until_s:
@@ -86,9 +85,8 @@ class ForkServer:
         return bool(self._pending)
 
     def fork(self, order: bytes, on_born: OnBorn) -> bool:
-        """Have a process forked for `order`; `on_born` gets its pid later, or 0 when that failed.
-
-        Return False when nothing was ordered, as there is no server or its queue is full.
+        """Have a process forked for `order`; `on_born` gets its pid later, or 0 when that failed. Return False when
+        nothing was ordered, as there is no server or its queue is full.
         """
         if self._socket is None and self._loop.now_s() >= self._not_before_s:
             self._try_start()
@@ -153,7 +151,6 @@ class ForkServer:
 
     def _drain(self) -> None:
         """Take the answers that are there already, and block later ones: the server kills children it cannot report.
-
         Else a child forked at this moment would run beside the one executed in its place, with the same identity.
         """
         if self._socket is not None:

@@ -154,9 +154,8 @@ class Sources:
     # ---- messages of capture processes -----------------------------------------------------------------------------
 
     def hello(self, hello: SourceHello, link: Link) -> Source:
-        """Create the ring for `hello`, and attach the capture process to it.
-
-        Raises: ShmFull when /dev/shm cannot hold it; the source is then lost with that reason.
+        """Create the ring for `hello`, and attach the capture process to it. Raises: ShmFull when /dev/shm cannot hold
+        it; the source is then lost with that reason.
         """
         source = self.by_name.get(hello.source)
         if source is None:
@@ -293,9 +292,8 @@ class Sources:
             raise ProtocolError(f"grab {notice.grab} of {notice.source} was made, and {source.grab} were asked for")
 
     def notice(self, notice: Notice) -> None:
-        """Handle a published frame; ignore a notice of an older epoch.
-
-        Raises: ProtocolError for an impossible notice, which is ignored.
+        """Handle a published frame; ignore a notice of an older epoch. Raises: ProtocolError for an impossible notice,
+        which is ignored.
         """
         source = self.by_name.get(notice.source)
         if source is None or notice.epoch != source.epoch:
@@ -395,7 +393,6 @@ class Sources:
         self, source: Source, consumer: object, fps: float, quiet: tuple[Rect, ...] = (), *, looks: bool = False
     ) -> None:
         """Set the demand of `consumer` on `source` (0: none). The highest rate is sent to capture when it changes.
-
         `quiet`: boxes in which it waits for quiet. `looks`: whether it needs the looks of changed tiles.
         """
         if looks is not (consumer in source.looks):

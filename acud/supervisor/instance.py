@@ -17,7 +17,6 @@ class InstanceLock:
     """An advisory lock on a file that names the holder's pid; the kernel releases it with the process (flock(2))."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
         self._fd = private_files.open_regular(path, os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -47,9 +46,8 @@ def prepare(paths: Paths) -> None:
 
 
 def sweep(paths: Paths) -> list[str]:
-    """Remove sockets and spooled pictures of a dead supervisor; return what was removed. Hold the lock first.
-
-    Its rings still show what changed until it died: `acud.supervisor.orphaned_rings` keeps those it needs.
+    """Remove sockets and spooled pictures of a dead supervisor; return what was removed. Hold the lock first. Its rings
+    still show what changed until it died: `acud.supervisor.orphaned_rings` keeps those it needs.
     """
     make_private(paths.shm)  # first: in /dev/shm any user may have made a link of this name to a directory of ours
     removed = [str(path) for folder in (paths.run, paths.spool) for path in _find_leftovers(folder)]
@@ -63,9 +61,8 @@ def _find_leftovers(folder: Path) -> list[Path]:
 
 
 def dismantle(paths: Paths, *, rings: bool = True) -> None:
-    """Remove what only a running supervisor needs, at an orderly end.
-
-    `rings` False keeps those of a killed supervisor, as one that could not start has not read them.
+    """Remove what only a running supervisor needs, at an orderly end. `rings` False keeps those of a killed supervisor,
+    as one that could not start has not read them.
     """
     if rings:
         shutil.rmtree(paths.shm, ignore_errors=True)

@@ -71,9 +71,8 @@ class Journal:
         self._events.append(self.store.events.append(topic, subject, data, self._clock.instant().utc_s))
 
     def keep(self, mutation: Effect, done: Effect | None = None, *, droppable: bool = False) -> None:
-        """Write `mutation` in this turn, or in the first later one with a successful commit; then call `done` once.
-
-        A `droppable` one (a record of an evaluation) is given up, and counted, when too many wait for the disk.
+        """Write `mutation` in this turn, or in the first later one with a successful commit; then call `done` once. A
+        `droppable` one (a record of an evaluation) is given up, and counted, when too many wait for the disk.
         """
         if droppable and len(self._kept) >= _MAX_KEPT:
             self.dropped += 1

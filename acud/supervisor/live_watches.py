@@ -17,7 +17,7 @@ from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.observers import Order
 from acud.supervisor.publisher import Publisher
 from acud.supervisor.redaction import Redaction
-from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState
 
 _CONSUMER = "live"
@@ -46,15 +46,9 @@ class LiveWatches:
     """Every watch. `publish` gets each event."""
 
     def __init__(
-        self,
-        watched_displays: WatchedDisplays,
-        sources: Sources,
-        redaction: Redaction,
-        loop: EventLoop,
-        clock: Clock,
-        publisher: Publisher,
+        self, sources: Sources, redaction: Redaction, loop: EventLoop, clock: Clock, publisher: Publisher
     ) -> None:
-        self._watched_displays, self._sources, self._redaction = watched_displays, sources, redaction
+        self._sources, self._redaction = sources, redaction
         self._loop = loop
         self._now = loop.now_s
         self._clock, self._publisher = clock, publisher
@@ -66,9 +60,8 @@ class LiveWatches:
     # ---- requests ----------------------------------------------------------------------------------------------------
 
     def watch(self, watched: WatchedDisplay, fps: float, for_s: float, watch: str = "") -> str:
-        """Have `watched` grabbed up to `fps` times a second for `for_s` from now on (0: end); return the watch's id.
-
-        A watch that ran out is begun again.
+        """Have `watched` grabbed up to `fps` times a second for `for_s` from now on (0: end); return the watch's id. A
+        watch that ran out is begun again.
         """
         key = watch or new_id("live")
         if for_s > 0:

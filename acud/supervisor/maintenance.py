@@ -205,9 +205,8 @@ class SettingsReload:
         self._app = app
 
     def reload(self) -> DaemonReloadReply:
-        """Apply the settings that can change now; return them, and those that need a restart.
-
-        Raises: ConfigError, before any is applied.
+        """Apply the settings that can change now; return them, and those that need a restart. Raises: ConfigError,
+        before any is applied.
         """
         app = self._app
         found = config.load(app.paths.config, os.environ)

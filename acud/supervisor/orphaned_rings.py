@@ -82,9 +82,8 @@ class OrphanedRings:
         return self._past.get(source.lstrip(":"))
 
     def reread(self, source: str) -> OrphanedRing | None:
-        """Read the ring again and return it, as its writer may have added a frame before it died too.
-
-        Return None once it was compared: the source has newer frames, and its numbers never go back.
+        """Read the ring again and return it, as its writer may have added a frame before it died too. Return None once
+        it was compared: the source has newer frames, and its numbers never go back.
         """
         name = source.lstrip(":")
         if name in self._compared:
@@ -143,7 +142,6 @@ class OrphanedRings:
 
 def find_same_frame(past: OrphanedRing, frame: int, tiles: int) -> int | None:
     """Return the newest frame in the ring, from `frame` on, in which none of `tiles` changed since `frame`; or None.
-
     Each frame holds its own change numbers, as those of the newest one hide all changes of a tile but the last.
     """
     try:

@@ -73,18 +73,16 @@ class TaskMemory(Protocol):
         """Return the state of the task with this full id."""
 
     def place(self, task_id: str, target: str, display: str) -> TaskPlace:
-        """Return the display for a request: the named one, else its task's, else the default.
-
-        Raises: NotFound for an unknown task, Conflict for an ended one, DisplayDown when its display is gone.
+        """Return the display for a request: the named one, else its task's, else the default. Raises: NotFound for an
+        unknown task, Conflict for an ended one, DisplayDown when its display is gone.
         """
 
     def begin_action(self, task_id: str, kind: ActionType, summary: str) -> LogEnd:
         """Log an action of the task that begins now ("" for no task: log nothing)."""
 
     def log_action(self, task_id: str, action: Action, lines: Iterable[ActionLog] = ()) -> None:
-        """Log an action that has ended, under the task's active item, in the present transaction.
-
-        Log nothing for a task that is gone.
+        """Log an action that has ended, under the task's active item, in the present transaction. Log nothing for a
+        task that is gone.
         """
 
     @property
@@ -145,9 +143,8 @@ class ElementPlaces(Protocol):
     """Locates the elements that ids of scenes name."""
 
     def display_of(self, *places: str) -> str:
-        """Return the display of the element ids among `places`; "" when none of them is an id.
-
-        Raises: InvalidRequest for ids of several displays; NotFound for a display that is not watched.
+        """Return the display of the element ids among `places`; "" when none of them is an id. Raises: InvalidRequest
+        for ids of several displays; NotFound for a display that is not watched.
         """
 
     async def locate(self, watched: WatchedDisplay, handle: ElementHandle) -> LocatedElement:
@@ -209,9 +206,8 @@ class ElementFinder(Protocol):
     async def find(
         self, fresh_target: FreshTarget, wanted: SearchRequest, mapped: Mapped | None = None
     ) -> SearchOutcome:
-        """Return what was found on `fresh_target`, a fresh frame of a target. Raises: AcudError.
-
-        `mapped` maps coordinates in the description (None: they are pixels of the target).
+        """Return what was found on `fresh_target`, a fresh frame of a target. Raises: AcudError. `mapped` maps
+        coordinates in the description (None: they are pixels of the target).
         """
 
 
@@ -250,9 +246,8 @@ class Instructions(Protocol):
         """Raise NotEnabled when no instruction can be carried out here."""
 
     def begin(self, request: GuiDo, caller: InstructionCaller) -> Callable[[str], None]:
-        """Begin `request`; return a function that gives it up with a reason, unless `caller` has an outcome.
-
-        Raises: InvalidRequest for an invalid instruction, view or target; NotFound for its task.
+        """Begin `request`; return a function that gives it up with a reason, unless `caller` has an outcome. Raises:
+        InvalidRequest for an invalid instruction, view or target; NotFound for its task.
         """
 
 

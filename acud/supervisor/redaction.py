@@ -14,9 +14,8 @@ class Redaction(Protocol):
     """Decides which parts and texts of displays are hidden, and where."""
 
     def find_hidden(self, source: Source, *, leaves: bool = False) -> Hide | None:
-        """Return what is hidden in the newest frame of `source`; None if no rule names a place.
-
-        `leaves`: the picture may leave this machine, so password fields are hidden too.
+        """Return what is hidden in the newest frame of `source`; None if no rule names a place. `leaves`: the picture
+        may leave this machine, so password fields are hidden too.
         """
 
     def needs_reader(self, *, local: bool, keeps_evidence: bool) -> bool:

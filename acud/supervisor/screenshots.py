@@ -83,9 +83,8 @@ class Screenshots:
         return replace(job, picture=ask, hide=hide)
 
     async def take_baseline(self, target: ScreenshotTarget) -> str:
-        """Return the present baseline token of `target`, with the look of a part of a display.
-
-        Without that look, the token is of the frame grabbed for it; then another source counts as a change.
+        """Return the present baseline token of `target`, with the look of a part of a display. Without that look, the
+        token is of the frame grabbed for it; then another source counts as a change.
         """
         plain = self._targets.make_token(target.source, target.source.frame, "")
         if target.crop is None and not target.source.window_id:

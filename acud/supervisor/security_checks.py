@@ -35,9 +35,8 @@ def _check_account() -> Iterator[Finding]:
 
 
 def _check_confinement(env: Mapping[str, str]) -> Finding:
-    """Check whether processes here may gain privileges and use every system call (proc(5): NoNewPrivs, Seccomp).
-
-    That is normal for a daemon started by hand; a service that is not confined lacks lines of its unit.
+    """Check whether processes here may gain privileges and use every system call (proc(5): NoNewPrivs, Seccomp). That
+    is normal for a daemon started by hand; a service that is not confined lacks lines of its unit.
     """
     status = _STATUS.read_text(encoding="ascii", errors="replace")
     closed = {

@@ -91,9 +91,8 @@ class Takeovers:
         return takeover
 
     def release(self, watched: WatchedDisplay, lease: str, *, force: bool, note: str = "") -> None:
-        """Give `watched` back; `note` is for the agents.
-
-        Raises: Conflict when it is not taken over; Refused without its lease, unless `force`.
+        """Give `watched` back; `note` is for the agents. Raises: Conflict when it is not taken over; Refused without
+        its lease, unless `force`.
         """
         takeover = self._find_stored(watched)
         if takeover is None:

@@ -150,9 +150,8 @@ class Wakes:
         self._step(wake_id, rules.WakeBegan(self._now()))
 
     def resume(self) -> None:
-        """Resume the wakes of a former supervisor; the outcome of its last sends is unknown.
-
-        One wake at once tries a route that failed before; when it works, all wakes that it held up are sent.
+        """Resume the wakes of a former supervisor; the outcome of its last sends is unknown. One wake at once tries a
+        route that failed before; when it works, all wakes that it held up are sent.
         """
         now = self._now()
         wakes = self._journal.store.outbox.open()

@@ -67,10 +67,7 @@ def encode_token(baseline: BaselineToken) -> str:
 
 
 def parse_token(token: str) -> BaselineToken:
-    """Return the baseline that a token names.
-
-    Raises: InvalidRequest when it is not a token.
-    """
+    """Return the baseline that a token names. Raises: InvalidRequest when it is not a token."""
     found = _TOKEN.fullmatch(token)
     if found is None:
         raise InvalidRequest(

@@ -65,9 +65,8 @@ def find_exhausted_limit(account: BudgetAccount) -> str:
 
 
 def find_limit_in_flight(account: BudgetAccount, in_flight: int) -> str:
-    """Return which limit is reached once the `in_flight` evaluations are paid for, "" while one more fits.
-
-    Each is taken to cost the average of the earlier ones; before the first one it costs nothing.
+    """Return which limit is reached once the `in_flight` evaluations are paid for, "" while one more fits. Each is
+    taken to cost the average of the earlier ones; before the first one it costs nothing.
     """
     if not in_flight or not is_limited(account.budget):
         return ""

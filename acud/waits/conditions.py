@@ -99,9 +99,8 @@ def is_from_now(until: Until) -> bool:
 
 
 def evaluate(until: Until, verdicts: Mapping[int, Verdict]) -> Verdict:
-    """Return the verdict on the whole condition on one frame; a leaf without a verdict is `unknown(not_judged)`.
-
-    A `then` is judged stage by stage (`acud.waits.stages`), never as a whole.
+    """Return the verdict on the whole condition on one frame; a leaf without a verdict is `unknown(not_judged)`. A
+    `then` is judged stage by stage (`acud.waits.stages`), never as a whole.
     """
     return _evaluate_part(until, iter(range(len(leaves(until)))), verdicts)
 

@@ -140,10 +140,7 @@ class Typed(Struct, frozen=True):
 
 
 class WidgetsRead(Struct, frozen=True):
-    """Verdicts on the leaves that ask for widgets; a leaf left out is not known now.
-
-    `read_at`: when the look began.
-    """
+    """Verdicts on the leaves that ask for widgets; a leaf left out is not known now. `read_at`: when the look began."""
 
     at: float
     verdicts: dict[int, Verdict]

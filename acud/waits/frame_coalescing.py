@@ -45,9 +45,8 @@ class ChangeBuffer:
 
 
 def is_relevant(wait: Wait, frame: FrameSeen) -> bool:
-    """Return whether a frame can matter to the wait.
-
-    An identity that overtook the notice of its frame waits for whatever notice comes next.
+    """Return whether a frame can matter to the wait. An identity that overtook the notice of its frame waits for
+    whatever notice comes next.
     """
     view_state, tiles = wait.view_state, frame.tiles
     if (

@@ -111,7 +111,6 @@ def judge_file(
     leaf: FileState, wanted: HostPath, seen: Iterable[FileSeen], at: float, look_up_use: Callable[[str], FileUse]
 ) -> tuple[Verdict, float | None]:
     """Return the verdict on the relevant entries of the folder, and when it turns without an event (None: never).
-
     `look_up_use` is called at most once, with the name of a file that has been still for long enough.
     """
     partial: list[FileSeen] = []

@@ -41,9 +41,8 @@ def normalise_image(leaf: ScreenImage) -> ScreenImage:
 
 
 def strip_pictures(until: Until) -> tuple[Until, dict[str, bytes]]:
-    """Return the condition with digests for its pictures, and the pictures by digest.
-
-    Raises: InvalidRequest as `normalise_image` does.
+    """Return the condition with digests for its pictures, and the pictures by digest. Raises: InvalidRequest as
+    `normalise_image` does.
     """
     found: dict[str, bytes] = {}
 

@@ -58,9 +58,8 @@ TRANSITIONS: dict[WaitState, dict[WaitMove, WaitState]] = {
 
 
 def move_wait(state: WaitState, move: WaitMove) -> WaitState:
-    """Return the state after `move`.
-
-    Raises: IllegalWaitMove when the table has no such move; the caller's state is untouched.
+    """Return the state after `move`. Raises: IllegalWaitMove when the table has no such move; the caller's state is
+    untouched.
     """
     after = TRANSITIONS[state].get(move)
     if after is None:

@@ -59,9 +59,8 @@ def matches_title(leaf: WindowTitle, title: str) -> bool:
 
 
 def judge_titles(leaf: WindowTitle, windows: tuple[WindowInfo, ...], view: TargetView | None = None) -> Verdict:
-    """Return the verdict on the present windows, minimised ones included.
-
-    With the `view` of a display, it has the box of the window where that is in view.
+    """Return the verdict on the present windows, minimised ones included. With the `view` of a display, it has the box
+    of the window where that is in view.
     """
     found = [w for w in windows if w.kind != "popup" and matches_title(leaf, w.title)]
     if found:
@@ -200,10 +199,8 @@ def find_quiet_start(view_state: ViewState, leaf: Leaf) -> float:
 
 
 def is_quiet_for(view_state: ViewState, leaf: TileLeaf, seconds: float) -> bool:
-    """Return whether the newest grab found the target as it was `seconds` before.
-
-    With blinking ignored, a change in tiles partly outside the target counts: there is no identity without the blinking
-    tiles.
+    """Return whether the newest grab found the target as it was `seconds` before. With blinking ignored, a change in
+    tiles partly outside the target counts: there is no identity without the blinking tiles.
     """
     settled = leaf.ignore_blinking or view_state.uncertain is None
     return settled and view_state.grabbed_at >= find_quiet_start(view_state, leaf) + seconds
@@ -220,9 +217,8 @@ def list_quiet_spans(wait: Wait) -> Iterator[tuple[int, float]]:
 
 
 def judge_locally_on(wait: Wait, flight: JobInFlight, frame: int) -> dict[int, Verdict]:
-    """Return the local verdicts on the frame that a job judged: those at its dispatch, corrected by later frames.
-
-    A change is known frame by frame. Quiet seen at the dispatch is void when the judged frame changed the target again.
+    """Return the local verdicts on the frame that a job judged: those at its dispatch, corrected by later frames. A
+    change is known frame by frame. Quiet seen at the dispatch is void when the judged frame changed the target again.
     """
     return {index: _judge_on(wait, index, verdict, flight, frame) for index, verdict in flight.request.known.items()}
 
@@ -262,9 +258,8 @@ def _describe_pace(wait: Wait) -> str:
 
 
 def find_scrolled_off(wait: Wait, screen: str, written: str) -> dict[int, Verdict]:
-    """Return by leaf the yes for each text and number that a terminal wrote, but no longer shows on `screen`.
-
-    It stays a yes: output is an event. Leaves that ask for absence are judged by the screen alone.
+    """Return by leaf the yes for each text and number that a terminal wrote, but no longer shows on `screen`. It stays
+    a yes: output is an event. Leaves that ask for absence are judged by the screen alone.
     """
     found = dict(wait.scrolled_off)
     for index, (leaf, negated) in enumerate(zip(wait.leaves, list_negations(wait.until), strict=True)):
@@ -356,9 +351,8 @@ def is_of_moment(wait: Wait, pending: PendingYes, frame: int) -> bool | None:
 
 
 def judge_again_on(wait: Wait, pending: PendingYes, frame: int, identity: str) -> Verdict:
-    """Return the verdict of `pending` on a later frame of its moment that has the picture and this `identity`.
-
-    A judgement, or quiet, holds there if nothing touched the target in between, or it looks the same.
+    """Return the verdict of `pending` on a later frame of its moment that has the picture and this `identity`. A
+    judgement, or quiet, holds there if nothing touched the target in between, or it looks the same.
     """
     view_state = wait.in_view
     same_look = bool(identity) and identity == pending.identity

@@ -69,9 +69,8 @@ def is_read(wait: Wait, asked: frozenset[int]) -> bool:
 
 
 def _find_unjudged_since(wait: Wait, view_state: ViewState, now: PlanBasis) -> float | None:
-    """Return since when there may be pixels unjudged for the asked leaves; None when there are none.
-
-    A local answer that turned asks anew about the same pixels: then return the start of the last judgement.
+    """Return since when there may be pixels unjudged for the asked leaves; None when there are none. A local answer
+    that turned asks anew about the same pixels: then return the start of the last judgement.
     """
     covers = _list_covers(wait)
     answers = {index: verdict.answer for index, verdict in now.verdicts.items()}

@@ -106,9 +106,8 @@ def arm(
 
 
 def step(wait: Wait, event: WaitEvent) -> WaitStep:
-    """Return the wait after `event`, and the effects.
-
-    Raises: IllegalWaitMove for `CancelRequested` and `SpecUpdated` on a wait that has ended.
+    """Return the wait after `event`, and the effects. Raises: IllegalWaitMove for `CancelRequested` and `SpecUpdated`
+    on a wait that has ended.
     """
     if has_ended(wait.state) and not isinstance(event, CancelRequested | SpecUpdated):
         return WaitStep(wait)

@@ -197,9 +197,8 @@ def _resolve_on_picture(wait: Wait, now: PlanBasis) -> Outcome:
 
 
 def _hold_back(wait: Wait, pending: PendingYes, now: PlanBasis) -> Outcome | None:
-    """Return the next step of a yes that must hold for a time; None if a grab shows that it did, or it need not.
-
-    While the target stands still no judge is asked again.
+    """Return the next step of a yes that must hold for a time; None if a grab shows that it did, or it need not. While
+    the target stands still no judge is asked again.
     """
     if pending.hold_until is None:
         return None

@@ -144,9 +144,8 @@ def _doubt_absence(wait: Wait, index: int, verdict: Verdict, windows: Windows | 
 
 
 def _explain_unseen(wait: Wait, windows: Windows, index: int) -> str:
-    """Return which window of the target is hidden and may hold leaf `index`; "" for none.
-
-    Where the condition also asks for what is there, only that counts.
+    """Return which window of the target is hidden and may hold leaf `index`; "" for none. Where the condition also asks
+    for what is there, only that counts.
     """
     view_state, lacking = wait.view_state, _find_lacking(wait)
     if view_state is None or index not in lacking or len(lacking) < sum(map(_is_looked_for, wait.leaves)):

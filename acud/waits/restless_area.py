@@ -61,7 +61,6 @@ class RestlessArea(Struct, frozen=True):
 
     def find_pause_end(self, view_state: ViewState, judged: int, last_start: float) -> float | None:
         """Return until when the changes after frame `judged` may wait; None if they are not of the area alone.
-
         `last_start`: of the last judgement.
         """
         path = self._extend_path(view_state, judged, view_state.touched_frame)
@@ -85,9 +84,8 @@ class RestlessArea(Struct, frozen=True):
         return path if _is_small(path & ~self.path, view_state, _MOST_MOVED) else None
 
     def apply_no(self, view_state: ViewState, after: int, until: int, longest_s: float, *, moves: bool) -> RestlessArea:
-        """Return the area after a no on frame `until`, if frame `after` was judged before.
-
-        `moves`: look for an area that moves on too.
+        """Return the area after a no on frame `until`, if frame `after` was judged before. `moves`: look for an area
+        that moves on too.
         """
         changes = view_state.changes_within(after, until)
         if changes is None:

@@ -96,9 +96,8 @@ def _plan_cadence(wait: Wait, grabbed_at: float, since: float | None, pause_end:
 def _plan_event(
     armed_at: float, policy: Policy, last_start: float, grabbed_at: float, since: float | None
 ) -> Iterator[LookTurn]:
-    """Yield the turn of unjudged pixels, and the look at a tick at which the rate cap may still hide a change.
-
-    A tick grabs, as `fixed` does: a change of the last millisecond must not wait for the next tick.
+    """Yield the turn of unjudged pixels, and the look at a tick at which the rate cap may still hide a change. A tick
+    grabs, as `fixed` does: a change of the last millisecond must not wait for the next tick.
     """
     if since is not None:
         tick, soonest = next_tick(armed_at, policy.interval_s, since), last_start + policy.min_interval_s

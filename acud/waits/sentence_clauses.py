@@ -146,9 +146,8 @@ def _read_held(clause: Clause) -> Until | None:
 
 
 def read_amount(words: dict[str, str], *, rises: bool = False) -> tuple[Comparison, str, str] | None:
-    """Return the comparison, the number and its unit; None where it may be reached from above as well.
-
-    What `rises` reaches any number above 0 from below, all else only 100 %.
+    """Return the comparison, the number and its unit; None where it may be reached from above as well. What `rises`
+    reaches any number above 0 from below, all else only 100 %.
     """
     value, unit = words["value"].replace(",", ""), (words.get("unit") or words.get("before") or "").casefold()
     unit = "%" if unit.startswith("per") else unit

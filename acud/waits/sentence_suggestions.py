@@ -12,9 +12,8 @@ from acud.waits.sentence_phrase import Phrase
 
 
 def suggest_call(sentence: str) -> str:
-    """Return the calls of the CLI and of smart_wait that probably wait for the same, with gaps in capitals.
-
-    Never one for the opposite: an agent that obeys would be woken at once. In doubt all is a gap.
+    """Return the calls of the CLI and of smart_wait that probably wait for the same, with gaps in capitals. Never one
+    for the opposite: an agent that obeys would be woken at once. In doubt all is a gap.
     """
     option, value = _suggest(sentence)
     cli = " ".join(["acud wait", f"--{option}", *([shlex.quote(value)] if value else [])])

@@ -103,10 +103,8 @@ def take_later_yes(wait: Wait, reading: LaterReading) -> Wait:
 
 
 def begin_stage(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -> tuple[Wait, tuple[WaitEffect, ...]]:
-    """Return the wait as its next stage begins, and the record of the reached one.
-
-    Spending, counts and the pace of judging go on. Readings in flight for the old stage may be of later frames: their
-    results still count.
+    """Return the wait as its next stage begins, and the record of the reached one. Spending, counts and the pace of
+    judging go on. Readings in flight for the old stage may be of later frames: their results still count.
     """
     stage = wait.stage + 1
     withdrawn = tuple(JobWithdrawal(kind) for kind in wait.requests.jobs)

@@ -149,9 +149,8 @@ def _clip_boxes(boxes: tuple[Rect, ...], inside: Rect) -> tuple[Rect, ...]:
 
 
 def parse_target(text: str, display: str = "", ignore: tuple[Rect, ...] = ()) -> Target:
-    """Return the target that `text` names on `display` ("": the default display), without the `ignore` boxes.
-
-    Raises: InvalidRequest, with the next step, for an unknown kind of target.
+    """Return the target that `text` names on `display` ("": the default display), without the `ignore` boxes. Raises:
+    InvalidRequest, with the next step, for an unknown kind of target.
     """
     kind, colon, rest = text.strip().partition(":")
     rest = rest.strip()

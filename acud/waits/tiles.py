@@ -175,9 +175,8 @@ class Masks(Struct, frozen=True):
 
 
 def masks(grid: Grid, crop: Rect, ignore: tuple[Rect, ...]) -> Masks:
-    """Return the tiles of `crop` minus the `ignore` boxes, which are relative to the crop.
-
-    A change of a touching tile that is not whole may lie outside the target: tiles alone leave that open.
+    """Return the tiles of `crop` minus the `ignore` boxes, which are relative to the crop. A change of a touching tile
+    that is not whole may lie outside the target: tiles alone leave that open.
     """
     touching, whole = grid.find_touching(crop), grid.within(crop)
     for box in (spot.shift(crop.x, crop.y) for spot in ignore):

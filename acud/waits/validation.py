@@ -102,9 +102,8 @@ def validate(
     budget: Budget = NO_BUDGET,
     note: str = "",
 ) -> WaitSpec:
-    """Return the checked, normalised wait; `timeout_s` None takes the default, 0 looks once.
-
-    Raises: InvalidRequest or Refused, naming the value and the next step.
+    """Return the checked, normalised wait; `timeout_s` None takes the default, 0 looks once. Raises: InvalidRequest or
+    Refused, naming the value and the next step.
     """
     seconds = check_timeout(default_timeout_s if timeout_s is None else timeout_s, max_timeout_s)
     if isinstance(until, Then) and not seconds:
@@ -123,9 +122,8 @@ def update_spec(
     budget: Budget | None = None,
     max_timeout_s: float,
 ) -> WaitSpec:
-    """Return `spec` with the given changes, checked as in `validate`; a timeout of 0 is refused here.
-
-    Raises: InvalidRequest or Refused.
+    """Return `spec` with the given changes, checked as in `validate`; a timeout of 0 is refused here. Raises:
+    InvalidRequest or Refused.
     """
     if until is None and timeout_s is None and policy is None and budget is None:
         raise InvalidRequest("the update changes nothing", hint="give until, timeout_s, policy or budget")

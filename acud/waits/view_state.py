@@ -163,7 +163,6 @@ class ViewState(Struct, frozen=True):
 
     def touched_within(self, after: int, until: int, besides: int = 0) -> bool:
         """Return whether a frame in (after, until] changed the target, or may have; too long ago counts as yes.
-
         `besides`: tiles that do not count.
         """
         forgotten = len(self.marks) == MARKS and self.marks[0].frame > after + 1
@@ -217,7 +216,6 @@ def count_change(
     view_state: ViewState, frame: int, tiles: int, shown_by: float, unsure: str = "", *, is_measured: bool = True
 ) -> ViewState:
     """Count a change: leaves count it, quiet starts anew, the old identity is void. `unsure`: see `ChangeState`.
-
     `is_measured`: no more than `tiles` changed; else leaves that ask for a share are in doubt.
     """
     after = replace(view_state, quiet_from=shown_by, identity="", uncertain=None)

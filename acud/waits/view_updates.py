@@ -30,9 +30,8 @@ _REPAINT_S = 0.5  # A window that is mapped again is empty until its program has
 
 
 def show_view(before: ViewState | None, changes: dict[int, ChangeState], event: TargetLocated) -> ViewState:
-    """Return the view state for a newly located view; `before`: of the last one.
-
-    A capture that only restarted (another epoch of the same view) compares its first frame itself.
+    """Return the view state for a newly located view; `before`: of the last one. A capture that only restarted (another
+    epoch of the same view) compares its first frame itself.
     """
     view = make_view(event)
     if before is None:
@@ -49,9 +48,8 @@ def show_view(before: ViewState | None, changes: dict[int, ChangeState], event: 
 
 
 def hide_view(view_state: ViewState, *, was_hidden: bool) -> ViewState:
-    """Return the view state after the target went out of view: it cannot be seen to be quiet meanwhile.
-
-    `was_hidden`: its source may go on, and show other things in the target's place, so that its tiles are void.
+    """Return the view state after the target went out of view: it cannot be seen to be quiet meanwhile. `was_hidden`:
+    its source may go on, and show other things in the target's place, so that its tiles are void.
     """
     blinks = BlinkWatch() if view_state.blinks is not None else None
     return replace(view_state, quiet_from=NEVER, was_hidden=view_state.was_hidden or was_hidden, blinks=blinks)
@@ -80,10 +78,8 @@ def _update_blinks(before: ViewState, blinks: BlinkWatch, event: FrameSeen) -> B
 
 
 def _apply_notice(view_state: ViewState, event: FrameSeen, *, every_tile: bool, hidden_s: float) -> ViewState:
-    """Return the view state after a notice.
-
-    `every_tile`: a change anywhere on the source makes the frame worth judging. `hidden_s`: how long the rate cap may
-    keep a change from being grabbed.
+    """Return the view state after a notice. `every_tile`: a change anywhere on the source makes the frame worth
+    judging. `hidden_s`: how long the rate cap may keep a change from being grabbed.
     """
     if event.epoch != view_state.view.epoch or event.frame < view_state.frame:
         return view_state

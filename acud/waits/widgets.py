@@ -153,9 +153,8 @@ class WidgetsSeen:
 
 
 def judge_widget(leaf: Widget, seen: WidgetsSeen, place: WidgetPlace, *, was_there: bool = False) -> Verdict:
-    """Return the verdict on `leaf` from the widgets in `place`, with boxes in display pixels.
-
-    An unreported widget may belong to a program that reports none; `was_there`: it was reported before, so it cannot.
+    """Return the verdict on `leaf` from the widgets in `place`, with boxes in display pixels. An unreported widget may
+    belong to a program that reports none; `was_there`: it was reported before, so it cannot.
     """
     found = seen.find_named(leaf, place)
     if not found:

@@ -71,9 +71,8 @@ def is_served(number: int) -> bool:
 
 
 def check_owner(number: int, owner: int = NOBODY_ELSE) -> None:
-    """Check everything that a program with this display may connect to; never blocks, sends nothing.
-
-    Raises: DisplayDown when another user than ourselves, root or `owner` serves any of it.
+    """Check everything that a program with this display may connect to; never blocks, sends nothing. Raises:
+    DisplayDown when another user than ourselves, root or `owner` serves any of it.
     """
     if _exists(socket_path(number)):
         _check_file(socket_path(number), number, owner)
@@ -85,7 +84,6 @@ def check_owner(number: int, owner: int = NOBODY_ELSE) -> None:
 
 def check_socket_folder() -> None:
     """Check that only root and ourselves can put sockets into the folder in another's name; a missing folder is fine.
-
     Raises: DisplayDown.
     """
     try:
@@ -145,9 +143,8 @@ def fits(entry: XauthorityEntry, family: int, address: bytes, number: int) -> bo
 
 
 def cookie(auth_file: str, number: int) -> tuple[bytes, bytes]:
-    """Return (name, data) of the cookie in `auth_file` for the local display `number`; two empty values for none.
-
-    An entry with the display's number precedes one without.
+    """Return (name, data) of the cookie in `auth_file` for the local display `number`; two empty values for none. An
+    entry with the display's number precedes one without.
     """
     here = socket.gethostname().encode()
     try:

@@ -164,10 +164,8 @@ class Clipboard:
     # ---- theirs -----------------------------------------------------------------------------------------------------
 
     def get(self, selection: str) -> Steps:
-        """Read the text of `selection`.
-
-        Raises: NotFound when it has no owner or holds no text, Unavailable when its owner does not answer, Refused
-        when it is too large.
+        """Read the text of `selection`. Raises: NotFound when it has no owner or holds no text, Unavailable when its
+        owner does not answer, Refused when it is too large.
         """
         atom = self.names.selections[selection]
         own = self._find_own(selection)

@@ -141,9 +141,8 @@ def _open(name: str, auth_file: str, owner: int) -> Any:
 
 @contextlib.contextmanager
 def _use_socket(sock: Any, cookie: tuple[bytes, bytes]) -> Iterator[None]:
-    """Have python-xlib make a `Wire` over `sock` with `cookie`, which it does not take as arguments.
-
-    Left alone it would fall back to TCP when the local socket is dead, and leave sockets of failed attempts open.
+    """Have python-xlib make a `Wire` over `sock` with `cookie`, which it does not take as arguments. Left alone it
+    would fall back to TCP when the local socket is dead, and leave sockets of failed attempts open.
     """
     with _opening:
         theirs = connect.get_socket, connect.get_auth, Xlib.display._BaseDisplay

@@ -67,7 +67,6 @@ class SharedMemory:
 
     def attach_fd(self, fd: int) -> int:
         """Attach the file `fd` whole, writable for the server, and return the segment's X id; `fd` stays the caller's.
-
         Raises: SegmentRefused.
         """
         segment: int = self._wire.allocate_resource_id()
@@ -157,7 +156,6 @@ class GrabPath(ABC):
     @abstractmethod
     def grab(self, area: Area, slot: int) -> None:
         """Fill `slot` with the pixels of `area`, sending all queued requests before; returns when they are complete.
-
         Raises: PixelsGone.
         """
 
@@ -303,9 +301,8 @@ class Choice(Struct, frozen=True):
 
 
 def choose(connection: Connection, wanted: str) -> tuple[Choice, Callable[[], GrabPath]]:
-    """Return the first way that works from `wanted` (`auto`: all of `METHODS`) on, and a maker of such paths.
-
-    Each candidate is tried with a small segment of its own.
+    """Return the first way that works from `wanted` (`auto`: all of `METHODS`) on, and a maker of such paths. Each
+    candidate is tried with a small segment of its own.
     """
     shm = SharedMemory(connection)
     first = 0 if wanted == "auto" else METHODS.index(wanted)

@@ -35,9 +35,8 @@ Steps = Generator[Rest, None, ActOutcome]
 
 
 def rest_for(seconds: float, over: Callable[[], bool] = lambda: False) -> Iterator[Rest]:
-    """Rest for `seconds`, or until `over` holds.
-
-    In parts: a pause of the whole machine costs one of them and not all, as the awaited program paused, too.
+    """Rest for `seconds`, or until `over` holds. In parts: a pause of the whole machine costs one of them and not all,
+    as the awaited program paused, too.
     """
     for _ in range(_PARTS):
         if over():

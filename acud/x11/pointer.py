@@ -104,9 +104,8 @@ class Pointer:
             self._xtest.button(number, down=False)
 
     def drag(self, start: Point, to: Point, button: Button, guard: InputGuard) -> Iterator[Rest]:
-        """Press at `start`, move in steps, release at `to`; release at `start` if a window came in between.
-
-        Raises: Misdirected.
+        """Press at `start`, move in steps, release at `to`; release at `start` if a window came in between. Raises:
+        Misdirected.
         """
         self.move(start)
         with guard.pointer():

@@ -38,10 +38,8 @@ class ScreenCovers:
     def find(
         self, tops: Sequence[int], outlines: Mapping[int, Outline], clients: Mapping[int, int], screens: Iterable[Rect]
     ) -> frozenset[int]:
-        """Return the windows that lock one of `screens`.
-
-        `tops`: the children of the root, lowest first. `clients`: the ordinary windows, each with the child of the root
-        that holds it.
+        """Return the windows that lock one of `screens`. `tops`: the children of the root, lowest first. `clients`: the
+        ordinary windows, each with the child of the root that holds it.
         """
         areas = tuple(screens)
         shown = [outlines[w] for w in tops if w in outlines and outlines[w].is_viewable and outlines[w].has_pixels]
@@ -54,9 +52,8 @@ class ScreenCovers:
         )
 
     def read_saver(self) -> int:
-        """Return the window that the X server's screen saver shows now, over all others; 0 for none.
-
-        It is a child of the root that the X server may leave out of the tree.
+        """Return the window that the X server's screen saver shows now, over all others; 0 for none. It is a child of
+        the root that the X server may leave out of the tree.
         """
         if not self._has_saver:
             return 0

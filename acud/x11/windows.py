@@ -173,9 +173,8 @@ class WindowReader:
         return {atom: words(value) for (_, atom), value in found.items()}
 
     def _select(self, windows: Iterable[int]) -> None:
-        """Select the events of `windows` before these are read: a change in between then raises an event.
-
-        Each time: X ids are reused, and a repeated request costs the server nothing.
+        """Select the events of `windows` before these are read: a change in between then raises an event. Each time: X
+        ids are reused, and a repeated request costs the server nothing.
         """
         for window in windows:
             self._connection.xlib.create_resource_object("window", window).change_attributes(event_mask=CLIENT_EVENTS)

@@ -45,9 +45,8 @@ class Wire(Xlib.display._BaseDisplay):
         self.data_recv = bytearray(self.data_recv)
 
     def add_extension_error(self, code: int, err: type[Exception]) -> None:
-        """Take only classes that can hold an error, in an extension's range.
-
-        python-xlib's RANDR puts bare exceptions on 0, 1 and 2: parsing a BadValue (2) then raises AttributeError.
+        """Take only classes that can hold an error, in an extension's range. python-xlib's RANDR puts bare exceptions
+        on 0, 1 and 2: parsing a BadValue (2) then raises AttributeError.
         """
         if issubclass(err, error.XError) and code not in error.xerror_class:
             super().add_extension_error(code, err)
@@ -88,9 +87,8 @@ class Wire(Xlib.display._BaseDisplay):
             self._fail(f"server: {fault}")
 
     def receive(self, *, wait: bool) -> None:
-        """Read once, and hand on each complete packet; without `wait` only from what has arrived.
-
-        Raises: Xlib's ConnectionClosedError.
+        """Read once, and hand on each complete packet; without `wait` only from what has arrived. Raises: Xlib's
+        ConnectionClosedError.
         """
         try:
             arrived = self.socket.recv(_READ_BYTES, 0 if wait else socket.MSG_DONTWAIT)

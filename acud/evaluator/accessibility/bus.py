@@ -132,9 +132,8 @@ class BusConnection:
         return self._bus.connected
 
     async def call(self, peer: str, path: str, member: tuple[str, str], signature: str = "", *body: Any) -> list[Any]:
-        """Call `member` (interface, name) and return what it returns; waits without end.
-
-        Raises: NoAnswer when the peer refuses or is gone, Unavailable when the bus is.
+        """Call `member` (interface, name) and return what it returns; waits without end. Raises: NoAnswer when the peer
+        refuses or is gone, Unavailable when the bus is.
         """
         if not self._bus.connected:
             raise self._build_gone_error("it closed the connection")

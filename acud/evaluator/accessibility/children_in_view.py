@@ -217,10 +217,8 @@ async def _list_numbers_in_view(
     view: tuple[int, int],
     extent: Callable[[Rect], tuple[int, int]],
 ) -> list[int]:
-    """Return which of `numbers` (rows, columns, indices) are in `view` (begin, end), in order.
-
-    Where hidden rows interrupt them, the search asks `number_at` which number lies behind the last visible box, and
-    continues there.
+    """Return which of `numbers` (rows, columns, indices) are in `view` (begin, end), in order. Where hidden rows
+    interrupt them, the search asks `number_at` which number lies behind the last visible box, and continues there.
     """
     begin, end = view
     found: list[int] = []

@@ -103,14 +103,9 @@ class AccessibilityListener:
     `left`: bus names that vanished since the mirror last cleared the set. `heard`: number of events so far.
     """
 
-    def __init__(
-        self,
-        connection: BusConnection,
-        clock: Callable[[], float] = time.monotonic,
-        callbacks: Collection[Callable[[], None]] = (),
-    ) -> None:
+    def __init__(self, connection: BusConnection, callbacks: Collection[Callable[[], None]] = ()) -> None:
         """`callbacks`: run after each event and when the connection has ended; the collection may change."""
-        self._connection, self._callbacks, self._clock = connection, callbacks, clock
+        self._connection, self._callbacks = connection, callbacks
         self._peers: dict[str, _Peer] = {}
         self._silencing: set[asyncio.Task[None]] = set()
         self.roots_changed = True
@@ -144,7 +139,7 @@ class AccessibilityListener:
         """Return the doubts about `peer` and reset them; None while it is muted."""
         one = self._peers[peer]
         if one.muted_until:
-            if self._clock() < one.muted_until:
+            if time.monotonic() < one.muted_until:
                 return None
             one.muted_until = 0.0
             await self._set_match_rules(peer, is_subscribed=True)
@@ -159,7 +154,7 @@ class AccessibilityListener:
     def muted_s(self) -> float | None:
         """Return the seconds until the first muted application is listened to again; None: none is muted."""
         ends = [peer.muted_until for peer in self._peers.values() if peer.muted_until]
-        return max(0.0, min(ends) - self._clock()) if ends else None
+        return max(0.0, min(ends) - time.monotonic()) if ends else None
 
     def leave(self, peer: str) -> None:
         """Forget an application that is gone (the bus drops its match rules itself)."""
@@ -209,7 +204,7 @@ class AccessibilityListener:
         if peer.muted_until or not is_of_interest(str(message.interface)):
             return
         peer.marks.add(str(message.interface), str(message.member), str(message.path), message.body)
-        now = self._clock()
+        now = time.monotonic()
         if now - peer.since >= 1:
             peer.since, peer.count = now, 0
         peer.count += 1
@@ -228,9 +223,8 @@ class AccessibilityListener:
 
 
 def _is_alone(interface: str, member: str, detail: str) -> bool:
-    """Return whether an event is about one widget only, and moves no other.
-
-    Scroll bars and counters both report `accessible-value`: each is taken for scrolling.
+    """Return whether an event is about one widget only, and moves no other. Scroll bars and counters both report
+    `accessible-value`: each is taken for scrolling.
     """
     if interface == _WINDOW:
         return member.lower() in _PLACING

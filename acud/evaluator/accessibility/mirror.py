@@ -121,9 +121,8 @@ class Mirrored:
         return max(0.0, min(at for at, _ in self._late) + LATE_S - now) if self._late else None
 
     async def read(self, connection: BusConnection, windows: Sequence[WindowInfo], budget: WalkBudget) -> None:
-        """Read what is in doubt. Raises: Unavailable when the bus is gone.
-
-        A hung application keeps its last reading; one that ended keeps nothing.
+        """Read what is in doubt. Raises: Unavailable when the bus is gone. A hung application keeps its last reading;
+        one that ended keeps nothing.
         """
         before = self.reading
         reading = AppReading(self.root, self._pid, before.app if before.walk is not None else None)
@@ -199,9 +198,7 @@ class Mirror:
         return not any(listener.is_muted(peer) for peer in self._apps)
 
     def ask_again_s(self) -> float | None:
-        """Return the seconds until the tree may change without an event; None: only pixels or windows can
-        change it.
-        """
+        """Return the seconds until the tree may change without an event; None: only pixels or windows can change it."""
         times = [app.due_s() for app in self._apps.values()]
         times.append(self._listener.muted_s() if self._listener is not None else None)
         return min((one for one in times if one is not None), default=None)

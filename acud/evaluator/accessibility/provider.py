@@ -99,9 +99,8 @@ class AtSpiProvider:
         return mirror
 
     async def sure(self, ask: AccessibilityAsk) -> Tree | None:
-        """Return the tree of an existing mirror if it is as good as a fresh reading; else None.
-
-        Raises: Unavailable, as `read` does.
+        """Return the tree of an existing mirror if it is as good as a fresh reading; else None. Raises: Unavailable, as
+        `read` does.
         """
         mirror = self._mirrors.get((ask.bus_address, ask.a11y_address))
         if mirror is None:
@@ -150,9 +149,8 @@ class AccessibilityChain:
         return tuple(one.name for one in self._providers)
 
     async def read(self, ask: AccessibilityAsk) -> ProvidedTree:
-        """Return the tree of the first provider that is available.
-
-        Raises: Unavailable when none is; the message names each with its reason.
+        """Return the tree of the first provider that is available. Raises: Unavailable when none is; the message names
+        each with its reason.
         """
         faults = list(self._broken)
         for provider in self._providers:

@@ -47,9 +47,8 @@ class AppReading:
         budget: WalkBudget,
         memory: WidgetMemory | None = None,
     ) -> None:
-        """Read it until the budget's end, however it ends; only a dead bus raises (Unavailable).
-
-        Widgets that `memory` holds are not asked again.
+        """Read it until the budget's end, however it ends; only a dead bus raises (Unavailable). Widgets that `memory`
+        holds are not asked again.
         """
         work = asyncio.ensure_future(self._walk(connection, windows, budget, memory))
         try:

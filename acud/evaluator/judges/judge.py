@@ -98,9 +98,8 @@ class Together(Judge, Protocol):
     async def evaluate_together(
         self, questions: tuple[JudgeQuestion, ...], picture: JudgePicture
     ) -> tuple[JudgeReply, ...]:
-        """Return a reply for each of `questions`, in their order, made from one answer; what it cost is split.
-
-        A verdict that the answer does not hold in its strict form is `unknown(unparsable)`.
+        """Return a reply for each of `questions`, in their order, made from one answer; what it cost is split. A
+        verdict that the answer does not hold in its strict form is `unknown(unparsable)`.
         """
 
 

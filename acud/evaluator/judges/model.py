@@ -111,9 +111,8 @@ class Model:
     # ---- conversations ---------------------------------------------------------------------------------------------
 
     async def ask(self, request: ChatRequest) -> ChatReply:
-        """Return the model's answer, within the backend's time limit; tokens and cost are of all its tries.
-
-        What it printed of its reasoning first is left out.
+        """Return the model's answer, within the backend's time limit; tokens and cost are of all its tries. What it
+        printed of its reasoning first is left out.
         """
         reply = await self._ask(request)
         text = without_thought(reply.text)

@@ -66,9 +66,8 @@ class PlainTransport(httpx.AsyncBaseTransport):
         self._idle: list[_Idle] = []
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send the request; return the response once its head is there. Its stream must be closed.
-
-        A call that ends early, by a fault or by cancellation, ends its connection.
+        """Send the request; return the response once its head is there. Its stream must be closed. A call that ends
+        early, by a fault or by cancellation, ends its connection.
         """
         connection = self._take() or await self._connect(request)
         try:

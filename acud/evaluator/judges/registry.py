@@ -51,9 +51,8 @@ def make_models(
     share: float = 1.0,
     clock: CallClock | None = None,
 ) -> dict[str, Model]:
-    """Return the backends, each with its model behind an API; none connects before its first call.
-
-    `share`: this process's part of each backend's calls a minute.
+    """Return the backends, each with its model behind an API; none connects before its first call. `share`: this
+    process's part of each backend's calls a minute.
     """
     return {
         name: Model(

@@ -113,9 +113,8 @@ class ScriptedJudge:
         self._timeout_s = timeout_s
 
     async def evaluate(self, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
-        """Return the script's verdict, after its delay; the picture is looked at first, as a model would.
-
-        One that takes longer than `timeout_s` is given up, as a model's is: `unknown(judge_down)`.
+        """Return the script's verdict, after its delay; the picture is looked at first, as a model would. One that
+        takes longer than `timeout_s` is given up, as a model's is: `unknown(judge_down)`.
         """
         try:
             async with asyncio.timeout(self._timeout_s):

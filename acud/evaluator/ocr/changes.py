@@ -129,9 +129,8 @@ def on_grid(box: Rect, margin: int, grid: int, bounds: Rect) -> Rect:
 
 
 def apart(boxes: Sequence[Rect]) -> list[Rect]:
-    """Return `boxes` with those of rows that overlap a little parted halfway, so that none holds another's letters.
-
-    A detector's boxes reach past their letters; in a dense terminal into the next row.
+    """Return `boxes` with those of rows that overlap a little parted halfway, so that none holds another's letters. A
+    detector's boxes reach past their letters; in a dense terminal into the next row.
     """
     parted = list(boxes)
     order = sorted(range(len(boxes)), key=lambda i: boxes[i].y)

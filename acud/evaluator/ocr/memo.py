@@ -81,9 +81,8 @@ class ReadingMemo:
 
 
 def join_readings(parts: Iterable[Reading]) -> Reading:
-    """Return the reading of a line from its parts, left to right; its confidence is the mean over its letters.
-
-    Its `reader` is the second one if that read any of the parts.
+    """Return the reading of a line from its parts, left to right; its confidence is the mean over its letters. Its
+    `reader` is the second one if that read any of the parts.
     """
     text, sure, length, reader = "", 0.0, 0, ""
     for part in parts:

@@ -66,9 +66,8 @@ class _NumberCell(NamedTuple):
 def look_for_number(
     lines: Sequence[Line], leaf: ScreenNumber, min_confidence: float, at: Rect, pixels: NDArray[np.uint8] | None = None
 ) -> Verdict:
-    """Return the verdict on `leaf` over the `lines` of a view that lies at `at` in its source.
-
-    The lines are cut where columns part. `pixels` (height x width x 4 uint8): of the view, where edges are looked for.
+    """Return the verdict on `leaf` over the `lines` of a view that lies at `at` in its source. The lines are cut where
+    columns part. `pixels` (height x width x 4 uint8): of the view, where edges are looked for.
     """
     cells = [replace(line, text=normalise_text(line.text)) for line in lines if line.confidence >= min_confidence]
     if not leaf.label:

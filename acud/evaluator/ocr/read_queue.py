@@ -57,9 +57,8 @@ class ReadingQueue(Generic[T]):
     def ask(
         self, key: object, begin: Callable[[], Steps[T]], known: Callable[[], bool], *, is_look: bool = False
     ) -> Future[T]:
-        """Return what the steps will return or raise. Cancelled, the reading ends before its next step.
-
-        With `is_look` it raises FrameGone where the queue is crowded and a newer reading of the view was done.
+        """Return what the steps will return or raise. Cancelled, the reading ends before its next step. With `is_look`
+        it raises FrameGone where the queue is crowded and a newer reading of the view was done.
         """
         asked = _QueuedReading(key, begin, known, is_look=is_look)
         with self._lock:

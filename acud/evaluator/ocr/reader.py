@@ -374,7 +374,6 @@ class TextReading:
 
     async def lines(self, shot: ViewPixels, *, fresh: bool = False) -> tuple[Line, ...]:
         """Return the lines of text in `shot`, in its pixels; with `fresh` nothing of an earlier frame is taken for it.
-
         Raises: Unavailable when the engine fails.
         """
         read = shot if shot.lines is not None and not fresh else await self._ask(shot, lambda: shot, fresh=fresh)

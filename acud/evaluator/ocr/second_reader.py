@@ -133,9 +133,8 @@ class SecondReader:
         )
 
     def reread(self, doubts: Sequence[Doubt], view: ViewScripts) -> Steps[list[Reading]]:
-        """Return the reading of each that stands, in order. Another view may be read between two steps.
-
-        A line that the program fails at keeps its first reading, and `fault` gives the reason.
+        """Return the reading of each that stands, in order. Another view may be read between two steps. A line that the
+        program fails at keeps its first reading, and `fault` gives the reason.
         """
         found = [one.reading for one in doubts]
         wanted = [

@@ -51,7 +51,6 @@ class Tesseract:
 
     def read(self, crops: Sequence[Bgr], languages: Sequence[str]) -> list[Reading]:
         """Return the reading of each crop, in order, as sure as its letters on average; "" where it sees no word.
-
         Raises: Unavailable when the program fails, takes too long or too much memory.
         """
         if not crops:
@@ -62,10 +61,7 @@ class Tesseract:
         return _readings(told, [crop.shape[0] / _LINE_PX for crop in crops])
 
     def script_name(self, crops: Sequence[Bgr]) -> str:
-        """Return tesseract's name of the lines' script; "" when it is uncertain.
-
-        Raises: Unavailable, as `read`.
-        """
+        """Return tesseract's name of the lines' script; "" when it is uncertain. Raises: Unavailable, as `read`."""
         arguments = ["stdin", "stdout", "--psm", "0", "-c", "min_characters_to_try=8"]
         told = self._run(arguments, _tiff([_page(crops)]), self._start_s + LINE_S * len(crops), may_fail=True)
         return next((line.partition(":")[2].strip() for line in told.splitlines() if line.startswith("Script:")), "")

@@ -27,9 +27,8 @@ _SEGMENT_GAP = 0.6
 
 
 def rows(lines: Iterable[Line]) -> list[list[Line]]:
-    """Return the lines as rows of the screen, top to bottom, each from left to right.
-
-    A line joins a row when at least half of its height, or of the row's newest line's, lies beside that line.
+    """Return the lines as rows of the screen, top to bottom, each from left to right. A line joins a row when at least
+    half of its height, or of the row's newest line's, lies beside that line.
     """
     found: list[list[Line]] = []
     for line in sorted(lines, key=lambda one: (one.box.y + one.box.h / 2, one.box.x)):
@@ -100,7 +99,6 @@ def words_of(line: Line, pixels: NDArray[np.uint8]) -> list[Word]:
 
 def columns_by_ink(line: Line, pixels: NDArray[np.uint8]) -> list[tuple[int, int]] | None:
     """Return the columns of each word of `line`, the end exclusive; None where its ink does not surely part its words.
-
     An engine may have lost a blank: then a gap that parts no words of the text is as wide as one that does.
     """
     texts = line.text.split()

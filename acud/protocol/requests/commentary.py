@@ -12,9 +12,7 @@ from acud.types.commentary import AnalysisConfig, AnalysisResult, ContextWindow,
 
 
 class FeedPost(Struct, frozen=True, tag="feed_post", forbid_unknown_fields=True):
-    """Add a message (a transcript, a note for readers) to the feed, and return its number; the newest 100 are
-    kept.
-    """
+    """Add a message (a transcript, a note for readers) to the feed, and return its number; the newest 100 are kept."""
 
     text: Annotated[str, Meta(min_length=1, max_length=100_000)]
     priority: Annotated[str, Meta(max_length=40)] = "normal"

@@ -16,9 +16,8 @@ _NAME = re.compile(r"^:([0-9]{1,5})$")
 
 
 def find(loop: EventLoop, paths: Paths, row: StoredDisplay, boot_id: str) -> ManagedDisplay:
-    """Return the display of `row` with its X server and bus watched, no handlers set.
-
-    Raises: DisplayDown with the reason when its X server or its cookie is gone.
+    """Return the display of `row` with its X server and bus watched, no handlers set. Raises: DisplayDown with the
+    reason when its X server or its cookie is gone.
     """
     where = _folders_of(paths, row)
     x_server = attach(loop, _find_process(row, "x_server"), boot_id)

@@ -267,9 +267,8 @@ class ManagedDisplays:
     # ---- ending ----------------------------------------------------------------------------------------------------
 
     def end(self, name: str, on_ended: OnEnded) -> None:
-        """End the display `name` in good order with every program on it, then call `on_ended(left)`.
-
-        `left`: what could not be ended or removed; usually empty. Raises: NotFound.
+        """End the display `name` in good order with every program on it, then call `on_ended(left)`. `left`: what could
+        not be ended or removed; usually empty. Raises: NotFound.
         """
         self._end(self.find(name), on_ended)
 

@@ -61,10 +61,8 @@ def claim(first: int, reserved: set[int]) -> int:
 
 
 def hand_lock(number: int, pid: int) -> None:
-    """Write the server's `pid` into the lock file of a number that was claimed. Raises: OSError.
-
-    With `-displayfd` the server writes none itself, and programs that choose numbers by lock files alone (xvfb-run -a)
-    would choose this one.
+    """Write the server's `pid` into the lock file of a number that was claimed. Raises: OSError. With `-displayfd` the
+    server writes none itself, and programs that choose numbers by lock files alone (xvfb-run -a) would choose this one.
     """
     lock = lock_file(number)
     with _make_draft(lock, pid) as draft:
@@ -73,9 +71,8 @@ def hand_lock(number: int, pid: int) -> None:
 
 @contextlib.contextmanager
 def _make_draft(lock: Path, pid: int) -> Iterator[Path]:
-    """Yield a complete file that becomes the lock atomically, as X does it.
-
-    Every user can write to the folder, so the name is random and an existing file is never opened.
+    """Yield a complete file that becomes the lock atomically, as X does it. Every user can write to the folder, so the
+    name is random and an existing file is never opened.
     """
     draft = lock.with_name(f".t{lock.name.removeprefix('.')}.{secrets.token_hex(16)}")
     descriptor = private_files.open_regular(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
@@ -89,9 +86,8 @@ def _make_draft(lock: Path, pid: int) -> Iterator[Path]:
 
 
 def clear(number: int) -> bool:
-    """Remove the lock and socket that a killed server of this user left, or a claim of ours without a server.
-
-    Return False when a server of this user listens there. Raises: OSError.
+    """Remove the lock and socket that a killed server of this user left, or a claim of ours without a server. Return
+    False when a server of this user listens there. Raises: OSError.
     """
     lock = lock_file(number)
     if _is_ours(lock) and _is_over(_lock_holder(lock)):

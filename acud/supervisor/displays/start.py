@@ -156,7 +156,6 @@ class DisplayStart:
 
     async def run(self) -> ManagedDisplay:
         """Start the X server on a free number, then the session bus and the window manager; the deadline runs from now.
-
         Raises: AcudError.
         """
         self._until_s = self._tools.loop.now_s() + self._wishes.deadline_s

@@ -105,7 +105,6 @@ def spawn(
     cwd: str = "/",
 ) -> WatchedProcess:
     """Start `command` in a session of its own (it outlives us), in the directory `cwd`, its output appended to `log`.
-
     Raises: Unavailable naming the program when it cannot be started.
     """
     try:

@@ -60,9 +60,8 @@ class HostConditions:
         self._allowed.paths = paths
 
     def pin_to_now(self, until: Until) -> Until:
-        """Return the condition with the present time and process start times filled in where they are missing.
-
-        Raises: Refused for a path outside of the allowed folders.
+        """Return the condition with the present time and process start times filled in where they are missing. Raises:
+        Refused for a path outside of the allowed folders.
         """
         return map_leaves(until, self._pin_leaf)
 
@@ -73,7 +72,6 @@ class HostConditions:
         self, wait_id: str, until: Until, watched: WatchedDisplay | None, on_verdicts: OnVerdicts
     ) -> dict[int, Verdict]:
         """Return the present verdicts of the condition's host leaves; `on_verdicts` gets what follows until `unwatch`.
-
         `watched`: the wait's display. A path that the settings no longer allow is unknown.
         """
         self.unwatch(wait_id)

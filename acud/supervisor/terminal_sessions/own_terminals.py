@@ -106,9 +106,8 @@ class OwnTerminals:
         shown: str,
         touch: Callable[[], None],
     ) -> TerminalState:
-        """Start `command` in a session `name` ("": a free name); `env`: on top of what programs inherit.
-
-        `touch` is called before it is started. Raises: Conflict, Refused, Unavailable.
+        """Start `command` in a session `name` ("": a free name); `env`: on top of what programs inherit. `touch` is
+        called before it is started. Raises: Conflict, Refused, Unavailable.
         """
         make_private(self._socket.parent)
         found = await self.list_states()

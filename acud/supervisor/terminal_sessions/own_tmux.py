@@ -117,9 +117,8 @@ def open_arguments(
     shown: str,
     is_shell: bool,
 ) -> list[str]:
-    """Return the arguments that start a session, and the server if it is the first one.
-
-    `shown`: the command as text. The user's tmux.conf is not read. A session stays after its program ended.
+    """Return the arguments that start a session, and the server if it is the first one. `shown`: the command as text.
+    The user's tmux.conf is not read. A session stays after its program ended.
     """
     given = [part for key, value in env.items() for part in ("-e", f"{key}={value}")]
     options = [
@@ -188,7 +187,6 @@ def since_arguments(pane: str, since: OutputMark, mark: str) -> list[str]:
 
 def read_since(output: str, since: OutputMark, mark: str) -> str | None:
     """Return what was written after `since`, parsed from the output of `since_arguments`; None if that is incomplete.
-
     Return the whole screen where a program draws on it, or where the line before has changed.
     """
     parts = output.split(mark)

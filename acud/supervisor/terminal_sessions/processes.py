@@ -47,20 +47,20 @@ def _tty_name(number: int) -> str:
     return f"pts/{minor}" if major == _PTS_MAJOR else ""
 
 
-def has_foreground_job(leader: int, proc: Path = PROC) -> bool:
+def has_foreground_job(leader: int) -> bool:
     """Return whether another process group than the session leader's reads the terminal: a shell runs a command."""
     try:
-        text = (proc / str(leader) / "stat").read_text(encoding="utf-8", errors="replace")
+        text = (PROC / str(leader) / "stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return False
     fields = text.rpartition(")")[2].split()  # state, parent, process group, session, terminal, its foreground group
     return len(fields) > 5 and fields[2] != fields[5]
 
 
-def has_others(leader: int, proc: Path = PROC) -> bool:
+def has_others(leader: int) -> bool:
     """Return whether there is another process in the session of `leader`, also a background job of a shell."""
-    pids = (int(path.name) for path in proc.iterdir() if path.name.isdecimal())
-    found = (read_stat(pid, proc) for pid in pids if pid != leader)
+    pids = (int(path.name) for path in PROC.iterdir() if path.name.isdecimal())
+    found = (read_stat(pid) for pid in pids if pid != leader)
     return any(one is not None and one.session == leader for one in found)
 
 

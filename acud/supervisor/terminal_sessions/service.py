@@ -121,9 +121,8 @@ class Sessions:
         self._poll(pty)
 
     def survey(self, name: SessionName, done: Done) -> None:
-        """Call `done` with every terminal, and every session of the tmux server that `name` means.
-
-        Within `done`, `place` uses this survey too.
+        """Call `done` with every terminal, and every session of the tmux server that `name` means. Within `done`,
+        `place` uses this survey too.
         """
 
         run_steps(_SurveyRound(self, name, (), {}).run(), partial(self._finish_survey, name.text, done))

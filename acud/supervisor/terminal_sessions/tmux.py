@@ -122,7 +122,6 @@ def history_arguments(pane: str) -> list[str]:
 
 def lines_arguments(pane: str, first: int, last: int | None = None) -> list[str]:
     """Return the arguments that print the lines from `first` to `last`, counted from the first that was written.
-
     Without `last`: to the end of the screen, and joined. tmux computes these places at the moment it reads them.
     """
     what = f"-J -S {history_place(first)}" if last is None else f"-S {history_place(first)} -E {history_place(last)}"

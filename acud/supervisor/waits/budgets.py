@@ -64,9 +64,8 @@ class Budgets:
         return task.budget
 
     def name_agent(self, active: ActiveWait) -> str:
-        """Return one name for all waits of the agent that `active` belongs to; "" where none is known.
-
-        The agent of a task, else the task itself; without a task the agent to wake.
+        """Return one name for all waits of the agent that `active` belongs to; "" where none is known. The agent of a
+        task, else the task itself; without a task the agent to wake.
         """
         task_id, wake = active.spec.task_id, active.spec.wake
         if task_id:

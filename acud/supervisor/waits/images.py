@@ -23,9 +23,8 @@ class WaitImages:
         self._held: OrderedDict[str, bytes] = OrderedDict()
 
     def keep(self, until: Until) -> Until:
-        """Store the condition's pictures; return it with their digests in their place.
-
-        Raises: InvalidRequest for bytes that are no picture, and for an unknown digest.
+        """Store the condition's pictures; return it with their digests in their place. Raises: InvalidRequest for bytes
+        that are no picture, and for an unknown digest.
         """
         short = self.keep_brought(until)
         missing = next((digest for digest in list_digests(short) if self.get(digest) is None), "")

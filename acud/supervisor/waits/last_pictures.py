@@ -33,7 +33,6 @@ class LastPictures:
 
     def take(self, active: ActiveWait, done: Done) -> None:
         """Call `done` in a later turn with the picture, or the reason for none; None if its target was not in view.
-
         Call before the display's sources are forgotten.
         """
         source, view_state = self._sources.by_name.get(active.source), active.machine.view_state

@@ -111,9 +111,8 @@ class Waits:
         return self._build_info(stored), self._collect_notes(stored)
 
     def rearm(self, request: FleetRearm, watched: WatchedDisplay) -> WaitInfo:
-        """Arm a wait of a lost host here, under its id and with its times, unless that was done already.
-
-        Raises: Refused as `create`; Conflict for a wait that this host had before it went elsewhere.
+        """Arm a wait of a lost host here, under its id and with its times, unless that was done already. Raises:
+        Refused as `create`; Conflict for a wait that this host had before it went elsewhere.
         """
         with contextlib.suppress(NotFound):
             known = self._journal.store.waits.get(request.wait_id)
@@ -137,9 +136,8 @@ class Waits:
         self._journal.after_commit(lambda: self._arm(stored))
 
     def keep_images(self, until: Until) -> Until:
-        """Store the condition's pictures in this turn; return it with their digests in their place.
-
-        Raises: InvalidRequest for bytes that are no usable PNG, and for an unknown digest.
+        """Store the condition's pictures in this turn; return it with their digests in their place. Raises:
+        InvalidRequest for bytes that are no usable PNG, and for an unknown digest.
         """
         return self._runtime.images.keep(until)
 
@@ -210,7 +208,6 @@ class Waits:
 
     def end_by_fleet(self, wait_id: str, verdict: Verdict, end: FleetEnd) -> bool:
         """End a wait as the fleet did while this host was lost; return False if it had ended here in another way.
-
         Raises: NotFound.
         """
         active = self._active.get(wait_id)
@@ -346,9 +343,8 @@ class Waits:
         self._runtime.save(active)
 
     async def look_once(self, spec: WaitSpec, watched: WatchedDisplay | None, within_s: float) -> Verdict:
-        """Return the first verdict on the present target, or the last one once `within_s` is over.
-
-        `watched` and Refused: as for `create`.
+        """Return the first verdict on the present target, or the last one once `within_s` is over. `watched` and
+        Refused: as for `create`.
         """
         self._limits.take(spec, watched.name if watched else "")
         self._runtime.budgets.open(spec.task_id)
