@@ -28,8 +28,7 @@ def is_interactive(node: Node) -> bool:
 
 _LABELS = frozenset({"label", "static", "paragraph", "heading", "caption", "section", "text"})
 _FIELDS = (INPUTS | CHOOSERS | {"slider", "switch", "check box", "progress bar"}) - {"list box"}
-_SHOW_A_VALUE = frozenset({"combo box"})
-"""Roles that some toolkits name by their value."""
+_SHOW_A_VALUE = frozenset({"combo box"})  # roles that some toolkits name by their value
 _HOLD_LABELS = frozenset({"list item", "push button", "toggle button", "menu item", "table row", "tree item", "icon"})
 _TICKED = frozenset({"check box", "radio button", "switch"})
 _MOST_BEHIND_PX = 24

@@ -56,10 +56,8 @@ def check_room(folder: Path, needed: int) -> None:
 
 
 def back_up(paths: Paths, ask: BackupAsk, now_utc_s: float) -> BackupMade:
-    """Make a backup of the instance at `paths`, whose daemon may be running and writing.
-
-    Raises: Conflict (the target exists), NotFound (no database, no folder for the target), StoreUnavailable, OSError,
-    Unavailable (no room).
+    """Make a backup of the instance at `paths`, whose daemon may be running and writing. Raises: Conflict (the target
+    exists), NotFound (no database, no folder for the target), StoreUnavailable, OSError, Unavailable (no room).
     """
     target = _check_target(paths, Path(ask.target))
     partial = target.with_name(f".{target.name}.partial")

@@ -27,9 +27,8 @@ class Instant(msgspec.Struct, frozen=True):
         return Instant(self.utc_s + seconds, self.boot_s + seconds, self.boot_id)
 
     def remaining_s(self, now: Instant) -> float:
-        """Return the seconds from `now` until this moment; negative when past.
-
-        Within one boot CLOCK_BOOTTIME counts (a stepped wall clock changes nothing); after a reboot UTC does.
+        """Return the seconds from `now` until this moment; negative when past. Within one boot CLOCK_BOOTTIME counts (a
+        stepped wall clock changes nothing); after a reboot UTC does.
         """
         if self.boot_id == now.boot_id:
             return self.boot_s - now.boot_s

@@ -37,8 +37,7 @@ class AcudError(Exception):
 
     def __init__(self, message: str, *, hint: str = "", **facts: Any) -> None:
         super().__init__(message)
-        self.message = message
-        self.hint = hint
+        self.message, self.hint = message, hint
         self.facts: Facts = facts
 
     def __str__(self) -> str:

@@ -15,8 +15,7 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _PATTERN = re.compile(r"^[a-z]{1,12}-[0-9a-hjkmnp-tv-z]{23}$")
 
 
-_SHOWN = 6
-"""Characters of an id's ending that are displayed: 30 random bits, so that hundreds of ids differ in them."""
+_SHOWN = 6  # characters of an id's ending that are displayed: 30 random bits, so that hundreds of ids differ in them
 FEWEST_OF_ENDING = 4
 """The fewest characters of an id's ending that identify it: fewer are more likely a slip than an id."""
 

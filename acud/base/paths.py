@@ -101,9 +101,8 @@ class Paths(msgspec.Struct, frozen=True):
 
 
 def resolve(env: Mapping[str, str]) -> Paths:
-    """Return the places for the environment `env`: ACU_HOME, else ACU_DATA_DIR, else ~/.agentic-computer-use.
-
-    Raises: ConfigError when neither ACU_HOME nor HOME is set, or the path is not absolute.
+    """Return the places for the environment `env`: ACU_HOME, else ACU_DATA_DIR, else ~/.agentic-computer-use. Raises:
+    ConfigError when neither ACU_HOME nor HOME is set, or the path is not absolute.
     """
     text = env.get("ACU_HOME") or env.get("ACU_DATA_DIR") or ""
     if not text:
@@ -128,7 +127,6 @@ def _run_directory(home: Path, digest: str) -> Path:
 
 def make_private(directory: Path) -> None:
     """Create `directory` (and parents) with mode 0700, or check that an existing one is ours and closed to others.
-
     Raises: Refused when it belongs to another user, is a link, or is open to others.
     """
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -158,9 +156,8 @@ def sync(*places: Path) -> None:
 
 
 def keep_secret(path: Path, make: Callable[[], bytes]) -> bytes:
-    """Return the content of the file at `path`, made by `make` (0600, with a closing newline) if there is none.
-
-    Of two that start together the first wins. Raises: Refused when others can read it; OSError.
+    """Return the content of the file at `path`, made by `make` (0600, with a closing newline) if there is none. Of two
+    that start together the first wins. Raises: Refused when others can read it; OSError.
     """
     make_private(path.parent)
     if not path.exists():

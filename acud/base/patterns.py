@@ -72,8 +72,7 @@ class Pattern:
 
     def __init__(self, engine: Any, *, line_ends: bool) -> None:
         """`engine`: RE2's object; group 1 is the match. `line_ends`: `$` matches before every line end."""
-        self._engine = engine
-        self._line_ends = line_ends
+        self._engine, self._line_ends = engine, line_ends
         self.size: int = engine.programsize
         """Steps of its program; a search takes at most this times the length of the text."""
 
@@ -98,9 +97,8 @@ class Pattern:
 
 @lru_cache(256)
 def compile_pattern(pattern: str, *, ignore_case: bool = False, lines: bool = False) -> Pattern:
-    """Return `pattern`, which has Python's syntax. `lines`: `^` and `$` match at each line's beginning and end.
-
-    Raises: PatternFault.
+    """Return `pattern`, which has Python's syntax. `lines`: `^` and `$` match at each line's beginning and end. Raises:
+    PatternFault.
     """
     flags = (re.IGNORECASE if ignore_case else 0) | (re.MULTILINE if lines else 0)
     parsed = _parse(pattern, flags)
@@ -113,9 +111,8 @@ def compile_pattern(pattern: str, *, ignore_case: bool = False, lines: bool = Fa
 
 @lru_cache(1 << 14)
 def is_found(pattern: str, text: str, *, ignore_case: bool = False) -> bool:
-    """Return whether `pattern` is found in the short `text`, such as a title; each pair is searched once.
-
-    Raises: PatternFault.
+    """Return whether `pattern` is found in the short `text`, such as a title; each pair is searched once. Raises:
+    PatternFault.
     """
     return compile_pattern(pattern, ignore_case=ignore_case).search(text) is not None
 
@@ -281,9 +278,8 @@ def _join_spans(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 
 @cache
 def _case_groups() -> dict[int, tuple[int, ...]]:
-    """Return the characters that Python's `re.IGNORECASE` takes for others, with those.
-
-    Two are the same when their lower cases are, or the upper cases of these (CPython, `re/_casefix.py`).
+    """Return the characters that Python's `re.IGNORECASE` takes for others, with those. Two are the same when their
+    lower cases are, or the upper cases of these (CPython, `re/_casefix.py`).
     """
     groups: dict[str, list[int]] = {}
     for code in range(LAST_CASED):
@@ -299,9 +295,8 @@ def _case_groups() -> dict[int, tuple[int, ...]]:
 
 @lru_cache(64)
 def _add_marks(text: str, line_ends: bool) -> bytes:
-    """Return `text` with a mark before and behind each character.
-
-    The last line end has one as the mark before it too, the others only with `line_ends`: there `$` matches.
+    """Return `text` with a mark before and behind each character. The last line end has one as the mark before it too,
+    the others only with `line_ends`: there `$` matches.
     """
     marked = "".join(map(_with_marks, text))
     if line_ends:

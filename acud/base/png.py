@@ -22,9 +22,8 @@ _BUSY = 0.5
 
 
 def encode(pixels: npt.NDArray[np.uint8]) -> bytes:
-    """Return `pixels` (height x width x 4 uint8 BGRX, C-contiguous or a view of such; not written to) as RGB PNG.
-
-    The fourth byte has no influence. Blocks for some 2 ms for 1280x720; the GIL is free for most of that.
+    """Return `pixels` (height x width x 4 uint8 BGRX, C-contiguous or a view of such; not written to) as RGB PNG. The
+    fourth byte has no influence. Blocks for some 2 ms for 1280x720; the GIL is free for most of that.
     """
     height, width = pixels.shape[:2]
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
@@ -33,9 +32,8 @@ def encode(pixels: npt.NDArray[np.uint8]) -> bytes:
 
 
 def is_busy(pixels: npt.NDArray[np.uint8], every: int = 4) -> bool:
-    """Return whether `pixels` (as above) are large, and more like a photo than like a user interface.
-
-    Only every `every`th row counts.
+    """Return whether `pixels` (as above) are large, and more like a photo than like a user interface. Only every
+    `every`th row counts.
     """
     height, width = pixels.shape[:2]
     if height * width <= _SMALL_PX:
@@ -45,9 +43,8 @@ def is_busy(pixels: npt.NDArray[np.uint8], every: int = 4) -> bool:
 
 
 def _filter_rows(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Return the rows of the file: their filter, then red, green and blue of each pixel.
-
-    Three copies of every third byte are seven times as fast as one of the reversed channels.
+    """Return the rows of the file: their filter, then red, green and blue of each pixel. Three copies of every third
+    byte are seven times as fast as one of the reversed channels.
     """
     height, width = pixels.shape[:2]
     rows = np.empty((height, 1 + width * 3), np.uint8)

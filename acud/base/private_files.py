@@ -28,14 +28,12 @@ from acud.base.paths import Paths
 
 _READ, _WRITE, _ENTER = 0o044, 0o022, 0o011
 _OTHERS = 0o007
-_SECRET_KEYS = ("api_key", "token", "secret", "headers")
-"""Endings of the keys in acud.toml that hold a secret."""
+_SECRET_KEYS = ("api_key", "token", "secret", "headers")  # endings of the keys in acud.toml that hold a secret
 
 
 def open_regular(path: Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
-    """Return a descriptor of the regular file at `path`; never waits. `mode`: of a file that O_CREAT makes.
-
-    Raises: OSError, also for a link and for anything but a regular file.
+    """Return a descriptor of the regular file at `path`; never waits. `mode`: of a file that O_CREAT makes. Raises:
+    OSError, also for a link and for anything but a regular file.
     """
     descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, mode)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -53,8 +53,7 @@ class RollingWindow:
     """At most `limit` in any `window_s` seconds; `limit` 0: no bound."""
 
     def __init__(self, limit: int, window_s: float = 60.0) -> None:
-        self._limit = limit
-        self._window_s = window_s
+        self._limit, self._window_s = limit, window_s
         self._taken: deque[float] = deque()
 
     def free_in_s(self, now: float) -> float:

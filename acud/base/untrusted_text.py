@@ -16,9 +16,7 @@ _BLANK = "[\\s\u00ad\u200b-\u200f\u2060-\u2064\ufeff]*"
 
 def fence(mark: str, words: str, *others: str) -> str:
     """Return `words` between `<mark>` and `</mark>`; anything like this mark or one of `others` in them is made
-    harmless.
-
-    `others`: the marks of the same prompt's other fences, which these words must not open or end either.
+    harmless. `others`: the marks of the same prompt's other fences, which these words must not open or end either.
     """
     return f"<{mark}>\n{harmless(words.strip(), mark, *others)}\n</{mark}>"
 

@@ -28,9 +28,8 @@ _FAR_MS = 60_000
 
 
 def painted_ns(time_ms: int, now_ns: int) -> int:
-    """Return when something was painted, by the server's clock: CLOCK_MONOTONIC in 32 bits where it runs here.
-
-    A server with another clock is assumed to have painted just now.
+    """Return when something was painted, by the server's clock: CLOCK_MONOTONIC in 32 bits where it runs here. A server
+    with another clock is assumed to have painted just now.
     """
     age_ms = (now_ns // 1_000_000 - time_ms) & 0xFFFFFFFF
     return now_ns - age_ms * 1_000_000 if age_ms < _FAR_MS else now_ns
@@ -132,11 +131,8 @@ class GrabSchedule:
         self.asked = 0
         self.answered = 0
         self.damaged = True  # what was there before us has never been seen
-        self.hurried = False
-        """Whether paint is to be examined at once (`acud.capture.frame_rate`), rate cap or not."""
-        self._max_fps = max_fps
-        self._floor_s = floor_s
-        self._polled = polled
+        self.hurried = False  # whether paint is to be examined at once (`acud.capture.frame_rate`), rate cap or not
+        self._max_fps, self._floor_s, self._polled = max_fps, floor_s, polled
         self._last_s = -math.inf
         self._answered_before = 0
 
@@ -160,9 +156,8 @@ class GrabSchedule:
         return self._last_s + (min(wait_s, PROBE_S) if self.hurried else wait_s)
 
     def begin(self, now_s: float) -> int:
-        """Note that a grab begins now, and return the demanded number it satisfies (0: none was owed).
-
-        Damage reported from now on counts for the next grab.
+        """Note that a grab begins now, and return the demanded number it satisfies (0: none was owed). Damage reported
+        from now on counts for the next grab.
         """
         number = self.asked if self.is_asked else 0
         self._answered_before, self.answered = self.answered, self.asked

@@ -48,8 +48,7 @@ from acud.x11.window_verbs import Ping, WindowVerbs
 from acud.x11.windows import WindowReader
 
 _Input = Move | Click | Drag | Scroll | Key | TypeText | Hold | Release
-_CHORD_S = 0.01
-"""Between chords: programs that poll the keyboard's state rather than read events see each."""
+_CHORD_S = 0.01  # between chords: programs that poll the keyboard's state rather than read events see each
 
 
 class _HeldInput:
@@ -71,8 +70,7 @@ class InputActions:
         guard: InputGuard,
     ) -> None:
         self._x = connection
-        self._size = size
-        self.guard = guard
+        self._size, self.guard = size, guard
         self._xtest = XTest(connection)
         self._trace = InputTraceProperty(connection)
         self.keyboard = Keyboard(connection, self._xtest, self._trace)

@@ -32,8 +32,7 @@ class InputQueue:
     def __init__(
         self, actions: InputActions, baseline: Callable[[], tuple[int, int]], send: Callable[[Acted], None]
     ) -> None:
-        self._baseline = baseline
-        self._send = send
+        self._baseline, self._send = baseline, send
         self._queue: deque[Act] = deque()
         self._running: _RunningAct | None = None
         self.actions = actions

@@ -58,10 +58,7 @@ class CaptureService:
         connection: Connection,
         publisher: zmq.Socket[bytes],
     ) -> None:
-        self._options = options
-        self._heartbeat_s = heartbeat_s
-        self._rests_s = rests_s
-        self._child = child
+        self._options, self._heartbeat_s, self._rests_s, self._child = options, heartbeat_s, rests_s, child
         self._publisher = publisher
         self._x = connection
         self._loop = EventLoop(time.monotonic, self._settle)
@@ -78,8 +75,7 @@ class CaptureService:
         self._inputs = InputQueue(actions, self._baseline, self._send)
         self._sent: WindowSnapshot | None = None
         self._stale_s: float | None = 0.0
-        self._unread = True
-        """Whether a window may differ from the list sent last."""
+        self._unread = True  # whether a window may differ from the list sent last
         self._is_resized = False
         self._x_server = connection.server_run()
         self._unpublished = 0
@@ -316,9 +312,8 @@ class CaptureService:
         return self._screen.newest or (0, 0)
 
     def _on_lost(self, source: CaptureSource) -> None:
-        """Note that the drawable of `source` changed: its geometry is read again before the next grab.
-
-        Raises: PixelsGone if the screen gives no pixels at an unchanged size.
+        """Note that the drawable of `source` changed: its geometry is read again before the next grab. Raises:
+        PixelsGone if the screen gives no pixels at an unchanged size.
         """
         if source is not self._screen:
             self._covered.on_lost(source)
@@ -370,8 +365,7 @@ class WindowManagerNudge:
     """
 
     def __init__(self, windows: WindowReader, loop: EventLoop) -> None:
-        self._windows = windows
-        self._loop = loop
+        self._windows, self._loop = windows, loop
         self._was_managed = False
 
     def on_snapshot(self) -> None:

@@ -115,21 +115,15 @@ class CaptureSource:
     """
 
     def __init__(self, name: str, area: Area, damage: Damage | None, path: GrabPath, schedule: GrabSchedule) -> None:
-        self.name = name
-        self.area = area
-        self.damage = damage
-        self.schedule = schedule
+        self.name, self.area, self.damage, self.schedule = name, area, damage, schedule
         self._path = path
         self._epoch: Epoch | None = None
         self._box: Rect | None = None
         self._damage_ns = 0
         self._quiet = QuietWatch()
-        self.paints: Damage | None = None
-        """Reports each painted box by itself, while a wait needs quiet."""
-        self.sends_looks = False
-        """Whether notices carry the looks of changed tiles."""
-        self.shown: tuple[LookAsk, ...] = ()
-        """The looks that the next demanded grab is to report."""
+        self.paints: Damage | None = None  # reports each painted box by itself, while a wait needs quiet
+        self.sends_looks = False  # whether notices carry the looks of changed tiles
+        self.shown: tuple[LookAsk, ...] = ()  # the looks that the next demanded grab is to report
         self.compared_ns = 0
         """CLOCK_MONOTONIC of the newest grab that was compared with the newest frame, or is it; 0: none was."""
 

@@ -19,8 +19,7 @@ from acud.config import NotifySettings
 _NAME = "org.freedesktop.Notifications"
 _PATH = "/org/freedesktop/Notifications"
 _NORMAL, _CRITICAL = 1, 2
-_SERVERS_CHOICE = -1
-"""The time to show it: the server's choice."""
+_SERVERS_CHOICE = -1  # the time to show it: the server's choice
 _NO_BUS = "start the daemon in the desktop session, or set [notify] bus_address"
 _NO_SERVER = "run a notification server in that session (most desktops do; else dunst or mako)"
 
@@ -29,8 +28,7 @@ class DesktopNotifier:
     """Shows notifications, each over its own connection, as they are rare and a new session may start meanwhile."""
 
     def __init__(self, settings: NotifySettings, env: Mapping[str, str]) -> None:
-        self._settings = settings
-        self._env = env
+        self._settings, self._env = settings, env
         self._turn = asyncio.Lock()
 
     async def show(self, title: str, body: str, *, urgent: bool) -> str:

@@ -95,18 +95,14 @@ class PostAnswer:
     """A 2xx answer's body, or the outcome of anything else; `status` of a refusing answer (0: none came)."""
 
     def __init__(self, body: bytes = b"", outcome: DeliveryOutcome | None = None, status: int = 0) -> None:
-        self.status = status
-        self.body = body
-        self.outcome = outcome
+        self.status, self.body, self.outcome = status, body, outcome
 
 
 class Poster:
     """Posts to one URL. `secrets` never appear in an outcome; redirects are not followed, as they would get them."""
 
     def __init__(self, url: str, *, timeout_s: float, places: int, secrets: tuple[str, ...]) -> None:
-        self._url = url
-        self._timeout_s = timeout_s
-        self._secrets = secrets
+        self._url, self._timeout_s, self._secrets = url, timeout_s, secrets
         self._fault = ""
         verify: ssl.SSLContext | bool = True
         try:
@@ -348,9 +344,8 @@ def build_variables(delivery: Deliver) -> dict[str, str]:
 async def run(
     argv: list[str], stdin: bytes, env: dict[str, str], limit_s: float, secrets: tuple[str, ...]
 ) -> DeliveryOutcome:
-    """Run `argv`, without a shell, in a session of its own; kill the session if it has not ended within `limit_s`.
-
-    A missing program counts as "not now", as an upgrade removes it for some seconds.
+    """Run `argv`, without a shell, in a session of its own; kill the session if it has not ended within `limit_s`. A
+    missing program counts as "not now", as an upgrade removes it for some seconds.
     """
     # Files, not pipes: neither a program that reads nothing nor its remaining child that holds the output delays this.
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as output:

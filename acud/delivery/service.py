@@ -33,18 +33,14 @@ class DeliveryService:
     def __init__(
         self, child: AsyncChild[ToDelivery], routes: Mapping[RouteName, Route], show: ShowNotification, sends: SendPush
     ) -> None:
-        self._child = child
-        self._routes = routes
-        self._show = show
-        self._sends = sends
+        self._child, self._routes, self._show, self._sends = child, routes, show, sends
         self._places = {name: asyncio.Semaphore(route.places) for name, route in routes.items()}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._counts = {"sent": 0.0, "retry": 0.0, "refused": 0.0}
 
     async def run(self) -> None:
-        """Serve until `Stop` or SIGTERM; then finish deliveries under way, within two seconds.
-
-        An unexpected fault ends the process: the supervisor restarts it and sends the deliveries again.
+        """Serve until `Stop` or SIGTERM; then finish deliveries under way, within two seconds. An unexpected fault ends
+        the process: the supervisor restarts it and sends the deliveries again.
         """
         async with asyncio.TaskGroup() as group:
             receiving = group.create_task(self._receive(group))

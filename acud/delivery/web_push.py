@@ -15,11 +15,9 @@ from acud.delivery.routes import Poster
 from acud.protocol.delivery import Push, Pushed
 from acud.protocol.push import PushTarget, is_service, origin_of
 
-_GONE = frozenset({404, 410})
-"""RFC 8030, 7.3: the subscription has ended."""
+_GONE = frozenset({404, 410})  # RFC 8030, 7.3: the subscription has ended
 _TTL_S = 3600  # a push service keeps a notification so long for a browser that is not reachable
-_GOOD_S = 12 * 3600
-"""RFC 8292 allows a day."""
+_GOOD_S = 12 * 3600  # RFC 8292 allows a day
 
 
 class PushSender:

@@ -105,9 +105,8 @@ def _whole_pages(size: int) -> int:
 
 
 def write_header(words: memoryview, layout: Layout, epoch: int, server: str = "") -> None:
-    """Describe the ring in its first words; `words` is the file as 8-byte words.
-
-    Raises: ProtocolError when `server` is too long to be kept.
+    """Describe the ring in its first words; `words` is the file as 8-byte words. Raises: ProtocolError when `server` is
+    too long to be kept.
     """
     text = server.encode()
     if len(text) > MAX_SERVER_BYTES:
@@ -122,9 +121,8 @@ def write_header(words: memoryview, layout: Layout, epoch: int, server: str = ""
 
 
 def read_header(words: memoryview, size: int) -> tuple[Layout, int]:
-    """Return the layout and epoch in `words`, checked against the file's `size` in bytes.
-
-    Raises: ProtocolError naming the fault.
+    """Return the layout and epoch in `words`, checked against the file's `size` in bytes. Raises: ProtocolError naming
+    the fault.
     """
     if size < HEADER_BYTES or words[H_MAGIC] != MAGIC:
         raise ProtocolError("not a frame ring")

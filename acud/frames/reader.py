@@ -31,8 +31,7 @@ class FrameView:
     """
 
     def __init__(self, ring: Ring, slot: Slot) -> None:
-        self._ring = ring
-        self._slot = slot
+        self._ring, self._slot = ring, slot
         self.epoch = ring.epoch
         self.frame = slot.frame
         self.mono_ns = slot.mono_ns
@@ -53,9 +52,8 @@ class FrameView:
             raise FrameGone(f"frame {self.frame} was overwritten")
 
     def copy(self, crop: Rect | None = None) -> Pixels:
-        """Return the frame, or the part `crop` of it, as a new C-contiguous array, checked.
-
-        Raises: FrameGone when the frame was overwritten; InvalidRequest when `crop` is not inside the frame.
+        """Return the frame, or the part `crop` of it, as a new C-contiguous array, checked. Raises: FrameGone when the
+        frame was overwritten; InvalidRequest when `crop` is not inside the frame.
         """
         part = self.pixels if crop is None else self._crop(crop)
         kept = np.array(part, order="C", copy=True)

@@ -25,8 +25,7 @@ from acud.frames.layout import Layout
 from acud.types import MAX_NUMBER, Rect
 
 _MAX_NS = 2**63 - 1
-_SCANS = 16
-"""How often `newest` repeats a scan in which every slot changed; at 240 fps one scan is 1/800 of a frame."""
+_SCANS = 16  # how often `newest` repeats a scan in which every slot changed; at 240 fps one scan is 1/800 of a frame
 
 
 class FrameGone(AcudError):
@@ -57,10 +56,7 @@ class Ring:
     """
 
     def __init__(self, path: Path, fd: int, layout: Layout, epoch: int, *, writable: bool) -> None:
-        self.path = path
-        self.layout = layout
-        self.epoch = epoch
-        self._fd = fd
+        self.path, self.layout, self.epoch, self._fd = path, layout, epoch, fd
         access = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
         self.map = mmap.mmap(fd, layout.file_bytes, flags=mmap.MAP_SHARED, prot=access)
         self.words = memoryview(self.map).cast("Q")
@@ -86,9 +82,8 @@ class Ring:
 
     @classmethod
     def open(cls, path: str | Path, *, writable: bool = False) -> Self:
-        """Map the ring at `path`.
-
-        Raises: FrameGone when there is no such file; ProtocolError when it is no ring, or a damaged one.
+        """Map the ring at `path`. Raises: FrameGone when there is no such file; ProtocolError when it is no ring, or a
+        damaged one.
         """
         place.check_machine()
         path = Path(path)
@@ -157,9 +152,8 @@ class Ring:
         return self.sequence(slot.index) == slot.sequence
 
     def tile_changes(self, slot: Slot) -> array[int]:
-        """Return per tile the number of the frame that last changed it (row by row); a copy.
-
-        Raises: FrameGone when the slot was overwritten meanwhile.
+        """Return per tile the number of the frame that last changed it (row by row); a copy. Raises: FrameGone when the
+        slot was overwritten meanwhile.
         """
         start = self._slot_words[slot.index] + place.S_TILES
         numbers = array("Q", self.words[start : start + self.layout.tiles].tobytes())

@@ -36,9 +36,8 @@ class FrameWriter:
         self._changes = [_tile_words(ring, start) for start in self._starts]
 
     def begin(self) -> int:
-        """Take the oldest slot for writing (its frame is gone for readers from now on) and return its number.
-
-        A slot begun and not published is taken again.
+        """Take the oldest slot for writing (its frame is gone for readers from now on) and return its number. A slot
+        begun and not published is taken again.
         """
         slot = 0 if self.newest is None else (self.newest + 1) % self.ring.layout.slots
         start = self._starts[slot]
@@ -56,7 +55,6 @@ class FrameWriter:
         cursor: tuple[int, int, int] = NO_CURSOR,
     ) -> None:
         """Make the begun `slot` valid. `changes`: per tile the frame that last changed it; `box`: around the changes.
-
         The sequence is the last store, so a writer killed anywhere in here leaves the slot invalid.
         """
         words, start = self._words, self._starts[slot]

@@ -14,17 +14,14 @@ from msgspec import Struct
 
 from acud.language.quotation_marks import DASHES
 
-_SPACES = "\u0020\u00a0\u2009\u202f'’"
-"""Separators of thousands, beside commas and points."""
-_MINUS = DASHES.translate({ord("—"): None, ord("―"): None})
-"""Dashes that are a minus also apart from their number."""
+_SPACES = "\u0020\u00a0\u2009\u202f'’"  # separators of thousands, beside commas and points
+_MINUS = DASHES.translate({ord("—"): None, ord("―"): None})  # dashes that are a minus also apart from their number
 _CURRENCY = r"[A-Z]{0,3}[$¢-¥֏؋฿₠-⃀]|(?:USD|EUR|GBP|JPY|INR|CHF)(?![^\W\d_])"
 _SCALES = {
     "k": 1e3, "tsd": 1e3, "thousand": 1e3, "万": 1e4, "m": 1e6, "mn": 1e6, "mio": 1e6, "million": 1e6, "millions": 1e6,
     "亿": 1e8, "億": 1e8, "b": 1e9, "bn": 1e9, "mrd": 1e9, "md": 1e9, "billion": 1e9, "billions": 1e9,
 }  # fmt: skip
-_ALSO_UNITS = re.compile(r"\s[A-Za-z]|[mB]")
-"""Scales that may as well be a unit: "5 M", "300 K", "512B", "20m"."""
+_ALSO_UNITS = re.compile(r"\s[A-Za-z]|[mB]")  # scales that may as well be a unit: "5 M", "300 K", "512B", "20m"
 _SCALE = "|".join(sorted((rf"{one}\b\.?" if one.isascii() else one for one in _SCALES), key=len, reverse=True))
 _GROUPED = rf"\d{{1,3}}(?:[{_SPACES}]\d{{3}})+(?!\d)(?:[.,]\d+)?"
 _APART = rf"\d+(?:[.,]\d+)?(?:\s\d+(?:[.,]\d+)?)+(?![{DASHES}\d:/_]|[.,]\d)"
@@ -39,8 +36,7 @@ _TOKEN = re.compile(
 _IN_A_DATE = re.compile(rf"[{DASHES}:_]\d|\.\d|/\d+/")
 _AFTER_A_NUMBER = re.compile(rf"(?<=\d)[{DASHES}:/_]|(?<=[<≤])\s?")
 """The second number of "57/90" is not the count, and that of "< 5" only a bound."""
-_DASH_IN_WORD = re.compile(rf"(?<=[^\W\d_])[{DASHES}]$")
-"""A dash right after a letter, as in "B-5"."""
+_DASH_IN_WORD = re.compile(rf"(?<=[^\W\d_])[{DASHES}]$")  # A dash right after a letter, as in "B-5"
 _OF_AN_ADDRESS = re.compile(r"://|[?&][\w.-]+=|\w\.[a-z]{2,}[:/?]|^[\w.-]+:\d+/", re.IGNORECASE)
 _ORDINAL, _OF_A_WORD = re.compile(r"(?:st|nd|rd|th)\b"), re.compile(r"\w")
 _GROUPS = re.compile(r"\d{1,3}(?:\.\d{3})+|\d{1,3}(?:,\d{2,3})*,\d{3}")

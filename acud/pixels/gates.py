@@ -19,8 +19,7 @@ from acud.types import TILE_PX, GateKind, Rect
 
 Pixels = NDArray[np.uint8]
 
-_BLOCKS = 16
-"""Blocks along each side."""
+_BLOCKS = 16  # blocks along each side
 
 Grid = NDArray[np.uint32]
 """rows x columns; each block's corner lumas: top left in the highest byte, top right, bottom left, bottom right."""
@@ -67,9 +66,8 @@ class Compared(NamedTuple):
 
 
 def passes(kind: GateKind, before: Pixels, after: Pixels, threshold: float | None, max_width_px: int) -> bool:
-    """Return whether the gate `kind` lets `after` through; `threshold` None is its default.
-
-    `max_width_px`: width to which `ratio` shrinks both views first (0: not at all).
+    """Return whether the gate `kind` lets `after` through; `threshold` None is its default. `max_width_px`: width to
+    which `ratio` shrinks both views first (0: not at all).
     """
     if before.shape != after.shape:
         return True
@@ -124,9 +122,8 @@ def tile_max(before: Pixels, after: Pixels) -> float:
 
 
 def dhash(pixels: Pixels) -> int:
-    """Return 64 bits: on a 9x8 nearest-neighbour miniature, is each luma greater than the one right of it?
-
-    Row-major, first bit most significant.
+    """Return 64 bits: on a 9x8 nearest-neighbour miniature, is each luma greater than the one right of it? Row-major,
+    first bit most significant.
     """
     height, width = pixels.shape[:2]
     rows, columns = np.arange(8) * height // 8, np.arange(9) * width // 9

@@ -20,11 +20,9 @@ Pixels = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
 """rows x columns of tiles; True: the tile changed."""
 
-_STRIP_ROWS = 4
-"""Rows of tiles compared in one go: their scratch fits a second-level cache (`scripts/bench capture`)."""
+_STRIP_ROWS = 4  # rows of tiles compared in one go: their scratch fits a second-level cache (`scripts/bench capture`)
 _COLOUR = np.uint32(0x00FFFFFF)
-_MASKED_ROWS = 64
-"""Rows masked at a time: the scratch stays in a second-level cache."""
+_MASKED_ROWS = 64  # rows masked at a time: the scratch stays in a second-level cache
 
 
 class TileCompare:
@@ -44,7 +42,6 @@ class TileCompare:
 
     def find_changes(self, old: Pixels, new: Pixels, box: Rect | None = None) -> Mask:
         """Return the tiles in which `new` differs from `old`, looking only at those that `box` touches (None: all).
-
         About 0.25 ms for a whole 1280x720 frame, changed or not, and in proportion for a box.
         """
         mask = np.zeros((self.rows, self.columns), np.bool_)
@@ -114,7 +111,6 @@ def bitmap(mask: Mask) -> bytes:
 
 def tile_looks(pixels: Pixels, mask: Mask) -> bytes:
     """Return 8 bytes (little-endian, never 0) for each tile set in `mask`, in order; equal bytes mean equal colours.
-
     `pixels`: height x width x 4 uint8 BGRX. About 5 µs a tile.
     """
     looks = bytearray()
@@ -125,9 +121,8 @@ def tile_looks(pixels: Pixels, mask: Mask) -> bytes:
 
 
 def identity(pixels: Pixels, ignore: Iterable[Rect] = ()) -> str:
-    """Return the identity of `pixels` (height x width x 4 uint8 BGRX, any strides) as 16 hexadecimal digits.
-
-    `ignore` boxes are in the view's own pixels. Reads only; about 0.5 ms for 1280x720.
+    """Return the identity of `pixels` (height x width x 4 uint8 BGRX, any strides) as 16 hexadecimal digits. `ignore`
+    boxes are in the view's own pixels. Reads only; about 0.5 ms for 1280x720.
     """
     height, width = pixels.shape[:2]
     boxes = [box for box in ignore if box.intersect(Rect(0, 0, width, height))]
@@ -144,7 +139,6 @@ def identity(pixels: Pixels, ignore: Iterable[Rect] = ()) -> str:
 
 def blackout(pixels: Pixels, boxes: Iterable[Rect]) -> Pixels:
     """Return a C-contiguous copy of `pixels` (height x width x 4 uint8 BGRX) with `boxes` black; they may overhang.
-
     `pixels` is never written to. About 0.3 ms for 1280x720.
     """
     black = np.array(pixels, order="C", copy=True)

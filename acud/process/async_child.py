@@ -49,9 +49,8 @@ class AsyncChild(Generic[Incoming]):
                 yield message
 
     async def beat(self, heartbeat: Callable[[], Heartbeat]) -> None:
-        """Send a heartbeat now and then every `heartbeat_s`, for ever; run it as a task.
-
-        The next one comes later while no messages, jobs or counts change.
+        """Send a heartbeat now and then every `heartbeat_s`, for ever; run it as a task. The next one comes later while
+        no messages, jobs or counts change.
         """
         counted: dict[str, float] | None = None
         while True:

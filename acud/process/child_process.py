@@ -113,9 +113,7 @@ def rss_mb() -> float:
 
 def next_beat_s(now_s: float, heartbeat_s: float, rests_s: float) -> float:
     """Return when a child that sends a heartbeat at `now_s` sends the next one (CLOCK_MONOTONIC); `rests_s` later than
-    usual while it is idle.
-
-    All children send at the same moments, so that the supervisor wakes up once for all.
+    usual while it is idle. All children send at the same moments, so that the supervisor wakes up once for all.
     """
     if not rests_s:
         return round(now_s / heartbeat_s + 1) * heartbeat_s
@@ -144,8 +142,7 @@ class SyncChild(Generic[Incoming]):
         self._context: zmq.Context[Any] = zmq.Context()
         self._incoming = incoming
         self.socket: zmq.Socket[bytes] = child_socket(self._context, bootstrap)
-        self.unsent = 0
-        """Messages lost to a full queue; heartbeats report the number to the supervisor."""
+        self.unsent = 0  # messages lost to a full queue; heartbeats report the number to the supervisor
 
     def __enter__(self) -> Self:
         return self
@@ -190,7 +187,6 @@ def decode_or_none(data: bytes, kind: Any) -> Any:
 
 def serve_forks() -> bytes:
     """Serve on standard input, a SOCK_SEQPACKET socket: fork for each message, and return it in the new process only.
-
     The answer to each is the new process's pid as decimal text, `0` for none. The server ends with the socket.
     """
     before = _set_process_name(FORK_SERVER_NAME)

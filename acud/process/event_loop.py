@@ -16,8 +16,7 @@ import zmq
 
 Callback = Callable[[], None]
 
-_FEW = 64
-"""Up to so many timers are never tidied, as they cost nothing."""
+_FEW = 64  # up to so many timers are never tidied, as they cost nothing
 
 
 class Watchable(Protocol):
@@ -86,9 +85,8 @@ class EventLoop:
         return timer
 
     def _tidy(self) -> None:
-        """Drop cancelled timers, as an unneeded deadline in a week would stay for a week.
-
-        Done each time the number has doubled, so that it costs a constant time for each timer.
+        """Drop cancelled timers, as an unneeded deadline in a week would stay for a week. Done each time the number has
+        doubled, so that it costs a constant time for each timer.
         """
         self._timers = [entry for entry in self._timers if entry[2].callback is not None]
         heapq.heapify(self._timers)
@@ -100,7 +98,6 @@ class EventLoop:
 
     def call_each(self, period_s: float, callback: Callback) -> None:
         """Call `callback` at each multiple of `period_s` on the loop's clock, so that those of one period share a turn.
-
         A callback that raises ends the loop, as any other.
         """
 
