@@ -8,14 +8,14 @@ import pytest
 
 from scripts.house import ROOT, House, is_gerund, is_participle
 
-LISTS = {"small": 23, "gerunds": 0, "twice": 0, "unknown_names": 0, "callbacks": 84, "nested": 18, "long": 15}
+LISTS = {"small": 23, "gerunds": 0, "twice": 0, "unknown_names": 0, "callbacks": 41, "nested": 18, "long": 6}
 """Modules under 40 lines (the features' `settings.py` among them, each beside what it sets), modules named by a gerund,
 class names that stand twice, and the lists of the same names.
 """
 FIGURES = {
     "functions named by a bare participle, %": 1, "tell, say, who … in 1,000 words of docstrings": 1.5,
     "rooms at the top of acud": 22, "arrows between these rooms": 100, "files of the largest circle": 3,
-    "regular expressions": 417, "lines without the fleet": 113_200, "lines of the fleet": 9_900, "changelog items": 120,
+    "regular expressions": 416, "lines without the fleet": 111_700, "lines of the fleet": 9_900, "changelog items": 120,
     "changelog words an item": 20, "hand-written words in docs": 86_000,
 }  # fmt: skip
 """Limits of the table; its goals stand in `scripts/house.py`."""
