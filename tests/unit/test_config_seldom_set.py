@@ -16,7 +16,7 @@ from acud.features.fleet.settings import RaySettings
 from acud.features.fleet.worker import ray_pool
 from acud.features.grounding.evaluator import omniparser
 from acud.features.grounding.supervisor import ElementSearch
-from acud.types import GroundingMethod
+from acud.types.grounding import GroundingMethod
 
 
 def test_the_models_of_grounding() -> None:
