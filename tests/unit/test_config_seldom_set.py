@@ -51,7 +51,7 @@ def test_the_overlap_of_boxes() -> None:
 
     florence = SimpleNamespace(to=lambda device: SimpleNamespace(eval=lambda: None))
     settings = replace(Settings().grounding, omniparser_iou_threshold=0.3)
-    models = omniparser._TorchModels(settings, SimpleNamespace(predict=predict), None, None, florence)
+    models = omniparser.TorchModels(settings, SimpleNamespace(predict=predict), None, None, florence)
     assert (models.detect(cast(Any, None)), asked["iou"]) == ([], 0.3)
 
 

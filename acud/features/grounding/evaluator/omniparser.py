@@ -109,12 +109,12 @@ def load(settings: GroundingSettings) -> ScreenModels:
     damaged: type[Exception] = importlib.import_module("safetensors").SafetensorError
     try:
         yolo = ultralytics.YOLO(str(detector), task="detect")
-        return _TorchModels(settings, yolo, torch, *_load_florence(transformers, captioner))
+        return TorchModels(settings, yolo, torch, *_load_florence(transformers, captioner))
     except (*_FAULTS, damaged) as fault:
         raise Unavailable(f"OmniParser's weights cannot be loaded: {_describe_fault(fault)}") from fault
 
 
-class _TorchModels:
+class TorchModels:
     def __init__(self, settings: GroundingSettings, yolo: Any, torch: Any, processor: Any, florence: Any) -> None:
         self._settings = settings
         self._yolo = yolo
