@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from acud.types import Policy
-from acud.waits import model, planner, schedule
+from acud.waits import look_turns, model, schedule
 from acud.waits.lifecycle import TRANSITIONS
 from tests.fixtures.state_diagrams import labelled, state_diagram
 
@@ -26,8 +26,8 @@ def test_the_defaults_are_the_codes() -> None:
         f"| `force_after_s` | {policy.force_after_s:g} |",
         f"| `confirm` | {policy.confirm} |",
         f"| memo | {model.CACHE_SIZE} identities |",
-        f"| calls in the air | {planner.MOST_FLIGHTS} |",
-        f"| readings in hand | {planner.MOST_READINGS} |",
+        f"| calls in the air | {look_turns.MOST_FLIGHTS} |",
+        f"| readings in hand | {look_turns.MOST_READINGS} |",
         "| frame rate asked for | {:g}, {:g} with `stable_s`, {:g} with `change` |".format(*rates),
     ):
         assert row in DOCS
