@@ -36,7 +36,7 @@ def _coordinates(text: str) -> None:
 
 
 def _calls(text: str) -> None:
-    claude.read_sentence(ChatReply(text, (ChatCall("a", "computer", text),)), _SIZE, "ABSENT")
+    claude.meaning(ChatReply(text, (ChatCall("a", "computer", text),)), _SIZE, "ABSENT")
     for name in ("do", "wait", "done", "escalate"):
         try:
             prompt.parse_decision(ChatCall("a", name, text))
