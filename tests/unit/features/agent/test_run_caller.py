@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
-from acud.base.errors import AcudError, Refused
+from acud.base.errors import Refused
 from acud.features.agent.supervisor.driver import RunCaller
-
-
-def contained(name: str, step: Callable[[], None]) -> AcudError | None:
-    try:
-        step()
-    except AcudError as fault:
-        return fault
-    return None
+from acud.supervisor.control import FaultGuard
 
 
 def caller() -> tuple[RunCaller, list[Any]]:
     ends: list[Any] = []
-    faults: Any = SimpleNamespace(run_contained=contained)
-    return RunCaller(faults, ends.append), ends
+    return RunCaller(FaultGuard(), ends.append), ends
 
 
 def test_a_dropped_errand_takes_no_step_and_tells_nobody() -> None:
