@@ -15,7 +15,7 @@ class names that stand twice, and the lists of the same names.
 FIGURES = {
     "functions named by a bare participle, %": 1, "tell, say, who … in 1,000 words of docstrings": 1.5,
     "rooms at the top of acud": 22, "arrows between these rooms": 100, "files of the largest circle": 3,
-    "regular expressions": 416, "lines without the fleet": 111_700, "lines of the fleet": 9_900, "changelog items": 120,
+    "regular expressions": 259, "lines without the fleet": 111_200, "lines of the fleet": 9_900, "changelog items": 120,
     "changelog words an item": 20, "hand-written words in docs": 86_000,
 }  # fmt: skip
 """Limits of the table; its goals stand in `scripts/house.py`."""

@@ -6,13 +6,13 @@ also looked for inside of a longer piece, by the place of its words.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from acud.features.redaction.labels import RULES, Label, LabelKind, find_label
-from acud.features.redaction.spans import RedactedSpan
+from acud.features.redaction.rule_data import forms
+from acud.features.redaction.spans import RedactedSpan, find_words
 from acud.features.redaction.values import accepts, looks_chosen
 from acud.types import Rect
 
@@ -35,8 +35,6 @@ _FAR = 24
 _BELOW = 2.4
 """Heights of a line from a label to its value below."""
 _NEXT_ROW = 3.6
-_SENTENCE = re.compile(r"[.!?](?:\s|$)|,\s|[=@$|]|[0-9]{3}|\w[:：]\s*\S")
-_WORDS = re.compile(r"\S+")
 
 
 def find_in_cells(cells: Sequence[Cell]) -> Iterator[RedactedSpan]:
@@ -54,7 +52,7 @@ def find_in_cells(cells: Sequence[Cell]) -> Iterator[RedactedSpan]:
 def read_label(text: str) -> Label | None:
     """Return the label if all of `text` is one."""
     bare = text.strip(" *:：=>|-")
-    if not bare or len(bare) > _MAX_LABEL or len(bare.split()) > _MAX_WORDS or _SENTENCE.search(bare):
+    if not bare or len(bare) > _MAX_LABEL or len(bare.split()) > _MAX_WORDS or forms()["no label"].search(bare):
         return None
     found = find_label(bare)
     # `Cook Pass`, `Ski pass`: a password only by itself, or with what it opens (a term of two words).
@@ -143,15 +141,9 @@ def _rows_below(rows: Sequence[Sequence[Cell]], at: int, most: int = 1000) -> It
     """Yield the rows below that follow without a large gap."""
     for above, below in pairwise(rows[at : at + most + 1]):
         high = max(cell.box.h for cell in above)
-        if below[0].box.y - above[0].box.bottom > (_NEXT_ROW - 1) * high or _ENDS_TABLE.match(below[0].text):
+        if below[0].box.y - above[0].box.bottom > (_NEXT_ROW - 1) * high or forms()["table end"].match(below[0].text):
             return
         yield below
-
-
-_ENDS_TABLE = re.compile(
-    r"\(?[0-9]{1,7} (?:rows?|lines?|items?|records?)\b|[\w.@~:/\\\[\]()=+-]{0,60}(?: [\w~/]{1,30})?[$#%>❯➜] "
-)
-"""What follows a table in a terminal: its number of rows, or a prompt."""
 
 
 def _is_aligned(head: Cell, cell: Cell) -> bool:
@@ -178,7 +170,7 @@ def _clip_cell(cell: Cell, left: float, limit: float | None) -> Cell | None:
     if cell.box.right <= left or (limit is not None and cell.box.x >= limit):
         return None
     wide = cell.box.w / max(1, len(cell.text))
-    spans = [word.span() for word in _WORDS.finditer(cell.text)]
+    spans = [word.span() for word in find_words(cell.text)]
     begins = [column[0] for column in cell.columns] if len(cell.columns) == len(spans) else None
     words = [
         span
@@ -193,14 +185,14 @@ def _clip_cell(cell: Cell, left: float, limit: float | None) -> Cell | None:
     return Cell(cell.start + first, cell.start + last, cell.row, cell.text[first:last], box)
 
 
-_GAPPED = re.compile(r"\S+(?: \S+)*")
-_SHOUTED = re.compile(r"[A-Z][A-Z_ -]{1,30}")
+def _is_shouted(word: str) -> bool:
+    return word.isupper() and word.replace("_", "").replace("-", "").isalpha()
 
 
 def _find_under_heads(cell: Cell, rows: Sequence[Sequence[Cell]]) -> Iterator[RedactedSpan]:
     """Yield the secrets in the columns of a head that was read as one piece: `NAME TOKEN AGE`."""
-    words = list(_WORDS.finditer(cell.text))
-    if not 3 <= len(words) <= 12 or not all(_SHOUTED.fullmatch(word[0]) for word in words):
+    words = find_words(cell.text)
+    if not 3 <= len(words) <= 12 or not all(_is_shouted(word[0]) for word in words):
         return
     at = next(place for place, row in enumerate(rows) if row[0].row == cell.row)
     wide = cell.box.w / len(cell.text)

@@ -8,88 +8,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from acud.features.redaction.code_sentences import find_codes_in_sentences
-from acud.features.redaction.labels import RULES, Label, LabelKind, find_label, label_words, may_announce
-from acud.features.redaction.spans import RedactedSpan, Rule, lower_in_place
+from acud.features.redaction.labels import RULES, Label, LabelKind, find_announcing, find_label, label_words
+from acud.features.redaction.rule_data import forms, has_form
+from acud.features.redaction.spans import RedactedSpan, Rule, is_mixed, join_full_lines
 from acud.features.redaction.values import accepts, accepts_in_prose, find_end, looks_chosen
 
-_MASKED = r"(?!\[REDACTED_)"
-_PART = r"[\w’'°#/()\[\].*-]"
-_STRICT = re.compile(
-    rf"{_PART}{{0,40}}(?:[ ]{{1,2}}{_PART}{{1,24}}){{0,7}}?"
-    r"""(?P<join>["']?[ ]?[:=][ ]?\{[ \t\n]{0,12}["']?(?i:value|default|plaintext|plain)["']?[ ]?[:=][ ]?"""
-    r"""|["'`\])]{0,3}[ \t]{0,3}(?:=>|:?=(?!=)|::?|：)[ \t]{0,3}"""
-    r"""|["']?[ \t]{1,3}\{[ \t\n]{0,6}(?:default|value)[ \t]{0,3}=[ \t]{0,3}"""
-    r"""|["'][ \t]{1,3}(?:value|content|default)[ ]?=[ ]?"""
-    r"""|["']?,?[ \t\n]{0,12}["']?value["']?[ ]?[:=][ \t]{0,3}"""
-    r"""|["'],[ \t]{0,3}(?=["'])|\((?=["'])"""
-    r"""|["']?(?:[ ][\w:-]{1,30}=["'][^"'<>\n]{0,60}["']){0,4}>(?=[^<>\n]{1,200}</)|\t)"""
-)
-_VERBS = (
-    "is|are|was|became|lautet|ist|war|est|es|é|è|jest|är|shows|reads|contains|holds|displays|says|becomes|"
-    "to(?:[ ]be)?|value|—|–|->|→|-"
-)
 _PLAIN_VERBS = frozenset(("is", "lautet", "ist", "est", "es", "é", "è", "jest", "är"))
-_IS = re.compile(
-    rf"{_PART}{{0,40}}(?P<mid>[^\n.!?:=]{{0,60}}?)(?:[ ]|(?<=c)['’])(?P<verb>{_VERBS})"
-    r"(?:[ ]{1,2}|[ ]?\n[ ]{0,4})(?:now[ ]|set to[ ]|still[ ]|just[ ]|jetzt[ ]|ahora[ ])?"
-)
-_NEXT = re.compile(rf"{_PART}{{0,40}}?(?P<gap>[ ]{{1,2}}\(?)(?=[^\s(])")
-_WRAPPED = re.compile(r"\n(?<=[^\W\d_]{3}\n|\w[^\W\d_],\n)(?=[^\s:=|]{1,40}[ .,;!]|[^\s:=|]{1,40}$)(?<=[^\n]{50}\n)")
-"""Where a sentence continues in the next line, because its line was full."""
-_RUN = re.compile(r"\w{2,100}")
-_DELIMITERS = re.compile(r"[.;,:=：|(){}<>?&\"`/\t\n$!，；。]|(?<!\w)'|'(?!\w)")
-_QUOTED = re.compile(
-    r"""(?P<q>["'`])(?P<value>[^"'`\n]{1,400}?)(?P=q)|(?P<b>["'`])(?P<rest>(?:(?!(?P=b))[^\n]){1,400})(?P=b)"""
-)
-_ONE_MORE = re.compile(r"\w[^\s.,;:!?]{0,24}\.?[ ]{1,2}")
-_CALL = re.compile(r"\([ ]?[\"']$")
-_WORD = re.compile(r"[^\s&;:,]{0,2000}+(?:[&;:,](?![\w .-]{1,40}=|[<\"'])[^\s&;:,]{0,400}+){0,40}")
-_PROSE_WORD = re.compile(r"[^\s\t]{1,400}")
-_TO_END = re.compile(r"[^\n\t;|]{1,160}?(?=[.,;][ \n]|[.,;]?$|[\n\t;|])")
-_AT_HOST = re.compile(r"@[\w-]{1,60}(?:\.[\w-]{1,60}){1,6}(?=[:/]|$)")
-_GROUPS = re.compile(r"[A-Za-z0-9]{3,8}(?:[ ][A-Za-z0-9]{3,8}){2,15}")
-_MORE = re.compile(
-    r"[ ,;/\t]{1,4}(?:(?:and|or|und|et|y|e|i|og|och|en)[ ])?"
-    r"(?=(?:[0-9]{4,10}|[A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,3})(?![\w.:-]))"
-)
-_OPTION = re.compile(r"(?:(?<=\s)|^)--?[\w-]*$")
-_OPTION_VALUE = re.compile(rf"[\w-]{{0,40}}[ \t]{{1,3}}{_MASKED}(?![-|&>])(?P<word>[^\s]{{1,400}})")
-_MIXED = re.compile(r"(?=[^0-9]{0,100}[0-9])(?=[^A-Za-z]{0,100}[A-Za-z])[\w.+/=-]{8,400}")
-_OF_KEYS = re.compile(r"--?(?:export|list|recv|receive|send|delete|import|fetch|search|check)[\w-]*[ \t]{1,3}$")
-_PAIR = re.compile(r"(?!\w+://)[\w.@+-]{1,60}:(?=[^\s:/]{3})")
-"""`--proxy-auth user:password`"""
-_ASIDE = re.compile(r"[ ]\([^()\n]{1,60}\)[ ]?$")
-"""`Password (printed on the label): …`"""
-_OF_WIFI = re.compile(r"(?i:ssid|wi-?fi|wlan|\bwpa)")
-_CLOSED = re.compile(r"[^\s()]{3,60}\)")
-_SOLE = re.compile(r"[\"'`]|[^\s]{1,400}[ \t]*(?:[#;,})]|\n|$)")
 _NO_OPTIONS = "via and or is option flag to for instead in on from with are was as argument if when"
 _NO_OPTION_VALUES = frozenset(_NO_OPTIONS.split())
-_SETTING = re.compile(
-    r"(?:[A-Z][A-Z0-9]*_)+(?:SECRET|TOKEN|KEY)(?:_KEY(?:_BASE)?)?|(?:[a-z][a-z0-9]*[_-])+(?:secret|token)(?:_key)?"
-    r"|(?!existing)[a-z][a-z0-9]{1,20}(?:Secret|Token)(?:Key)?|secret"
-)
-"""The name of a program's setting, whose value may consist of words."""
-_PROPERTY = re.compile(r"[\w-]{1,40}(?:\.[\w-]{1,40}){1,8}")
-"""A key of a properties file, with a value up to the end of the line."""
-_REST = re.compile(r"[^\n\t\"'#;]{1,160}(?=\n|$)")
-_BELOW = re.compile(
-    r"[ \t]*\n(?P<skip>(?:[^\n]{0,24}\n){0,2}?)(?P<lead>[^\n\w]{0,8}(?:\w{1,16}[ ]?\|)?[ \t>]{0,8})"
-    r"(?P<value>[^\s]{6,200})[ \t]*(?=\n|$)"
-)
+_OF_WIFI = ("ssid", "wifi", "wi-fi", "wlan", "wpa")
 
 
 def find_labelled(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
     """Yield what labels announce in `text`, without quotes; `read`: it was read off a screen, a tab between boxes."""
     if read:
         text = text.replace(";", ":")  # in small letters an engine takes one for the other
-    flow = _WRAPPED.sub(" ", text)
-    for word in set(_RUN.findall(text)):
-        if may_announce(word) and not word.startswith("REDACTED_"):
+    flow = join_full_lines(text, read=False)
+    for word in find_announcing(text):
+        if not word.startswith("REDACTED_"):
             for start in _find_words(text, word):
                 yield from _find_at(text, flow, start, start + len(word), read)
-    yield from _find_before_label(flow, lower_in_place(flow))
+    if " - " in flow and "\n" not in flow and len(flow) <= _LONGEST_TITLE:
+        yield from _find_in_title(flow)
+
+
+_LONGEST_TITLE, _LONGEST_WORD, _LONGEST_REST, _LEAST_MIXED = 200, 400, 160, 8
 
 
 def _find_words(text: str, word: str) -> Iterator[int]:
@@ -108,7 +51,7 @@ def _is_of_run(c: str) -> bool:
 
 def _find_at(text: str, flow: str, start: int, end: int, read: bool) -> Iterator[RedactedSpan]:
     left = text[max(0, start - 48) : start]
-    cuts = [cut.end() for cut in _DELIMITERS.finditer(left)]
+    cuts = [cut.end() for cut in forms()["delimiter"].finditer(left)]
     left = left[cuts[-1] :] if cuts else left
     is_path = text[start - 1 : start] == "/"
     finders = (_find_assigned, _find_option, _find_stated, _find_adjacent)
@@ -120,16 +63,17 @@ def _find_at(text: str, flow: str, start: int, end: int, read: bool) -> Iterator
 
 
 def _find_assigned(text: str, left: str, start: int, _end: int, read: bool) -> list[RedactedSpan]:
-    match = _STRICT.match(text, start)
+    match = forms()["assigned"].match(text, start)
     if match is None or (match["join"] == "\t" and not read):
         return []
     name = left + text[start : match.start("join")]
-    found = find_label(name) or (find_label(_ASIDE.sub("", name)) if name.endswith((")", ") ")) else None)
+    aside = name.rstrip().endswith(")") and "(" in name  # `Password (printed on the label): …`
+    found = find_label(name) or (find_label(name.rpartition(" (")[0]) if aside else None)
     if (
         found is not None
         and found.is_bare
         and found.kind is LabelKind.KEY
-        and _OF_WIFI.search(text, max(0, start - 80), start)
+        and any(word in text[max(0, start - 80) : start].lower() for word in _OF_WIFI)
     ):
         found = Label("wi-fi key", LabelKind.PASSWORD, is_bare=False)
     if found is None:
@@ -137,29 +81,43 @@ def _find_assigned(text: str, left: str, start: int, _end: int, read: bool) -> l
     begin = match.end()
     if text.startswith(("[REDACTED_", "//"), begin):
         return []
-    if match["join"] == "\t" and found.kind in (LabelKind.PASSWORD, LabelKind.PHRASE):
-        # The next cell: whether it is a value or the head of another column is told by its place (`cells`).
-        word = _PROSE_WORD.match(text, begin)
-        if word is None or not looks_chosen(word[0]):
-            return []
+    is_plain = found.kind in (LabelKind.PASSWORD, LabelKind.PHRASE) and not looks_chosen(_word_at(text, begin))
+    if match["join"] == "\t" and is_plain:
+        return []  # the next cell: its place decides whether it is a value or the head of another column (`cells`)
     key = text[text.rfind("\n", 0, start) + 1 : match.start("join")]
-    if match["join"].strip() == "=" and found.kind is LabelKind.PASSWORD and _PROPERTY.fullmatch(key[-80:].strip()):
-        rest = _REST.match(text, begin)
-        if rest is not None and accepts(found, rest[0]):
-            return [RedactedSpan(begin, rest.end(), RULES[found.kind])]
-    if match["join"][:2] in ("',", '",') and not _CALL.search(text, 0, start - len(left)):
+    if match["join"].strip() == "=" and found.kind is LabelKind.PASSWORD and _is_property(key.strip()):
+        rest = text[begin:].partition("\n")[0]
+        if len(rest) <= _LONGEST_REST and not set(rest) & set("\t\"'#;") and accepts(found, rest):
+            return [RedactedSpan(begin, begin + len(rest), RULES[found.kind])]
+    called = text[max(0, start - len(left) - 3) : start - len(left)].replace(" ", "")
+    if match["join"][:2] in ("',", '",') and not called.endswith(('("', "('")):
         return []
     if begin >= len(text) or text[begin] == "\n":
         return _take_next_line(text, begin, found)
     at_line_start = not text[max(0, start - len(left) - 8) : start - len(left)].strip(" \t") or read
     found = found._replace(
-        is_setting=bool(_SETTING.fullmatch(name.strip(" \t\"'")))
+        is_setting=has_form("setting of words", name.strip(" \t\"'"))
         and match["join"][:1] not in " \t(,"
-        and _SOLE.match(text, begin) is not None
+        and forms()["sole value"].match(text, begin) is not None
     )
     spans = _take_value(text, begin, found, match["join"], whole=at_line_start and not name.strip().count("  "))
     # On a screen the quotes go too: they may be letters that were misread.
     return [_with_quotes(text, span) for span in spans] if read else spans
+
+
+def _is_property(key: str) -> bool:
+    """Return whether it is a key of a properties file, with a value up to the end of the line."""
+    return "." in key and all(part.replace("-", "").replace("_", "").isalnum() for part in key.split("."))
+
+
+def _word_at(text: str, begin: int) -> str:
+    return text[begin : begin + _LONGEST_WORD].split()[0] if text[begin : begin + 1].strip() else ""
+
+
+def _quoted_at(text: str, begin: int) -> tuple[int, int] | None:
+    """Return the place of what is quoted from `begin` on, without the quotation marks."""
+    quoted = forms()["quoted"].match(text, begin)
+    return None if quoted is None else quoted.span("value" if quoted["value"] is not None else "rest")
 
 
 def _with_quotes(text: str, span: RedactedSpan) -> RedactedSpan:
@@ -170,15 +128,10 @@ def _with_quotes(text: str, span: RedactedSpan) -> RedactedSpan:
 def _take_value(text: str, begin: int, found: Label, join: str, *, whole: bool) -> list[RedactedSpan]:
     """Return the value that begins at `begin`; `whole`: nothing else may stand on its line."""
     rule = RULES[found.kind]
-    quoted = _QUOTED.match(text, begin)
+    quoted = _quoted_at(text, begin)
     if quoted is not None:
-        group = "value" if quoted["value"] is not None else "rest"
-        value = quoted[group]
-        return (
-            [RedactedSpan(*quoted.span(group), rule)]
-            if accepts(found, value, quoted=True) and value not in (")", "(")
-            else []
-        )
+        value = text[slice(*quoted)]
+        return [RedactedSpan(*quoted, rule)] if accepts(found, value, quoted=True) and value not in "()" else []
     if join.endswith(">") and join != "=>":
         close = text.find("</", begin)
         return [RedactedSpan(begin, close, rule)] if accepts(found, text[begin:close]) else []
@@ -190,17 +143,19 @@ def _take_value(text: str, begin: int, found: Label, join: str, *, whole: bool) 
     if end > begin:
         spans = [RedactedSpan(begin, end, rule), *_find_further(text, found, end, line_end)]
         return spans if accepts(found, text[spans[0].start : spans[0].end]) else []
-    groups = _GROUPS.match(text, begin, line_end) if found.kind is LabelKind.KEY else None
+    groups = forms()["key in groups"].match(text, begin, line_end) if found.kind is LabelKind.KEY else None
     if groups is not None and accepts(found, groups[0]):
         return [RedactedSpan(begin, groups.end(), rule)]
-    if found.kind in (LabelKind.PHRASE, LabelKind.SEED):
-        match = _TO_END.match(text, begin, line_end)
-    else:
-        match = _WORD.match(text, begin, line_end)
+    whole_phrase = found.kind in (LabelKind.PHRASE, LabelKind.SEED)
+    match = forms()["phrase value" if whole_phrase else "setting value"].match(text, begin, line_end)
     if match is None or not accepts(found, match[0]):
         return []
     end = match.end()
-    if found.kind is LabelKind.KEY and (host := _AT_HOST.search(match[0])) and "//" in text[max(0, begin - 40) : begin]:
+    if (
+        found.kind is LabelKind.KEY
+        and (host := forms()["host"].search(match[0]))
+        and "//" in text[max(0, begin - 40) : begin]
+    ):
         return [RedactedSpan(begin, begin + host.start(), rule)]
     if found.kind is LabelKind.KEY and '"' in match[0]:
         return [RedactedSpan(begin, begin + match[0].index('"'), rule)]
@@ -221,13 +176,17 @@ def _take_value(text: str, begin: int, found: Label, join: str, *, whole: bool) 
 
 def _find_further(text: str, found: Label, end: int, limit: int) -> Iterator[RedactedSpan]:
     """Yield the codes that follow the one that ended at `end`, where the label names several."""
-    while found.kind is LabelKind.CODE and found.term.endswith("s") and (more := _MORE.match(text, end, limit)):
+    while (
+        found.kind is LabelKind.CODE
+        and found.term.endswith("s")
+        and (more := forms()["further code"].match(text, end, limit))
+    ):
         begin, end = more.end(), find_end(found, text, more.end(), limit)
         yield RedactedSpan(begin, end, RULES[found.kind])
 
 
 def _take_next_line(text: str, begin: int, found: Label) -> list[RedactedSpan]:
-    match = _BELOW.match(text, begin)
+    match = forms()["value below"].match(text, begin)
     if match is None:
         return []
     value = match["value"]
@@ -238,9 +197,10 @@ def _take_next_line(text: str, begin: int, found: Label) -> list[RedactedSpan]:
 
 
 def _find_option(text: str, left: str, start: int, _end: int, read: bool) -> list[RedactedSpan]:
-    if not _OPTION.search(text[max(0, start - 32) : start]):
+    option = f"{text[max(0, start - 32) : start]}.".split()[-1][:-1]
+    if not option.startswith("-") or not f"a{option}".replace("-", "").replace("_", "").isalnum():
         return []
-    match = _OPTION_VALUE.match(text, start)
+    match = forms()["option value"].match(text, start)
     if match is None:
         return []
     found = find_label(left + text[start : match.start("word")])
@@ -248,21 +208,18 @@ def _find_option(text: str, left: str, start: int, _end: int, read: bool) -> lis
     if found is None or word.casefold() in _NO_OPTION_VALUES:
         return []
     # After an option stands its value: a token there need not look random.
-    found = found._replace(is_bare=found.is_bare and not _MIXED.fullmatch(word))
-    if not accepts(found, word) or _OF_KEYS.search(text, max(0, start - 32), match.start("word")):
+    found = found._replace(is_bare=found.is_bare and not (is_mixed(word) and len(word) >= _LEAST_MIXED))
+    if not accepts(found, word) or forms()["option about keys"].search(text, max(0, start - 32), match.start("word")):
         return []
-    pair = _PAIR.match(word) if found.term == "auth" else None
-    if pair is not None:
-        return [RedactedSpan(match.start("word") + pair.end(), match.end("word"), Rule.PASSWORD)]
-    quoted = _QUOTED.match(text, match.start("word"))
-    if quoted is not None:
-        return [RedactedSpan(*quoted.span("value" if quoted["value"] is not None else "rest"), RULES[found.kind])]
-    return [RedactedSpan(*match.span("word"), RULES[found.kind])]
+    user, colon, _ = word.partition(":")
+    if found.term == "auth" and colon and "://" not in word:  # `--proxy-auth user:password`
+        return [RedactedSpan(match.start("word") + len(user) + 1, match.end("word"), Rule.PASSWORD)]
+    return [RedactedSpan(*(_quoted_at(text, match.start("word")) or match.span("word")), RULES[found.kind])]
 
 
 def _find_stated(text: str, left: str, start: int, _end: int, read: bool) -> list[RedactedSpan]:
     """`the PIN is …`"""
-    match = _IS.match(text, start)
+    match = forms()["stated"].match(text, start)
     if match is None:
         return []
     found = find_label(left + text[start : match.start("verb")])
@@ -271,14 +228,15 @@ def _find_stated(text: str, left: str, start: int, _end: int, read: bool) -> lis
 
 def _find_adjacent(text: str, left: str, start: int, end: int, read: bool) -> list[RedactedSpan]:
     """`typed the password …`, `cvc …`, `SSN …`"""
-    match = _NEXT.match(text, start)
+    match = forms()["adjacent"].match(text, start)
     if match is None:
         return []
     found = find_label(left + text[start : match.start("gap")])
     if found is None:
         return _find_adjacent_later(text, left, match)
     # `(password raspberry)`
-    alone = text[start - len(left) - 1 : start - len(left)] == "(" and _CLOSED.match(text, match.end()) is not None
+    inside, closing, _ = text[match.end() : match.end() + 61].partition(")")
+    alone = text[start - len(left) - 1 : start - len(left)] == "(" and bool(closing) and len(inside.split()) == 1
     return _take_prose_value(text, match.end(), found, verb=alone) or _find_adjacent_later(text, left, match)
 
 
@@ -286,7 +244,7 @@ def _find_adjacent_later(text: str, left: str, match: re.Match[str]) -> list[Red
     """Find the value after a label with more words: `passport no. …`, `N° de sécurité sociale …`."""
     longer = match.end()
     for _ in range(3):
-        more = _ONE_MORE.match(text, longer)
+        more = forms()["one more word"].match(text, longer)
         if more is None or more[0].strip(" .").casefold() in label_words("code_topics"):
             return []  # `code for order 55210`
         if more[0].strip().casefold() in label_words("prepositions"):
@@ -300,29 +258,19 @@ def _find_adjacent_later(text: str, left: str, match: re.Match[str]) -> list[Red
     return []
 
 
-def _is_plain_password(found: Label, text: str, word: re.Match[str]) -> bool:
+def _is_plain_password(found: Label, word: str, after: str) -> bool:
     """Return whether a plain word is the password: it ends its sentence, or is words joined by hyphens."""
-    bare = word[0].strip(".,;:!?)\"'")
-    if found.kind is LabelKind.PASSWORD and _JOINED.fullmatch(bare):
+    bare = word.strip(".,;:!?)\"'")
+    if found.kind is LabelKind.PASSWORD and has_form("joined words", bare):
         return True
-    after = text[word.end() : word.end() + 1]
-    ends = after in ("", "\n") or word[0][-1] in ".,;!)"
+    ends = after in ("", "\n") or word[-1] in ".,;!)"
     return (
         found.kind is LabelKind.PASSWORD
         and ends
-        and _PLAIN_PASSWORD.fullmatch(bare) is not None
+        and has_form("plain password", bare)
         and bare.casefold() not in label_words("no_values")
         and bare.casefold() not in label_words("of_passwords")
     )
-
-
-_JOINED = re.compile(
-    r"(?!(?:up|out|end|one|two|state|well|case|not|day|peer|step|non|self|so|as|point|word|face|first|last)-)"
-    r"[a-z]{2,14}(?:-[a-z]{2,14}){2,7}"
-)
-_PLAIN_PASSWORD = re.compile(
-    r"(?!\w+(?:ed|ing|ive|able|ible|ful|ous|less|ert|ig|lich|bar|é|ée|ado|ada|ido|ida|ato|ata)$)\w{5,32}"
-)
 
 
 def _are_alike(groups: Sequence[str]) -> bool:
@@ -334,78 +282,24 @@ def _are_alike(groups: Sequence[str]) -> bool:
 def _take_prose_value(text: str, begin: int, found: Label | None, *, verb: bool = False) -> list[RedactedSpan]:
     if found is None or text.startswith("[REDACTED_", begin):
         return []
-    quoted = _QUOTED.match(text, begin)
+    quoted = _quoted_at(text, begin)
     if quoted is not None and found.kind in (LabelKind.PASSWORD, LabelKind.PHRASE, LabelKind.KEY):
-        group = "value" if quoted["value"] is not None else "rest"
-        value = quoted[group]
-        return [RedactedSpan(*quoted.span(group), RULES[found.kind])] if accepts(found, value, quoted=True) else []
+        return [RedactedSpan(*quoted, RULES[found.kind])] if accepts(found, text[slice(*quoted)], quoted=True) else []
     begin += text[begin : begin + 1] in ("'", '"', "`")
     line_end = text.find("\n", begin)
     line_end = len(text) if line_end < 0 else line_end
     end = find_end(found, text, begin, line_end)
     if end > begin and accepts_in_prose(found, text[begin:end]):
         return [RedactedSpan(begin, end, RULES[found.kind]), *_find_further(text, found, end, line_end)]
-    groups = _GROUPS.match(text, begin, line_end) if found.kind is LabelKind.KEY else None
+    groups = forms()["key in groups"].match(text, begin, line_end) if found.kind is LabelKind.KEY else None
     if groups is not None and _are_alike(groups[0].split()) and accepts(found, groups[0]):
         return [RedactedSpan(begin, groups.end(), RULES[found.kind])]
-    match = _PROSE_WORD.match(text, begin)
-    if match is None or not (accepts_in_prose(found, match[0]) or (verb and _is_plain_password(found, text, match))):
+    word = _word_at(text, begin)
+    after = text[begin + len(word) : begin + len(word) + 1]
+    if not word or not (accepts_in_prose(found, word) or (verb and _is_plain_password(found, word, after))):
         return []
-    kept = match[0].rstrip(".,;:?)\"'")
+    kept = word.rstrip(".,;:?)\"'")
     return [RedactedSpan(begin, begin + len(kept), RULES[found.kind])] if kept else []
-
-
-# ---- before their labels -------------------------------------------------------------------------------------------
-
-_CODE_FIRST = re.compile(
-    r"(?<![\w-])(?:[A-Z]{1,3}-)?(?P<value>[0-9]{2,4}(?:[ -]?[0-9]{2,4}){1,3}|[A-Z0-9]{4,10})[ ](?:is|ist|est|es)[ ]"
-    r"(?:your|the|ihr|dein|votre|su|tu)[ ](?:[\w’'-]+[ ]){0,5}?"
-    r"(?i:code|passcode|otp|pin|password|tan|codigo|código|passwort)\b"
-)
-_CODE_TO_USE = re.compile(
-    r"(?:code|otp|pin)[ :]{1,3}(?P<value>(?=[a-z]*[0-9])[a-z0-9]{4,10}|[0-9]{2,3}(?:[ -][0-9]{2,3}){1,3})"
-    r"[ ](?:to|for|as)[ ](?:\w+[ ]){0,2}?(?:sign|log|verif|confirm|authenticat|access|complete|finish|reset|continue)"
-)
-_USED = re.compile(r"\b(?:use|enter|type|with)[ ](?:the[ ])?(?:following[ ])?$")
-_PASSWORDS = re.compile(r"pass(?:word|phrase|code)")
-_AS_PASSWORD = re.compile(
-    r"(?<!\S)(?P<value>[^\s]{4,100})[ ](?:as|in|into|for)[ ]"
-    r"(?:the|your|a|his|her|my|its|their)?[ ]?(?:[\w-]+[ ])?(?i:password|passphrase|passcode)\b"
-)
-_SAID_TOGETHER = re.compile(
-    r"(?P<label>密码|密碼|口令|验证码|驗證碼|安全码|身份证号码?|パスワード|認証コード|確認コード|暗証番号|비밀번호|인증번호)"
-    r"(?:是|为|為|は|은|는|이|가)?[ :]{0,2}(?!\[RED)[\[【「(]?(?P<value>(?![\[:=(])[!-+\x2d-:<-Z^-~]{4,64})"
-)
-_TITLE = re.compile(r"^[^\n]{1,200}$")
-
-
-def _find_before_label(text: str, low: str) -> Iterator[RedactedSpan]:
-    for match in _SAID_TOGETHER.finditer(text) if not text.isascii() else ():
-        found = find_label(match["label"])
-        if found is not None and (found.kind is LabelKind.PASSWORD or accepts(found, match["value"])):
-            yield RedactedSpan(*match.span("value"), RULES[found.kind])
-    yield from _find_codes(text, low)
-    yield from find_codes_in_sentences(text, low)
-    for needle in _PASSWORDS.finditer(low):
-        for match in _AS_PASSWORD.finditer(text, max(0, needle.start() - 140), needle.end()):
-            if looks_chosen(match["value"]):
-                start = match.start("value")
-                yield RedactedSpan(start, start + len(match["value"].rstrip(".,;:?)\"'")), Rule.PASSWORD)
-    if " - " in text and _TITLE.match(text):
-        yield from _find_in_title(text)
-
-
-def _find_codes(text: str, low: str) -> Iterator[RedactedSpan]:
-    if any(
-        words in low
-        for words in (" is your ", " is the ", " ist ihr ", " ist dein ", " est votre ", " es su ", " es tu ")
-    ):
-        for match in _CODE_FIRST.finditer(text):
-            if any(c.isdigit() for c in match["value"]):
-                yield RedactedSpan(*match.span("value"), Rule.CODE)
-    for match in _CODE_TO_USE.finditer(low):
-        if _USED.search(low, max(0, match.start() - 32), match.start()):
-            yield RedactedSpan(*match.span("value"), Rule.CODE)
 
 
 def _find_in_title(text: str) -> Iterator[RedactedSpan]:

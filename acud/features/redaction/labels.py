@@ -81,6 +81,11 @@ def _term_words() -> frozenset[str]:
     return frozenset(next((word for word in reversed(term) if word not in generic), term[-1]) for term in _terms())
 
 
+def find_announcing(text: str) -> set[str]:
+    """Return the words of `text` that may announce a secret; see `may_announce`."""
+    return {word for word in set(re.findall(r"\w{2,100}", text)) if may_announce(word)}
+
+
 @lru_cache(4096)
 def may_announce(word: str) -> bool:
     """Return whether `word`, letters and digits without a gap, holds a word of a term."""

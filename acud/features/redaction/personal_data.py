@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from acud.features.redaction.rule_data import forms
 from acud.features.redaction.spans import RedactedSpan, Rule
 
 _MAX_GROUPS = 8
@@ -55,28 +56,15 @@ def find_cards(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
         start = 0
         while start < len(run):
             taken = _card_groups(text, run, start, read)
-            if taken and not _NO_CARD.search(text, max(0, run[start][0] - 24), run[start][0]):
+            if taken and not forms()["number of thing"].search(text, max(0, run[start][0] - 24), run[start][0]):
                 end = run[start + taken - 1][1]
                 yield RedactedSpan(run[start][0], end, Rule.CARD)
-                code = _ITS_CODE.match(text, end)
+                code = forms()["code of card"].match(text, end)
                 if code is not None:
                     yield RedactedSpan(*code.span("value"), Rule.CODE)
             start += taken or 1
 
 
-_ITS_CODE = re.compile(
-    r"[ ,;|/\t]{1,3}(?:(?i:exp(?:iry|ires)?|valid|until|gültig bis|bis)[.: ]{1,3})?"
-    r"(?:0[1-9]|1[0-2])[ ]?[/-][ ]?(?:20)?[0-9]{2}"
-    r"[ ,;|/\t]{1,3}(?:(?i:cv[cv]2?|csc|code)[: ]{1,2})?(?P<value>[0-9]{3,4})(?![\w/:-]|[.,][0-9])"
-)
-"""Behind a card's number: its last month and its code."""
-_NO_CARD = re.compile(
-    r"(?i:(?<![^\W_])(?:ean|gtin|isbn|issn|upc|imei|iccid|barcode|tracking|order|invoice|sku|serial|article|artikel)"
-    r"(?:[ _-]?(?:no|nr|num|number|code|13|id))?)\.?[\s:#=\"']{1,4}$"
-)
-"""Right before a number that is of a thing."""
-_FRACTION = re.compile(r"(?<![^\W_])[0-9][.]$")
-"""Before the digits of a number less than ten."""
 _Place = tuple[int, int]
 
 
@@ -87,7 +75,9 @@ def _digit_runs(text: str, read: bool) -> Iterator[list[_Place]]:
     for match in (_READ_GROUP if read else _GROUP).finditer(text):
         if match.end() == match.start():
             continue
-        if _FRACTION.search(text, max(0, match.start() - 2), match.start()) or not any(map(str.isdigit, match[0])):
+        before = f"  {text[max(0, match.start() - 3) : match.start()]}"
+        fraction = before[-1] == "." and before[-2].isdigit() and not before[-3].isalnum()  # of a number less than ten
+        if fraction or not any(map(str.isdigit, match[0])):
             if run:
                 yield run
             run = []
@@ -140,8 +130,7 @@ def luhn(digits: str) -> bool:
     return (odd + sum(map(int, digits[-2::-2].translate(_DOUBLED)))) % 10 == 0
 
 
-_TAG = re.compile(r"<(?P<close>/?)private>", re.IGNORECASE)
-_READ_TAG = re.compile(
+_TAG = re.compile(
     r"(?:[<‹«＜(\[{][ ]?(?P<close>[/1Il|\\]?)[ ]?pr[il1|!]va[tl]e[ ]?[>›»＞)\]}]?"
     r"|(?P<bare>[/\\]?)pr[il1|!]va[tl]e[>›»＞])",
     re.IGNORECASE,
@@ -153,7 +142,9 @@ def find_private(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
     """Yield the private regions of `text`, their tags included."""
     start: int | None = None
     end = 0
-    for tag in (_READ_TAG if read else _TAG).finditer(text):
+    for tag in _TAG.finditer(text):
+        if not read and tag[0].lower() not in ("<private>", "</private>"):
+            continue
         closes = bool(tag["close"] or (read and tag["bare"]))
         if not closes:
             start = tag.start() if start is None else start

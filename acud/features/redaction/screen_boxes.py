@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from acud.features.redaction.cells import Cell, find_in_cells
-from acud.features.redaction.spans import RedactedSpan, Rule, looks_random, merge_spans
+from acud.features.redaction.rule_data import forms
+from acud.features.redaction.spans import RedactedSpan, Rule, find_words, is_mixed, looks_random, merge_spans
 from acud.features.redaction.text_rules import TextRules, find, mask_spans
 from acud.types import HiddenBox, Rect, RedactedText
 
@@ -147,11 +148,6 @@ def _make_page(rows: Sequence[Sequence[ReadLine]], bounds: Rect, by_ink: WordsBy
 
 
 _MIN_COLUMNS = 40
-_BEGINS_ANEW = re.compile(
-    r"[A-Z][A-Z0-9_]{2,}=|[0-9]{4}-[0-9]{2}-[0-9]{2}|[\w.-]+@[\w.-]+:|[$#>] |[-*] "
-    r"|[0-9]{2}:[0-9]{2}:[0-9]{2}|\[[0-9 .]+\]|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[ ]{1,2}[0-9]"
-)
-"""The beginning of a line that continues no other: a prompt, a time, the next setting."""
 _WRAPS = 2
 """This many lines must end at the same edge: a single one is just the longest."""
 
@@ -190,7 +186,7 @@ def _indent(row: Sequence[ReadLine], below: Sequence[ReadLine], left: int) -> fl
     last, first = row[-1].box, below[0].box
     wide = last.w / len(row[-1].text)
     text = below[0].text
-    if _BEGINS_ANEW.match(text) or text[:_SAME_START] == row[0].text[:_SAME_START]:
+    if forms()["new line"].match(text) or text[:_SAME_START] == row[0].text[:_SAME_START]:
         return None
     if any(abs(one.box.x - other.box.x) < wide for one in row[1:] for other in below[1:]):
         return None  # a table
@@ -301,7 +297,7 @@ def _even_letter(line: ReadLine, letter_px: float) -> float:
 
 def _place_words(line: ReadLine, by_ink: WordsByInk) -> list[PlacedWord]:
     """Return the words of a line; where its ink does not separate them, the whole line as one."""
-    spans = [match.span() for match in _BLANKLESS.finditer(line.text)]
+    spans = [match.span() for match in find_words(line.text)]
     columns = by_ink(line) if spans else None
     if columns is None or len(columns) != len(spans):
         return [PlacedWord(0, len(line.text), line.box.x, line.box.right)]
@@ -320,9 +316,6 @@ def _letter_edge(word: PlacedWord, line: ReadLine, at: int, *, before: bool) -> 
     is_line = count == len(line.text) and " " in line.text
     pad = max(wide / count, line.box.h / 3) + 2 if is_line else _PAD_LETTERS * wide / count + 1
     return word.left + (min(places) * wide - pad if before else max(places) * wide + pad)
-
-
-_BLANKLESS = re.compile(r"\S+")
 
 
 def _letter_share(c: str) -> float:
@@ -376,8 +369,7 @@ _LEAST_OF_CELL = 2
 def _goes_on(word: str) -> bool:
     if re.search(r"=\w|[A-Z]{2,}_[A-Z]{2,}", word):
         return False
-    mixed = any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
-    return looks_random(word) or (mixed and word.isalnum()) or (len(word) >= 16 and mixed)
+    return looks_random(word) or (is_mixed(word) and (word.isalnum() or len(word) >= 16))
 
 
 def _clip(box: Rect, bounds: Rect) -> Rect:

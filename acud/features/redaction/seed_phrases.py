@@ -17,7 +17,7 @@ _READ_WORDS = 9
 """Of a phrase that an engine read, which may lose some."""
 _WORD = re.compile(r"[^\W\d_]+")
 _NO_WORDS = dict.fromkeys(map(ord, "0123456789.,;:)#|·•*\"'[]-"), " ")
-_GAP = re.compile(r"(?:[\s\d.,;)#|·•*\"'\[\]-]|(?<=[0-9]):){1,24}")
+_GAP, _LONGEST_GAP = frozenset("0123456789.,;:)#|·•*\"'[]- \t\r\n\u00a0"), 24
 
 
 @cache
@@ -58,7 +58,11 @@ def _find_runs(text: str, words: frozenset[str], least: int, read: bool) -> Iter
         if run:
             gap = text[run[-1][1] : match.start()]
             parted = _separator(gap)
-            if not _GAP.fullmatch(gap):
+            if (
+                len(gap) > _LONGEST_GAP
+                or not set(gap) <= _GAP
+                or (":" in gap and not gap.partition(":")[0][-1:].isdigit())
+            ):
                 yield from _seed_spans(run, known, least)
                 run, known, mark = [], 0, None
             elif parted != mark and None not in (parted, mark):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
+from functools import cache
+from importlib import import_module
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -59,6 +62,41 @@ def merge_spans(spans: Iterable[RedactedSpan]) -> list[RedactedSpan]:
 def lower_in_place(text: str) -> str:
     """Return `text` in lower case, each character in its place: only the Turkish capital İ would become two."""
     return text.replace("İ", "i").lower()
+
+
+@cache
+def number_check(module: str) -> Callable[[str], bool]:
+    """Return the check of a number that `module` of python-stdnum has, which is imported for its first number."""
+    found: Callable[[str], bool] = import_module(module).is_valid
+    return found
+
+
+_WRAPPED = re.compile(r"\n(?<=[^\W\d_]{3}\n|\w[^\W\d_],\n)(?=[^\s:=|]{1,40}[ .,;!]|[^\s:=|]{1,40}$)(?<=[^\n]{50}\n)")
+"""Where a sentence continues in the next line, because its line was full."""
+
+
+def join_full_lines(text: str, *, read: bool) -> str:
+    """Return `text` with a blank where a sentence goes on in the next line; `read`: an engine read it off a screen."""
+    return _WRAPPED.sub(" ", text.replace(";", ":") if read else text)
+
+
+def split_lines(text: str) -> list[tuple[int, str]]:
+    """Return the lines of `text`, each with its place."""
+    lines, at = [], 0
+    for line in text.split("\n"):
+        lines.append((at, line))
+        at += len(line) + 1
+    return lines
+
+
+def find_words(text: str) -> list[re.Match[str]]:
+    """Return what stands between blanks in `text`."""
+    return list(re.finditer(r"\S+", text))
+
+
+def is_mixed(word: str) -> bool:
+    """Return whether `word` has both letters and digits."""
+    return any(map(str.isalpha, word)) and any(map(str.isdigit, word))
 
 
 _MIN_CHARS = 12

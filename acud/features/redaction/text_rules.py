@@ -11,12 +11,11 @@ from msgspec import Struct
 
 from acud.base.patterns import Pattern, compile_pattern
 from acud.features.redaction.answers import find_answers
-from acud.features.redaction.command_lines import find_in_commands
-from acud.features.redaction.identity_numbers import find_emails, find_ibans, find_ids, find_phones
+from acud.features.redaction.identity_numbers import find_ibans, find_ids
 from acud.features.redaction.label_search import find_labelled
 from acud.features.redaction.labels import RULES
-from acud.features.redaction.login_pairs import find_login_pairs
 from acud.features.redaction.personal_data import find_cards, find_private
+from acud.features.redaction.scanner import find_by_rules
 from acud.features.redaction.secrets import find_keys
 from acud.features.redaction.seed_phrases import find_seeds
 from acud.features.redaction.spans import USUAL_TEXT_RULES, RedactedSpan, Rule, looks_random, merge_spans
@@ -90,10 +89,7 @@ def mask_spans(text: str, spans: Iterable[RedactedSpan]) -> str:
 
 def _fold_width(text: str) -> str:
     """Return `text` with full-width and other compatibility forms made plain, each character in its place."""
-    return text if text.isascii() else _NOT_ASCII.sub(lambda match: _plain_character(match[0]), text)
-
-
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+    return text if text.isascii() else "".join(map(_plain_character, text))
 
 
 @lru_cache(4096)
@@ -111,18 +107,15 @@ _Look = Callable[[str, TextRules, bool], Iterable[RedactedSpan]]
 _LOOKS: tuple[tuple[frozenset[Rule], _Look], ...] = (
     (frozenset({Rule.PRIVATE}), lambda text, rules, read: find_private(text, read=read)),
     (frozenset({Rule.PATTERN}), _find_patterns),
-    (frozenset({Rule.KEY}), lambda text, rules, read: find_keys(text, read=read)),
+    (frozenset({Rule.KEY}), lambda text, rules, read: find_keys(text)),
     (frozenset({Rule.CARD, Rule.CODE}), lambda text, rules, read: find_cards(text, read=read)),
     (frozenset({Rule.SEED}), lambda text, rules, read: find_seeds(text, read=read)),
     (frozenset({Rule.IBAN}), lambda text, rules, read: find_ibans(text, read=read)),
     (frozenset({Rule.ID}), lambda text, rules, read: find_ids(text)),
-    (frozenset({Rule.PASSWORD, Rule.KEY}), lambda text, rules, read: find_in_commands(text, read=read)),
+    (frozenset(Rule), lambda text, rules, read: find_by_rules(text, rules.active, read=read)),
     (frozenset(RULES.values()) | {Rule.CODE}, lambda text, rules, read: find_labelled(text, read=read)),
     (frozenset(RULES.values()), lambda text, rules, read: find_in_tables(text, read=read)),
     (frozenset(RULES.values()), lambda text, rules, read: find_in_inserts(text)),
-    (frozenset({Rule.PASSWORD}), lambda text, rules, read: find_login_pairs(text)),
     (frozenset({Rule.PASSWORD, Rule.CODE, Rule.KEY}), lambda text, rules, read: find_answers(text)),
-    (frozenset({Rule.EMAIL}), lambda text, rules, read: find_emails(text)),
-    (frozenset({Rule.PHONE}), lambda text, rules, read: find_phones(text)),
 )
 """The rules that each search may report, and the search."""

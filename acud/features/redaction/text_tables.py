@@ -10,16 +10,15 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from acud.features.redaction.labels import RULES, Label, LabelKind, find_label, may_announce
-from acud.features.redaction.spans import RedactedSpan
+from acud.features.redaction.labels import RULES, Label, LabelKind, find_announcing, find_label
+from acud.features.redaction.rule_data import forms, has_form
+from acud.features.redaction.spans import RedactedSpan, split_lines
 from acud.features.redaction.values import accepts, looks_chosen
 
 _MAX_HEAD = 200
 _MAX_ROWS = 500
 _MARKS = ("|", "\t", ";", ",")
-_RULED = re.compile(r"[\s|+:=-]*")
 _GAPPED = re.compile(r"\S+(?:[ ]\S+)*")
-_RUN = re.compile(r"\w{2,60}")
 _WORDS_OF_HEAD = 4
 
 
@@ -27,11 +26,9 @@ def find_in_tables(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
     """Yield what heads of columns and names of lists announce in the lines of `text`; `read`: it was read off a screen,
     where columns are found by their place (`cells.py`), except for those between bars.
     """
-    lines = _split_lines(text)
+    lines = split_lines(text)
     starts = [start for start, _ in lines]
-    naming = {
-        number for word in set(_RUN.findall(text)) if may_announce(word) for number in _lines_with(text, word, starts)
-    }
+    naming = {number for word in find_announcing(text) for number in _lines_with(text, word, starts)}
     for number in sorted(naming - {len(lines) - 1}):
         start, line = lines[number]
         if len(line) > _MAX_HEAD:
@@ -59,12 +56,8 @@ def _lines_with(text: str, word: str, starts: Sequence[int]) -> Iterator[int]:
         at = text.find(word, starts[number + 1]) if number + 1 < len(starts) else -1
 
 
-def _split_lines(text: str) -> list[tuple[int, str]]:
-    lines, at = [], 0
-    for line in text.split("\n"):
-        lines.append((at, line))
-        at += len(line) + 1
-    return lines
+def _is_ruled(line: str) -> bool:
+    return not line.strip("|+:=- \t\r")
 
 
 # ---- columns -----------------------------------------------------------------------------------------------------
@@ -77,43 +70,48 @@ def _find_between_marks(head: str, below: Sequence[tuple[int, str]], mark: str) 
         return
     columns = [(place, found) for place, cell in enumerate(heads) if (found := _read_head(cell)) is not None]
     for start, line in below:
-        cells = line.split(mark)
+        cells = _split_cells(line, mark)
         if len(cells) != len(heads):
-            if _RULED.fullmatch(line) and line:
+            if line and _is_ruled(line):
                 continue
             return
         for place, found in columns:
-            cell = cells[place]
-            bare = cell.strip().strip("\"'`")
-            if bare and not _RULED.fullmatch(bare) and _fits(found, bare):
-                begin = start + sum(len(one) + 1 for one in cells[:place]) + cell.index(bare)
-                yield RedactedSpan(begin, begin + len(bare), RULES[found.kind])
+            at, bare = cells[place]
+            if bare and not _is_ruled(bare) and _fits(found, bare):
+                yield RedactedSpan(start + at, start + at + len(bare), RULES[found.kind])
 
 
-_BAR = re.compile(r"[ ]?(?:\||\t[Il|]?\t?)[ ]?")
-_SPACED_BAR = re.compile(r"(?<=[ \t])[Il](?=[ \t])|[ ][Il]$")
+def _split_cells(line: str, mark: str) -> list[tuple[int, str]]:
+    """Return the place and the text of each cell between marks, without quotation marks."""
+    cells, at = [], 0
+    for cell in line.split(mark):
+        bare = cell.strip().strip("\"'`")
+        cells.append((at + cell.index(bare), bare))
+        at += len(cell) + 1
+    return cells
 
 
 def _find_between_bars(head: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
     """Yield the secrets in a table between bars as read by an engine, which loses some of the bars."""
-    heads = [cell.strip() for cell in re.split(r"[|\t]", _SPACED_BAR.sub("|", head)) if cell.strip(" |")]
+    bars = " ".join("|" if word in ("I", "l") else word for word in head.replace("\t", "|").split(" "))
+    heads = [cell.strip() for cell in bars.split("|") if cell.strip()]
     columns = [(place, found) for place, cell in enumerate(heads) if (found := _read_head(cell)) is not None]
     if not columns or not _is_head(heads):
         return
     for start, line in below:
         if "|" not in line:
-            if _RULED.fullmatch(line.replace("\t", " ")):
+            if _is_ruled(line):
                 continue
             return
-        cells = [cell for cell in re.finditer(r"[^|\t]+", line) if cell[0].strip()]
+        cells = [cell for cell in _split_cells(line.replace("\t", "|"), "|") if cell[1]]
         for place, found in columns if len(cells) == len(heads) else ():
-            bare = cells[place][0].strip()
-            if _fits(found, bare) or (found.kind is LabelKind.KEY and len(bare) >= _LONG_HEX and _HEX.fullmatch(bare)):
-                begin = start + cells[place].start() + cells[place][0].index(bare)
-                yield RedactedSpan(begin, begin + len(bare), RULES[found.kind])
+            at, bare = cells[place]
+            if _fits(found, bare) or (
+                found.kind is LabelKind.KEY and len(bare) >= _LONG_HEX and set(bare) <= set("0123456789abcdef")
+            ):
+                yield RedactedSpan(start + at, start + at + len(bare), RULES[found.kind])
 
 
-_HEX = re.compile(r"[0-9a-f]+")
 _LONG_HEX = 32
 
 
@@ -132,12 +130,12 @@ def _find_aligned(start: int, head: str, below: Sequence[tuple[int, str]]) -> It
                 break
             cell = next((word for word in _GAPPED.finditer(line) if one.start() <= word.start() < limit), None)
             if cell is None or (one.start() and line[one.start() - 1 : one.start()].strip()):
-                if _RULED.fullmatch(line):
+                if _is_ruled(line):
                     continue
                 break
             if cell.start() - one.start() > 1 and cell.end() != one.end():
                 break  # neither at its left nor at its right edge
-            if not _RULED.fullmatch(cell[0]) and _fits(found, cell[0]):
+            if not _is_ruled(cell[0]) and _fits(found, cell[0]):
                 yield RedactedSpan(at + cell.start(), at + cell.end(), RULES[found.kind])
 
 
@@ -165,44 +163,42 @@ def _fits(found: Label, value: str) -> bool:
 
 # ---- rows that a statement inserts -------------------------------------------------------------------------------
 
-_INSERT = re.compile(
-    r"\b(?:INSERT|insert)[ ](?i:(?:ignore[ ])?into)[ ][^\n(]{1,80}\((?P<heads>[^()\n]{1,300})\)"
-    r"\s{0,4}(?i:values)\s{0,4}(?P<rows>(?:\([^()\n]{1,1000}\)[,\s]{0,4}){1,50})"
-)
-_ROW = re.compile(r"\([^()\n]{1,1000}\)")
-_CELL = re.compile(r"'(?P<quoted>[^'\n]{0,400})'|[^,()'\n]{1,400}")
-
 
 def find_in_inserts(text: str) -> Iterator[RedactedSpan]:
     """Yield what the names of columns announce in the rows of `INSERT INTO … VALUES`."""
     for match in _INSERT.finditer(text) if "INSERT" in text or "insert" in text else ():
         heads = [_read_head(cell.strip(' `"[]')) for cell in match["heads"].split(",")]
-        for row in _ROW.finditer(text, *match.span("rows")):
-            cells = [cell for cell in _CELL.finditer(text, row.start() + 1, row.end() - 1) if cell[0].strip()]
-            for found, cell in zip(heads, cells, strict=False):
-                if found is not None and cell["quoted"] and _fits(found, cell["quoted"]):
-                    yield RedactedSpan(*cell.span("quoted"), RULES[found.kind])
+        start = match.start("rows")
+        for row in match["rows"].split(")"):
+            opened = row.find("(") + 1
+            cells = [(opened + at, bare) for at, bare in _split_cells(row[opened:], ",")]
+            for found, (at, bare) in zip(heads, cells, strict=False):
+                if found is not None and row[at - 1] == "'" and _fits(found, bare):
+                    yield RedactedSpan(start + at, start + at + len(bare), RULES[found.kind])
+            start += len(row) + 1
+
+
+_INSERT = re.compile(
+    r"\b(?:INSERT|insert)[ ](?i:(?:ignore[ ])?into)[ ][^\n(]{1,80}\((?P<heads>[^()\n]{1,300})\)"
+    r"\s{0,4}(?i:values)\s{0,4}(?P<rows>(?:\([^()\n]{1,1000}\)[,\s]{0,4}){1,50})"
+)
 
 
 # ---- lists -------------------------------------------------------------------------------------------------------
 
-_NOT_IN_NAME = re.compile(r"[:.=|]")
-_ITEM = (
-    r"(?:[0-9]{4,10}(?:[ -][0-9]{4,6})?|(?=[A-Za-z-]{0,24}[0-9])[A-Za-z0-9]{3,10}(?:-[A-Za-z0-9]{3,10}){1,4}|"
-    r"(?=[A-Za-z]{0,15}[0-9])[A-Za-z0-9]{6,16}|[a-z]{5,8}(?:-[a-z]{5,8})?)"
-)
-_ITEMS = re.compile(
-    rf"[ \t]*(?:[-*•·]|\(?[0-9]{{1,2}}[.):])?[ \t]*{_ITEM}"
-    rf"(?:[ \t,;|]+(?:[0-9]{{1,2}}[.):][ \t]*)?{_ITEM}){{0,9}}[ \t]*,?"
-)
-_ONE = re.compile(rf"(?<![\w-]){_ITEM}(?![\w.):-])")
-_MAY_BE_ITEM = re.compile(r"[0-9-]")
-_BLANKS, _MAX_ITEMS = 2, 160
+_BLANKS, _MAX_ITEMS, _LONGEST_LABEL = 2, 160, 40
+
+
+def _is_name(label: str) -> bool:
+    return not set(label) & set(":.=|")
+
+
+_ENDS_PART = str.maketrans(".:!,(–—", "\n" * 7)
 
 
 def _read_plural(line: str) -> Label | None:
     """Return the label of several codes in a sentence: `Keep these backup codes. Each works once.`"""
-    for part in re.split(r"[.:!,(]\s|[.:!]$|\s[(–—-]", line):
+    for part in f"{line} ".translate(_ENDS_PART).split("\n"):
         found = find_label(part.strip()[-60:])
         if found is not None and found.kind is LabelKind.CODE and found.term[-1] == "s":
             return found
@@ -212,7 +208,7 @@ def _read_plural(line: str) -> Label | None:
 def _find_alone(name: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
     """Yield the only word of the line below a label that has a line to itself."""
     bare = name.strip(" \t*:")
-    if not 0 < len(bare) <= _LONGEST_LABEL or _NOT_IN_NAME.search(bare):
+    if not 0 < len(bare) <= _LONGEST_LABEL or not _is_name(bare):
         return
     start, line = next(((start, line) for start, line in below[:_BLANKS] if line.strip()), (0, ""))
     value = line.strip()
@@ -230,16 +226,17 @@ def _find_alone(name: str, below: Sequence[tuple[int, str]]) -> Iterator[Redacte
         yield RedactedSpan(begin, begin + len(value), RULES[found.kind])
 
 
-_LONGEST_LABEL = 40
-
-
 def _find_list(name: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
     """Yield the codes in the lines below the name of a list of codes."""
     first = next((line for _, line in below[:_BLANKS] if line.strip()), "")
-    if len(first) > _MAX_ITEMS or not _MAY_BE_ITEM.search(first) or not _ITEMS.fullmatch(first.replace("\t", " ")):
+    if (
+        len(first) > _MAX_ITEMS
+        or not set(first) & set("0123456789-")
+        or not has_form("code items", first.replace("\t", " "))
+    ):
         return
     bare = name.rstrip(" \t:")
-    found = (find_label(bare[-60:].strip()) if not _NOT_IN_NAME.search(bare) else None) or _read_plural(name)
+    found = (find_label(bare[-60:].strip()) if _is_name(bare) else None) or _read_plural(name)
     if found is None or found.kind is not LabelKind.CODE or found.term[-1] in "0123456789":
         return
     blanks, items = 0, 0
@@ -251,9 +248,9 @@ def _find_list(name: str, below: Sequence[tuple[int, str]]) -> Iterator[Redacted
                 return
             continue
         line = line.replace("\t", " ")
-        if not _ITEMS.fullmatch(line):
+        if not has_form("code items", line):
             return
-        for item in _ONE.finditer(line):
+        for item in forms()["code item"].finditer(line):
             shape = "".join("-" if c == "-" else "x" for c in item[0])
             if any(c.isdigit() for c in item[0]) or shape in shapes:
                 items += 1

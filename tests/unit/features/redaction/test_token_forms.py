@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.resources import files
 
 import pytest
 from detect_secrets.plugins import (
@@ -21,13 +22,21 @@ from detect_secrets.plugins import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from acud.features.redaction.scanner import find_by_rules, token_forms
+from acud.features.redaction.spans import RedactedSpan, Rule
 from acud.features.redaction.text_rules import find
-from acud.features.redaction.token_forms import find_tokens, token_forms
 
 PLUGINS = (
     github_token.GitHubTokenDetector, mailchimp.MailchimpDetector, sendgrid.SendGridDetector, stripe.StripeDetector,
     pypi_token.PypiTokenDetector,
 )  # fmt: skip
+
+
+def find_tokens(text: str) -> list[RedactedSpan]:
+    """Return the keys that the scanner's rules find."""
+    return list(find_by_rules(text, frozenset({Rule.KEY}), read=False))
+
+
 FORMS = [pattern for plugin in PLUGINS for pattern in plugin.denylist] + [
     aws.AWSKeyDetector.denylist[0],
     gitlab_token.GitLabTokenDetector.denylist[0],
@@ -36,11 +45,15 @@ FORMS = [pattern for plugin in PLUGINS for pattern in plugin.denylist] + [
 
 
 def test_each_form_has_a_source_a_date_and_a_pattern_with_its_needle() -> None:
-    assert len({(form.name, form.pattern) for form in token_forms()}) == len(token_forms())
+    assert len({(form.id, form.pattern) for form in token_forms()}) == len(token_forms()) > 150
     for form in token_forms():
-        assert form.source
-        assert re.fullmatch(r"20[0-9]{2}-[01][0-9]", form.seen)
+        assert form.source == "gitleaks" or re.fullmatch(r"20[0-9]{2}-[01][0-9]", form.seen)
+        assert form.needles
         assert re.compile(form.pattern).groups <= 1
+    head = (
+        files("acud.features.redaction").joinpath("token_forms.toml").read_text(encoding="utf-8").split("[[form]]")[0]
+    )
+    assert re.search(r"gitleaks [0-9.]+ \(MIT licence.*\n# written 20[0-9]{2}-[01][0-9]-[0-3][0-9] by scripts/", head)
 
 
 @pytest.mark.parametrize("pattern", FORMS, ids=lambda pattern: pattern.pattern[:30])
@@ -68,7 +81,7 @@ def test_underscores_in_a_token_of_github_are_hidden_to_the_last() -> None:
     "pa" + "twof39iEJtNDHsG." + "3c263278a655346aa725c07891beba9a" * 2,
 ])  # fmt: skip
 def test_tokens_of_forms_that_no_plug_in_has(token: str) -> None:
-    assert [(span.start, span.end) for span in find_tokens(f"use {token} now")] == [(4, 4 + len(token))]
+    assert {(span.start, span.end) for span in find_tokens(f"use {token} now")} == {(4, 4 + len(token))}
 
 
 @pytest.mark.parametrize("text", [
@@ -77,4 +90,4 @@ def test_tokens_of_forms_that_no_plug_in_has(token: str) -> None:
     "sk-learn-contrib-some-long-name", "hooks.slack.com/services/",
 ])  # fmt: skip
 def test_what_is_no_token_of_a_form(text: str) -> None:
-    assert list(find_tokens(text)) == []
+    assert find_tokens(text) == []
