@@ -106,7 +106,7 @@ def _ms(seconds: float | None) -> int | None:
 
 
 def _print_config(reply: AnalysisConfigReply) -> None:
-    table = FittedTable("setting", "value")
+    table = FittedTable("setting, value")
     for name in reply.config.__struct_fields__:
         table.add_row(name, plain(str(getattr(reply.config, name))))
     table.add_row("has_key", str(reply.has_key))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -119,49 +120,23 @@ def _home(_ctx: click.Context, _param: click.Parameter, value: str | None) -> No
         os.environ["ACU_HOME"] = value if value.startswith("~") else os.path.abspath(value)  # noqa: PTH100 - no links followed
 
 
-def _json(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+def _set_flag(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from acud_cli.session import session_of
+        from acud_cli.session import set_flag
 
-        session_of(ctx).json = True
-
-
-def _quiet(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        from acud_cli.session import session_of
-
-        session_of(ctx).quiet = True
+        set_flag(ctx, param, wanted)
 
 
-def _fleet(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        from acud_cli.session import session_of
-
-        session_of(ctx).fleet = True
+_flag = partial(click.option, is_flag=True, expose_value=False, callback=_set_flag)
 
 
 @click.group(
     cls=Root, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
 @click.option("--home", metavar="DIR", expose_value=False, callback=_home, is_eager=True, help="Use this ACU_HOME.")
-@click.option(
-    "--json", is_flag=True, expose_value=False, callback=_json, help="Print JSON (every command takes it too)."
-)
-@click.option(
-    "--fleet",
-    is_flag=True,
-    expose_value=False,
-    callback=_fleet,
-    help="Send the command to the fleet's endpoint (acud fleet).",
-)
-@click.option(
-    "--quiet",
-    "-q",
-    is_flag=True,
-    expose_value=False,
-    callback=_quiet,
-    help="Print only errors (every command takes it too).",
-)
+@_flag("--json", help="Print JSON (every command takes it too).")
+@_flag("--fleet", help="Send the command to the fleet's endpoint (acud fleet).")
+@_flag("--quiet", "-q", help="Print only errors (every command takes it too).")
 @click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version.")
 def cli(**_: Any) -> None:
     """Watch X11 displays: hand over a condition, get the answer with its evidence.

@@ -41,19 +41,7 @@ def _print_list(reply: DisplayListReply, windows: bool) -> None:
     if not reply.displays:
         say("no displays; make one with: acud display create, or add one with: acud display add :0")
         return
-    table = FittedTable(
-        "display",
-        "state",
-        "size",
-        "fps",
-        "age",
-        "windows",
-        "kind",
-        "frame",
-        "grab",
-        flexible=("state",),
-        spare=("grab", "frame", "kind"),
-    )
+    table = FittedTable("display, state+, size, fps, age, windows, kind-, frame-, grab-")
     for one in reply.displays:
         table.add_row(*format_display_row(one))
     print_table(table)
@@ -117,9 +105,7 @@ def format_notification(one: DisplayNotification) -> str:
 
 def make_window_table(windows: tuple[WindowInfo, ...], focused: int) -> FittedTable:
     """Return windows for a person; `focused` is the id of the one that has the focus (0: not known)."""
-    table = FittedTable(
-        "title", "shown", "size", "at", "program", "id", flexible=("title", "program"), spare=("program", "at", "size")
-    )
+    table = FittedTable("title+, shown, size-, at-, program+-, id")
     for window in windows:
         box, focus = window.bounds, " (focus)" if window.window_id == focused else ""
         title = shorten(window.title, 60) + focus

@@ -10,52 +10,29 @@ from typing import Any
 
 import click
 import msgspec
-from msgspec.structs import replace
 
 from acud.base.typed_values import convert
 from acud.protocol.requests.actions import ActionReply
+from acud.types import actions
 from acud.types.action_effects import effect_lines
-from acud.types.actions import (
-    Action,
-    Button,
-    Click,
-    ClipboardGet,
-    ClipboardSet,
-    CursorPosition,
-    Direction,
-    Drag,
-    ElementId,
-    Hold,
-    Key,
-    Launch,
-    Move,
-    Place,
-    Point,
-    Release,
-    Scroll,
-    TypeText,
-    WaitIdle,
-    WindowDo,
-    WindowList,
-    WindowVerb,
-)
+from acud.types.actions import Action, Button, Direction, ElementId, Place, Point, WindowVerb
 from acud_cli.display import make_window_table
 from acud_cli.exit_codes import Exit, of_state
-from acud_cli.formatting import plain
 from acud_cli.options import (
     DURATION,
     SIZE,
     EnumChoice,
     PictureFile,
     WholeNumber,
-    complete_targets,
+    choose_target,
     display_option,
     lease_option,
+    pick,
     picture_kind,
     task_option,
     together,
 )
-from acud_cli.session import Session, pass_session, print_table, say, warn, with_path, write_picture
+from acud_cli.session import Session, pass_session, print_table, say, say_all, warn, with_path, write_picture
 from acud_cli.wait_options import action_wait_options, make_action_wait
 from acud_cli.wait_text import ACTION_BLOCK_S, follow_action_wait, print_action_wait, print_left_wait
 
@@ -68,7 +45,11 @@ def parse_places(words: Sequence[str], most: int) -> list[Place]:
     left = list(words)
     found: list[Place] = []
     while left and len(found) < most:
-        found.append(_take_place(left))
+        element = _parse_element(left[0])
+        if element is None and len(left) < 2:
+            raise click.UsageError(f"a place is X and Y, or an id such as t3-12; only {left[0]!r} was given")
+        found.append(element or Point(*map(_parse_number, left[:2])))
+        del left[: 1 if element else 2]
     if left:
         raise click.UsageError(f"{left[0]!r} is one too many")
     return found
@@ -76,16 +57,6 @@ def parse_places(words: Sequence[str], most: int) -> list[Place]:
 
 def parse_place(words: Sequence[str]) -> Place | None:
     return next(iter(parse_places(words, 1)), None)
-
-
-def _take_place(left: list[str]) -> Place:
-    element = _parse_element(left[0])
-    if element is not None:
-        left.pop(0)
-        return element
-    if len(left) < 2:
-        raise click.UsageError(f"a place is X and Y, or an id such as t3-12; only {left[0]!r} was given")
-    return Point(_parse_number(left.pop(0)), _parse_number(left.pop(0)))
 
 
 def _parse_element(word: str) -> ElementId | None:
@@ -107,14 +78,7 @@ def _parse_number(word: str) -> int:
 
 _at_options = together(
     display_option,
-    click.option(
-        "--target",
-        "-t",
-        default="screen",
-        metavar="TARGET",
-        shell_complete=complete_targets,
-        help="Points are from its top left: a window, a region.",
-    ),
+    choose_target("Points are from its top left: a window, a region."),
     click.option("--view", default="", metavar="TOKEN", help="Points are of the picture with this view token."),
     task_option,
     lease_option,
@@ -131,8 +95,9 @@ act_options = together(
         "--settle", type=DURATION, default=0.3, help="With --picture: first wait until nothing changed for this long."
     ),
     action_wait_options,
+    pass_session,
 )
-"""Where to act, and what to show after it."""
+"""Where to act, what to show after it, and the session."""
 
 
 def run_action(
@@ -142,8 +107,8 @@ def run_action(
     human: Callable[[ActionReply], None] | None = None,
     copied: Path | None = None,
 ) -> int:
-    """Do `action` as `given` (of `act_options`) describes; `human` prints the reply. Return the exit code. `copied`:
-    the file for the clipboard's picture.
+    """Do `action` as `given` (of `act_options`) describes; `human` prints the reply, `copied` is the file for the
+    clipboard's picture. Return the exit code.
     """
     picture: Path | None = given.get("picture")
     client = session.client()
@@ -151,19 +116,14 @@ def run_action(
     with print_left_wait(wait):
         reply = client.desktop_action(
             action,
-            target=given["target"],
-            display=given["display"],
-            view=given["view"],
             picture=picture is not None,
             format=picture_kind(picture),
             settle_s=given.get("settle", 0.0),
-            task_id=given["task_id"],
-            lease=given["lease"],
             wait=wait,
             block_s=ACTION_BLOCK_S,
+            **pick(given, "target", "display", "view", "task_id", "lease"),
         )
-        if reply.wait is not None:
-            reply = replace(reply, wait=follow_action_wait(session, client, reply.wait))
+        reply = follow_action_wait(session, client, reply)
     if picture is not None and reply.picture is not None:
         write_picture(picture, reply.picture.image)
     if copied is not None:
@@ -217,16 +177,12 @@ def do() -> None:
     """
 
 
-# ---- the mouse -----------------------------------------------------------------------------------------------------
-
-
 @do.command("click", short_help="Click: at X Y, on an element, where the pointer is.", context_settings=_LITERAL)
 @click.argument("where", nargs=-1, metavar="[X Y | ID]")
 @_button_option
 @click.option("--count", type=WholeNumber(1, 3), default=1, show_default=True, help="2: a double click.")
 @_keys_option
 @act_options
-@pass_session
 def do_click(
     session: Session, *, where: tuple[str, ...], button: Button, count: int, keys: str, **given: object
 ) -> int:
@@ -237,13 +193,12 @@ def do_click(
     acud do click 100 200 --count 2 --keys ctrl
     acud do click t3-12
     """
-    return run_action(session, Click(parse_place(where), button, count, keys), given)
+    return run_action(session, actions.Click(parse_place(where), button, count, keys), given)
 
 
 @do.command("move", short_help="Move the pointer.", context_settings=_LITERAL)
 @click.argument("where", nargs=-1, required=True, metavar="X Y | ID")
 @act_options
-@pass_session
 def do_move(session: Session, *, where: tuple[str, ...], **given: object) -> int:
     """Move the pointer to X Y, or to the element with that ID of a scene.
 
@@ -252,7 +207,7 @@ def do_move(session: Session, *, where: tuple[str, ...], **given: object) -> int
     acud do move t3-12
     """
     (to,) = parse_places(where, 1)
-    return run_action(session, Move(to), given)
+    return run_action(session, actions.Move(to), given)
 
 
 @do.command("drag", short_help="Drag from one place to another.", context_settings=_LITERAL)
@@ -260,7 +215,6 @@ def do_move(session: Session, *, where: tuple[str, ...], **given: object) -> int
 @_button_option
 @_keys_option
 @act_options
-@pass_session
 def do_drag(session: Session, *, where: tuple[str, ...], button: Button, keys: str, **given: object) -> int:
     """Press at the first place, move to the second, release there; each is X Y, or the ID of an element of a scene.
 
@@ -271,7 +225,7 @@ def do_drag(session: Session, *, where: tuple[str, ...], button: Button, keys: s
     ends = parse_places(where, 2)
     if len(ends) < 2:
         raise click.UsageError("a drag needs two places: where from, and where to")
-    return run_action(session, Drag(ends[1], ends[0], button, keys), given)
+    return run_action(session, actions.Drag(ends[1], ends[0], button, keys), given)
 
 
 @do.command("scroll", short_help="Turn the wheel.")
@@ -288,7 +242,6 @@ def do_drag(session: Session, *, where: tuple[str, ...], button: Button, keys: s
 )
 @_keys_option
 @act_options
-@pass_session
 def do_scroll(
     session: Session,
     *,
@@ -308,12 +261,11 @@ def do_scroll(
     if at and element:
         raise click.UsageError("--at and --over are two places; give one")
     over = Point(*at) if at else parse_place([element] if element else [])
-    return run_action(session, Scroll(direction, amount, over, keys), given)
+    return run_action(session, actions.Scroll(direction, amount, over, keys), given)
 
 
 @do.command("cursor", short_help="Say where the pointer is.")
 @act_options
-@pass_session
 def do_cursor(session: Session, **given: object) -> int:
     """Print where the pointer is, in pixels of the display.
 
@@ -321,21 +273,17 @@ def do_cursor(session: Session, **given: object) -> int:
     acud do cursor
     acud do cursor --display :100
     """
-    return run_action(session, CursorPosition(), given, _print_cursor)
-
-
-def _print_cursor(reply: ActionReply) -> None:
-    if reply.cursor is not None:
-        say(f"{reply.cursor.x} {reply.cursor.y}")
-
-
-# ---- the keyboard --------------------------------------------------------------------------------------------------
+    return run_action(
+        session,
+        actions.CursorPosition(),
+        given,
+        lambda reply: say(f"{reply.cursor.x} {reply.cursor.y}") if reply.cursor else None,
+    )
 
 
 @do.command("key", short_help="Press chords, such as ctrl+shift+t.")
 @click.argument("chords", nargs=-1, required=True, metavar="CHORD...")
 @act_options
-@pass_session
 def do_key(session: Session, *, chords: tuple[str, ...], **given: object) -> int:
     """Press and release each CHORD: X keysym names joined by +.
 
@@ -343,13 +291,12 @@ def do_key(session: Session, *, chords: tuple[str, ...], **given: object) -> int
     acud do key ctrl+a Delete
     acud do key alt+F4
     """
-    return run_action(session, Key(" ".join(chords)), given)
+    return run_action(session, actions.Key(" ".join(chords)), given)
 
 
 @do.command("type", short_help="Type text, whatever the keyboard's layout.")
 @click.argument("text")
 @act_options
-@pass_session
 def do_type(session: Session, *, text: str, **given: object) -> int:
     """Type TEXT, any Unicode; - reads it from standard input.
 
@@ -357,14 +304,13 @@ def do_type(session: Session, *, text: str, **given: object) -> int:
     acud do type "Grüße, 世界"
     pass show mail | acud do type -
     """
-    return run_action(session, TypeText(sys.stdin.read().removesuffix("\n") if text == "-" else text), given)
+    return run_action(session, actions.TypeText(sys.stdin.read().removesuffix("\n") if text == "-" else text), given)
 
 
 @do.command("hold", short_help="Hold a chord or a button down.")
 @click.argument("what")
 @click.option("--for", "for_s", type=DURATION, default=0.0, metavar="DURATION", help="Release it by itself after this.")
 @act_options
-@pass_session
 def do_hold(session: Session, *, what: str, for_s: float, **given: object) -> int:
     """Press WHAT (shift, mouse:left) and keep it pressed until `acud do release`.
 
@@ -372,13 +318,12 @@ def do_hold(session: Session, *, what: str, for_s: float, **given: object) -> in
     acud do hold shift --for 5s
     acud do hold mouse:left
     """
-    return run_action(session, Hold(what, for_s), given)
+    return run_action(session, actions.Hold(what, for_s), given)
 
 
 @do.command("release", short_help="Release what is held.")
 @click.argument("what", default="")
 @act_options
-@pass_session
 def do_release(session: Session, *, what: str, **given: object) -> int:
     """Release WHAT, or everything that acud holds on the display.
 
@@ -386,10 +331,7 @@ def do_release(session: Session, *, what: str, **given: object) -> int:
     acud do release
     acud do release shift
     """
-    return run_action(session, Release(what), given)
-
-
-# ---- clipboard, programs, idleness ---------------------------------------------------------------------------------
+    return run_action(session, actions.Release(what), given)
 
 
 @do.group("clipboard", short_help="Read or set the clipboard.")
@@ -414,8 +356,7 @@ def get_clipboard(session: Session, *, primary: bool, picture: Path | None, **gi
     acud do clipboard get --primary
     acud do clipboard get --picture copied.png
     """
-
-    get = ClipboardGet("primary" if primary else "clipboard", picture is not None)
+    get = actions.ClipboardGet("primary" if primary else "clipboard", picture is not None)
     return run_action(session, get, given, lambda reply: say(str(picture) if picture else reply.text), picture)
 
 
@@ -423,7 +364,6 @@ def get_clipboard(session: Session, *, primary: bool, picture: Path | None, **gi
 @click.argument("text")
 @_primary_option
 @act_options
-@pass_session
 def set_clipboard(session: Session, *, text: str, primary: bool, **given: object) -> int:
     """Set the clipboard to TEXT; - reads it from standard input.
 
@@ -432,21 +372,20 @@ def set_clipboard(session: Session, *, text: str, primary: bool, **given: object
     date | acud do clipboard set -
     """
     copied = sys.stdin.read() if text == "-" else text
-    return run_action(session, ClipboardSet(copied, "primary" if primary else "clipboard"), given)
+    return run_action(session, actions.ClipboardSet(copied, "primary" if primary else "clipboard"), given)
 
 
 @do.command("launch", short_help="Start a program on a display.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARG]...")
 @click.option("--cwd", default="", metavar="DIR", help="Its working directory (default: the daemon's home).")
 @act_options
-@pass_session
 def do_launch(session: Session, *, command: tuple[str, ...], cwd: str, **given: object) -> int:
     """Start PROGRAM on a display and print its pid; it outlives the daemon, and ends with a display of acud's own.
 
     \b
     acud do launch -- xterm -title Work
     """
-    return run_action(session, Launch(command, cwd), given, lambda reply: say(str(reply.pid)))
+    return run_action(session, actions.Launch(command, cwd), given, lambda reply: say(str(reply.pid)))
 
 
 @do.command("launch-status", short_help="Show how a launched program fares.")
@@ -460,22 +399,15 @@ def show_launch_status(session: Session, *, pid: int) -> None:
     \b
     acud do launch-status 4711
     """
-    with session.client() as client:
-        told = client.launch_status(pid)
-
-    def human() -> None:
-        say(f"{told.program} ({told.pid}) on {told.display}: {told.end or 'running'}")
-        for line in told.last_lines:
-            say(f"  {plain(line)}")
-
-    session.show(told, human)
+    found = session.client().launch_status(pid)
+    head = f"{found.program} ({found.pid}) on {found.display}: {found.end or 'running'}"
+    session.show(found, lambda: say_all([head, *(f"  {line}" for line in found.last_lines)]))
 
 
 @do.command("idle", short_help="Wait until nothing changes.")
 @click.option("--stable", type=DURATION, default=0.5, show_default=True, help="Nothing changed for this long.")
 @click.option("--timeout", type=DURATION, default=10.0, show_default=True, help="Wait at most this long (up to 60 s).")
 @act_options
-@pass_session
 def do_idle(session: Session, *, stable: float, timeout: float, **given: object) -> int:
     """Wait until nothing on the display changes; exit code 3 when it does not come to rest in time.
 
@@ -484,11 +416,8 @@ def do_idle(session: Session, *, stable: float, timeout: float, **given: object)
     acud do idle --stable 2s --timeout 30s
     """
     return run_action(
-        session, WaitIdle(stable, timeout), given, lambda reply: say("idle" if reply.idle else "still changing")
+        session, actions.WaitIdle(stable, timeout), given, lambda reply: say("idle" if reply.idle else "still changing")
     )
-
-
-# ---- windows -------------------------------------------------------------------------------------------------------
 
 
 @do.group(short_help="Focus, raise, move, resize, close or minimise a window.")
@@ -505,7 +434,7 @@ def _plain_verb(verb: WindowVerb, summary: str) -> None:
     @act_options
     @pass_session
     def do_verb(session: Session, *, name: str, **given: Any) -> int:
-        return run_action(session, WindowDo(name, verb), given)
+        return run_action(session, actions.WindowDo(name, verb), given)
 
 
 _plain_verb(WindowVerb.FOCUS, "Give the window NAME the focus, and raise it.")
@@ -521,34 +450,31 @@ _plain_verb(WindowVerb.RESTORE, "Undo minimising and maximising of the window NA
 @click.argument("x", type=_COORDINATE)
 @click.argument("y", type=_COORDINATE)
 @act_options
-@pass_session
 def move_window(session: Session, *, name: str, x: int, y: int, **given: Any) -> int:
     """Move the window NAME so that its client area begins at X Y.
 
     \b
     acud do window move Firefox 0 0
     """
-    return run_action(session, WindowDo(name, WindowVerb.MOVE, Point(x, y)), given)
+    return run_action(session, actions.WindowDo(name, WindowVerb.MOVE, Point(x, y)), given)
 
 
 @window.command("resize", short_help="Resize a window.")
 @click.argument("name")
 @click.argument("size", type=SIZE)
 @act_options
-@pass_session
 def resize_window(session: Session, *, name: str, size: tuple[int, int], **given: Any) -> int:
     """Give the window NAME the client area SIZE, such as 800x600.
 
     \b
     acud do window resize Firefox 800x600
     """
-    return run_action(session, WindowDo(name, WindowVerb.RESIZE, size=size), given)
+    return run_action(session, actions.WindowDo(name, WindowVerb.RESIZE, size=size), given)
 
 
 @do.command("windows", short_help="List the windows of a display.")
 @click.argument("match", default="")
 @act_options
-@pass_session
 def list_windows(session: Session, *, match: str, **given: Any) -> int:
     """List the windows of a display with MATCH in their title, topmost first.
 
@@ -556,14 +482,10 @@ def list_windows(session: Session, *, match: str, **given: Any) -> int:
     acud do windows
     acud do windows report --display :100
     """
-    return run_action(session, WindowList(match), given, _print(match))
-
-
-def _print(match: str) -> Callable[[ActionReply], None]:
-    def human(reply: ActionReply) -> None:
-        if reply.windows:
-            print_table(make_window_table(reply.windows, 0))
-        else:
-            say(f"no window matches {match!r} on {reply.display}" if match else f"no windows on {reply.display}")
-
-    return human
+    none = f"no window matches {match!r}" if match else "no windows"
+    return run_action(
+        session,
+        actions.WindowList(match),
+        given,
+        lambda one: print_table(make_window_table(one.windows, 0)) if one.windows else say(f"{none} on {one.display}"),
+    )

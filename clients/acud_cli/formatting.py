@@ -123,17 +123,19 @@ _LEAST = 18
 
 
 class FittedTable:
-    """Rows in columns without lines around them, the most important first.
+    """Rows in columns without lines around them; `columns` names them: "state, title+, made-, id".
 
-    On a terminal `spare` columns that are empty are left out, and where it is too narrow others of them, the first
-    named first; then the `flexible` ones share what the others leave, the first with the greater part. In a pipe
-    everything is there, as wide as it needs, and ids are whole.
+    On a terminal columns marked `-` are left out if they are empty, and where it is too narrow others of them, from the
+    right; then those marked `+` share what the others leave, the first with the greater part. In a pipe everything is
+    there, as wide as it needs, and ids are whole.
     """
 
-    def __init__(self, *columns: str, flexible: tuple[str, ...] = (), spare: tuple[str, ...] = ()) -> None:
-        self._columns = columns
-        self._flexible = flexible
-        self._spare = spare
+    def __init__(self, columns: str) -> None:
+        marked = columns.split(", ")
+        self._columns = [name.rstrip("+-") for name in marked]
+        marks = {name: one[len(name) :] for name, one in zip(self._columns, marked, strict=True)}
+        self._flexible = [name for name in self._columns if "+" in marks[name]]
+        self._spare = [name for name in reversed(self._columns) if "-" in marks[name]]
         self._rows: list[tuple[Text, ...]] = []
         self._marked = -1
 

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
-from msgspec.structs import replace
 
 from acud.protocol.requests.gui import DoReply
 from acud.types import Criteria
 from acud.types.action_effects import effect_lines, reading_line
-from acud.types.agent_runs import RunInfo, RunLimits, RunState
+from acud.types.agent_runs import RunInfo, RunLimits, RunState, RunStep
 from acud.types.grounding import Candidate, Found, GroundingBackend
 from acud_cli.exit_codes import Exit, of_state
 from acud_cli.formatting import FittedTable, duration, local_time, shorten
@@ -21,11 +20,12 @@ from acud_cli.options import (
     Number,
     PictureFile,
     WholeNumber,
-    complete_targets,
-    complete_tasks,
+    choose_target,
+    choose_task,
     display_option,
     lease_option,
     limit_option,
+    pick,
     target_of,
     target_options,
     task_option,
@@ -50,23 +50,11 @@ _EXITS = {
     "unfinished": Exit.TIMEOUT,
 }
 
-_run_id = click.argument(
-    "run_id",
-    metavar="ID",
-    shell_complete=complete_ids(
-        lambda client: (
-            (one.run_id, f"{one.state}: {one.spec.instruction}") for one in client.agent_list(limit=50).runs
-        )
-    ),
+_complete_run = complete_ids(
+    lambda client: ((one.run_id, f"{one.state}: {one.spec.instruction}") for one in client.agent_list(limit=50).runs)
 )
-_target_option = click.option(
-    "--target",
-    "-t",
-    default="screen",
-    metavar="TARGET",
-    shell_complete=complete_targets,
-    help="Where to look: screen, window:TITLE, region:x,y,w,h.",
-)
+_run_id = click.argument("run_id", metavar="ID", shell_complete=_complete_run)
+_target_option = choose_target("Where to look: screen, window:TITLE, region:x,y,w,h.")
 _backend_option = click.option(
     "--backend",
     type=EnumChoice(GroundingBackend),
@@ -102,14 +90,8 @@ def gui_find(session: Session, *, description: str, backend: GroundingBackend | 
     \b
     acud gui find "the Name field" --target "window:Contact form"
     """
-    reply = session.client().gui_find(
-        description,
-        given["target"],
-        display=given["display"],
-        backend=backend,
-        max_candidates=given["candidates"],
-        task_id=given["task_id"],
-    )
+    places = pick(given, "target", "display", "task_id")
+    reply = session.client().gui_find(description, backend=backend, max_candidates=given["candidates"], **places)
     session.show(reply, lambda: _tell(reply.found))
     return _EXITS[reply.found.status]
 
@@ -168,23 +150,18 @@ def gui_do(
     with print_left_wait(wait):
         reply = client.gui_do(
             first,
-            given["target"],
-            display=given["display"],
-            view=given["view"],
             backend=backend,
             expect=find_condition(
                 {"criteria": given["expect"], "text": given["expect_text"], "until": given["expect_json"]}
             ),
             timeout_s=given["timeout"],
             picture=picture is not None,
-            task_id=given["task_id"],
-            lease=given["lease"],
             then=then,
             wait=wait,
             block_s=ACTION_BLOCK_S,
+            **pick(given, "target", "display", "view", "task_id", "lease"),
         )
-        if reply.wait is not None:
-            reply = replace(reply, wait=follow_action_wait(session, client, reply.wait))
+        reply = follow_action_wait(session, client, reply)
     if picture is not None and reply.picture is not None:
         write_picture(picture, reply.picture.image)
     session.show(with_path(reply, picture), lambda: _tell_done(reply))
@@ -253,9 +230,7 @@ def agent() -> None:
 @click.option("--max-time", type=DURATION, default=RunLimits().max_time_s, help="In all (default: 10m).")
 @click.option("--max-calls", type=WholeNumber(1, 10_000), default=RunLimits().max_calls, show_default=True)
 @click.option("--max-cost", type=Number(0), default=None, metavar="USD", help="What all models may cost.")
-@click.option(
-    "--task", "task_id", default="", metavar="ID", shell_complete=complete_tasks, help="The task this run belongs to."
-)
+@choose_task("The task this run belongs to.")
 @click.option("--detach", is_flag=True, help="Print the run's id and return at once.")
 @address_options
 @pass_session
@@ -272,13 +247,10 @@ def run(session: Session, **given: Any) -> int:
     begun = client.gui_agent(
         given["instruction"],
         target_of(given["target"], given["region"]),
-        display=given["display"],
         expect=Criteria(given["expect"]) if given["expect"] else None,
-        backend=given["backend"],
-        model=given["model"],
         limits=limits,
-        task_id=given["task_id"],
         wake=make_address(given),
+        **pick(given, "display", "backend", "model", "task_id"),
     ).run
     if given["detach"]:
         session.show(begun, lambda: say(begun.run_id))
@@ -289,32 +261,23 @@ def run(session: Session, **given: Any) -> int:
 def _stay(session: Session, client: Client, begun: RunInfo) -> int:
     if not session.json:
         warn(f"run {begun.run_id} on {begun.display}")
-    told = 0
+    found, ended = begun, False
     try:
-        while True:
-            reply = client.agent_result(begun.run_id, block_s=min(POLL_S, 1.0))
-            told = _tell_steps(session, reply.run, told)
-            if reply.ended:
-                return _show_end(session, reply.run)
+        while not ended:
+            reply, known = client.agent_result(begun.run_id, block_s=min(POLL_S, 1.0)), len(found.steps)
+            found, ended = reply.run, reply.ended
+            for step in () if session.json else found.steps[known:]:
+                warn(_step_line(step))
     except KeyboardInterrupt:
         warn(f"the run goes on: acud agent show {begun.run_id}")
         return Exit.DETACHED
-
-
-def _show_end(session: Session, found: RunInfo) -> int:
     session.show(found, lambda: _print_end(found))
     return _RUN_EXITS[found.state]
 
 
-def _tell_steps(session: Session, found: RunInfo, told: int) -> int:
-    for step in () if session.json else found.steps[told:]:
-        warn(_step_line(step.number, step.kind, step.said, step.outcome, step.reason))
-    return len(found.steps)
-
-
-def _step_line(number: int, kind: str, said: str, outcome: str, reason: str) -> str:
-    words = f": {shorten(reason, 160)}" if reason else ""
-    return f"{number:>3}  {kind}  {shorten(said, 100)}  → {outcome}{words}"
+def _step_line(step: RunStep) -> str:
+    words = f": {shorten(step.reason, 160)}" if step.reason else ""
+    return f"{step.number:>3}  {step.kind}  {shorten(step.said, 100)}  → {step.outcome}{words}"
 
 
 def _print_end(found: RunInfo) -> None:
@@ -342,14 +305,12 @@ def _print_run(found: RunInfo) -> None:
     say(f"{found.run_id}  {found.state.value}  on {found.display}  since {local_time(found.created_utc_s)}")
     say(found.spec.instruction)
     for step in found.steps:
-        say(_step_line(step.number, step.kind, step.said, step.outcome, step.reason))
+        say(_step_line(step))
     _print_end(found)
 
 
 @agent.command("list", short_help="List runs, newest first.")
-@click.option(
-    "--task", "task_id", default="", metavar="ID", shell_complete=complete_tasks, help="Only runs of this task."
-)
+@choose_task("Only runs of this task.")
 @limit_option(500, 20)
 @pass_session
 def list_runs(session: Session, *, task_id: str, limit: int) -> None:
@@ -367,17 +328,7 @@ def _print_list(runs: tuple[RunInfo, ...]) -> None:
     if not runs:
         say("no runs")
         return
-    table = FittedTable(
-        "state",
-        "instruction",
-        "reason",
-        "took",
-        "began",
-        "display",
-        "id",
-        flexible=("instruction", "reason"),
-        spare=("display", "began", "took"),
-    )
+    table = FittedTable("state, instruction+, reason+, took-, began-, display-, id")
     for one in runs:
         took = duration(one.ended_utc_s - one.created_utc_s) if one.ended_utc_s else "-"
         said = shorten(one.spec.instruction, 80)

@@ -11,7 +11,6 @@ import click
 import msgspec
 
 from acud.protocol.requests.looks import Picture
-from acud.protocol.requests.waits import ChangeReply
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import duration
 from acud_cli.options import (
@@ -21,6 +20,7 @@ from acud_cli.options import (
     PictureFile,
     WholeNumber,
     boxes,
+    pick,
     picture_kind,
     target_of,
     target_options,
@@ -41,7 +41,9 @@ from acud_client.sync import Client
     help="A .png or .jpg file, or - for a pipe.",
 )
 @click.option("--format", "kind", type=click.Choice(["png", "jpeg"]), help="Default: by the file's name, else png.")
-@click.option("--max-side", type=WholeNumber(0, 16384), default=0, help="Shrink to this many pixels at most.")
+@click.option(
+    "--max-side", "max_side_px", type=WholeNumber(0, 16384), default=0, help="Shrink to this many pixels at most."
+)
 @click.option("--quality", type=WholeNumber(1, 100), default=90, show_default=True, help="Of a JPEG.")
 @click.option("--on-change", type=DURATION, metavar="DURATION", help="Wait for a change first, at most so long.")
 @click.option("--settle", type=DURATION, default=0.0, help="With --on-change: until nothing changed for so long.")
@@ -67,17 +69,10 @@ def look(session: Session, *, target: str, window: str, region: tuple[int, ...] 
     where, kind = target_of(target, region, window), _kind(given)
     _check_output(session, given["output"])
     client = session.client()
+    form = {"format": kind, **pick(given, "display", "max_side_px", "quality", "task_id")}
     if given["on_change"] is not None:
-        return _after_change(session, client, where, kind, given)
-    picture = client.look(
-        where,
-        display=given["display"],
-        format=kind,
-        max_side_px=given["max_side"],
-        quality=given["quality"],
-        task_id=given["task_id"],
-        redacted=given["redacted"],
-    )
+        return _after_change(session, client, where, form, given)
+    picture = client.look(where, redacted=given["redacted"], **form)
     _deliver(session, picture, given["output"], {"picture": picture})
     if given["redacted"] and not session.json:
         warn(_hidden_words(picture))
@@ -107,30 +102,20 @@ def _check_output(session: Session, output: Path | None) -> None:
         raise click.UsageError("standard output is a terminal; send it to a file or a pipe, or give -o FILE")
 
 
-def _after_change(
-    session: Session, client: Client, where: str, kind: Literal["png", "jpeg"], given: dict[str, Any]
-) -> int:
+def _after_change(session: Session, client: Client, where: str, form: dict[str, Any], given: dict[str, Any]) -> int:
     reply = client.wait_for_change(
         where,
-        display=given["display"],
         ignore=boxes(given["ignore"]),
         timeout_s=given["on_change"],
         settle_s=given["settle"],
         share=given["share"],
         baseline=given["since"],
-        format=kind,
-        max_side_px=given["max_side"],
-        quality=given["quality"],
-        task_id=given["task_id"],
+        **form,
     )
     _deliver(session, reply.picture, given["output"], reply)
     if not session.json:
-        warn(_change_words(reply))
+        warn(f"{reply.message} (after {duration(reply.waited_s)})")
     return Exit.OK if reply.changed else Exit.TIMEOUT
-
-
-def _change_words(reply: ChangeReply) -> str:
-    return f"{reply.message} (after {duration(reply.waited_s)})"
 
 
 def _deliver(session: Session, picture: Picture, output: Path | None, reply: Any) -> None:

@@ -259,6 +259,20 @@ def _targets(client: Client, begun: str) -> Iterable[tuple[str, str]]:
 
 
 complete_targets = complete_names(_targets)
+
+
+def choose_target(words: str, default: str = "screen") -> Callable[[Command], Command]:
+    """Return the option `--target`."""
+    return click.option(
+        "--target", "-t", default=default, metavar="TARGET", shell_complete=complete_targets, help=words
+    )
+
+
+def choose_task(words: str) -> Callable[[Command], Command]:
+    """Return the option `--task`."""
+    return click.option("--task", "task_id", default="", metavar="ID", shell_complete=complete_tasks, help=words)
+
+
 display_option = click.option(
     "--display",
     "-d",
@@ -278,25 +292,18 @@ zip_option = click.option(
     "--output", "-o", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The ZIP file to write."
 )
 target_options = together(
-    click.option(
-        "--target",
-        "-t",
-        default="",
-        metavar="TARGET",
-        shell_complete=complete_targets,
-        help="The part of a screen to look at, such as window:Firefox (default: screen); see acud help targets.",
+    choose_target(
+        "The part of a screen to look at, such as window:Firefox (default: screen); see acud help targets.", ""
     ),
     display_option,
     click.option("--region", type=BOX, help="Only this part of the display, in its pixels."),
 )
-task_option = click.option(
-    "--task",
-    "task_id",
-    default="",
-    metavar="ID",
-    shell_complete=complete_tasks,
-    help="Use this task's display, and log it in the task.",
-)
+task_option = choose_task("Use this task's display, and log it in the task.")
+
+
+def pick(given: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Return the options of these names, which are the request's names too."""
+    return {name: given[name] for name in names}
 
 
 def target_of(target: str, region: tuple[int, ...] | None, window: str = "") -> str:

@@ -15,8 +15,9 @@ from acud.protocol.requests.recordings import RecordListReply, RecordReply
 from acud_cli.formatting import FittedTable, count, duration, moment, plain, shorten
 from acud_cli.options import (
     Number,
+    choose_target,
+    choose_task,
     complete_displays,
-    complete_targets,
     complete_tasks,
     display_option,
     limit_option,
@@ -51,23 +52,9 @@ def record() -> None:
 @record.command(short_help="Record a display, or a task's, from now on.")
 @click.argument("name", default="", metavar="[DISPLAY]", shell_complete=complete_displays)
 @display_option
-@click.option(
-    "--task",
-    "task_id",
-    default="",
-    metavar="ID",
-    shell_complete=complete_tasks,
-    help="For this task: on its display, until its end.",
-)
+@choose_task("For this task: on its display, until its end.")
 @click.option("--fps", type=Number(0.1, 30), default=None, help="At most this many frames a second.")
-@click.option(
-    "--target",
-    "-t",
-    default="screen",
-    metavar="TARGET",
-    shell_complete=complete_targets,
-    help="Only this window or region.",
-)
+@choose_target("Only this window or region.")
 @pass_session
 def start(session: Session, *, name: str, display: str, task_id: str, fps: float | None, target: str) -> None:
     """Record a display, or a task's, from now on; print the recording's id once it has its first frame.
@@ -112,9 +99,7 @@ def _amount(one: RecordingInfo) -> str:
 
 
 @record.command("list", short_help="List recordings, newest first.")
-@click.option(
-    "--task", "task_id", default="", metavar="ID", shell_complete=complete_tasks, help="Only those of this task."
-)
+@choose_task("Only those of this task.")
 @limit_option(1000, 20)
 @pass_session
 def list_recordings(session: Session, *, task_id: str, limit: int) -> None:
@@ -137,17 +122,7 @@ def _print_list(recordings: tuple[RecordingInfo, ...]) -> None:
     if not recordings:
         say("no recordings")
         return
-    table = FittedTable(
-        "state",
-        "display",
-        "holds",
-        "began",
-        "task",
-        "id",
-        "reason",
-        flexible=("reason", "holds"),
-        spare=("task", "began", "reason"),
-    )
+    table = FittedTable("state, display, holds+, began-, task-, id, reason+-")
     for one in recordings:
         began, reason = moment(one.created_utc_s), shorten(one.reason, 120)
         names = (one.task_id or "-", one.recording_id)

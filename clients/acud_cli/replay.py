@@ -222,7 +222,7 @@ def _open(run: ReplayRun) -> str:
 def compare_runs(runs: list[ReplayRun], rows: list[ReplayRow]) -> FittedTable:
     """Return the first verdict of each run on each frame that was judged, one frame a row."""
     judges = [f"{run.judge} #{run.run + 1}" for run in runs]
-    table = FittedTable("at", "frame", *judges, flexible=tuple(judges))
+    table = FittedTable(", ".join(["at", "frame", *(f"{judge}+" for judge in judges)]))
     told: dict[tuple[int, int], dict[int, ReplayRow]] = {}
     for row in rows:
         told.setdefault((row.epoch, row.frame), {}).setdefault(row.run, row)

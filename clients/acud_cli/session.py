@@ -168,14 +168,10 @@ def print_table(table: RenderableType) -> None:
     print("\n".join(line.rstrip() for line in captured.get().splitlines()), flush=True)
 
 
-def _ask_for_json(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+def set_flag(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    """Note in the run's session that its flag of that name was given, before or behind the command."""
     if wanted:
-        session_of(ctx).json = True
-
-
-def _be_quiet(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        session_of(ctx).quiet = True
+        setattr(session_of(ctx), str(param.name), True)
 
 
 def session_of(ctx: click.Context) -> Session:
@@ -224,9 +220,9 @@ def pass_session(command: Callable[..., Any]) -> Callable[..., Any]:
     def run_with_session(*args: Any, **kwargs: Any) -> Any:
         return command(session_of(click.get_current_context()), *args, **kwargs)
 
-    flag = functools.partial(click.option, is_flag=True, is_eager=True, expose_value=False)
-    quiet = flag("--quiet", "-q", callback=_be_quiet, help="Print only errors; the exit code tells the rest.")
-    return flag("--json", callback=_ask_for_json, help="Print JSON instead of text.")(quiet(run_with_session))
+    flag = functools.partial(click.option, is_flag=True, is_eager=True, expose_value=False, callback=set_flag)
+    quiet = flag("--quiet", "-q", help="Print only errors; the exit code tells the rest.")
+    return flag("--json", help="Print JSON instead of text.")(quiet(run_with_session))
 
 
 def with_path(reply: Any, path: Path | None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from acud.protocol.requests.daemon import StatusReply, UsageReply
 from acud.types import screen_cover
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import FittedTable, cost, count, duration, in_words, plain
-from acud_cli.options import WholeNumber, complete_tasks, watch_option
+from acud_cli.options import WholeNumber, choose_task, watch_option
 from acud_cli.session import Session, pass_session, print_table, say, warn
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _processes(reply: StatusReply) -> str:
 
 @click.command(short_help="Show what judges and models cost.")
 @click.option("--days", type=WholeNumber(1, 3650), default=7, show_default=True, help="Today and the days before it.")
-@click.option("--task", "task_id", default="", metavar="ID", shell_complete=complete_tasks, help="Of this task alone.")
+@choose_task("Of this task alone.")
 @pass_session
 def usage(session: Session, *, days: int, task_id: str) -> None:
     """Show answers, tokens and dollars by day (UTC), purpose, judge, model and task.
@@ -133,20 +133,7 @@ def _print_usage(reply: UsageReply) -> None:
     if not reply.rows:
         say("nothing was asked")
         return
-    table = FittedTable(
-        "day",
-        "purpose",
-        "cost",
-        "answers",
-        "judge",
-        "model",
-        "tokens in",
-        "tokens out",
-        "unpriced",
-        "task",
-        flexible=("model",),
-        spare=("unpriced", "tokens out", "tokens in", "model"),
-    )
+    table = FittedTable("day, purpose, cost, answers, judge, model+-, tokens in-, tokens out-, unpriced-, task")
     for row in reply.rows:
         tokens = ["-" if amount is None else str(amount) for amount in (row.tokens_in, row.tokens_out)]
         names = (plain(row.judge), plain(row.model) or "-")

@@ -345,17 +345,7 @@ def task_line(view: TaskView) -> str:
 
 
 def task_table(views: tuple[TaskView, ...]) -> FittedTable:
-    table = FittedTable(
-        "status",
-        "name",
-        "done",
-        "display",
-        "waits",
-        "updated",
-        "id",
-        flexible=("name",),
-        spare=("updated", "waits", "display"),
-    )
+    table = FittedTable("status, name+, done, display-, waits-, updated-, id")
     for view in views:
         one = view.task
         done = sum(item.completed_at is not None for item in view.items)
@@ -366,7 +356,7 @@ def task_table(views: tuple[TaskView, ...]) -> FittedTable:
 
 
 def item_table(items: tuple[PlanItem, ...]) -> FittedTable:
-    table = FittedTable("#", "status", "title", "took", "actions", flexible=("title",), spare=("actions", "took"))
+    table = FittedTable("#, status, title+, took-, actions-")
     for item in items:
         took = "-" if item.duration_seconds is None else duration(item.duration_seconds)
         failed = f" ({item.failed_actions} failed)" if item.failed_actions else ""

@@ -10,7 +10,7 @@ import click
 from acud.protocol.requests.terminals import Moment, TerminalInfo, TerminalReply
 from acud_cli.exit_codes import Exit, of_state
 from acud_cli.formatting import FittedTable, count, local_time, plain
-from acud_cli.options import DURATION, WholeNumber, display_option, task_option, together
+from acud_cli.options import DURATION, WholeNumber, display_option, pick, task_option, together
 from acud_cli.session import Session, complete_names, pass_session, print_table, say, say_all, warn
 from acud_cli.wait_options import action_wait_options, make_action_wait
 from acud_cli.wait_text import ACTION_BLOCK_S, follow_action_wait, print_action_wait, print_left_wait
@@ -87,11 +87,10 @@ def open_session(session: Session, *, command: tuple[str, ...], name: str, cwd: 
             cwd=cwd,
             columns=columns,
             rows=rows,
-            display=given["display"],
-            task_id=given["task_id"],
             moment=moment,
             wait=wait,
             block_s=block_s if wait is None else ACTION_BLOCK_S,
+            **pick(given, "display", "task_id"),
         )
         return _print_reply(session, reply, moment)
 
@@ -178,7 +177,7 @@ def list_sessions(session: Session) -> None:
         reply = client.terminal_list()
 
     def human() -> None:
-        table = FittedTable("name", "state", "command", "opened", "pid", flexible=("command",), spare=("opened", "pid"))
+        table = FittedTable("name, state, command+, opened-, pid-")
         for one in reply.terminals:
             table.add_row(
                 one.name, _describe_state(one), plain(one.command), local_time(one.opened_utc_s), str(one.pid)
@@ -211,10 +210,7 @@ def _describe_state(info: TerminalInfo) -> str:
 
 
 def _print_reply(session: Session, reply: TerminalReply, moment: Moment) -> int:
-    from msgspec.structs import replace
-
-    if reply.wait is not None:
-        reply = replace(reply, wait=follow_action_wait(session, session.client(), reply.wait))
+    reply = follow_action_wait(session, session.client(), reply)
 
     def human() -> None:
         warn(f"{reply.terminal.name}: {_describe_state(reply.terminal)} (pid {reply.terminal.pid})")

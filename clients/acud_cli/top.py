@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import math
-import os
-import select
 import sys
-import termios
 import time
-import tty
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -27,6 +22,7 @@ from acud_cli.exit_codes import Exit
 from acud_cli.formatting import FittedTable, cost, count, duration, in_words, plain, shorten
 from acud_cli.options import DURATION
 from acud_cli.session import Session, console, pass_session, print_table
+from acud_cli.terminal_keys import listen_to_keys
 from acud_cli.wait_options import describe_place
 from acud_cli.wait_text import describe_answer, format_wait, name_wait, style_state
 from acud_client.sync import Client
@@ -91,7 +87,7 @@ def _live(client: Client, interval_s: float) -> int:
     from rich.live import Live
 
     board, out = Board(), console()
-    with _listen_to_keys() as key_within, Live(console=out, screen=True, auto_refresh=False) as live:
+    with listen_to_keys() as key_within, Live(console=out, screen=True, auto_refresh=False) as live:
         due_s = 0.0
         try:
             while True:
@@ -113,67 +109,6 @@ def _refresh(board: Board, client: Client) -> None:
         board.fault = str(fault)
 
 
-# ---- keys ----------------------------------------------------------------------------------------------------------
-
-_SEQUENCES = {
-    "\x1b[A": "up",
-    "\x1b[B": "down",
-    "\x1b[C": "right",
-    "\x1b[D": "left",
-    "\x1b[5~": "pageup",
-    "\x1b[6~": "pagedown",
-    "\x1b[H": "home",
-    "\x1b[1~": "home",
-    "\x1b[F": "end",
-    "\x1b[4~": "end",
-    "\x1b[Z": "backtab",
-    "\x1b": "escape",
-    "\t": "tab",
-    "\r": "enter",
-    "\n": "enter",
-    "\x7f": "backspace",
-    "\x08": "backspace",
-}
-
-
-@contextmanager
-def _listen_to_keys() -> Iterator[Callable[[float], str]]:
-    """Return, in a context, a function that waits so many seconds for a key and names it, "" for none.
-
-    Keys are read one by one and not shown meanwhile; without a terminal to read from there are none.
-    """
-    if not sys.stdin.isatty():
-        yield _no_key
-        return
-    source = sys.stdin.fileno()
-    before = termios.tcgetattr(source)
-    tty.setcbreak(source)
-    try:
-        yield lambda seconds: _name_key(source, seconds)
-    finally:
-        termios.tcsetattr(source, termios.TCSADRAIN, before)
-
-
-def _no_key(seconds: float) -> str:
-    time.sleep(seconds)
-    return ""
-
-
-def _name_key(source: int, seconds: float) -> str:
-    if not select.select([source], [], [], seconds)[0]:
-        return ""
-    first = os.read(source, 1)
-    if first == b"\x1b":
-        while select.select([source], [], [], 0.02)[0] and len(first) < 8:
-            first += os.read(source, 1)
-            if first[-1:].isalpha() or first.endswith(b"~"):
-                break
-    elif first[0] >= 0xC0:  # the first byte of UTF-8 gives how many follow
-        first += os.read(source, 3 if first[0] >= 0xF0 else 2 if first[0] >= 0xE0 else 1)
-    text = first.decode(errors="ignore").replace("\x1bO", "\x1b[")
-    return _SEQUENCES.get(text, text if text.isprintable() else "")
-
-
 # ---- what is shown -------------------------------------------------------------------------------------------------
 
 
@@ -185,21 +120,29 @@ def sparkline(values: list[float], width: int, most: float = 0.0) -> str:
 
 
 class Column(NamedTuple):
-    """A column by which a list can be sorted: `key` of an item; the highest first where `falling`."""
+    """A column of a list: its name as `FittedTable` takes it, an item's cell, and what it is sorted by, the highest
+    first where `falling`.
+    """
 
     name: str
+    cell: Callable[[Any], str | Text]
     key: Callable[[Any], Any]
     falling: bool = False
 
 
 class TopList:
-    """One list: what is in it, where it was scrolled to, what it is sorted by, and which row is selected."""
+    """One list: what is in it, where it was scrolled to, what it is sorted by, and which row is selected. `name` tells
+    items apart; `words` are those that a filter looks in.
+    """
 
-    def __init__(self, title: str, columns: tuple[Column, ...], name: Callable[[Any], str]) -> None:
+    def __init__(
+        self, title: str, name: Callable[[Any], str], words: Callable[[Any], str], *columns: Column, sorted_by: int = 0
+    ) -> None:
         self.title = title
+        self.words = words
         self._columns = columns
         self._name = name
-        self._sorted_by = 0
+        self._sorted_by = sorted_by
         self._turned = False
         self._items: list[Any] = []
         self._first = 0
@@ -216,7 +159,7 @@ class TopList:
     @property
     def order(self) -> str:
         column = self._columns[self._sorted_by]
-        return f"{column.name} {'↓' if column.falling != self._turned else '↑'}"
+        return f"{column.name.rstrip('+-')} {'↓' if column.falling != self._turned else '↑'}"
 
     @property
     def selected(self) -> Any:
@@ -249,6 +192,15 @@ class TopList:
         self._first = max(self._first, place - rows + 1)
         return self._first, self._items[self._first : self._first + rows]
 
+    def tabulate(self, items: list[Any], *, marked: bool = False) -> FittedTable:
+        """Return `items` as rows; `marked`: show which one is selected."""
+        table = FittedTable(", ".join(column.name for column in self._columns))
+        for one in items:
+            table.add_row(*(column.cell(one) for column in self._columns))
+        if marked and self.selected in items:
+            table.mark(items.index(self.selected))
+        return table
+
 
 _PAGE = 10
 _MOVES = {"up": -1, "k": -1, "down": 1, "j": 1, "pageup": -_PAGE, "pagedown": _PAGE, "home": -(10**6), "end": 10**6}
@@ -268,48 +220,32 @@ class Board:
         self._figures: dict[str, deque[float]] = {
             name: deque(maxlen=_KEPT) for name in ("changes", "judged", "queue", "memory")
         }
-        self._waits_on: dict[str, int] = {}
+        self._waits_on: Counter[str] = Counter()
         self._filter = ""
         self._typing = False
         self._opened: list[Text] = []
         self._focus = 0
-        self._panes = (
-            TopList(
-                "waits",
-                (
-                    Column("time left", lambda one: one.remaining_s),
-                    Column("condition", lambda one: name_wait(one).lower()),
-                    Column("verdict", lambda one: (one.verdict.answer.value, one.verdict.detail)),
-                    Column("where", lambda one: (_find_number(describe_place(one)), describe_place(one))),
-                    Column("judged", lambda one: one.judged, falling=True),
-                    Column("cost", lambda one: one.cost_usd or 0.0, falling=True),
-                    Column("age", lambda one: one.created_utc_s),
-                ),
-                lambda one: one.wait_id,
-            ),
-            TopList(
-                "displays",
-                (
-                    Column("frames", lambda one: one.fps, falling=True),
-                    Column("name", lambda one: (_find_number(one.name), one.name)),
-                    Column("state", lambda one: one.state.value),
-                    Column("waits", lambda one: self._waits_on.get(one.name, 0), falling=True),
-                    Column("age", lambda one: one.frame_age_s or 0.0),
-                ),
-                lambda one: one.name,
-            ),
-            TopList(
-                "processes",
-                (
-                    Column("memory", lambda one: one.rss_mb, falling=True),
-                    Column("name", lambda one: (one.kind, one.name)),
-                    Column("jobs", lambda one: one.busy_jobs, falling=True),
-                    Column("restarts", lambda one: one.restarts, falling=True),
-                    Column("beat", lambda one: one.beat_age_s or 0.0, falling=True),
-                ),
-                lambda one: f"{one.kind} {one.name}",
-            ),
+        self._panes = (_list_waits(), self._list_displays(), _list_processes())
+
+    def _list_displays(self) -> TopList:
+        return TopList(
+            "displays",
+            lambda one: one.name,
+            lambda one: f"{one.name} {one.state}",
+            Column("display", lambda one: one.name + (" *" if one.is_default else ""), _split_name),
+            Column("changes", self._draw_changes, lambda one: one.fps, falling=True),
+            Column("fps", lambda one: f"{one.fps:.1f}", lambda one: one.fps, falling=True),
+            Column("state+", _draw_state, lambda one: one.state.value),
+            Column("waits", lambda one: str(self._waits_on[one.name]), lambda one: self._waits_on[one.name], True),
+            Column("size-", lambda one: f"{one.width}x{one.height}" if one.width else "-", lambda one: one.width),
+            Column("age-", lambda one: _draw_age(one.frame_age_s), lambda one: one.frame_age_s or 0.0),
+            Column("windows-", lambda one: str(len(one.windows)), lambda one: len(one.windows), falling=True),
+            Column("kind-", lambda one: "managed" if one.managed else "added", lambda one: one.managed),
+            sorted_by=2,
         )
+
+    def _draw_changes(self, one: DisplayInfo) -> Text:
+        return _make_text(sparkline(list(self._fps.get(one.name, ())), 8, 1.0), "green" if one.fps else "dim")
 
     # ---- readings --------------------------------------------------------------------------------------------------
 
@@ -328,9 +264,7 @@ class Board:
             self._figures[name].append(value)
         self._fps = {one.name: deque([*self._fps.get(one.name, ()), one.fps], maxlen=_KEPT) for one in status.displays}
         self._view, self._at_s, self.fault = view, now_s, ""
-        self._waits_on = {}
-        for wait in view.waits.waits:
-            self._waits_on[wait.display] = self._waits_on.get(wait.display, 0) + 1
+        self._waits_on = Counter(wait.display for wait in view.waits.waits)
         self._sort_and_filter()
 
     def _sort_and_filter(self) -> None:
@@ -342,9 +276,8 @@ class Board:
             self._view.status.displays,
             self._view.status.children,
         )
-        words: tuple[Callable[[Any], str], ...] = (_matches_wait, lambda one: f"{one.name} {one.state}", _matches_child)
-        for pane, items, found in zip(self._panes, every, words, strict=True):
-            pane.take([one for one in items if wanted in found(one).lower()])
+        for pane, items in zip(self._panes, every, strict=True):
+            pane.take([one for one in items if wanted in pane.words(one).lower()])
 
     # ---- keys ------------------------------------------------------------------------------------------------------
 
@@ -406,10 +339,7 @@ class Board:
     def draw_all(self) -> list[RenderableType]:
         """Return all of one reading, for a pipe."""
         assert self._view is not None
-        tables = [
-            self._draw_table(place, [*pane.visible_rows(len(pane))[1]], marked=False)
-            for place, pane in enumerate(self._panes)
-        ]
+        tables = [pane.tabulate(pane.visible_rows(len(pane))[1]) for pane in self._panes]
         rest = self._view.waits.total - len(self._view.waits.waits)
         more = [_make_text(f"{rest} more waits")] if rest > 0 else []
         return [*self._draw_head(10**6), tables[1], _make_text(""), tables[0], *more, _make_text(""), tables[2]]
@@ -429,7 +359,7 @@ class Board:
             if rows > 0:
                 first, items = pane.visible_rows(rows)
                 parts.append(self._draw_title(place, first, len(items), width))
-                parts.append(self._draw_table(place, items, marked=place == self._focus))
+                parts.append(pane.tabulate(items, marked=place == self._focus))
         used = len(head) + sum(_TITLE_LINES + rows for rows in room if rows > 0)
         parts += [_make_text("")] * (height - 1 - used)
         return Group(*parts, self._draw_foot(width))
@@ -477,36 +407,6 @@ class Board:
         style = "bold black on cyan" if place == self._focus else "bold cyan"
         return _make_text(shorten(words, width).ljust(width), style)
 
-    def _draw_table(self, place: int, items: list[Any], *, marked: bool) -> FittedTable:
-        table = (_tabulate_waits, self._tabulate_displays, _tabulate_processes)[place](items)
-        if marked and self._panes[place].selected in items:
-            table.mark(items.index(self._panes[place].selected))
-        return table
-
-    def _tabulate_displays(self, items: list[DisplayInfo]) -> FittedTable:
-        table = FittedTable(
-            "display",
-            "changes",
-            "fps",
-            "state",
-            "waits",
-            "size",
-            "age",
-            "windows",
-            "kind",
-            flexible=("state",),
-            spare=("kind", "windows", "age", "size"),
-        )
-        for one in items:
-            name = one.name + (" *" if one.is_default else "")
-            bars = _make_text(sparkline(list(self._fps.get(one.name, ())), 8, 1.0), "green" if one.fps else "dim")
-            state = _make_text(shorten(_describe_display(one), 60), "" if one.state.value == "up" else "bold yellow")
-            age = "-" if one.frame_age_s is None else duration(one.frame_age_s)
-            size, kind = f"{one.width}x{one.height}" if one.width else "-", "managed" if one.managed else "added"
-            waits = str(self._waits_on.get(one.name, 0))
-            table.add_row(name, bars, f"{one.fps:.1f}", state, waits, size, age, str(len(one.windows)), kind)
-        return table
-
     def _draw_foot(self, width: int) -> Text:
         if self._typing:
             return _make_text(shorten(f"filter: {self._filter}█  (Enter keeps it, Esc ends it)", width), "bold")
@@ -517,68 +417,68 @@ class Board:
 _ANSWER_STYLE = {Answer.YES: "green", Answer.NO: "", Answer.UNKNOWN: "yellow"}
 
 
-def _tabulate_waits(items: list[WaitInfo]) -> FittedTable:
-    table = FittedTable(
-        "left",
-        "condition",
-        "verdict",
-        "where",
-        "judged",
-        "cost",
-        "id",
-        flexible=("condition", "verdict"),
-        spare=("cost", "judged", "where"),
+def _list_waits() -> TopList:
+    return TopList(
+        "waits",
+        lambda one: one.wait_id,
+        lambda one: f"{name_wait(one)} {describe_answer(one.verdict)} {describe_place(one)} {one.wait_id}",
+        Column("left", lambda one: style_state(one.state, duration(one.remaining_s)), lambda one: one.remaining_s),
+        Column("condition+", lambda one: shorten(name_wait(one), 80), lambda one: name_wait(one).lower()),
+        Column("verdict+", _draw_verdict, lambda one: (one.verdict.answer.value, one.verdict.detail)),
+        Column("where-", lambda one: shorten(describe_place(one), 30), _split_place),
+        Column("judged-", lambda one: str(one.judged), lambda one: one.judged, falling=True),
+        Column("cost-", lambda one: cost(one.cost_usd) if one.cost_usd else "-", lambda one: one.cost_usd or 0.0, True),
+        Column("id", lambda one: one.wait_id, lambda one: one.created_utc_s),
     )
-    for one in items:
-        left = style_state(one.state, duration(one.remaining_s))
-        what, where = shorten(name_wait(one), 80), shorten(describe_place(one), 30)
-        verdict = _make_text(shorten(describe_answer(one.verdict), 120), _ANSWER_STYLE[one.verdict.answer])
-        spent = cost(one.cost_usd) if one.cost_usd else "-"
-        table.add_row(left, what, verdict, where, str(one.judged), spent, one.wait_id)
-    return table
 
 
-def _tabulate_processes(items: list[ChildStatus]) -> FittedTable:
-    table = FittedTable(
-        "process",
-        "state",
-        "MB",
-        "jobs",
-        "restarts",
-        "beat",
-        "pid",
-        "reason",
-        flexible=("reason", "process"),
-        spare=("pid", "beat", "reason", "restarts"),
+def _draw_verdict(one: WaitInfo) -> Text:
+    return _make_text(shorten(describe_answer(one.verdict), 120), _ANSWER_STYLE[one.verdict.answer])
+
+
+def _list_processes() -> TopList:
+    return TopList(
+        "processes",
+        lambda one: f"{one.kind} {one.name}",
+        lambda one: f"{one.kind} {one.name} {one.state}",
+        Column("process+", lambda one: plain(f"{one.kind} {short_id(one.name)}"), lambda one: (one.kind, one.name)),
+        Column("state", _draw_readiness, lambda one: one.state),
+        Column("MB", lambda one: f"{one.rss_mb:.0f}", lambda one: one.rss_mb, falling=True),
+        Column("jobs", lambda one: str(one.busy_jobs), lambda one: one.busy_jobs, falling=True),
+        Column("restarts-", lambda one: str(one.restarts), lambda one: one.restarts, falling=True),
+        Column("reason+-", lambda one: shorten(one.reason, 50), lambda one: one.reason),
+        Column("beat-", lambda one: _draw_age(one.beat_age_s), lambda one: one.beat_age_s or 0.0, falling=True),
+        Column("pid-", lambda one: str(one.pid), lambda one: one.pid),
+        sorted_by=2,
     )
-    for one in items:
-        beat = "-" if one.beat_age_s is None else f"{one.beat_age_s:.1f} s"
-        state = _make_text(plain(one.state), "green" if one.state == "ready" else "bold yellow")
-        numbers = [f"{one.rss_mb:.0f}", str(one.busy_jobs), str(one.restarts), beat, str(one.pid)]
-        table.add_row(plain(f"{one.kind} {short_id(one.name)}"), state, *numbers, shorten(one.reason, 50))
-    return table
 
 
-def _describe_display(one: DisplayInfo) -> str:
+def _draw_readiness(one: ChildStatus) -> Text:
+    return _make_text(plain(one.state), "green" if one.state == "ready" else "bold yellow")
+
+
+def _draw_state(one: DisplayInfo) -> Text:
     state = f"{one.state}: {one.reason}" if one.reason else one.state.value
-    return f"{state}, taken by {one.taken_by}" if one.taken_by else state
+    words = f"{state}, taken by {one.taken_by}" if one.taken_by else state
+    return _make_text(shorten(words, 60), "" if one.state.value == "up" else "bold yellow")
+
+
+def _draw_age(seconds: float | None) -> str:
+    return "-" if seconds is None else duration(seconds)
 
 
 def _describe_judge(one: JudgeHealth) -> tuple[str, str]:
     return "red" if one.state == "down" else "green", plain(f"{one.name} {one.state}")
 
 
-def _matches_wait(one: WaitInfo) -> str:
-    return f"{name_wait(one)} {describe_answer(one.verdict)} {describe_place(one)} {one.wait_id}"
+def _split_name(one: DisplayInfo) -> tuple[int, str]:
+    """Return a key by which :9 comes before :10."""
+    return int("".join(filter(str.isdigit, one.name))[:9] or -1), one.name
 
 
-def _matches_child(one: ChildStatus) -> str:
-    return f"{one.kind} {one.name} {one.state}"
-
-
-def _find_number(name: str) -> int:
-    digits = "".join(one for one in name if one.isdigit())[:9]
-    return int(digits or -1)
+def _split_place(one: WaitInfo) -> tuple[int, str]:
+    place = describe_place(one)
+    return int("".join(filter(str.isdigit, place))[:9] or -1), place
 
 
 def _wrap_words(words: list[tuple[str, str]], width: int) -> list[Text]:

@@ -48,7 +48,8 @@ from acud_cli.options import (
     Number,
     WholeNumber,
     boxes,
-    complete_tasks,
+    choose_task,
+    pick,
     target_of,
     target_options,
     together,
@@ -60,8 +61,12 @@ from acud_client.sync import Client
 Fields = TypeVar("Fields", Policy, Budget)
 
 
+def _name_option(one: Argument | Refinement, name: str) -> str:
+    return f"--{one.option or name.removesuffix('_s').replace('_', '-')}"
+
+
 def _make_argument_option(one: Argument) -> Callable[[Any], Any]:
-    name = f"--{one.option or one.name.replace('_', '-')}"
+    name = _name_option(one, one.name)
     if one.gives is bool:
         return click.option(name, one.name, is_flag=True, help=one.help)
     kind = DURATION if one.gives is float else None
@@ -69,7 +74,7 @@ def _make_argument_option(one: Argument) -> Callable[[Any], Any]:
 
 
 def _make_refinement_option(one: Refinement, field: FieldInfo) -> Callable[[Any], Any]:
-    name = f"--{one.option or one.field.removesuffix('_s').replace('_', '-')}"
+    name = _name_option(one, one.field)
     kind: Any = None
     match type_info(field.type):
         case BoolType():
@@ -131,8 +136,7 @@ def find_condition(given: Mapping[str, Any]) -> Until | None:
     for one, field in list_refinements():
         value = asked.get(one.field)
         if value not in (None, field.default) and not any(getattr(leaf, one.field, None) == value for leaf in taken):
-            name = one.option or one.field.removesuffix("_s").replace("_", "-")
-            raise click.UsageError(f"--{name} belongs to no condition that was given. {one.help}")
+            raise click.UsageError(f"{_name_option(one, one.field)} belongs to no condition that was given. {one.help}")
     return until
 
 
@@ -209,9 +213,6 @@ policy_options = together(
 )
 
 
-"""Of a policy, by the names of its fields; each is None when not given."""
-
-
 def make_policy(given: dict[str, Any], base: Policy | None = None) -> Policy:
     return _replace_given(base or Policy(), given)
 
@@ -241,9 +242,6 @@ budget_options = together(
         help="When that is spent: local (default): judge what costs nothing; fail: end the wait.",
     ),
 )
-
-
-"""Of a budget, by the names of its fields; each is None when not given."""
 
 
 def make_budget(given: dict[str, Any], base: Budget | None = None) -> Budget:
@@ -293,14 +291,7 @@ new_wait_options = together(
     address_options,
     click.option("--ignore", type=BOX, multiple=True, help="Ignore changes in this part of the target (a clock)."),
     click.option("--timeout", type=DURATION, help="How long to wait at most (default: as set, 5m; 0: look once)."),
-    click.option(
-        "--task",
-        "task_id",
-        default="",
-        metavar="ID",
-        shell_complete=complete_tasks,
-        help="The task this wait belongs to.",
-    ),
+    choose_task("The task this wait belongs to."),
     click.option("--force", is_flag=True, help="Arm the sentence even if no judge is configured for it."),
     click.option(
         "label",
@@ -339,17 +330,12 @@ def arm_wait(client: Client, given: dict[str, Any]) -> WaitReply:
     return client.wait_create(
         until,
         target_of(given["target"], given["region"]),
-        display=given["display"],
         ignore=boxes(given["ignore"]),
         timeout_s=given["timeout"],
         policy=make_policy(given),
-        judge=given["judge"],
-        task_id=given["task_id"],
-        label=given["label"],
         wake=make_address(given),
         budget=make_budget(given),
-        force=given["force"],
-        note=given["note"],
+        **pick(given, "display", "judge", "task_id", "label", "force", "note"),
     )
 
 

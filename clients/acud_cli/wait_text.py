@@ -6,12 +6,15 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
 
 from acud.base.errors import DaemonDown
 from acud.base.untrusted_text import between_marks, own_words
+from acud.protocol.requests.actions import ActionReply
+from acud.protocol.requests.gui import DoReply
+from acud.protocol.requests.terminals import TerminalReply
 from acud.protocol.requests.waits import ActionWait, Evaluation, WaitCreate, WaitResultReply, WaitShowReply
 from acud.types import Budget, ConditionWords, Then, Verdict, WaitInfo, WaitState, condition_text
 from acud_cli.exit_codes import Exit, of_state
@@ -189,9 +192,7 @@ def _describe_end(wait: WaitInfo) -> tuple[str, str]:
 
 def make_evaluation_table(evaluations: tuple[Evaluation, ...]) -> FittedTable:
     """Return the judged frames, oldest first."""
-    table = FittedTable(
-        "time", "verdict", "took", "judge", "frame", "words", flexible=("words",), spare=("frame", "judge", "took")
-    )
+    table = FittedTable("time, verdict, took-, judge-, frame-, words+")
     for one in evaluations:
         judge = one.judge if one.source == "judge" else f"{one.judge} ({one.source})"
         words = shorten(one.verdict.detail, 300)
@@ -201,16 +202,7 @@ def make_evaluation_table(evaluations: tuple[Evaluation, ...]) -> FittedTable:
 
 
 def make_wait_table(waits: tuple[WaitInfo, ...]) -> FittedTable:
-    table = FittedTable(
-        "state",
-        "condition",
-        "verdict",
-        "where",
-        "judged",
-        "id",
-        flexible=("condition", "verdict"),
-        spare=("judged", "where"),
-    )
+    table = FittedTable("state, condition+, verdict+, where-, judged-, id")
     for wait in waits:
         where = shorten(describe_place(wait), 30)
         what, said = shorten(name_wait(wait), 80), shorten(describe_answer(wait.verdict), 120)
@@ -250,6 +242,7 @@ def stay(session: Session, client: Client, wait: WaitInfo, greeting: str = "", n
     return of_state(reply.wait.state)
 
 
+ActedReply = TypeVar("ActedReply", ActionReply, DoReply, TerminalReply)
 ACTION_BLOCK_S = 300.0
 """How long an action waits in its own call for what it brings."""
 
@@ -265,12 +258,13 @@ def print_left_wait(wait: WaitCreate | None) -> Iterator[None]:
         raise
 
 
-def follow_action_wait(session: Session, client: Client, waited: ActionWait) -> ActionWait:
-    """Return the wait of an action once it has ended. Raises: KeyboardInterrupt; the daemon goes on with it."""
-    if waited.ended:
-        return waited
-    reply = _follow(session, client, waited.wait)
-    return replace(waited, wait=reply.wait, ended=True, evidence_path=reply.evidence_path)
+def follow_action_wait(session: Session, client: Client, reply: ActedReply) -> ActedReply:
+    """Return the reply of an action once its wait, if any, has ended. Raises: KeyboardInterrupt; the daemon goes on."""
+    waited = reply.wait
+    if waited is None or waited.ended:
+        return reply
+    result = _follow(session, client, waited.wait)
+    return replace(reply, wait=replace(waited, wait=result.wait, ended=True, evidence_path=result.evidence_path))
 
 
 def print_action_wait(waited: ActionWait) -> None:

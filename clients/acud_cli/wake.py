@@ -69,18 +69,7 @@ def _print_list(reply: WakeListReply) -> None:
     if not reply.wakes:
         say("no wakes" if reply.total == 0 else f"none shown of {reply.total}")
         return
-    table = FittedTable(
-        "state",
-        "text",
-        "reason",
-        "made",
-        "route",
-        "tries",
-        "next",
-        "id",
-        flexible=("text", "reason"),
-        spare=("next", "tries", "route", "made"),
-    )
+    table = FittedTable("state, text+, reason+, made-, route-, tries-, next-, id")
     for one in reply.wakes:
         table.add_row(*wake_row(one))
     print_table(table)

@@ -127,16 +127,7 @@ def print_tokens(tokens: tuple[AccessToken, ...]) -> None:
     if not tokens:
         say("no tokens, no sessions")
         return
-    table = FittedTable(
-        "name",
-        "good for",
-        "until",
-        "used",
-        "made",
-        "id",
-        flexible=("name", "good for"),
-        spare=("made", "used", "until"),
-    )
+    table = FittedTable("name+, good for+, until-, used-, made-, id")
     for one in tokens:
         used = moment(one.used_utc_s) if one.used_utc_s else "never"
         made = moment(one.created_utc_s)

@@ -10,7 +10,8 @@ from msgspec import Struct
 from acud.accessibility.labels import BUTTONS, derive_names
 from acud.accessibility.nodes import Node, State, Tree
 from acud.features.grounding.description_parts import Parts, parts_of
-from acud.features.grounding.item_match import Explained, explain, find_icon_phrases
+from acud.features.grounding.item_explanation import Explained, find_icon_phrases
+from acud.features.grounding.item_match import explain
 from acud.features.grounding.screen_items import Item, ShapeOf, TreeSurroundings, tree_items, with_shape
 from acud.features.grounding.widget_visibility import WidgetVisibility
 from acud.features.grounding.widget_words import OF_VERB, TICKED

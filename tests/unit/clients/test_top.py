@@ -111,7 +111,7 @@ def test_sorting_goes_through_columns_and_turns_round(board: Board) -> None:
     press(board, "r")
     assert '"order 0"' in next(line for line in shown(board) if "order" in line)
     press(board, "left", "left", "left", "left")
-    assert any("by time left ↑" in line for line in shown(board))
+    assert any("by left ↑" in line for line in shown(board))
 
 
 def test_the_list_with_the_focus_has_the_greatest_part(board: Board) -> None:
@@ -165,9 +165,7 @@ def test_sparklines_rise_to_the_highest() -> None:
 
 
 def listing(width: int, *, terminal: bool = True) -> list[str]:
-    table = FittedTable(
-        "state", "what", "why", "where", "empty", "id", flexible=("what", "why"), spare=("empty", "where")
-    )
+    table = FittedTable("state, what+, why+, where-, empty-, id")
     table.add_row(
         "watching",
         "a condition of some length or other",

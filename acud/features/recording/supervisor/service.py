@@ -14,6 +14,7 @@ from acud.base import log
 from acud.base.errors import Conflict, Refused
 from acud.base.ids import new_id
 from acud.features.recording.settings import RecordingSettings
+from acud.features.recording.supervisor.active_recording import ActiveRecording, with_segments
 from acud.features.recording.supervisor.files import NOUN, RecordingFiles
 from acud.features.recording.tables import RecordingTable, Timeline, TimelineSpan
 from acud.metrics.counters import Tally
@@ -30,21 +31,20 @@ from acud.protocol.recordings import (
     RecorderHello,
     RecordingInfo,
     RecordingState,
-    Segment,
     Unfilm,
 )
 from acud.protocol.requests.recordings import TimelineReply
 from acud.store.rows import OwnerFilter
-from acud.supervisor.children import Child, ChildOwner, ChildState, Message
+from acud.supervisor.children import Child, ChildState, Message
 from acud.supervisor.core import Core
 from acud.supervisor.coroutines import Callback, Resume
 from acud.supervisor.frame_sources import Source
 from acud.supervisor.observers import Order, ParkedCalls
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import DisplayState, Rect, Target, target_argument
+from acud.types import DisplayState, Target, target_argument
 from acud.types.tasks import Task, TaskStatus
-from acud.waits.targets import TargetLocation, locate, parse_target
+from acud.waits.targets import TargetLocation, locate
 
 _LOG = log.logger("recordings")
 _MAX_LIVE = 64
@@ -450,69 +450,8 @@ class RecordingService:
         # Stopped by the end of the daemon: its successor goes on with it, or closes it.
 
 
-class ActiveRecording:
-    """One recording of `watched`. `stored`: its constant facts, and the totals of a predecessor.
-
-    `asked_ns`: when a client asked for it (CLOCK_MONOTONIC), where its first segment begins; 0 once that began.
-    """
-
-    def __init__(self, stored: RecordingInfo, watched: WatchedDisplay, owner: ChildOwner, asked_ns: int = 0) -> None:
-        self._stored = stored
-        self.watched = watched
-        self.target = parse_target(stored.target or "screen", watched.name)
-        self.source = ""
-        self.crop: Rect | None = None
-        """Where its target is now: in which source ("": in none), and where there."""
-        self.child = Child(stored.recording_id, "recorder", "acud.features.recording.recorder", owner)
-        self.segments = {segment.number: segment for segment in stored.segments}
-        self.dropped = self.gone = 0
-        self.trouble = ""
-        self.size = (0, 0)
-        """Width and height of the ring in its last order."""
-        self.asked_ns = asked_ns
-        self.ending: tuple[RecordingState, str] | None = None
-        self.forgotten = False
-        """Its files are removed at its end."""
-        self.waiting: list[Resume[RecordingInfo]] = []
-
-    @property
-    def recording_id(self) -> str:
-        return self._stored.recording_id
-
-    @property
-    def info(self) -> RecordingInfo:
-        return with_segments(
-            replace(
-                self._stored,
-                dropped=self._stored.dropped + self.dropped,
-                gone=self._stored.gone + self.gone,
-                reason=self.trouble,
-            ),
-            tuple(self.segments[number] for number in sorted(self.segments)),
-        )
-
-    def take_disk_state(self, segments: tuple[Segment, ...]) -> None:
-        """Take over the state on disk: the recorder is gone, with its counts."""
-        self.segments = {segment.number: segment for segment in segments}
-        self._stored = replace(
-            self._stored, dropped=self._stored.dropped + self.dropped, gone=self._stored.gone + self.gone
-        )
-        self.dropped = self.gone = 0
-
-
 def hidden_of(redaction: Redaction, source: Source | None) -> Hide:
     """Return what a redacted recording hides of `source`; unknown if the display has none."""
     if source is None:
         return Hide(fault="its display has ended, so what is to be hidden is not known")
     return redaction.find_hidden(source, leaves=True) or Hide()
-
-
-def with_segments(recording: RecordingInfo, segments: tuple[Segment, ...]) -> RecordingInfo:
-    """Return `recording` with these segments and their sums."""
-    return replace(
-        recording,
-        segments=segments,
-        frames=sum(segment.frames for segment in segments),
-        seconds=round(sum(segment.seconds for segment in segments), 3),
-        size_bytes=sum(segment.size_bytes for segment in segments),
-    )

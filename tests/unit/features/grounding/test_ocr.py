@@ -13,7 +13,8 @@ from acud.evaluator.ocr.engine import Line
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.evaluator.cascade import Cascade
 from acud.features.grounding.evaluator.drawn_controls import Edges
-from acud.features.grounding.evaluator.ocr import SURE, OcrMethod, likeness
+from acud.features.grounding.evaluator.ocr import OcrMethod
+from acud.features.grounding.evaluator.text_likeness import SURE, likeness
 from acud.protocol.questions import FindAsk
 from acud.types import Rect, WindowInfo
 from acud.types.actions import Point
