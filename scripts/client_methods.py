@@ -2,7 +2,7 @@
 clients/acud_client/request_methods.py. --check only tells whether the file is up to date.
 
 A method takes the fields of its request: by position the first `Command.positional`, the others by name. Its docstring
-is the request's, with `Command.errors`.
+is the request's, with `Command.errors`; the page has the first paragraph of it, the rest is added as it is loaded.
 """
 
 from __future__ import annotations
@@ -45,6 +45,11 @@ class RequestMethods(ABC):
     def ask(self, request: msgspec.Struct, kind: type[Reply], *, request_id: str = "") -> Reply:
         """Send `request` and return its reply."""
 {methods}
+
+for _command in REQUESTS:
+    _raises = f"\\n\\n    Raises: {{_command.errors}}." if _command.errors else ""
+    getattr(RequestMethods, _command.name).__doc__ = f"{{_command.request.__doc__}}{{_raises}}"
+
 
 def _make_async(
     method: Callable[Concatenate[RequestMethods, Parameters], Reply],
@@ -138,6 +143,7 @@ class _Source:
 def rendered() -> str:
     """Return the module that declares every request as a method of both clients."""
     imports: dict[str, set[str]] = defaultdict(set, {module: set(names) for module, names in _LIBRARIES.items()})
+    imports["acud.protocol.requests"].add("REQUESTS")
     methods = "".join(_method(command, imports) for command in REQUESTS)
     awaited = "".join(f"    {command.name} = _make_async(RequestMethods.{command.name})\n" for command in REQUESTS)
     own = {module: names for module, names in imports.items() if module.startswith("acud.")}
@@ -194,11 +200,8 @@ def _parts(command: Command, imports: dict[str, set[str]]) -> tuple[list[str], s
 
 
 def _docstring(command: Command) -> str:
-    text = inspect.getdoc(command.request) or ""
-    if command.errors:
-        text += f"\n\nRaises: {command.errors}."
-    first, *others = ['"""' + text.split("\n\n")[0], *text.split("\n\n")[1:]]
-    return "\n\n".join(map(_wrapped, [first, *others[:-1], others[-1] + '"""'] if others else [first + '"""']))
+    first = (inspect.getdoc(command.request) or "").split("\n\n")[0]
+    return _wrapped(f'"""{first}"""')
 
 
 def _wrapped(text: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 import msgspec
 
 from acud.protocol.push import PushTarget
+from acud.protocol.requests import REQUESTS
 from acud.protocol.requests.actions import ActionReply, DesktopAction, LaunchStatus, LaunchStatusReply
 from acud.protocol.requests.agents import (
     AgentCancel, AgentList, AgentListReply, AgentResult, AgentResultReply, GuiAgent, RunReply,
@@ -116,9 +117,7 @@ class RequestMethods(ABC):
 
     def daemon_reload(self) -> DaemonReloadReply:
         """Read acud.toml again and take what can change while the daemon runs. A malformed file is refused as a whole.
-        The reply lists what was taken and what needs a restart.
-
-        Raises: ConfigError for a malformed file."""
+        The reply lists what was taken and what needs a restart."""
         return self.ask(DaemonReload(), DaemonReloadReply)
 
     def daemon_drain(
@@ -147,77 +146,51 @@ class RequestMethods(ABC):
 
     def display_add(self, name: str, *, auth_file: str = '', owner: int = -1) -> DisplayReply:
         """Adopt the display `name` (`:0`; at a fleet's endpoint `host/:0`); `auth_file` is its Xauthority ("" tries
-        $XAUTHORITY and ~/.Xauthority).
-
-        Its X server has to be run by the user of the daemon, by root or by the user with the uid `owner` (-1: nobody
-        else), now and at each later connection: that user sees the cookie and all that is typed."""
+        $XAUTHORITY and ~/.Xauthority)."""
         return self.ask(DisplayAdd(name, auth_file, owner), DisplayReply)
 
     def display_create(
         self, width: int = 0, height: int = 0, *, window_manager: str = '', labels: Labels | None = None,
     ) -> DisplayReply:
         """Start an Xvfb with a window manager and a session bus of its own; 0 means the size in the settings. Programs
-        find it by its `name` and `auth_file` (DISPLAY, XAUTHORITY).
-
-        The size at creation is the largest this display can ever have. `labels`: what the host must carry (`[fleet]
-        labels`)."""
+        find it by its `name` and `auth_file` (DISPLAY, XAUTHORITY)."""
         return self.ask(DisplayCreate(width, height, window_manager, dict(labels or {})), DisplayReply)
 
     def display_remove(self, name: str, *, force: bool = False) -> DisplayReply:
-        """End the managed display `name`, or forget the adopted one; with `force` also while waits look at it.
-
-        Raises: Conflict while waits look at it."""
+        """End the managed display `name`, or forget the adopted one; with `force` also while waits look at it."""
         return self.ask(DisplayRemove(name, force), DisplayReply)
 
     def notification_answer(self, name: str, notification_id: int, *, action: str = '') -> NotificationReply:
-        """Choose the `action` (its key) of an open notification of the managed display `name`, or close it ("").
-
-        `display_list` and scenes show the open ones with their numbers and actions.
-
-        Raises: NotFound for one that is not open; Unavailable where acud reads none."""
+        """Choose the `action` (its key) of an open notification of the managed display `name`, or close it ("")."""
         return self.ask(NotificationAnswer(name, notification_id, action), NotificationReply)
 
     def display_take(
         self, display: str = '', *, who: str = '', for_s: float = 900.0, note: str = '', lease: str = '',
     ) -> TakeReply:
         """Take `display` ("": the default one) over for `for_s`: actions without the lease are refused at once, what is
-        under way is dropped, and every held key and button is released. Waits and looks go on. It ends by itself.
-
-        Refused agents are shown `who` and `note`. With the `lease` held already, it is prolonged: `for_s` from now."""
+        under way is dropped, and every held key and button is released. Waits and looks go on. It ends by itself."""
         return self.ask(DisplayTake(display, who, for_s, note, lease), TakeReply)
 
     def display_release(self, display: str, *, lease: str = '', force: bool = False, note: str = '') -> DisplayReply:
         """Give `display` back before its lease runs out. `note`: what the agents are to know. It is in the event, in
-        the thread of each task that has this display, and in the answer to the first actions on it.
-
-        Raises: Refused without its lease, unless `force`; Conflict when it is not taken over."""
+        the thread of each task that has this display, and in the answer to the first actions on it."""
         return self.ask(DisplayRelease(display, lease, force, note), DisplayReply)
 
     def look(
         self, target: str = 'screen', *, display: str = '', format: Literal['png', 'jpeg'] = 'png',
         max_side_px: int = 0, quality: int = 90, task_id: str = '', redacted: bool = False,
     ) -> Picture:
-        """Take a picture of `target` from a grab made after this call. `max_side_px` 0 keeps the size.
-
-        With a `task_id`, `screen` is that task's display, and the look is logged there. `redacted`: as the picture may
-        leave this machine.
-
-        Raises: Unavailable if redaction cannot be applied."""
+        """Take a picture of `target` from a grab made after this call. `max_side_px` 0 keeps the size."""
         return self.ask(Look(target, display, format, max_side_px, quality, task_id, redacted), Picture)
 
     def live_watch(self, display: str, *, fps: float = 10.0, for_s: float = 10.0, watch: str = '') -> LiveWatched:
         """Grab `display` as it changes, up to `fps` times a second, for `for_s` from now on; asked again with the
         `watch` of the reply it goes on, with `for_s` 0 it ends. Several watches of one display share the fastest. The
-        reply names where the frames are.
-
-        While one lasts, each comparison is published as an event `live.frame` {epoch, frame, checked_mono_ns, hidden,
-        fault} (at least each second), and the lack of pixels as `live.lost` {code, reason}; neither is stored."""
+        reply names where the frames are."""
         return self.ask(LiveWatch(display, fps, for_s, watch), LiveWatched)
 
     def baseline(self, target: str = 'screen', *, display: str = '', task_id: str = '') -> BaselineReply:
-        """Take a token before an action, so that a change wait armed after it cannot miss what the action did.
-
-        With a `task_id`, `screen` is that task's display."""
+        """Take a token before an action, so that a change wait armed after it cannot miss what the action did."""
         return self.ask(Baseline(target, display, task_id), BaselineReply)
 
     def scene(
@@ -226,20 +199,7 @@ class RequestMethods(ABC):
         task_id: str = '', max_side_px: int = 0, target: str = '', acted: Sequence[Point] | None = None,
         within_s: float = 5.0,
     ) -> SceneReply:
-        """Return the scene of `displays` (names; empty: of all that are up).
-
-        `mode` None: as it was made last, without looking (it may be empty before the first look); else a look of at
-        least that strength. Calls at the same time share a look, and none gets a weaker one than it asked for.
-        `target`: only this part: an element's id, `window:TITLE`, a window's id, words of a title, or an application
-        ("": everything). `form` `prompt`: as text of at most `max_tokens` (0: all of it). `since`: what differs from
-        that scene, where it is still known: with `prompt` as text instead of the whole, where that is shorter; else
-        beside it. `marks`: a picture with the elements' ids drawn in, of the first of the displays, as it may leave
-        this machine; its longer side at most `max_side_px` (0: as large as it is). `acted`: of what differs, as text,
-        only what an action at these points changed, in the windows that it reached and in new ones. `within_s`: the
-        answer comes by then, in seconds (0: at the end of the look). What was not read again by then is as it was read
-        before, or unknown, as its provider's state shows; the look goes on.
-
-        Raises: NotFound for a target that is not there."""
+        """Return the scene of `displays` (names; empty: of all that are up)."""
         return self.ask(
             SceneGet(
                 mode, tuple(displays), form, max_tokens, since, marks, task_id, max_side_px, target,
@@ -253,9 +213,7 @@ class RequestMethods(ABC):
     ) -> SceneSubscribed:
         """Look at `displays` (empty: all) as they change, for `for_s` from now on; asked again it goes on. Each scene
         that differs is published as an event `scene.updated` with its id and what made it, never stored; `scene` with
-        mode null fetches it (the Python clients' `subscribe_scene` does all of that).
-
-        `for_s` 0 ends the subscription `subscription`."""
+        mode null fetches it (the Python clients' `subscribe_scene` does all of that)."""
         return self.ask(SceneSubscribe(tuple(displays), for_s, subscription), SceneSubscribed)
 
     def scene_annotate(
@@ -263,15 +221,7 @@ class RequestMethods(ABC):
         scene_id: int = 0, ask: str = '', task_id: str = '',
     ) -> SceneAnnotated:
         """Set `vlm_scene` and `vlm_elements` of `display`; they are carried forward until what they are about changes:
-        an element until a pixel tile under it does, the sentence until more than a fifth of the display did.
-
-        None keeps what was set before; "" takes the sentence back; an empty list means that a model saw nothing. Boxes
-        are pixels of the display. `scene_id`: the scene they are about (0: the display as it is now); what changed
-        since then is dropped at once. With `ask` the vision backend of that name ("auto": the configured one) is asked
-        for them instead; one that is not on this machine sees a redacted picture.
-
-        Raises: InvalidRequest for a box outside the display; NotFound for a scene that is forgotten and an unknown
-        backend; Unavailable when that gives no answer that can be used."""
+        an element until a pixel tile under it does, the sentence until more than a fifth of the display did."""
         return self.ask(
             SceneAnnotate(
                 display, vlm_scene, None if vlm_elements is None else tuple(vlm_elements), scene_id, ask, task_id,
@@ -286,20 +236,7 @@ class RequestMethods(ABC):
         wait: WaitCreate | None = None, block_s: float = 45.0,
     ) -> ActionReply:
         """Do `actions` in order; the first failure ends the list, and its error names how many were done
-        (`facts["done"]`).
-
-        Points are pixels of `target` (`screen`: of the display; a window, such as `window:active`, or a region: from
-        its top left corner), or of the picture whose `view` is given (see `look`), which names the display too.
-        `picture` asks for one of the display after nothing changed for `settle_s`, at most `settle_timeout_s`. `lease`:
-        the holder's, while the display is taken over. With a `task_id`, `screen` is that task's display, and the
-        actions are logged there.
-
-        `wait`: what to wait for once it is done, on the same display (and task) unless it names others. It is armed
-        before the first action, so nothing that comes meanwhile is missed, and cancelled if an action fails. The reply
-        comes at its end, or `block_s` after the call; the wait goes on then.
-
-        Raises: Refused while a person has the display, unless `lease` is theirs; OutcomeUnknown when it is not known
-        whether it was done."""
+        (`facts["done"]`)."""
         return self.ask(
             DesktopAction(
                 tuple(actions) if isinstance(actions, Sequence) else (actions,), target, display, view, picture, format,
@@ -310,9 +247,7 @@ class RequestMethods(ABC):
 
     def launch_status(self, pid: int) -> LaunchStatusReply:
         """Report the state of a program that `launch` started: the newest one with this `pid`. The daemon knows those
-        that it launched since its start, and of the ended ones the last 256.
-
-        Raises: NotFound for a pid that was not launched since this daemon began."""
+        that it launched since its start, and of the ended ones the last 256."""
         return self.ask(LaunchStatus(pid), LaunchStatusReply)
 
     def terminal_open(
@@ -320,15 +255,7 @@ class RequestMethods(ABC):
         display: str = '', task_id: str = '', moment: Moment = 'settled', lines: int = 200,
         wait: WaitCreate | None = None, block_s: float = 10.0,
     ) -> TerminalReply:
-        """Open a session: start `command` (a list of words; none: the user's shell) in a pseudo-terminal.
-
-        `name` "": one that is free. `cwd`: its working directory (default: the user's home). With a `display`, or a
-        task that has one, its programs get that display's environment, and end with a display of acud's own, as those
-        of `launch`. Sessions outlive the daemon, and their programs: until `terminal_close` their text can be read.
-        `wait`: what to wait for, in its text unless it names another target.
-
-        Raises: Conflict when the name is taken; Refused when too many are open; NotFound for no such program;
-        Unavailable without tmux."""
+        """Open a session: start `command` (a list of words; none: the user's shell) in a pseudo-terminal."""
         return self.ask(
             TerminalOpen(tuple(command), name, cwd, columns, rows, display, task_id, moment, lines, wait, block_s),
             TerminalReply,
@@ -338,21 +265,14 @@ class RequestMethods(ABC):
         self, terminal: str, text: str = '', *, keys: Sequence[str] = (), task_id: str = '', moment: Moment = 'settled',
         lines: int = 200, wait: WaitCreate | None = None, block_s: float = 10.0,
     ) -> TerminalReply:
-        """Type `text` literally, then press `keys` one after the other (`ctrl+c`, `Enter`, `Up`, `alt+x`, `q`).
-
-        The answer's text is what was written since. `wait`: what to wait for; it is armed before the keys are pressed,
-        and only what is written since counts, unless it names another target. Where the program ends, a wait for text
-        that can not come any more is cancelled.
-
-        Raises: NotFound for no such session; Conflict when its program has ended."""
+        """Type `text` literally, then press `keys` one after the other (`ctrl+c`, `Enter`, `Up`, `alt+x`, `q`)."""
         return self.ask(TerminalType(terminal, text, tuple(keys), task_id, moment, lines, wait, block_s), TerminalReply)
 
     def terminal_read(
         self, terminal: str, *, lines: int = 0, since: str = '', moment: Moment = 'now', block_s: float = 10.0,
     ) -> TerminalReply:
-        """Read a session: its screen, or its last `lines` with what was scrolled away, or what it wrote `since` a mark.
-
-        Raises: NotFound for no such session."""
+        """Read a session: its screen, or its last `lines` with what was scrolled away, or what it wrote `since` a
+        mark."""
         return self.ask(TerminalRead(terminal, lines, since, moment, block_s), TerminalReply)
 
     def terminal_list(self) -> TerminalListReply:
@@ -360,19 +280,14 @@ class RequestMethods(ABC):
         return self.ask(TerminalList(), TerminalListReply)
 
     def terminal_close(self, terminal: str) -> TerminalClosed:
-        """Close a session: its programs are hung up, and nothing is left of it.
-
-        Raises: NotFound for no such session."""
+        """Close a session: its programs are hung up, and nothing is left of it."""
         return self.ask(TerminalClose(terminal), TerminalClosed)
 
     def gui_find(
         self, description: str, target: str = 'screen', *, display: str = '', backend: GroundingBackend | None = None,
         max_candidates: int = 8, task_id: str = '',
     ) -> FindReply:
-        """Find what `description` describes in `target`, on a grab made after this call; nothing is done there.
-
-        `backend`: which methods may be asked (None: as in the settings; `auto` sends nothing off this machine). With a
-        `task_id`, `screen` is that task's display, and the search is logged there."""
+        """Find what `description` describes in `target`, on a grab made after this call; nothing is done there."""
         return self.ask(GuiFind(description, target, display, backend, max_candidates, task_id), FindReply)
 
     def gui_do(
@@ -383,19 +298,7 @@ class RequestMethods(ABC):
     ) -> DoReply:
         """Do one thing described in words ("click the Export button", "type hello into the name field") or with
         coordinates ("click(847, 523)"), and see whether it had an effect. Nothing is done unless one thing alone was
-        found.
-
-        `expect`: the condition that shows the effect (None: something in the target changed), within `timeout_s`;
-        `judge` answers what of it is in words. Coordinates are pixels of `target`, or of the picture whose `view` is
-        given.
-
-        `then`: further instructions, such as those of a form, done in order. The first that fails ends the list: one
-        that does nothing, that has no effect, or whose field refuses what is typed. None is begun later than `block_s`
-        after the call. `expect` is what the last one has to show. `wait`, `block_s`: as of `desktop_action`; it is
-        armed once there is something to do, and cancelled when an instruction fails.
-
-        Raises: InvalidRequest, with every form, for an instruction that fits none; Refused while a person has the
-        display, unless `lease` is theirs; OutcomeUnknown when it is not known whether it was done."""
+        found."""
         return self.ask(
             GuiDo(
                 instruction, target, display, view, backend, expect, timeout_s, picture, max_side_px, quality, task_id,
@@ -410,16 +313,7 @@ class RequestMethods(ABC):
         label: str = '', wake: WakeAddress = WakeAddress(), budget: Budget = Budget(), force: bool = False,
         note: str = '',
     ) -> WaitReply:
-        """Arm a wait and return at once.
-
-        `target`: `screen`, `display:<name>`, `window:<title or id>`, `region:x,y,w,h`, `pty:<session>`, `monitor:<name
-        or number>`; `display` qualifies all but the second. `ignore` boxes are in the target's own pixels. Without
-        `timeout_s` the default in the settings holds; 0 looks once: the first answer on the target as it is now ends
-        the wait. `wake`: how to wake the agent; `budget`: what judging may cost; `note`: the agent's words to itself
-        (why, what next), first in its wake. With a `task_id`, `screen` is that task's display, and the wait ends with
-        the task.
-
-        Raises: NoJudge for a sentence that no configured judge could answer, unless `force` arms it anyway."""
+        """Arm a wait and return at once."""
         return self.ask(
             WaitCreate(
                 until, target, display, tuple(ignore), timeout_s, policy, judge, task_id, label, wake, budget, force,
@@ -451,24 +345,18 @@ class RequestMethods(ABC):
     ) -> WaitReply:
         """Change condition, timeout, policy or budget of a live wait; a timeout restarts its clock. Only what is given
         changes; a budget replaces the one before as a whole, and what was spent stays spent. `force`: as in
-        `wait_create`.
-
-        Raises: Conflict when it has ended; NoJudge as for `wait_create`."""
+        `wait_create`."""
         return self.ask(WaitUpdate(wait_id, until, timeout_s, policy, budget, force), WaitReply)
 
     def wait_cancel(self, wait_id: str, *, reason: str = '') -> WaitReply:
-        """End the live wait `wait_id` without a verdict.
-
-        Raises: Conflict when it has ended (the message names its end)."""
+        """End the live wait `wait_id` without a verdict."""
         return self.ask(WaitCancel(wait_id, reason), WaitReply)
 
     def wait_result(
         self, wait_id: str, *, block_s: float = 0.0, peek: bool = False, again_s: float = 0.0,
     ) -> WaitResultReply:
-        """Return when `wait_id` has ended, or after `block_s` with its state so far. Giving up never cancels the wait.
-
-        A reply with the end marks the wait's wake as seen: it is not sent (again). With `peek` it does not. A polling
-        client names in `again_s` when it asks again at the latest: until then the wake is held back."""
+        """Return when `wait_id` has ended, or after `block_s` with its state so far. Giving up never cancels the
+        wait."""
         return self.ask(WaitResult(wait_id, block_s, peek, again_s), WaitResultReply)
 
     def wait_try(
@@ -478,9 +366,7 @@ class RequestMethods(ABC):
         """Return whether `until` holds now: one look at the target, by the judge that a wait would have. No wait is
         made: it is in no list, count or event, and wakes no agent; the cost of judging is in the usage. Try the stages
         of a `then` one by one. Without an answer within `block_s` the verdict is `unknown`. The rest is as for
-        `wait_create`.
-
-        Raises: NoJudge as for `wait_create`; InvalidRequest for a `then`."""
+        `wait_create`."""
         return self.ask(WaitTry(until, target, display, tuple(ignore), judge, task_id, force, block_s), WaitTryReply)
 
     def wait_for_change(
@@ -488,9 +374,7 @@ class RequestMethods(ABC):
         settle_s: float = 0.0, share: float = 0.0, baseline: str = '', format: Literal['png', 'jpeg'] = 'png',
         max_side_px: int = 0, quality: int = 90, task_id: str = '',
     ) -> ChangeReply:
-        """Block until `target` changed since `baseline` ("" is now) or `timeout_s` passed; one picture either way.
-
-        With a `task_id`, `screen` is that task's display, and the call is logged there."""
+        """Block until `target` changed since `baseline` ("" is now) or `timeout_s` passed; one picture either way."""
         return self.ask(
             WaitForChange(
                 target, display, tuple(ignore), timeout_s, settle_s, share, baseline, format, max_side_px, quality,
@@ -504,9 +388,7 @@ class RequestMethods(ABC):
         last seen not to hold (`before`), or what differs between the two, in red over a dimmed view (`diff`); or the
         image that the condition looks for, the first of several (`sought`); or what the evaluation with this `number`
         looked at, small (`verdict`). `stage`: of this stage of a sequence, counted from 1, that was reached before the
-        end (0: of the end).
-
-        Raises: NotFound when the wait has none (with the reason)."""
+        end (0: of the end)."""
         return self.ask(EvidenceGet(wait_id, part, stage, number), EvidenceReply)
 
     def wake_list(
@@ -519,18 +401,12 @@ class RequestMethods(ABC):
 
     def wake_retry(self, wake_ids: Sequence[str] = (), *, undelivered: bool = False) -> WakeRetryReply:
         """Try the wakes `wake_ids` (unique beginnings or endings are enough) again now, or every undelivered one with
-        `undelivered`.
-
-        Routes are those set up now. One that was sent goes out as a marked reminder.
-
-        Raises: Conflict for one that was seen."""
+        `undelivered`."""
         return self.ask(WakeRetry(tuple(wake_ids), undelivered), WakeRetryReply)
 
     def wake_test(self, routes: Sequence[RouteName] = (), *, address: WakeAddress = WakeAddress()) -> WakeTestReply:
         """Send a test over each of `routes` (empty: those in the settings), once, whatever the others return; it is not
-        kept.
-
-        `address` names session and agent; its own routes count when `routes` is empty."""
+        kept."""
         return self.ask(WakeTest(tuple(routes), address), WakeTestReply)
 
     def wake_seen(self, wake_ids: Sequence[str]) -> WakeSeenReply:
@@ -542,9 +418,7 @@ class RequestMethods(ABC):
         return self.ask(WakeCarry(wake), WakeCarryReply)
 
     def notify_test(self) -> NotifyTestReply:
-        """Show a notification on the administrator's desktop now, without the rate limit.
-
-        Raises: Unavailable when no notification server takes it."""
+        """Show a notification on the administrator's desktop now, without the rate limit."""
         return self.ask(NotifyTest(), NotifyTestReply)
 
     def push_list(self, pass_id: str = '') -> PushListReply:
@@ -553,18 +427,11 @@ class RequestMethods(ABC):
 
     def push_subscribe(self, pass_id: str, target: PushTarget) -> PushReply:
         """Send what the access token may see to this browser from now on; the same endpoint again takes the place of
-        the former.
-
-        It ends with the access token when that is revoked, with a token's time, and when its push service knows it no
-        longer.
-
-        Raises: NotFound; InvalidRequest; Conflict; Unavailable."""
+        the former."""
         return self.ask(PushSubscribe(pass_id, target), PushReply)
 
     def push_unsubscribe(self, push_id: str, pass_id: str = '') -> PushReply:
-        """End a subscription, and return it; `pass_id`: only when it is of this access token.
-
-        Raises: NotFound."""
+        """End a subscription, and return it; `pass_id`: only when it is of this access token."""
         return self.ask(PushUnsubscribe(push_id, pass_id), PushReply)
 
     def task_register(
@@ -572,11 +439,7 @@ class RequestMethods(ABC):
         isolated_display: bool = True, display_width: int = 0, display_height: int = 0, budget: Budget = Budget(),
         labels: Labels | None = None,
     ) -> TaskReply:
-        """Begin a task with its plan, on a managed display of its own unless `isolated_display` is false.
-
-        Requests that name the task (waits, looks) then use that display. Sizes in pixels, 0: as in the settings.
-        `budget` is for all its waits together. `labels`: what the host must carry (`[fleet] labels`); a fleet places
-        the task on one that does."""
+        """Begin a task with its plan, on a managed display of its own unless `isolated_display` is false."""
         return self.ask(
             TaskRegister(
                 name, tuple(plan), dict(metadata or {}), agent_id, isolated_display, display_width, display_height,
@@ -590,18 +453,12 @@ class RequestMethods(ABC):
         budget: Budget | None = None,
     ) -> TaskReply:
         """Add `message` to the thread, ask where the task stands (`query`; answered from the store, by no model), and
-        set its `status`. Pausing stops judging, deadlines run on; an end cancels the task's waits and ends its display.
-
-        `task_id`: a unique beginning or ending is enough. At least one of these must be given. A `budget` replaces the
-        one before as a whole; what its waits have spent stays spent.
-
-        Raises: Conflict for an impossible move."""
+        set its `status`. Pausing stops judging, deadlines run on; an end cancels the task's waits and ends its
+        display."""
         return self.ask(TaskUpdate(task_id, message, query, status, budget), TaskReply)
 
     def task_item_update(self, task_id: str, item: int, status: ItemStatus, *, note: str = '') -> TaskReply:
-        """Set the status of the plan item `item`, which counts from 1; `note` goes into the thread.
-
-        Raises: Conflict for a move it cannot make."""
+        """Set the status of the plan item `item`, which counts from 1; `note` goes into the thread."""
         return self.ask(TaskItemUpdate(task_id, item, status, note), TaskReply)
 
     def task_plan_append(self, task_id: str, items: Sequence[str], *, note: str = '') -> TaskReply:
@@ -654,9 +511,7 @@ class RequestMethods(ABC):
 
     def task_delete(self, task_id: str) -> TaskDeleteReply:
         """Forget a task with its plan, actions, thread, waits, evaluations, pictures, runs, wakes and recordings, and
-        the text of events about them; its live waits are cancelled and its display ends.
-
-        That is done within moments; a wait with an undelivered wake goes once the wake is delivered."""
+        the text of events about them; its live waits are cancelled and its display ends."""
         return self.ask(TaskDelete(task_id), TaskDeleteReply)
 
     def gui_agent(
@@ -665,19 +520,14 @@ class RequestMethods(ABC):
         task_id: str = '', wake: WakeAddress = WakeAddress(),
     ) -> RunReply:
         """Carry out `instruction` step by step: plan with a chat model, find, act, verify. Returns at once; its end
-        wakes the agent that `wake` names, and `agent_result` returns it.
-
-        It ends as done only when `expect` (or, without one, the condition that the model names) was seen to hold.
-        `backend` and `model` "" are those in `[gui_agent]`."""
+        wakes the agent that `wake` names, and `agent_result` returns it."""
         return self.ask(
             GuiAgent(instruction, target, display, expect, backend, model, judge, limits, task_id, wake),
             RunReply,
         )
 
     def agent_result(self, run_id: str, *, block_s: float = 0.0, peek: bool = False) -> AgentResultReply:
-        """Return when `run_id` (or its unambiguous beginning) has ended, or after `block_s` with its state so far.
-
-        A reply with the end marks the run's wake as seen; with `peek` it does not."""
+        """Return when `run_id` (or its unambiguous beginning) has ended, or after `block_s` with its state so far."""
         return self.ask(AgentResult(run_id, block_s, peek), AgentResultReply)
 
     def agent_list(self, *, task_id: str = '', limit: int = 50, offset: int = 0) -> AgentListReply:
@@ -685,9 +535,7 @@ class RequestMethods(ABC):
         return self.ask(AgentList(task_id, limit, offset), AgentListReply)
 
     def agent_cancel(self, run_id: str, *, reason: str = '') -> RunReply:
-        """End a run now; what is under way is dropped.
-
-        Raises: Conflict when it has ended."""
+        """End a run now; what is under way is dropped."""
         return self.ask(AgentCancel(run_id, reason), RunReply)
 
     def record_start(
@@ -696,15 +544,11 @@ class RequestMethods(ABC):
         """Record `display` ("": the one of `task_id`, else the default) until `record_stop`, or until the task or the
         display ends. `fps`: at most so many frames a second, 0: as in the settings; only frames that changed are kept.
         `target`: a window (also where it is covered; until it is closed), region or monitor alone. The reply comes with
-        the first frame; if there is none in time, it has the `reason`, and the recording goes on.
-
-        Raises: Conflict when that is being recorded already."""
+        the first frame; if there is none in time, it has the `reason`, and the recording goes on."""
         return self.ask(RecordStart(display, task_id, fps, target), RecordReply)
 
     def record_stop(self, recording_id: str) -> RecordReply:
-        """End a recording with what its display shows now; the reply waits until its files are closed.
-
-        Raises: Conflict when it has ended."""
+        """End a recording with what its display shows now; the reply waits until its files are closed."""
         return self.ask(RecordStop(recording_id), RecordReply)
 
     def record_list(
@@ -726,9 +570,7 @@ class RequestMethods(ABC):
         return self.ask(RecordTimeline(recording_id, after_ms, limit), TimelineReply)
 
     def record_delete(self, recording_id: str) -> RecordReply:
-        """Forget a recording and remove its files.
-
-        Raises: Conflict while it is being made."""
+        """Forget a recording and remove its files."""
         return self.ask(RecordDelete(recording_id), RecordReply)
 
     def feed_post(self, text: str, *, priority: str = 'normal', source: str = '') -> Posted:
@@ -773,11 +615,7 @@ class RequestMethods(ABC):
         temperature: float | None = None, push_to_feed: bool | None = None, log_verbose: bool | None = None,
         cadence: Literal['interval', 'event'] | None = None,
     ) -> AnalysisConfigReply:
-        """Change what is given (None: as it is), and return the whole; without anything given nothing changes.
-
-        Intervals and ages below the least are raised to it. The change lasts until the daemon ends. `backend` names the
-        vision backend that is asked, `model` its model ("": its own); with `backend` "" the embedded commentary
-        runs."""
+        """Change what is given (None: as it is), and return the whole; without anything given nothing changes."""
         return self.ask(
             AnalysisConfigure(
                 enabled, interval_ms, model, backend, max_age_ms, max_tokens, temperature, push_to_feed, log_verbose,
@@ -791,15 +629,11 @@ class RequestMethods(ABC):
         tasks: Sequence[str] = (),
     ) -> WebLoginReply:
         """Let the code with this digest open one session, within two minutes (`new_secret` and `digest_of` of
-        `acud.protocol.web` make both). The code itself stays with its maker.
-
-        `name`: what the session is called. `displays`, `tasks`: what it is limited to."""
+        `acud.protocol.web` make both). The code itself stays with its maker."""
         return self.ask(WebLogin(digest, scope, name, tuple(displays), tuple(tasks)), WebLoginReply)
 
     def web_login_redeem(self, code: str, session: str) -> WebPassReply:
-        """Spend the code with the digest `code`, and let the secret with the digest `session` in from now on.
-
-        Raises: NotFound for a code that is unknown, spent or too old."""
+        """Spend the code with the digest `code`, and let the secret with the digest `session` in from now on."""
         return self.ask(WebLoginRedeem(code, session), WebPassReply)
 
     def web_token_create(
@@ -817,17 +651,12 @@ class RequestMethods(ABC):
     def web_token_revoke(
         self, pass_id: str = '', *, every: Literal['', 'token', 'session', 'pass'] = '',
     ) -> WebTokenListReply:
-        """Revoke one token or session (a unique beginning or ending of `pass_id` is enough), or `every` one of a kind.
-
-        Unused codes go with `every` session. What it had open ends within a second.
-
-        Raises: NotFound."""
+        """Revoke one token or session (a unique beginning or ending of `pass_id` is enough), or `every` one of a
+        kind."""
         return self.ask(WebTokenRevoke(pass_id, every), WebTokenListReply)
 
     def web_pass(self, digest: str) -> WebPassReply:
-        """Return the access token of the token or session with this digest.
-
-        Raises: NotFound when it is unknown, revoked or expired."""
+        """Return the access token of the token or session with this digest."""
         return self.ask(WebPass(digest), WebPassReply)
 
     def fleet_hosts(self) -> FleetHostsReply:
@@ -837,17 +666,13 @@ class RequestMethods(ABC):
 
     def fleet_place(self, name: str = '', *, labels: Labels | None = None) -> FleetPlaceReply:
         """Return the host on which `name` (the id of a task, wait, run or recording) lives; without one, on which host
-        a display with these `labels` would be started now. Asked of a fleet's endpoint, not of a daemon.
-
-        Raises: NotFound; Refused when no host would do."""
+        a display with these `labels` would be started now. Asked of a fleet's endpoint, not of a daemon."""
         return self.ask(FleetPlace(name, dict(labels or {})), FleetPlaceReply)
 
     def fleet_drain(self, host: str, action: Literal['drain', 'resume', 'forget'] = 'drain') -> FleetDrainReply:
         """`drain` a host: nothing new is placed there, what is there goes on. `resume` takes that back. `forget` a host
         that will not come back, with what is known of its tasks; its live waits end as `failed`, but for those that can
-        be armed again elsewhere (`on_host_lost` = `rearm`). Asked of a fleet's endpoint, not of a daemon.
-
-        Raises: NotFound; Conflict."""
+        be armed again elsewhere (`on_host_lost` = `rearm`). Asked of a fleet's endpoint, not of a daemon."""
         return self.ask(FleetDrain(host, action), FleetDrainReply)
 
     def fleet_lost_waits(self, *, waits: Sequence[LostWait] = (), more: bool = False) -> FleetLostWaitsReply:
@@ -867,10 +692,13 @@ class RequestMethods(ABC):
     ) -> WaitReply:
         """Arm the wait `wait_id` of a lost host on the managed `display` of this one, `host`: under its id, with its
         times, and once, however often it is asked. `lost`: the hosts that it was on before, the newest last. Asked by
-        an endpoint.
-
-        Raises: Conflict for a wait that ended there before; NotFound for a display that is not there; NoJudge."""
+        an endpoint."""
         return self.ask(FleetRearm(wait_id, display, spec, created_utc_s, deadline_utc_s, host, tuple(lost)), WaitReply)
+
+
+for _command in REQUESTS:
+    _raises = f"\n\n    Raises: {_command.errors}." if _command.errors else ""
+    getattr(RequestMethods, _command.name).__doc__ = f"{_command.request.__doc__}{_raises}"
 
 
 def _make_async(

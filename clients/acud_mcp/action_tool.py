@@ -18,35 +18,14 @@ from acud.base.value_errors import value_fault
 from acud.protocol.requests.actions import ActionReply, DesktopAction, LaunchStatus, LaunchStatusReply
 from acud.protocol.requests.displays import NotificationAnswer, NotificationReply
 from acud.protocol.requests.waits import WaitCreate
+from acud.types import actions
 from acud.types.action_effects import effect_lines
-from acud.types.actions import (
-    Action,
-    Button,
-    Click,
-    ClipboardGet,
-    ClipboardSet,
-    CursorPosition,
-    Direction,
-    Drag,
-    Hold,
-    Key,
-    Launch,
-    Move,
-    Place,
-    Point,
-    Release,
-    Scroll,
-    TypeText,
-    WaitIdle,
-    WindowDo,
-    WindowList,
-    WindowVerb,
-)
+from acud.types.actions import Action, Button, Direction, Place, Point, WindowVerb
 from acud.types.conditions.host import parse_pid
 from acud_mcp import look_tools
 from acud_mcp.look_tools import ChangeArguments, ChangeView, LookArguments, PictureView, WindowView
 from acud_mcp.scene_changes import SceneChanges, scene_changes
-from acud_mcp.tool import ImageResult, Tool, ToolCall
+from acud_mcp.tool import ImageResult, Tool, ToolCall, make_view
 from acud_mcp.tool_calls import UNTRUSTED
 from acud_mcp.wait_tools import SmartWait, Timeout, WaitView, action_block_s, make_action_wait, view_action_wait
 
@@ -244,15 +223,7 @@ async def _launch_status(call: ToolCall, given: ActArguments) -> LaunchView:
     found: LaunchStatusReply = await call.ask(
         LaunchStatus(parse_pid(_require_text(given, "the pid that launch returned")))
     )
-    return LaunchView(
-        pid=found.pid,
-        display=found.display,
-        state="running" if found.running else "ended",
-        end=found.end,
-        program=found.program,
-        untrusted=UNTRUSTED,
-        last_lines=found.last_lines,
-    )
+    return make_view(LaunchView, found, state="running" if found.running else "ended", untrusted=UNTRUSTED)
 
 
 async def _wait_for_change(call: ToolCall, given: ActArguments) -> ChangeView | ImageResult:
@@ -291,6 +262,9 @@ def _make_request(given: ActArguments, action: Action, wait: WaitCreate | None, 
     )
 
 
+_UNSETTLED = "still changing when the picture was taken"
+
+
 async def _view_outcome(
     call: ToolCall, given: ActArguments, reply: ActionReply, changed: SceneChanges
 ) -> ActView | ImageResult:
@@ -302,19 +276,16 @@ async def _view_outcome(
     listed = given.action == "window_list"
     is_shown = given.image or given.picture or not changed.is_known
     happened = _list_effects(reply, changed)
-    view = ActView(
-        display=reply.display,
-        baseline=reply.baseline,
+    view = make_view(
+        ActView,
+        reply,
         cursor=(reply.cursor.x, reply.cursor.y) if reply.cursor else None,
-        text=reply.text,
         windows=tuple(map(look_tools.window_view, reply.windows)) if listed else None,
-        pid=reply.pid,
-        idle=reply.idle,
         picture=look_tools.store_picture(call, picture) if picture is not None and is_shown else None,
         happened=happened,
         scene=changed.words,
         wait=view_action_wait(call, reply.wait),
-        note="; ".join(part for part in (_note_unsettled(reply), reply.note) if part),
+        note="; ".join(filter(None, (_UNSETTLED if reply.settled is False else "", reply.note))),
         untrusted=UNTRUSTED
         if picture or reply.text or reply.clipboard_picture or reply.windows or reply.wait or happened or changed.words
         else "",
@@ -329,10 +300,6 @@ def _list_effects(reply: ActionReply, changed: SceneChanges) -> tuple[str, ...]:
     if reply.effects is None:
         return ()
     return effect_lines(reply.effects, only_moved_focus=True, is_scene_told=changed.is_known)
-
-
-def _note_unsettled(reply: ActionReply) -> str:
-    return "still changing when the picture was taken" if reply.settled is False else ""
 
 
 # ---- from flat arguments to typed actions --------------------------------------------------------------------------
@@ -396,15 +363,15 @@ def _missing(given: ActArguments, name: str, example: str) -> InvalidRequest:
 
 
 def _click(button: Button, count: int = 1) -> Callable[[ActArguments], Action]:
-    return lambda given: Click(_parse_point(given), button, count, given.text)
+    return lambda given: actions.Click(_parse_point(given), button, count, given.text)
 
 
 def _drag(given: ActArguments) -> Action:
-    return Drag(_parse_target(given), _parse_place(given.start), keys=given.text)
+    return actions.Drag(_parse_target(given), _parse_place(given.start), keys=given.text)
 
 
 def _scroll(given: ActArguments) -> Action:
-    return Scroll(Direction(given.direction), given.amount, _parse_point(given), given.text)
+    return actions.Scroll(Direction(given.direction), given.amount, _parse_point(given), given.text)
 
 
 def _launch(given: ActArguments) -> Action:
@@ -412,11 +379,11 @@ def _launch(given: ActArguments) -> Action:
         words = shlex.split(_require_text(given, '"xterm -title Work"'))
     except ValueError as fault:
         raise InvalidRequest(f"desktop_action: launch: {fault}", hint="mend the quotes in text") from fault
-    return Launch(tuple(words))
+    return actions.Launch(tuple(words))
 
 
 def _idle(given: ActArguments) -> Action:
-    return WaitIdle(timeout_s=_find_duration(given) or 10.0)
+    return actions.WaitIdle(timeout_s=_find_duration(given) or 10.0)
 
 
 def _window(verb: WindowVerb) -> Callable[[ActArguments], Action]:
@@ -426,8 +393,8 @@ def _window(verb: WindowVerb) -> Callable[[ActArguments], Action]:
             raise _missing(given, "window", "a part of its title, its id, or active")
         if verb is WindowVerb.RESIZE:
             size = _parse_pair(given)
-            return WindowDo(name, verb, size=(size.x, size.y))
-        return WindowDo(name, verb, _parse_pair(given) if verb is WindowVerb.MOVE else None)
+            return actions.WindowDo(name, verb, size=(size.x, size.y))
+        return actions.WindowDo(name, verb, _parse_pair(given) if verb is WindowVerb.MOVE else None)
 
     return make
 
@@ -439,17 +406,17 @@ MAKERS: dict[str, Callable[[ActArguments], Action]] = {
     "double_click": _click(Button.LEFT, 2),
     "triple_click": _click(Button.LEFT, 3),
     "left_click_drag": _drag,
-    "mouse_move": lambda given: Move(_parse_target(given)),
+    "mouse_move": lambda given: actions.Move(_parse_target(given)),
     "scroll": _scroll,
-    "type": lambda given: TypeText(_require_text(given, '"Hello"')),
-    "key": lambda given: Key(_require_text(given, '"ctrl+s"')),
-    "hold": lambda given: Hold(_require_text(given, '"shift" or "mouse:left"'), _find_duration(given)),
-    "release": lambda given: Release(given.text),
-    "cursor_position": lambda given: CursorPosition(),
+    "type": lambda given: actions.TypeText(_require_text(given, '"Hello"')),
+    "key": lambda given: actions.Key(_require_text(given, '"ctrl+s"')),
+    "hold": lambda given: actions.Hold(_require_text(given, '"shift" or "mouse:left"'), _find_duration(given)),
+    "release": lambda given: actions.Release(given.text),
+    "cursor_position": lambda given: actions.CursorPosition(),
     "wait_idle": _idle,
-    "window_list": lambda given: WindowList(given.window or given.text),
-    "clipboard_get": lambda given: ClipboardGet(picture=given.image),
-    "clipboard_set": lambda given: ClipboardSet(given.text),
+    "window_list": lambda given: actions.WindowList(given.window or given.text),
+    "clipboard_get": lambda given: actions.ClipboardGet(picture=given.image),
+    "clipboard_set": lambda given: actions.ClipboardSet(given.text),
     "launch": _launch,
     **{f"window_{verb.value}": _window(verb) for verb in WindowVerb},
 }

@@ -17,7 +17,7 @@ from acud.types.agent_runs import RunInfo, RunLimits, RunState
 from acud.types.grounding import Found, GroundingBackend
 from acud_mcp.look_tools import save_picture, with_image
 from acud_mcp.scene_changes import SceneChanges, scene_changes
-from acud_mcp.tool import ImageResult, Tool, ToolCall
+from acud_mcp.tool import ImageResult, Tool, ToolCall, make_view
 from acud_mcp.tool_calls import UNTRUSTED
 from acud_mcp.wait_tools import (
     SmartWait,
@@ -119,14 +119,8 @@ async def gui_find(call: ToolCall, given: FindArguments) -> FindView:
     """Find something by its description."""
     request = GuiFind(given.description, given.target, given.display, given.backend, task_id=given.task_id)
     reply: FindReply = await call.ask_slowly(request, _SEARCH_S)
-    return FindView(
-        status=reply.found.status,
-        things=_view_things(reply.found),
-        reason=reply.found.reason,
-        display=reply.display,
-        baseline=reply.baseline,
-        untrusted=UNTRUSTED,
-    )
+    found = {"status": reply.found.status, "reason": reply.found.reason, "things": _view_things(reply.found)}
+    return make_view(FindView, reply, **found, untrusted=UNTRUSTED)
 
 
 async def gui_do(call: ToolCall, given: DoArguments) -> DoView | ImageResult:
@@ -173,18 +167,15 @@ def _view_outcome(call: ToolCall, reply: DoReply, changed: SceneChanges) -> DoVi
     nothing_done = reply.status not in ("verified", "unverified", "unfinished")
     told = reply.target_found or reply.found
     path = "" if reply.picture is None else str(save_picture(call.options.paths, reply.picture.image, "jpg"))
-    view = DoView(
-        status=reply.status,
-        message=reply.message,
+    view = make_view(
+        DoView,
+        reply,
         field=reading_line(reply.field) if reply.field is not None else "",
-        done=reply.done,
-        left=reply.left,
         wait=view_action_wait(call, reply.wait),
         happened=_list_effects(reply, changed),
         scene=changed.words,
         things=_view_things(told) if nothing_done and told is not None else (),
         evidence=_describe_evidence(reply),
-        baseline=reply.baseline,
         path=path,
         untrusted=UNTRUSTED,
     )
@@ -205,18 +196,7 @@ def _describe_evidence(reply: DoReply) -> str:
 
 def _view_things(found: Found) -> tuple[ThingView, ...]:
     return tuple(
-        ThingView(
-            x=one.point.x,
-            y=one.point.y,
-            confidence=one.confidence,
-            method=one.method.value,
-            box=one.box,
-            label=one.label,
-            role=one.role,
-            window=one.window,
-            disabled=one.disabled,
-        )
-        for one in found.candidates
+        make_view(ThingView, one, x=one.point.x, y=one.point.y, method=one.method.value) for one in found.candidates
     )
 
 
@@ -296,11 +276,9 @@ def _make_request(given: AgentArguments) -> GuiAgent:
 
 def _view_run(run: RunInfo, step: str = _NEXT) -> RunView:
     steps = tuple(StepView(f"{one.kind}: {one.said}", one.outcome, one.reason) for one in run.steps)
-    return RunView(
-        run_id=run.run_id,
-        state=run.state,
-        reason=run.reason,
-        evidence=run.evidence,
+    return make_view(
+        RunView,
+        run,
         steps=steps,
         calls=run.spent.calls,
         cost_usd=round(run.spent.cost_usd, 6),

@@ -7,7 +7,7 @@ import json
 import os
 import time
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -21,10 +21,9 @@ from acud.protocol.requests.scenes import SceneGet, SceneReply
 from acud.protocol.requests.waits import ChangeReply, WaitCreate, WaitForChange, WaitReply
 from acud.types import Change, DisplayInfo, MonitorInfo, Rect, Seconds, Share, WindowInfo
 from acud.types.scene import LeftOut, SceneMode
-from acud_mcp.tool import ImageResult, TextResult, Tool, ToolCall
+from acud_mcp.tool import ImageResult, TextResult, Tool, ToolCall, View, make_view
 from acud_mcp.tool_calls import UNTRUSTED
 
-View = TypeVar("View", bound=msgspec.Struct)
 Side = Annotated[int, Meta(ge=0, le=16384)]
 
 MAX_PICTURES = 200
@@ -95,18 +94,8 @@ async def shrink_picture(call: ToolCall, request: Look, picture: Picture) -> Pic
 def store_picture(call: ToolCall, picture: Picture) -> PictureView:
     """Save `picture` in a file, and return its view."""
     path = save_picture(call.options.paths, picture.image, "jpg" if picture.format == "jpeg" else picture.format)
-    return PictureView(
-        path=str(path),
-        width=picture.width,
-        height=picture.height,
-        x=picture.crop.x,
-        y=picture.crop.y,
-        scale=round(picture.crop.w / picture.width, 4),
-        display=picture.display,
-        baseline=picture.baseline,
-        view=picture.view,
-        untrusted=UNTRUSTED,
-    )
+    crop, scale = picture.crop, round(picture.crop.w / picture.width, 4)
+    return make_view(PictureView, picture, path=str(path), x=crop.x, y=crop.y, scale=scale, untrusted=UNTRUSTED)
 
 
 def with_image(view: View, picture: Picture | None) -> View | ImageResult:
@@ -182,14 +171,8 @@ async def _with_picture(call: ToolCall, given: ChangeArguments, reply: ChangeRep
     picture = reply.picture
     if given.image:
         picture = await shrink_picture(call, make_look(given.target, given.max_side, given.display), picture)
-    view = ChangeView(
-        changed=reply.changed,
-        message=reply.message,
-        share=round(reply.share, 4),
-        box=reply.box,
-        picture=store_picture(call, picture),
-        untrusted=UNTRUSTED,
-    )
+    stored = store_picture(call, picture)
+    view = make_view(ChangeView, reply, share=round(reply.share, 4), picture=stored, untrusted=UNTRUSTED)
     return with_image(view, picture if given.image else None)
 
 
@@ -252,18 +235,8 @@ async def display_create(call: ToolCall, given: NewDisplay) -> DisplayView:
 
 
 def _display_view(display: DisplayInfo) -> DisplayView:
-    windows = tuple(map(window_view, display.windows))
-    return DisplayView(
-        display.name,
-        display.state.value,
-        display.width,
-        display.height,
-        windows,
-        display.managed,
-        display.reason,
-        display.monitors if len(display.monitors) > 1 else (),
-        display.taken_by,
-    )
+    windows, monitors = tuple(map(window_view, display.windows)), display.monitors if len(display.monitors) > 1 else ()
+    return make_view(DisplayView, display, state=display.state.value, windows=windows, monitors=monitors)
 
 
 def window_view(window: WindowInfo) -> WindowView:

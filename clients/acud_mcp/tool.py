@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -82,6 +82,14 @@ class ImageResult(msgspec.Struct, frozen=True):
     value: msgspec.Struct
     image: bytes
     mime_type: str
+
+
+View = TypeVar("View", bound=msgspec.Struct)
+
+
+def make_view(kind: type[View], reply: Any, **more: Any) -> View:
+    """Return a `kind` with the members of `reply` that have the names of its own, and `more`."""
+    return kind(**{name: getattr(reply, name) for name in kind.__struct_fields__ if hasattr(reply, name)} | more)
 
 
 class TextResult(msgspec.Struct, frozen=True):

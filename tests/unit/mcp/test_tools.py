@@ -53,7 +53,8 @@ from acud_mcp.tool import (
     parse_arguments,
 )
 from acud_mcp.tool_calls import failure, result
-from acud_mcp.wait_tools import Condition, SmartWait, make_condition, make_policy, require_condition
+from acud_mcp.condition_arguments import Condition, make_condition, make_policy, require_condition
+from acud_mcp.wait_tools import SmartWait
 
 MAX_TOOLS = 31
 MAX_TOKENS = 3000
