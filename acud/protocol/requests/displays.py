@@ -174,11 +174,26 @@ COMMANDS = (
             path_fields={"name": "name", "number": "notification_id"},
         ),
     ),
-    Command(DisplayTake, TakeReply, mutating=True, deferred=True, limit_s=FIRST_USE_S, positional=1),
+    Command(
+        DisplayTake,
+        TakeReply,
+        mutating=True,
+        deferred=True,
+        limit_s=FIRST_USE_S,
+        positional=1,
+        rest=RestOperation("POST", "/api/displays/{name}/take", Scope.ACT, path_fields={"name": "display"}),
+    ),
     Command(
         DisplayRelease,
         DisplayReply,
         mutating=True,
         errors="Refused without its lease, unless `force`; Conflict when it is not taken over",
+        rest=RestOperation(
+            "POST",
+            "/api/displays/{name}/release",
+            Scope.ACT,
+            path_fields={"name": "display"},
+            needs=lambda request: Scope.ADMIN if request.force else Scope.ACT,
+        ),
     ),
 )

@@ -359,5 +359,12 @@ COMMANDS = (
             aliases={"status": "statuses"},
         ),
     ),
-    Command(TaskDelete, TaskDeleteReply, mutating=True, feature="tasks", destroys=True),
+    Command(
+        TaskDelete,
+        TaskDeleteReply,
+        mutating=True,
+        feature="tasks",
+        destroys=True,
+        rest=RestOperation("DELETE", "/api/tasks/{id}", Scope.ADMIN, path_fields=_ID),
+    ),
 )

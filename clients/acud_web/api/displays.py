@@ -9,16 +9,9 @@ from msgspec.structs import replace
 
 from acud.base.errors import NotFound
 from acud.protocol.requests.actions import ActionReply, DesktopAction
-from acud.protocol.requests.displays import (
-    DisplayList,
-    DisplayListReply,
-    DisplayRelease,
-    DisplayReply,
-    DisplayTake,
-    TakeReply,
-)
+from acud.protocol.requests.displays import DisplayList, DisplayListReply
 from acud.protocol.web import Scope
-from acud.types import DisplayInfo, MonitorInfo, WindowInfo
+from acud.types import MonitorInfo, WindowInfo
 from acud.types.actions import Action, Launch
 from acud_web.access import need
 from acud_web.api.operation import ApiRequest, Body, Nothing, Operation, Query
@@ -41,33 +34,6 @@ class Windows(Struct, frozen=True):
     monitors: tuple[MonitorInfo, ...]
 
 
-class TakeBody(Struct, frozen=True, forbid_unknown_fields=True):
-    """`who` and `note` are shown to agents that are refused meanwhile. With the `lease` held already it is
-    prolonged.
-    """
-
-    who: Annotated[str, Meta(max_length=100)] = ""
-    for_s: Annotated[float, Meta(gt=0, le=86_400)] = 900.0
-    note: Annotated[str, Meta(max_length=500)] = ""
-    lease: Annotated[str, Meta(max_length=64)] = ""
-
-
-class Taken(Struct, frozen=True):
-    """`lease` lets its holder act on the display, and give it back before `until_utc_s`."""
-
-    lease: str
-    until_utc_s: float
-    display: DisplayInfo
-
-
-class ReleaseBody(Struct, frozen=True, forbid_unknown_fields=True):
-    """The lease. `force` does without it, and needs an access token of scope admin. `note` is shown to the agents."""
-
-    lease: Annotated[str, Meta(max_length=64)] = ""
-    force: bool = False
-    note: Annotated[str, Meta(max_length=500)] = ""
-
-
 class ActionsBody(Struct, frozen=True, forbid_unknown_fields=True):
     """Actions in order; the first that fails ends the rest. Points are pixels of `target`: of the display (`screen`),
     or from the top left corner of one of its windows or regions.
@@ -81,13 +47,18 @@ class ActionsBody(Struct, frozen=True, forbid_unknown_fields=True):
 async def displays(asked: ApiRequest[DisplaysQuery, Nothing]) -> DisplayListReply:
     """List the displays that the access token may see."""
     found = await asked.ask(DisplayList(asked.query.ended), DisplayListReply)
-    seen = tuple(_hide_local_fields(one) for one in found.displays if asked.access_token.sees_display(one.name))
+    seen = tuple(
+        replace(one, auth_file="", bus_address="")
+        for one in found.displays
+        if asked.access_token.sees_display(one.name)
+    )
     return DisplayListReply(seen, found.default if asked.access_token.sees_display(found.default) else "")
 
 
 async def windows(asked: ApiRequest[Nothing, Nothing]) -> Windows:
     """List the windows and monitors of a display."""
-    name = _find_named(asked)
+    name = asked.place("name")
+    asked.must_see(display=name)
     found = await asked.ask(DisplayList(), DisplayListReply)
     for display in found.displays:
         if display.name == name:
@@ -95,45 +66,16 @@ async def windows(asked: ApiRequest[Nothing, Nothing]) -> Windows:
     raise _make_nothing(name)
 
 
-async def take(asked: ApiRequest[Nothing, TakeBody]) -> Taken:
-    """Take a display over: until the lease ends, agents only watch it. A conflict while another person has it."""
-    name = await _find_display(asked)
-    body = await asked.body()
-    taken = await asked.ask(DisplayTake(name, body.who, body.for_s, body.note, body.lease), TakeReply)
-    return Taken(taken.lease, taken.until_utc_s, _hide_local_fields(taken.display))
-
-
-async def release(asked: ApiRequest[Nothing, ReleaseBody]) -> DisplayReply:
-    """Give a display back to the agents."""
-    name = await _find_display(asked)
-    body = await asked.body()
-    if body.force:
-        need(asked.connection, Scope.ADMIN)
-    found = await asked.ask(DisplayRelease(name, body.lease, body.force, body.note), DisplayReply)
-    return DisplayReply(_hide_local_fields(found.display), found.notes)
-
-
 async def act(asked: ApiRequest[Nothing, ActionsBody]) -> ActionReply:
     """Act on a display that was taken over, with its lease. Launching a program needs an access token of scope
     admin.
     """
-    name = await _find_display(asked)
+    name = await display_seen(asked, asked.place("name"))
     body = await asked.body()
     if any(isinstance(action, Launch) for action in body.actions):
         need(asked.connection, Scope.ADMIN)
     # `display` binds it: a target, or an element's id, can name nothing on another one.
     return await asked.ask(DesktopAction(body.actions, body.target, name, lease=body.lease), ActionReply)
-
-
-def _find_named(asked: ApiRequest[Nothing, Body]) -> str:
-    name = asked.place("name")
-    asked.must_see(display=name)
-    return name
-
-
-async def _find_display(asked: ApiRequest[Nothing, Body]) -> str:
-    """Return the display of the path. Raises: NotFound; HttpFault 403 where the access token may not see it."""
-    return await display_seen(asked, asked.place("name"))
 
 
 async def display_seen(asked: ApiRequest[Query, Body], name: str) -> str:
@@ -151,18 +93,9 @@ def _make_nothing(name: str) -> NotFound:
     return NotFound(f"no display {name[:80]}", hint="GET /api/displays lists them")
 
 
-def _hide_local_fields(display: DisplayInfo) -> DisplayInfo:
-    """Return `display` without the fields that only programs of this host need."""
-    return replace(display, auth_file="", bus_address="")
-
-
 OPERATIONS = (
     Operation("GET", "/api/displays", Scope.READ, displays, DisplayListReply, DisplaysQuery),
     Operation("GET", "/api/displays/{name}/windows", Scope.READ, windows, Windows, statuses=(404,)),
-    Operation("POST", "/api/displays/{name}/take", Scope.ACT, take, Taken, body=TakeBody, statuses=(404, 409)),
-    Operation(
-        "POST", "/api/displays/{name}/release", Scope.ACT, release, DisplayReply, body=ReleaseBody, statuses=(404, 409)
-    ),
     Operation(
         "POST", "/api/displays/{name}/actions", Scope.ACT, act, ActionReply, body=ActionsBody, statuses=(404, 409)
     ),

@@ -21,6 +21,7 @@ _FINDERS: dict[str, Callable[[ApiRequest[Any, Any], str], Awaitable[object]]] = 
     "wait_id": wait_seen,
     "task_id": task_seen,
     "name": display_seen,
+    "display": display_seen,
 }
 """By the field that a part of a path stands for: how the thing is found. Each raises where the access token may not see
 it, and for an id that is not whole."""

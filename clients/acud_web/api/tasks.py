@@ -15,8 +15,6 @@ from acud.base.errors import AcudError, NotFound
 from acud.protocol.requests.tasks import (
     TaskActions,
     TaskActionsReply,
-    TaskDelete,
-    TaskDeleteReply,
     TaskList,
     TaskListReply,
     TaskReply,
@@ -91,14 +89,6 @@ async def set_status(asked: ApiRequest[Nothing, StatusBody]) -> TaskReply:
     """Pause, resume or end a task."""
     view = await task_seen(asked, asked.place("id"))
     return await asked.find(TaskUpdate(view.task.task_id, status=(await asked.body()).status), TaskReply)
-
-
-async def delete(asked: ApiRequest[Nothing, Nothing]) -> TaskDeleteReply:
-    """Forget a task with its plan, actions, thread, waits, pictures, runs and recordings; its live waits are cancelled
-    and its display ends.
-    """
-    view = await task_seen(asked, asked.place("id"))
-    return await asked.find(TaskDelete(view.task.task_id), TaskDeleteReply)
 
 
 async def task_seen(asked: ApiRequest[Query, Body], task_id: str) -> TaskView:
@@ -192,6 +182,5 @@ OPERATIONS = (
     Operation("GET", "/api/tasks/{id}", Scope.READ, task, TaskWhole, TaskQuery, statuses=(404,)),
     Operation("GET", "/api/tasks/{id}/messages", Scope.READ, thread, TaskThreadReply, ThreadQuery, statuses=(404,)),
     Operation("POST", "/api/tasks/{id}/status", Scope.ACT, set_status, TaskReply, body=StatusBody, statuses=(404, 409)),
-    Operation("DELETE", "/api/tasks/{id}", Scope.ADMIN, delete, TaskDeleteReply, statuses=(404, 409)),
     Operation("GET", "/api/tasks/{id}/export", Scope.READ, whole, media="application/zip", statuses=(404,)),
 )
