@@ -97,8 +97,6 @@ _Timeout = Annotated[float, Meta(ge=0, le=_MAX_WAIT_S)]
 
 
 class ActArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Arguments of `desktop_action`."""
-
     action: Name
     coordinate: Pair | str | None = None
     element: str = ""

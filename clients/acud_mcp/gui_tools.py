@@ -40,8 +40,6 @@ _LAST_STEP_S = 1.5
 
 
 class FindArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Arguments of `gui_find`."""
-
     description: ShortText
     target: str = "screen"
     display: str = ""
@@ -50,8 +48,6 @@ class FindArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DoArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Arguments of `gui_do`."""
-
     instruction: ShortText | Annotated[tuple[ShortText, ...], Meta(min_length=1)]
     then: tuple[ShortText, ...] = ()
     target: str = "screen"

@@ -14,8 +14,6 @@ from acud_mcp.tool import Schema, TextResult, Tool, ToolCall, argument_schemas, 
 
 
 class HelpArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Arguments of `help`."""
-
     topic: str = ""
 
 

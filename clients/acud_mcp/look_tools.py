@@ -36,8 +36,6 @@ _QUALITY = 72
 
 
 class LookArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Arguments of `desktop_look`."""
-
     target: str = "screen"
     display: str = ""
     image: bool = False
@@ -104,8 +102,6 @@ def with_image(view: View, picture: Picture | None) -> View | ImageResult:
 
 
 class ChangeArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Arguments of `wait_for_change`."""
-
     target: str = "screen"
     display: str = ""
     timeout: Annotated[float, Meta(ge=0, le=604_800)] = 10
@@ -248,8 +244,6 @@ _READ_S = 5.0
 
 
 class SceneArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Arguments of `scene`."""
-
     target: str = ""
     display: str = ""
     mode: Literal["agent-turn", "active", "idle", "none"] = "agent-turn"

@@ -120,8 +120,6 @@ _MAX_READ_CHARACTERS = 20_000
 
 
 class MemorySearch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Arguments of `memory_search`."""
-
     query: Annotated[str, Meta(min_length=1, max_length=1000)]
     max_results: Annotated[int, Meta(ge=1, le=100)] = 10
 
@@ -133,8 +131,6 @@ class MemorySearchView(msgspec.Struct, frozen=True):
 
 
 class MemoryRead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Arguments of `memory_read`."""
-
     path: NotePath = "MEMORY.md"
     offset: Annotated[int, Meta(ge=1)] = 1
     limit: Annotated[int, Meta(ge=1, le=2000)] = 100
@@ -150,8 +146,6 @@ class MemoryReadView(msgspec.Struct, frozen=True):
 
 
 class MemoryAppend(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Arguments of `memory_append`."""
-
     note: Annotated[str, Meta(min_length=1, max_length=20_000)]
     path: NotePath = "MEMORY.md"
 

@@ -31,8 +31,6 @@ _LINES = 100
 
 
 class TerminalArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Arguments of `terminal`."""
-
     action: Literal["open", "type", "read", "list", "close"]
     name: str = ""
     text: str = ""

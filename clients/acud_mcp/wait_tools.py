@@ -160,8 +160,6 @@ def _describe_next_step(call: ToolCall, reply: WaitReply) -> str:
 
 
 class SmartWait(Condition, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Arguments of `smart_wait`."""
-
     target: str = "screen"
     display: str = ""
     timeout: Timeout = 300
@@ -258,8 +256,6 @@ def view_action_wait(call: ToolCall, waited: ActionWait | None) -> WaitView | No
 
 
 class WaitStatus(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Arguments of `wait_status`."""
-
     wait_id: WaitId | None = None
 
 
@@ -291,8 +287,6 @@ async def wait_status(call: ToolCall, given: WaitStatus) -> WaitView:
 
 
 class WaitChanges(Condition, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Arguments of `wait_update`."""
-
     wait_id: WaitId
     timeout: Timeout | None = None
     force: bool = False
@@ -325,8 +319,6 @@ async def _post_message(call: ToolCall, wait: WaitInfo, message: str) -> str:
 
 
 class WaitEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Arguments of `wait_cancel`."""
-
     wait_id: WaitId
     reason: Annotated[str, Meta(max_length=500)] = ""
 
@@ -339,8 +331,6 @@ async def wait_cancel(call: ToolCall, given: WaitEnd) -> WaitView:
 
 
 class WaitPoll(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Arguments of `wait_result`."""
-
     wait_id: WaitId | None = None
     block: Annotated[float, Meta(ge=0)] = 30
 

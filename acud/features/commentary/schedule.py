@@ -6,8 +6,6 @@ words are no news: it falls silent when nothing happens.
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from acud.features.commentary.prompt import NOTHING
 from acud.types.commentary import AnalysisConfig
 
@@ -18,18 +16,6 @@ DEBOUNCE_MAX_S = 30.0
 COOLDOWN_S = 10.0
 """Least time between two analyses with the cadence `event`, and between any two pushes."""
 BACKOFF_MAX_S = 600.0
-
-
-class Analyse(Struct, frozen=True):
-    """Make an analysis now, of the inputs up to `version`."""
-
-    version: int
-
-
-class FeedText(Struct, frozen=True):
-    """Add this text to the feed."""
-
-    text: str
 
 
 class AnalysisSchedule:
@@ -67,17 +53,17 @@ class AnalysisSchedule:
             self._last_call_s = now_s
         self.config = config
 
-    def tick(self, now_s: float) -> Analyse | None:
-        """Return the analysis that is due, or None."""
+    def tick(self, now_s: float) -> int | None:
+        """Return the version of the inputs up to which an analysis is to be made now; None: none is due."""
         due = self.due_s()
         if due is None or now_s < due:
             return None
         self._calling = True
         self._last_call_s = now_s
         self._first_news_s = None
-        return Analyse(self.version)
+        return self.version
 
-    def take_analysis(self, text: str, version: int, now_s: float) -> FeedText | None:
+    def take_analysis(self, text: str, version: int, now_s: float) -> str | None:
         """Take an analysis; return it if it is to be pushed: neither repeated nor empty nor within the cooldown."""
         self._calling = False
         self._backoff = 1.0
@@ -87,7 +73,7 @@ class AnalysisSchedule:
         if self._push_s is not None and now_s - self._push_s < COOLDOWN_S - 0.001:
             return None
         self._pushed, self._push_s = text, now_s
-        return FeedText(text)
+        return text
 
     def take_failure(self, now_s: float, *, rate_limited: bool = False, retry_after_s: float = 0.0) -> None:
         """Take a failed call: its input still counts as new. A rate limit doubles the interval."""

@@ -163,8 +163,7 @@ class FleetFeature(RunningFeature):
             yield Finding("fleet", "fault", f"not in the fleet: {text}", fleet.fix or _WAIT)
 
 
-def start(core: Core) -> FleetFeature:
-    return FleetFeature(core)
+start = FleetFeature
 
 
 @handles(FleetHosts)

@@ -224,8 +224,7 @@ class GroundingFeature(RunningFeature):
         core.ports.provide(finder=self.search)
 
 
-def start(core: Core) -> GroundingFeature:
-    return GroundingFeature(core)
+start = GroundingFeature
 
 
 @handles(GuiFind)

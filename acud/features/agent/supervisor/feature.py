@@ -65,8 +65,7 @@ class AgentFeature(RunningFeature):
         return self.agents.count_running()
 
 
-def start(core: Core) -> AgentFeature:
-    return AgentFeature(core)
+start = AgentFeature
 
 
 @handles(GuiAgent)

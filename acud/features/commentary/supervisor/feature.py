@@ -37,8 +37,6 @@ from acud.supervisor.control import Call, handles
 from acud.supervisor.core import Core
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.observers import Order
-from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import WindowInfo
 from acud.types.commentary import AnalysisConfig, SenseEvent
 
 
@@ -49,12 +47,17 @@ class CommentaryFeature(RunningFeature):
         self.settings = core.settings
         self.keys = core.keys
         self.journal = core.journal
-        self._redaction = core.redaction
         asker, settings = ModelAsker(core.pool, core.settings, core.redaction), core.settings.of(AnalysisSettings)
         self.commentary = Commentary(
             core.journal, core.loop, core.clock, settings, asker, core.redaction, core.usage_log
         )
-        senses = SenseOutput(core.loop, core.clock, self._is_sensing, self._redact_title, self.commentary.keep_sensed)
+        senses = SenseOutput(
+            core.loop,
+            core.clock,
+            lambda: self.commentary.sensing,
+            lambda watched, window: core.redaction.title(watched, window)[0],
+            self.commentary.keep_sensed,
+        )
         self.commentary.attended.add(WindowEvents(core.watched_displays, senses).look, Order.FEATURES)
         scenes = SceneEvents(core.watched_displays, senses)
         core.ports.elements.shown.add(scenes.on_scene, Order.FEATURES)
@@ -62,12 +65,6 @@ class CommentaryFeature(RunningFeature):
 
     def _leaves_machine(self, backend: str) -> bool:
         return not self.settings.backends[backend].is_local
-
-    def _is_sensing(self) -> bool:
-        return self.commentary.sensing
-
-    def _redact_title(self, watched: WatchedDisplay, window: WindowInfo) -> str:
-        return self._redaction.title(watched, window)[0]
 
     def start(self) -> None:
         """Analyse inputs that a former supervisor left unanalysed."""
@@ -88,8 +85,7 @@ class CommentaryFeature(RunningFeature):
             yield Finding("commentary", "ok", text + leaves)
 
 
-def start(core: Core) -> CommentaryFeature:
-    return CommentaryFeature(core)
+start = CommentaryFeature
 
 
 @handles(FeedPost)

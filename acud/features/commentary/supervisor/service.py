@@ -18,7 +18,7 @@ from acud.base.errors import AcudError
 from acud.config import Settings
 from acud.features.commentary import prompt
 from acud.features.commentary.prompt import AGENT, AUDIO_CHARACTERS, SYSTEM, clean_analysis, make_window, user_prompt
-from acud.features.commentary.schedule import Analyse, AnalysisSchedule, FeedText
+from acud.features.commentary.schedule import AnalysisSchedule
 from acud.features.commentary.settings import AnalysisSettings
 from acud.features.commentary.tables import AnalysisInputs, AnalysisTable, MessageFeed, SenseEventTable
 from acud.process.event_loop import EventLoop, Timer
@@ -161,9 +161,9 @@ class Commentary:
         self._timer = self._loop.call_at(due_s, self._tick) if due_s is not None else None
 
     def _tick(self) -> None:
-        due = self._rules.tick(self._clock.monotonic_s())
-        if due is not None:
-            run_steps(self._analyse(due), self._on_analysed)
+        version = self._rules.tick(self._clock.monotonic_s())
+        if version is not None:
+            run_steps(self._analyse(version), self._on_analysed)
         self._arm()
 
     def _on_analysed(self, outcome: AcudError | None) -> None:
@@ -171,15 +171,15 @@ class Commentary:
             self._take_failure(Thought(reason=outcome.message))
         self._arm()
 
-    async def _analyse(self, due: Analyse) -> None:
+    async def _analyse(self, version: int) -> None:
         window, inputs = self.window(), self._inputs()
         if window.is_empty:
-            self._rules.skip(due.version)
+            self._rules.skip(version)
             return
         began_s = self._clock.monotonic_s()
         thought = await self._think(window)
         latency_ms = round((self._clock.monotonic_s() - began_s) * 1000)
-        self._take_answer(thought, window, inputs, due.version, latency_ms)
+        self._take_answer(thought, window, inputs, version, latency_ms)
 
     async def _think(self, window: ContextWindow) -> Thought:
         backend, named = self.config.backend, choose_model(self.config)
@@ -217,7 +217,7 @@ class Commentary:
         text: str,
         window: ContextWindow,
         inputs: AnalysisInputs,
-        push: FeedText | None,
+        push: str | None,
         latency_ms: int,
     ) -> None:
         now_ms = self._now_ms()
@@ -225,7 +225,7 @@ class Commentary:
         result = AnalysisResult(
             0, now_ms, text, window.counts(), push is not None, thought.model, latency_ms, *tokens, thought.cost_usd
         )
-        message = FeedItem(0, MARK + push.text, "normal", now_ms, AGENT) if push is not None else None
+        message = FeedItem(0, MARK + push, "normal", now_ms, AGENT) if push is not None else None
         self._journal.keep(lambda: self._write(result, inputs, message), droppable=True)
 
     def _write(self, result: AnalysisResult, inputs: AnalysisInputs, message: FeedItem | None) -> None:
@@ -250,18 +250,13 @@ class Commentary:
 
     def status(self) -> AnalysisStatusReply:
         """Return the state of the loop, with its usage."""
-        spent = self._spent
         newest = self.analyses.newest(1)
         return AnalysisStatusReply(
             messages=self.feed.count(),
             sense_events=self.sense.count(),
             config=self.config,
             model=name_model(self.config),
-            calls=spent.calls,
-            tokens_in=spent.tokens_in,
-            tokens_out=spent.tokens_out,
-            cost_usd=spent.cost_usd,
-            unpriced=spent.unpriced,
+            **asdict(self._spent),
             interval_ms=round(self._rules.interval_s * 1000),
             fault=self._fault or _unused_model(self.config),
             last=newest[0] if newest else None,

@@ -19,14 +19,14 @@ from msgspec.structs import replace
 from acud.base.errors import Unavailable
 from acud.base.typed_values import decode_json
 from acud.base.untrusted_text import fence
-from acud.config import ClaudeTool, GroundingSettings
+from acud.config import ClaudeTool
 from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.picture_format import Size, Spot, encode_sized, holds, rescale, resize_picture
 from acud.evaluator.judges.provider import Backend, ChatReply, ChatRequest
 from acud.features.grounding.evaluator.method import (
     Located,
     MethodResult,
-    Prepare,
+    ModelMethod,
     SearchView,
     fitting,
     make_nowhere,
@@ -261,16 +261,10 @@ def _sum_known(parts: Sequence[Number | None]) -> Number | None:
     return sum(known[1:], known[0]) if known and len(known) == len(parts) else None
 
 
-class ClaudeMethod:
+class ClaudeMethod(ModelMethod):
     """Asks Claude; the picture is encoded at the declared size."""
 
     name = GroundingMethod.CLAUDE_CU
-
-    def __init__(self, backend: Backend, model: str, settings: GroundingSettings, prepare: Prepare) -> None:
-        self._backend = backend
-        self._model = model
-        self._settings = settings
-        self._prepare = prepare
 
     async def find(self, ask: FindAsk, search_view: SearchView) -> MethodResult:
         """Return the place Claude clicks; `nothing` only for an answer of the agreed word."""
@@ -287,6 +281,3 @@ class ClaudeMethod:
         picture = await asyncio.to_thread(encode_sized, shot.pixels, size, self._settings.jpeg_quality)
         located = await locate_by_claude(self._backend, ask.description, picture, model, tool)
         return make_result(self.name, located, picture, search_view.at)
-
-    async def close(self) -> None:
-        await self._backend.close()

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from acud.config import GroundingSettings
 from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.picture_format import Size, box_to_display, to_display
 from acud.evaluator.judges.provider import Backend, ChatReply
@@ -91,6 +92,19 @@ Prepare = Callable[[ViewPixels, Backend], Awaitable[ViewPixels]]
 
 Raises: Unavailable when nothing may leave, and why.
 """
+
+
+class ModelMethod:
+    """Asks the model behind one backend. `prepare` makes the shot as that backend may see it."""
+
+    def __init__(self, backend: Backend, model: str, settings: GroundingSettings, prepare: Prepare) -> None:
+        self._backend = backend
+        self._model = model
+        self._settings = settings
+        self._prepare = prepare
+
+    async def close(self) -> None:
+        await self._backend.close()
 
 
 MODEL_CONFIDENCE = 0.8

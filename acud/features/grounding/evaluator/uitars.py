@@ -21,6 +21,7 @@ from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.evaluator.method import (
     Located,
     MethodResult,
+    ModelMethod,
     Prepare,
     SearchView,
     fitting,
@@ -260,16 +261,13 @@ def _locate(place: ModelPlace, space: Size, picture: JudgePicture, none: Located
     return Located((rescale(centre, space, into),), (box,), none.reply)
 
 
-class UitarsMethod:
+class UitarsMethod(ModelMethod):
     """Asks the UI-TARS model behind one backend; the picture has a size that the model's preprocessing keeps."""
 
     name = GroundingMethod.UITARS
 
     def __init__(self, backend: Backend, model: str, settings: GroundingSettings, prepare: Prepare) -> None:
-        self._backend = backend
-        self._model = model
-        self._settings = settings
-        self._prepare = prepare
+        super().__init__(backend, model, settings, prepare)
         self._max_pixels = max_pixels_of(backend)
 
     async def find(self, ask: FindAsk, search_view: SearchView) -> MethodResult:
@@ -298,6 +296,3 @@ class UitarsMethod:
         height, width = shot.pixels.shape[:2]
         within = fitting(width, height, self._settings.max_dim, OTHER_PIXELS)
         return smart_size(within.width, within.height, MIN_PIXELS, self._max_pixels)
-
-    async def close(self) -> None:
-        await self._backend.close()

@@ -74,8 +74,7 @@ class NotificationsFeature(RunningFeature):
             yield Finding("push", "ok", f"{len(push.list_all(''))} browsers, {push.queue.sent} pushes sent")
 
 
-def start(core: Core) -> NotificationsFeature:
-    return NotificationsFeature(core)
+start = NotificationsFeature
 
 
 @handles(NotifyTest)

@@ -81,8 +81,7 @@ class SceneFeature(RunningFeature):
         core.ports.provide(elements=ElementLocator(self.scenes, core.watched_displays))
 
 
-def start(core: Core) -> SceneFeature:
-    return SceneFeature(core)
+start = SceneFeature
 
 
 @handles(SceneGet)
