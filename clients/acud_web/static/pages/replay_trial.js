@@ -4,14 +4,12 @@ import { api } from "../parts/api.js";
 import { ConditionForm } from "../parts/condition_form.js";
 import { el, fill } from "../parts/dom.js";
 import { sentence } from "../parts/panel.js";
-import { badge, card } from "../parts/widgets.js";
+import { ANSWER_TONES, badge, card } from "../parts/widgets.js";
 import { RegionLayer } from "../parts/region_layer.js";
 import { sheet } from "../parts/sheet.js";
 import { clock, count, dial, money } from "../parts/words.js";
 
 const MOST_ROWS = 500;
-/** @type {Record<string, string>} */
-const TONES = { yes: "good", no: "quiet", unknown: "warn" };
 
 /** Show the form below the replay `player` of `recording`. Returns what ends it; undefined where nothing was recorded yet.
  * @param {HTMLElement} place @param {Page} page @param {Api.RecordingInfo} recording
@@ -130,7 +128,7 @@ class Trial {
    */
   row({ utc_ms, verdict }) {
     const words = `${clock(utc_ms / 1000)} · ${verdict.answer}: ${verdict.detail}`;
-    const tick = el("span.trial-tick", { "data-tone": TONES[verdict.answer], title: words });
+    const tick = el("span.trial-tick", { "data-tone": ANSWER_TONES[verdict.answer], title: words });
     tick.style.left = `${100 * this.share(utc_ms)}%`;
     this.player.querySelector(".replay-line")?.append(tick);
     this.rows.push(utc_ms);

@@ -8,7 +8,7 @@ import { el, fill } from "../parts/dom.js";
 import { evidenceNode, filmStrip, seenMoments } from "../parts/evidence.js";
 import { momentLink, momentOf } from "../parts/moments.js";
 import { Panel, nothing, trouble } from "../parts/panel.js";
-import { badge, card, facts, when } from "../parts/widgets.js";
+import { ANSWER_TONES, badge, card, facts, when } from "../parts/widgets.js";
 import { anew, armAgain, edit } from "./wait_forms.js";
 import { mountLive } from "./wait_live.js";
 import { comparedBy, targetWords } from "./wait_words.js";
@@ -341,14 +341,11 @@ function stagesNode(wait) {
   );
 }
 
-/** @type {Record<string, string>} */
-const TONES = { yes: "good", no: "quiet", unknown: "warn" };
-
 /** @param {Api.Evaluation[]} evaluations */
 function marksOf(evaluations) {
   return evaluations.map((one) => ({
     utcS: one.utc_s,
-    tone: TONES[one.verdict.answer],
+    tone: ANSWER_TONES[one.verdict.answer],
     title: `${clock(one.utc_s)} · frame ${one.frame} · ${one.verdict.answer}: ${one.verdict.detail || one.verdict.code}`,
   }));
 }

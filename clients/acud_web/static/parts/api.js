@@ -19,6 +19,13 @@ export class ApiError extends Error {
  */
 export const isAway = (fault) => fault?.status === 0 || fault?.code === "daemon_down" || fault?.code === "daemon_busy";
 
+/** Return the answer, or `without` where this access token may not ask for it.
+ * @template Answer, Without @param {Promise<Answer>} answer @param {Without} without @returns {Promise<Answer | Without>}
+ */
+export async function allowed(answer, without) {
+  return answer.catch((/** @type {any} */ fault) => (fault.status === 403 ? without : Promise.reject(fault)));
+}
+
 const ANSWER_MS = 20000;
 
 /** @param {string} method @param {string} path @param {any} body @param {AbortSignal} [signal]

@@ -1,6 +1,6 @@
 // The displays with what is going on on them: their task, and the waits that watch them.
 
-import { query } from "./api.js";
+import { allowed, query } from "./api.js";
 
 const MOST_TASKS = 200;
 const MOST_WAITS = 1000;
@@ -51,11 +51,6 @@ export function turnsSure({ topic, subject, data }) {
   const known = KNOWN.get(subject);
   if (topic === "wait.note") return known?.note !== data.text;
   return topic === "wait.judged" && (!known || known.isBehind || Boolean(known.note) || known.isUnknown !== isUnknown(data));
-}
-
-/** @template Answer @param {Promise<Answer>} answer @param {Answer} without @returns {Promise<Answer>} */
-async function allowed(answer, without) {
-  return answer.catch((/** @type {any} */ fault) => (fault.status === 403 ? without : Promise.reject(fault)));
 }
 
 /** Tell whether nothing is going on on `display`: no task, no wait, nobody who has taken it over, and it is well.

@@ -4,7 +4,7 @@ import { Bulk, makeLink } from "./bulk.js";
 import { el, fill, keyed } from "./dom.js";
 import { Filters, keepInUrl, noneFits, urlQuery } from "./filters.js";
 import { arrows } from "./keys.js";
-import { PagedRows } from "./paged_rows.js";
+import { ListRows, PagedRows } from "./paged_rows.js";
 import { Panel } from "./panel.js";
 import { panelHead, segments } from "./widgets.js";
 
@@ -66,16 +66,11 @@ export function mountList(element, page, shape, chosen, values) {
 }
 
 // All rows at once; the page itself finds those that fit.
-class WholeRows {
+/** @extends {ListRows<WholeShape>} */
+class WholeRows extends ListRows {
   /** @param {ListView<WholeShape>} list */
   constructor(list) {
-    this.shape = list.shape;
-    this.bulk = list.bulk;
-    this.filters = list.filters;
-    this.mark = list.mark;
-    this.kind = list.kind;
-    /** The panel that these rows are in, once it is there. @type {Panel | undefined} */
-    this.panel = undefined;
+    super(list);
     this.list = el("ul.rows", { "aria-label": this.shape.title });
     arrows(this.list);
   }

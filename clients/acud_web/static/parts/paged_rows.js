@@ -8,8 +8,9 @@ const PAGE = 100;
 const MOST = 1000; // that the daemon gives at once
 const CHOICES_MS = 30_000; // what filters offer is asked for at most so often
 
-export class PagedRows {
-  /** @param {ListView<PagedShape>} list */
+/** The rows of a list, of whichever kind. @template Shape */
+export class ListRows {
+  /** @param {ListView<Shape>} list */
   constructor(list) {
     this.shape = list.shape;
     this.bulk = list.bulk;
@@ -18,6 +19,14 @@ export class PagedRows {
     this.kind = list.kind;
     /** The panel that these rows are in, once it is there. @type {Panel | undefined} */
     this.panel = undefined;
+  }
+}
+
+/** @extends {ListRows<PagedShape>} */
+export class PagedRows extends ListRows {
+  /** @param {ListView<PagedShape>} list */
+  constructor(list) {
+    super(list);
     /** @type {any[]} */
     this.rows = [];
     /** @type {Set<number>} */

@@ -1,5 +1,6 @@
 // The command palette (Ctrl+K): panels, displays, tasks, waits and actions, found by a few letters of their names.
 
+import { allowed } from "./api.js";
 import { busyDisplays } from "./displays.js";
 import { dialog } from "./dialog.js";
 import { el, fill } from "./dom.js";
@@ -91,13 +92,10 @@ export function openPalette(page, commands) {
 
 /** @param {Page} given */
 async function things({ api, go }) {
-  /** @param {any} fault */
-  /** @template Answer @param {Promise<Answer>} answer @returns {Promise<Partial<Answer>>} what may not be asked is empty */
-  const allowed = (answer) => answer.catch((fault) => (fault.status === 403 ? {} : Promise.reject(fault)));
-  const [displays, { tasks = [] }, { waits = [] }] = await Promise.all([
-    busyDisplays(api).catch((fault) => (fault.status === 403 ? [] : Promise.reject(fault))),
-    allowed(api.get("/api/tasks?limit=200")),
-    allowed(api.get("/api/waits?limit=1000")),
+  const [displays, { tasks }, { waits }] = await Promise.all([
+    allowed(busyDisplays(api), []),
+    allowed(api.get("/api/tasks?limit=200"), { tasks: [] }),
+    allowed(api.get("/api/waits?limit=1000"), { waits: [] }),
   ]);
   /** @param {string} kind @param {string} title @param {string} more @param {string} path */
   const entry = (kind, title, more, path) => ({ kind, title, more, run: () => go(path) });

@@ -55,6 +55,9 @@ export function facts(rows) {
   );
 }
 
+/** The tone of a verdict, by its answer. @type {Record<string, string>} */
+export const ANSWER_TONES = { yes: "good", no: "quiet", unknown: "warn" };
+
 /** @type {Record<string, string>} */
 const ITEM_TONES = { completed: "good", failed: "bad", active: "accent", skipped: "quiet" };
 

@@ -62,7 +62,7 @@ export class Takeover {
     }
   }
 
-  /** @param {Api.Taken} got */
+  /** @param {Api.TakeReply} got */
   hold(got) {
     this.lease = got.lease;
     this.until_utc_s = got.until_utc_s;
