@@ -89,9 +89,6 @@ def _environment(home: Path) -> dict[str, str]:
     return kept | {"ACU_HOME": str(home)}
 
 
-# ---- steps ---------------------------------------------------------------------------------------------------------
-
-
 @contextlib.contextmanager
 def _daemon(env: dict[str, str], keep: bool) -> Iterator[None]:
     _acud(env, "daemon", "stop", "--force")  # of a demo that was killed, or kept
@@ -176,9 +173,6 @@ def _what_next(keep: bool) -> None:
         print("  acud demo --keep              # leaves the daemon and the terminal running to look around")
     print("  acud daemon start && acud doctor")
     print("  acud wait --help\n")
-
-
-# ---- printing ------------------------------------------------------------------------------------------------------
 
 
 def _tell(name: str, words: str) -> None:

@@ -109,9 +109,6 @@ def _refresh(board: Board, client: Client) -> None:
         board.fault = str(fault)
 
 
-# ---- what is shown -------------------------------------------------------------------------------------------------
-
-
 def sparkline(values: list[float], width: int, most: float = 0.0) -> str:
     """Return the last `width` of `values` as bars, the highest being the highest of them or `most`."""
     shown = values[-width:]
@@ -247,8 +244,6 @@ class Board:
     def _draw_changes(self, one: DisplayInfo) -> Text:
         return _make_text(sparkline(list(self._fps.get(one.name, ())), 8, 1.0), "green" if one.fps else "dim")
 
-    # ---- readings --------------------------------------------------------------------------------------------------
-
     def take(self, view: TopSnapshot) -> None:
         now_s, before = time.monotonic(), self._view
         status = view.status
@@ -278,8 +273,6 @@ class Board:
         )
         for pane, items in zip(self._panes, every, strict=True):
             pane.take([one for one in items if wanted in pane.words(one).lower()])
-
-    # ---- keys ------------------------------------------------------------------------------------------------------
 
     def press(self, key: str, opened: Callable[[str], list[Text]]) -> bool:
         """Handle `key`; `opened` shows a wait in full. Return False when it ends the program."""
@@ -333,8 +326,6 @@ class Board:
             self._sort_and_filter()
         elif key == " ":
             self.paused = not self.paused
-
-    # ---- drawing ---------------------------------------------------------------------------------------------------
 
     def draw_all(self) -> list[RenderableType]:
         """Return all of one reading, for a pipe."""

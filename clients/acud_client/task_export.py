@@ -196,8 +196,6 @@ class _Export:
         self._note_left_out(thread.total, len(thread.messages), "messages")
         yield from self._add_json("messages.json", thread.messages)
 
-    # ---- waits and runs ----------------------------------------------------------------------------------------------
-
     def _add_waits(self, task_id: str) -> Generator[Question[Any] | bytes, Any, tuple[str, ...]]:
         reply: WaitListReply = yield Question(WaitList(ended=True, limit=_MOST, tasks=(task_id,)), WaitListReply)
         self._note_left_out(reply.total, len(reply.waits), "waits")
@@ -241,8 +239,6 @@ class _Export:
         # Looked at only: an agent that waits for its wake still gets it.
         found: AgentResultReply = yield Question(AgentResult(run.run_id, peek=True), AgentResultReply)
         return found.run
-
-    # ---- recordings --------------------------------------------------------------------------------------------------
 
     def _add_recordings(self, task_id: str) -> Generator[Question[Any] | bytes, Any, tuple[RecordingInfo, ...]]:
         reply: RecordListReply = yield Question(RecordList(task_id, _MOST), RecordListReply)

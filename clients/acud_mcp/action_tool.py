@@ -300,9 +300,6 @@ def _list_effects(reply: ActionReply, changed: SceneChanges) -> tuple[str, ...]:
     return effect_lines(reply.effects, only_moved_focus=True, is_scene_told=changed.is_known)
 
 
-# ---- from flat arguments to typed actions --------------------------------------------------------------------------
-
-
 def parse_action(given: ActArguments) -> Action:
     """Return the action of a call. Raises: InvalidRequest naming the argument that is missing or malformed."""
     made = MAKERS[given.action](given)

@@ -197,9 +197,6 @@ def _config(reply: AnalysisConfigReply) -> Response:
     return answer({"ok": True, "config": {**told, "hasApiKey": reply.has_key}})
 
 
-# ---- /health ---------------------------------------------------------------------------------------------------------
-
-
 async def health(request: Request) -> Response:
     """Return the state of rings and loop of the commentary; 503 with the reason when the daemon does not answer."""
     return answer(health_view(await request.state.gateway.ask(AnalysisStatus(), AnalysisStatusReply)))

@@ -117,8 +117,6 @@ def _answer(request: Request, name: str) -> Response:
     return Response(page.data, headers=headers, media_type=page.kind)
 
 
-# ---- coming in and going out -----------------------------------------------------------------------------------------
-
 _BODY_BYTES = 1024
 _TRIES, _AGAIN_S = 10, 6.0
 

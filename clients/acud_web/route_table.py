@@ -93,8 +93,6 @@ def _has_body(request: Request) -> bool:
     return "content-length" in request.headers or "transfer-encoding" in request.headers
 
 
-# ---- values of queries and bodies ------------------------------------------------------------------------------------
-
 _MOST = 2**53
 """Whole numbers that every JSON reader keeps exact."""
 

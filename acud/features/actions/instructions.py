@@ -225,9 +225,6 @@ def _shorten(words: str) -> str:
     return words if len(words) <= 200 else words[:199] + "…"
 
 
-# ---- sentences -----------------------------------------------------------------------------------------------------
-
-
 def _from_sentence(sentence: str) -> Instruction | None:
     for form, make in _FORMS:
         found = form.fullmatch(sentence)
@@ -393,9 +390,6 @@ def _split_at_joint(rest: str, joints: tuple[str, ...], *, first: bool = False) 
         if found is not None:
             return found["text"].strip(), found["at"].strip()
     return rest.strip(), None
-
-
-# ---- calls ---------------------------------------------------------------------------------------------------------
 
 
 def _from_call(name: str, given: tuple[Any, ...]) -> Instruction | None:

@@ -59,9 +59,6 @@ class WidgetTree:
             yield from self.descendants(child)
 
 
-# ---- at a point ------------------------------------------------------------------------------------------------------
-
-
 def find_at_point(tree: WidgetTree, point: Point, windows: Sequence[WindowInfo]) -> list[Node]:
     """Return the widgets at a display pixel, innermost first; only those of the topmost window there, if it has any."""
     there = [node for node in tree.nodes if node.box is not None and node.box.holds(point.x, point.y)]
@@ -130,9 +127,6 @@ def _find_whole(tree: WidgetTree, node: Node) -> Node:
     return whole
 
 
-# ---- dialogs ---------------------------------------------------------------------------------------------------------
-
-
 def find_open_dialogs(tree: WidgetTree, windows: Sequence[WindowInfo]) -> tuple[OpenDialog, ...]:
     """Return the open dialogs, topmost windows first, then those inside of windows.
 
@@ -195,9 +189,6 @@ def _names_control(tree: WidgetTree, node: Node) -> bool:
 
 def _limit_words(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(one[:MAX_WORDS] for one in dict.fromkeys(words))[:MAX_TOLD]
-
-
-# ---- scrollable widgets ----------------------------------------------------------------------------------------------
 
 
 def find_scrollable(tree: WidgetTree, screen: Rect) -> list[tuple[Node, Rect, Point]]:

@@ -23,9 +23,6 @@ MAX_FUTILE = 6
 MAX_MODEL_FAULTS = 2
 
 
-# ---- events --------------------------------------------------------------------------------------------------------
-
-
 class ModelAnswer(Struct, frozen=True):
     """The model answered, or (`code` set) did not. `cost_usd` None: unknown."""
 
@@ -67,9 +64,6 @@ class Stopped(Struct, frozen=True):
 
 
 Event = ModelAnswer | Did | Checked | Stopped
-
-
-# ---- effects -------------------------------------------------------------------------------------------------------
 
 
 class Think(Struct, frozen=True):
@@ -147,8 +141,6 @@ class Run:
             return self._take_answer(event)
         return self._take_outcome(event) if isinstance(event, Did) else self._take_check(event)
 
-    # ---- limits ----------------------------------------------------------------------------------------------------
-
     def _find_spent_limit(self, at: float) -> str:
         limits, spent = self.spec.limits, self.spent
         if at - self.began >= limits.max_time_s:
@@ -167,8 +159,6 @@ class Run:
     def _end(self, state: RunState, reason: str, evidence: str = "") -> End:
         self.ended = End(state, reason, evidence)
         return self.ended
-
-    # ---- thinking --------------------------------------------------------------------------------------------------
 
     def _think(self) -> Think:
         kept = prompt.KEPT_STEPS
@@ -215,8 +205,6 @@ class Run:
             return Check(decision.shows)
         self._close("escalated", "", at)
         return self._end(RunState.ESCALATED, decision.reason)
-
-    # ---- outcomes --------------------------------------------------------------------------------------------------
 
     def _take_outcome(self, event: Did) -> Effect:
         self._close(event.outcome, event.reason, event.at)

@@ -34,8 +34,6 @@ class AnalysisSchedule:
         self._pushed = ""
         self._push_s: float | None = None
 
-    # ---- events ----------------------------------------------------------------------------------------------------
-
     def note_news(self, now_s: float) -> None:
         """Count an input from outside."""
         self.version += 1
@@ -88,8 +86,6 @@ class AnalysisSchedule:
         """Skip the analysis of an empty window: its inputs count as analysed."""
         self._calling = False
         self._analysed = version
-
-    # ---- values ----------------------------------------------------------------------------------------------------
 
     @property
     def interval_s(self) -> float:

@@ -132,8 +132,6 @@ class FleetJudge:
         refused = f"; {self._job_client.refused}" if self._job_client.refused else ""
         return f"{late}; {_count(there)} of kind {self._jobs.kind!r}{refused}"
 
-    # ---- health ----------------------------------------------------------------------------------------------------
-
     async def check_health(self) -> JudgeHealth:
         """Return ready when a worker waits for jobs or has some in hand, else down and why. Costs nothing."""
         refused = self._calls.closed_reason()

@@ -117,8 +117,6 @@ class JobClient:
         state = await self._queue.state()
         return (state.num_waiting or 0) + (state.num_ack_pending or 0)
 
-    # ---- one job -----------------------------------------------------------------------------------------------------
-
     async def ask(self, job: VisionJob) -> OpenJob:
         """Put `job` into the queue; its id, host and subject of answers are filled in here.
 
@@ -178,8 +176,6 @@ class JobClient:
         would include the jobs of other hosts: a worker that takes it finds no open question, and drops it.
         """
         self._open.pop(job.job_id, None)
-
-    # ---- what comes back -----------------------------------------------------------------------------------------
 
     async def _on_message(self, message: Msg) -> None:
         """Handle a worker's message, and answer what is still open: nothing of a job without callers."""

@@ -126,9 +126,6 @@ class SignedKeys(Struct, frozen=True):
     signature: str
 
 
-# ---- one signature -------------------------------------------------------------------------------------------------
-
-
 class Signer:
     """Signs with an nkey seed."""
 
@@ -190,9 +187,6 @@ def _verify_key(key: str) -> nacl.signing.VerifyKey:
     if len(raw) != 35 or raw[0] != nkeys.PREFIX_BYTE_USER or key != key.upper():
         raise ValueError("no public key of a user")
     return nacl.signing.VerifyKey(raw[1:33])
-
-
-# ---- the list of keys ----------------------------------------------------------------------------------------------
 
 
 def sign_keys(signer: Signer, prefix: str, grants: bytes) -> bytes:

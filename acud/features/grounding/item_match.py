@@ -340,9 +340,6 @@ def _is_whole(one: Explained, part: Explained) -> bool:
     return one.item.is_active and one.cost + _CLEAR <= part.cost
 
 
-# ---- geometry ------------------------------------------------------------------------------------------------------
-
-
 def direction_gap(relation: str, item: Item, anchor: Item) -> int | None:
     """Return how far `item` is from `anchor` in that direction; None when it isn't there."""
     box, at = item.box, anchor.box

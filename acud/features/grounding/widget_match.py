@@ -94,8 +94,6 @@ class _Matcher:
         is_sure = _is_plain(usable[0]) and not _is_elsewhere(usable[0].item, description, told, around)
         return Match("sure" if is_sure else "unsure", candidates, self._describe_disabled(usable[0]))
 
-    # ---- what can be used -------------------------------------------------------------------------------------------
-
     def _why_not(self, item: Item, told: Parts) -> str:
         """Return why the item can't be meant now, unless the description itself names that state."""
         node = self._nodes[item.ref]

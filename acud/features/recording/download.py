@@ -123,9 +123,6 @@ def _packets(film: VideoCut, *, is_first: bool) -> Iterator[Any]:
     yield from shown
 
 
-# ---- segments of another size --------------------------------------------------------------------------------------
-
-
 def _make_alike(files: ExitStack, films: list[VideoCut]) -> list[VideoCut]:
     """Return films that one track can hold: films that differ from the one shown longest are encoded anew."""
     base = max(films, key=lambda film: film.ticks)
@@ -190,9 +187,6 @@ def _planes(picture: Any, width: int, height: int) -> list[Any]:
     flat, size = picture.reshape(-1), width * height
     parts = [(0, height, width), *((size + at * size // 4, height // 2, width // 2) for at in range(2))]
     return [flat[start : start + rows * columns].reshape(rows, columns) for start, rows, columns in parts]
-
-
-# ---- metadata ------------------------------------------------------------------------------------------------------
 
 
 def _bare_ticks(film: VideoCut) -> int:

@@ -85,9 +85,6 @@ def _find_alike(was: NamedElement, now: Sequence[NamedElement]) -> list[NamedEle
     return [one for *_, one in sorted(near, key=lambda found: found[:3])][:_MOST_TOLD]
 
 
-# ---- where it can be clicked ---------------------------------------------------------------------------------------
-
-
 def visible_part(one: NamedElement, width: int, height: int, windows: Sequence[WindowInfo]) -> Rect:
     """Return the largest visible box of `one` on a display of `width` x `height` pixels; click its middle.
 

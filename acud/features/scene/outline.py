@@ -189,8 +189,6 @@ class WindowLines:
         left = [one for one in self._texts if one.id not in self._beside.used]
         return sorted(left, key=lambda one: (one.bbox.y + one.bbox.h // 2, one.bbox.x))
 
-    # ---- widgets -------------------------------------------------------------------------------------------------
-
     def _add_widget(
         self, widget: AxElement, depth: int, out: list[OutlineLine], pages: list[OutlineLine] | None = None
     ) -> None:
@@ -271,8 +269,6 @@ class WindowLines:
         elif widget.role == "heading" and inner and inner[0].kind == "text":
             inner[0] = _make_line(widget, f"{name_role(widget)} {inner[0].words}", "text", depth, with_id=False)
         out += inner
-
-    # ---- rows ------------------------------------------------------------------------------------------------------
 
     def _add_row(self, widget: AxElement, depth: int, out: list[OutlineLine]) -> None:
         """Add the texts of a row as one line, and below it its controls."""

@@ -144,9 +144,6 @@ def _drop_texts_from_beneath(
     return [one for one in new_window.lines if not (one.key.startswith("t") and old_words.get(one.key) == one.words)]
 
 
-# ---- lines ---------------------------------------------------------------------------------------------------------
-
-
 def _format_box(box: Rect) -> str:
     return f"[{box.x},{box.y},{box.w},{box.h}]"
 
@@ -226,9 +223,6 @@ def _format_provider(one: ProviderState) -> str:
     return f"{one.state}" + (f": {quote(one.reason)}" if one.reason else "")
 
 
-# ---- the budget ----------------------------------------------------------------------------------------------------
-
-
 def _measure(lines: Iterable[str]) -> int:
     return sum(len(line) + 1 for line in lines)
 
@@ -269,9 +263,6 @@ def _count_left_out(scene: Scene, windows: Sequence[WindowOutline], lost: Sequen
             texts = kinds.count("text")
             found.append(LeftOut(display.name, len(kinds) - texts, texts, tokens))
     return tuple(found)
-
-
-# ---- differences ---------------------------------------------------------------------------------------------------
 
 
 def _list_frame_changes(before: Scene, now: Scene) -> list[str]:

@@ -153,9 +153,6 @@ def _left_out(counts: dict[str, int]) -> str:
     return "left out: " + ", ".join(f"{count} {kind}" for kind, count in counts.items()) if counts else ""
 
 
-# ---- lines ---------------------------------------------------------------------------------------------------------
-
-
 def _make_lines(tree: TaskTree, detail: Detail) -> Iterator[_Line]:
     yield from _place_lines(tree)
     active = current_item(tree.items) if detail is Detail.FOCUSED else None

@@ -33,8 +33,6 @@ class TaskPage(Struct, frozen=True):
 class TaskTable(Table):
     """The tables `tasks`, `plan_items` and `task_messages`."""
 
-    # ---- tasks -----------------------------------------------------------------------------------------------------
-
     def insert(self, task: Task) -> None:
         """Keep a new task. Raises: Conflict when its id is there already."""
         self._database.write(_SQL["tasks_insert"], _TASK.bind(task))
@@ -77,8 +75,6 @@ class TaskTable(Table):
         if self._database.write(_SQL["tasks_delete"], {"task_id": task_id}) == 0:
             raise _not_found(task_id)
 
-    # ---- plans -----------------------------------------------------------------------------------------------------
-
     def append_items(self, task_id: str, titles: tuple[str, ...]) -> tuple[PlanItem, ...]:
         """Add pending items at the end of the plan and return them. Raises: NotFound."""
         taken = self._database.write_returning(_SQL["tasks_take_items"], {"task_id": task_id, "count": len(titles)})
@@ -111,8 +107,6 @@ class TaskTable(Table):
             known = f"its items are 1 to {len(items)}" if items else "it has no plan; task_plan_append adds one"
             raise NotFound(f"task {task_id} has no item {number}", hint=known)
         return found
-
-    # ---- threads ---------------------------------------------------------------------------------------------------
 
     def add_message(self, task_id: str, message: Message) -> None:
         """Add to the thread. Raises: Conflict when the task is not in the store."""

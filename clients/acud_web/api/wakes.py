@@ -59,7 +59,6 @@ async def _sees(asked: ApiRequest[Query, Body], owners: Owners, wake: WakeInfo) 
 
 
 # ---- /api/push: an access token sees its own subscriptions alone
-# --------------------------------------------------------------
 
 
 class PushState(Struct, frozen=True):

@@ -62,8 +62,6 @@ class LiveDisplay:
         self._soon = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
-    # ---- viewers -----------------------------------------------------------------------------------------------------
-
     def join(self, viewer: object, wake: Callable[[], None], fps: float) -> None:
         """Add `viewer` to the viewers of this display, or change its frame rate. `wake` is called when there is a new
         picture.
@@ -95,8 +93,6 @@ class LiveDisplay:
     def _wake(self) -> None:
         for wake, _ in list(self._viewers.values()):
             wake()
-
-    # ---- the lease ---------------------------------------------------------------------------------------------------
 
     async def _keep(self) -> None:
         while self.bye is None:
@@ -145,8 +141,6 @@ class LiveDisplay:
         except AcudError as fault:
             self._lose(Lost(fault.code, fault.message))
         return self.ring is not None
-
-    # ---- what is heard -----------------------------------------------------------------------------------------------
 
     def handle_event(self, event: Event) -> None:
         if event.topic == "live.lost":

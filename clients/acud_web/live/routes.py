@@ -232,8 +232,6 @@ def _hub(connection: HTTPConnection) -> DisplayHub:
     return hub
 
 
-# ---- one small picture -----------------------------------------------------------------------------------------------
-
 _THUMBNAIL_PX = 320
 _FIRST_S = 3.0
 """A capture that stands still is reported within so long."""

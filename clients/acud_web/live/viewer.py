@@ -78,8 +78,6 @@ class Viewer:
                 async with asyncio.timeout(self._rest_s(time.monotonic())):
                     await self._news.wait()
 
-    # ---- loss --------------------------------------------------------------------------------------------------------
-
     def _take_loss_message(self) -> str:
         """Return the encoded message about a new loss of the display and clear the canvas; "" when the loss is old or
         there is none. Raises: Ended.
@@ -102,8 +100,6 @@ class Viewer:
         if self._hides and display.known is not None and display.known.fault:
             return Lost("redaction", display.known.fault)
         return self._lost if display.known is None else None
-
-    # ---- frames ------------------------------------------------------------------------------------------------------
 
     async def _step(self, now_s: float) -> bytes:
         known, ring = self._display.known, self._display.ring
@@ -148,8 +144,6 @@ class Viewer:
         except FrameGone:
             self._sent_s = max(self._sent_s, now_s - 1 / self._want.fps + _RETRY_S)
             return None
-
-    # ---- freshness ---------------------------------------------------------------------------------------------------
 
     def _make_alive(self, now_s: float) -> str:
         known = self._display.known

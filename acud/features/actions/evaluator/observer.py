@@ -184,8 +184,6 @@ class _Reader:
             fault.raise_if_gone()
             return f"{float(await self._connection.get(*_ref(node), (VALUE, 'CurrentValue'))):g}"
 
-    # ---- lists -----------------------------------------------------------------------------------------------------
-
     async def read_choice(self, node: Node) -> WidgetNow:
         """Return a list or combo box with its chosen items."""
         shown = [one for one in self._tree.descendants(node) if one.has(State.SELECTED)]
@@ -216,8 +214,6 @@ class _Reader:
     async def _children(self, ref: Ref) -> tuple[Ref, ...]:
         self._asked += 1
         return await self._client.children(ref)
-
-    # ---- what scrolls ----------------------------------------------------------------------------------------------
 
     async def find_scrollables(self, hint: str, screen: Rect) -> tuple[Scrollable, ...]:
         """Return the scrollable widgets: first those with something named `hint` out of sight, then the largest."""

@@ -105,8 +105,6 @@ class ActionSequence:
             raise name_failed(fault, self._actions, self.progress.done) from fault
         return self.progress
 
-    # ---- one action ------------------------------------------------------------------------------------------------
-
     async def _do(self, action: Action) -> None:
         match action:
             case WindowList():
@@ -170,8 +168,6 @@ class ActionSequence:
         self.progress.text = acted.text or self.progress.text
         self.progress.png = acted.png or self.progress.png
         self.progress.pressed += pressed_points(action, acted.cursor)
-
-    # ---- windows ---------------------------------------------------------------------------------------------------
 
     async def _know_windows(self) -> None:
         await Callback[None](partial(self._core.window_list_ready.when_known, self._watched))

@@ -151,8 +151,6 @@ class FollowedWait:
         left_s = max(self._until_s - self._core.clock.monotonic_s(), 0.0)
         return await Callback[bool](partial(self._watch, left_s, FETCH_S + answer_s))
 
-    # ---- dialogs that come meanwhile ---------------------------------------------------------------------------------
-
     def _dialogs(self) -> list[int]:
         watched = self._display
         return [] if watched is None else [one.window_id for one in watched.windows if one.kind == "dialog"]

@@ -141,8 +141,6 @@ class EffectWatch:
             return no("the caret stands where it stood")
         return None
 
-    # ---- pixels ----------------------------------------------------------------------------------------------------
-
     async def _watch_pixels(self) -> Verdict:
         run, is_on_tiles = self._run, False
         while (left_s := self._until_s - run.now_s()) > 0:
@@ -225,9 +223,6 @@ def _is_small(active: ActiveWait) -> bool:
         return False
     box = view_state.view.grid.box(view_state.changes[0].touched, view_state.view.box)
     return box is not None and box.area <= _SMALL_PX
-
-
-# ---- what happened besides -------------------------------------------------------------------------------------------
 
 
 async def add_effects(run: InstructionRun, ending: InstructionEnding) -> InstructionEnding:

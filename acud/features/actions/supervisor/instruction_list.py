@@ -67,8 +67,6 @@ class InstructionList:
         one = replace(self._request, instruction=self._words[number], expect=self._request.expect if is_last else None)
         return RunningInstruction(self._steps, one, self._call, InstructionContext(self._wait, self._origin, is_last))
 
-    # ---- one after the other -----------------------------------------------------------------------------------------
-
     def begin(self) -> None:
         """Begin; the call is answered with what came of it."""
         StepTask(self._carry_out(), self._call.later, self._answer).begin()
@@ -95,8 +93,6 @@ class InstructionList:
         elif self._wait is not None:
             await self._wait.follow(_SETTLE_TIMEOUT_S + _PICTURE_S)
         return await self._add_picture(reply) if self._request.picture else reply
-
-    # ---- what came of them -------------------------------------------------------------------------------------------
 
     def _answer(self, outcome: DoReply | AcudError) -> None:
         if isinstance(outcome, AcudError):

@@ -118,8 +118,6 @@ class InstructionRun:
     def now_s(self) -> float:
         return self.core.clock.monotonic_s()
 
-    # ---- begin -----------------------------------------------------------------------------------------------------
-
     async def hold_window(self) -> None:
         """Hold on to the window that the target names, whatever its title becomes. Raises: what keeps input from it."""
         when_known = partial(self.core.window_list_ready.when_known, self.watched)
@@ -190,8 +188,6 @@ class InstructionRun:
         """Return the windows that were not there before, topmost first."""
         was = {one.window_id for one in self.windows}
         return [one for one in self.watched.windows if one.window_id not in was]
-
-    # ---- find ------------------------------------------------------------------------------------------------------
 
     async def find(
         self, description: str, *, verb: str = "", to: bool = False, may_be_disabled: bool = False
@@ -266,8 +262,6 @@ class InstructionRun:
             Target(self.watched.name), picture_views.parse(self.request.view), self.watched, source.width, source.height
         )
         return lambda x, y: spot(Point(int(x), int(y)))
-
-    # ---- act -------------------------------------------------------------------------------------------------------
 
     async def act(self, *actions: Action) -> None:
         """Do `actions`, whose points are display pixels; the frame before the first one is the baseline."""

@@ -50,9 +50,6 @@ async def choose(run: InstructionRun, instruction: SelectIn) -> InstructionEndin
     return await _PopupChoice(run, instruction, found).choose()
 
 
-# ---- a list that shows its options -----------------------------------------------------------------------------------
-
-
 async def _choose_in_list(
     run: InstructionRun, instruction: SelectIn, control: Candidate, box: Rect
 ) -> InstructionEnding:
@@ -96,9 +93,6 @@ async def _end_read(
     return await add_effects(run, InstructionEnding("verified", words, did, yes(detail), reading))
 
 
-# ---- a list that opens -----------------------------------------------------------------------------------------------
-
-
 class _PopupChoice:
     """Opens `control`, chooses in what appears, and reads what it shows then."""
 
@@ -131,8 +125,6 @@ class _PopupChoice:
         if found.status != "found":
             return await self._close(found, is_late=is_late)
         return await self._pick(found.candidates[0])
-
-    # ---- open ------------------------------------------------------------------------------------------------------
 
     async def _open(self) -> Found | None:
         """Return what is found in the list that opens; None where nothing opens.
@@ -171,8 +163,6 @@ class _PopupChoice:
         words = f"the list was opened and closed again: {why(found, self._instruction.option)}{late}"
         await self._run.act(Key("Escape"))
         return InstructionEnding("unknown" if is_late else found.status, words)
-
-    # ---- choose ----------------------------------------------------------------------------------------------------
 
     async def _pick(self, option: Candidate) -> InstructionEnding:
         run, point = self._run, option.point

@@ -136,8 +136,6 @@ class _TerminalCall(ABC):
     def _left_s(self) -> float:
         return max(self._until_s - self._now_s(), 0.0)
 
-    # ---- what is waited for ----------------------------------------------------------------------------------------
-
     def _place_wait(self, wait: WaitCreate, task_id: str) -> WaitCreate:
         """Return `wait` on what the session writes from now on, where it names no place itself."""
         is_here = wait.target.strip().lower() == "screen" and not wait.display
@@ -219,8 +217,6 @@ class _TerminalCall(ABC):
             return not has_foreground_job(state.pid)
         return moment == "settled" and quiet_s >= _REST_S
 
-    # ---- the answer ------------------------------------------------------------------------------------------------
-
     async def _read(self) -> TerminalReply:
         state = await self._terminals.find_state(self._name)
         text = await self._terminals.read_since(state, self._since)
@@ -252,9 +248,6 @@ def _last_lines(text: str, most: int) -> tuple[str, int]:
     if len(shown) > _MOST_CHARACTERS:
         shown = shown[-_MOST_CHARACTERS:].partition("\n")[2]
     return shown, max(len(kept) - (shown.count("\n") + 1), 0) if most else 0
-
-
-# ---- open ------------------------------------------------------------------------------------------------------------
 
 
 class _Opening(_TerminalCall):
@@ -300,9 +293,6 @@ class _Opening(_TerminalCall):
             shown=shlex.join(command),
             touch=self._call.touch,
         )
-
-
-# ---- type ------------------------------------------------------------------------------------------------------------
 
 
 class _Typing(_TerminalCall):
@@ -368,9 +358,6 @@ def _cells(text: str) -> int | None:
     return len(text) + wide - sum(unicodedata.combining(one) > 0 for one in text)
 
 
-# ---- read ------------------------------------------------------------------------------------------------------------
-
-
 class _TerminalReading(_TerminalCall):
     """The screen of a session, its last lines, or what it wrote since."""
 
@@ -388,9 +375,6 @@ class _TerminalReading(_TerminalCall):
         state = await self._terminals.find_state(self._name)
         _, text = await self._terminals.read_screen(self._name, request.lines)
         return self._describe(state, text, most=request.lines or state.rows)
-
-
-# ---- handlers --------------------------------------------------------------------------------------------------------
 
 
 @handles(TerminalOpen)

@@ -96,8 +96,6 @@ class TextEntry:
             return (Key("Home"),)  # a mask is filled from its beginning
         return (Key("ctrl+End" if field.is_multi_line else "End"),)
 
-    # ---- read back -------------------------------------------------------------------------------------------------
-
     async def _read_back(self, before: WidgetNow) -> InstructionEnding:
         """Compare the field's text with what was typed, until it is that, or stays something else."""
         run, by_focus = self._run, self._found is None
@@ -152,8 +150,6 @@ class TextEntry:
         return await add_effects(
             self._run, InstructionEnding(status, f"{self._did}: {done}", self._did, verdict, reading)
         )
-
-    # ---- fields without a text -------------------------------------------------------------------------------------
 
     async def _read_pixels(self, reason: str) -> InstructionEnding:
         """Read the pixels of a field whose program reports no text; a password field shows none."""
@@ -210,8 +206,6 @@ class TextEntry:
         if self._goes_on:
             return await self._press_return("", reading)
         return await self._end(unknown("engine", reason), reading)
-
-    # ---- Return ----------------------------------------------------------------------------------------------------
 
     async def _press_return(self, read: str, reading: FieldReading | None) -> InstructionEnding:
         """Press Return where it is asked for, and see whether it has an effect, or what was expected comes."""

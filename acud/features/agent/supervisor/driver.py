@@ -126,8 +126,6 @@ class Driver:
                 verdict, (calls, cost) = active.machine.verdict, _get_cost(active)
                 return Checked(self._now(), verdict.answer.value, verdict.detail, calls, cost)
 
-    # ---- thinking --------------------------------------------------------------------------------------------------
-
     async def _think(self, messages: tuple[ChatMessage, ...]) -> machine.Event:
         try:
             wanted = parse_target(self._run.spec.target, self._watched.name)
@@ -171,8 +169,6 @@ class Driver:
         )
         resume(outcome)
 
-    # ---- acting ----------------------------------------------------------------------------------------------------
-
     async def _act(self, effect: RunInstruction) -> Did:
         spec = self._run.spec
         request = GuiDo(
@@ -196,8 +192,6 @@ class Driver:
     def _begin_instruction(self, request: GuiDo, resume: Resume[DoReply]) -> Callable[[], None]:
         caller = RunCaller(self._with.faults, resume)
         return partial(caller.drop, self._with.instructions.begin(request, caller))
-
-    # ---- watching --------------------------------------------------------------------------------------------------
 
     def _watch(self, until: Until, timeout_s: float) -> Callback[ActiveWait]:
         spec = self._run.spec

@@ -54,8 +54,6 @@ class Agents:
             reason = f"the daemon was restarted during step {step}; look at the screen before going on"
             self._close(replace(run, state=RunState.ESCALATED, reason=reason))
 
-    # ---- requests --------------------------------------------------------------------------------------------------
-
     def start(self, spec: RunSpec, watched: WatchedDisplay) -> RunInfo:
         """Store a new run in the savepoint of its call, and begin it after the commit. Raises: Conflict."""
         # The store, unlike the drivers, has runs begun by another request of this turn.
@@ -115,8 +113,6 @@ class Agents:
             return run
         found = partial(self.find, run.run_id)
         return await Callback[RunInfo](lambda resume: self._polls.park(run.run_id, resume, block_s, found))
-
-    # ---- progress --------------------------------------------------------------------------------------------------
 
     def _on_step(self, driver: Driver) -> None:
         run = driver.info

@@ -114,8 +114,6 @@ class Commentary:
         if now.heard > answered.heard or now.seen > answered.seen:
             self._news()
 
-    # ---- inputs ----------------------------------------------------------------------------------------------------
-
     def attend(self) -> None:
         """Note that a client listens."""
         before = self.sensing
@@ -147,8 +145,6 @@ class Commentary:
     def configure(self, config: AnalysisConfig) -> None:
         self._rules.configure(config, self._clock.monotonic_s())
         self._arm()
-
-    # ---- the loop --------------------------------------------------------------------------------------------------
 
     def _news(self) -> None:
         self._rules.note_news(self._clock.monotonic_s())
@@ -240,8 +236,6 @@ class Commentary:
             model=result.model,
             feed_id=feed_id,
         )
-
-    # ---- answers ---------------------------------------------------------------------------------------------------
 
     def window(self) -> ContextWindow:
         """Return the input of an analysis made now."""

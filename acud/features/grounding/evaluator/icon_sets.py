@@ -64,9 +64,6 @@ def drawings(px: int = DRAWN_PX) -> Iterator[IconDrawing]:
     yield from _draw_characters(px)
 
 
-# ---- installed with acud -------------------------------------------------------------------------------------------
-
-
 def _draw_font_icons(px: int) -> Iterator[IconDrawing]:
     folder = _package("qtawesome") / "fonts"
     for origin, stems in _FONT_SETS.items():
@@ -106,9 +103,6 @@ def _svg_ink(svg: str, px: int, *, plain: bool) -> Ink:
 
     picture = resvg_py.svg_to_bytes(svg_string=svg, width=px, height=px, skip_system_fonts=True)
     return _picture_ink(BytesIO(picture), plain=plain)
-
-
-# ---- of this machine -----------------------------------------------------------------------------------------------
 
 
 def _draw_theme_icons(px: int) -> Iterator[IconDrawing]:
@@ -158,9 +152,6 @@ def data_folders() -> Sequence[Path]:
     """Return where this machine's themes and fonts are."""
     places = os.environ.get("XDG_DATA_DIRS") or "/usr/local/share:/usr/share"
     return [Path(place) for place in places.split(":") if Path(place).is_dir()]
-
-
-# ---- ink -----------------------------------------------------------------------------------------------------------
 
 
 def _glyph_ink(font: ImageFont.FreeTypeFont, glyph: str, px: int) -> Ink:

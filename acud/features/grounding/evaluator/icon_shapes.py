@@ -153,9 +153,6 @@ def _find_extent(ink: Ink) -> tuple[slice, slice] | None:
     return slice(int(rows[0]), int(rows[-1]) + 1), slice(int(columns[0]), int(columns[-1]) + 1)
 
 
-# ---- outlines ------------------------------------------------------------------------------------------------------
-
-
 def outline_of(ink: Ink) -> Outline | None:
     """Return the directions of the edges of `ink`, its length 1; None when nothing the size of an icon is drawn."""
     where = _find_extent(ink)
@@ -199,8 +196,6 @@ def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     units: NDArray[np.float32] = (rows / np.maximum(lengths, 1e-6)).astype(np.float32)
     return units
 
-
-# ---- templates -----------------------------------------------------------------------------------------------------
 
 _drawing = threading.Lock()
 

@@ -309,9 +309,6 @@ def _match_inside(name: str, part: TextSegment) -> list[Hit]:
     return found
 
 
-# ---- windows -------------------------------------------------------------------------------------------------------
-
-
 def _in_window(hit: Hit, wanted: ShownWords, ask: FindAsk, search_view: SearchView) -> bool:
     if not wanted.window:
         return True
@@ -333,9 +330,6 @@ def _window_of(hit: Hit, ask: FindAsk, search_view: SearchView) -> WindowInfo | 
 
 def _middle(box: Rect, at: Rect) -> Point:
     return Point(at.x + box.x + box.w // 2, at.y + box.y + box.h // 2)
-
-
-# ---- what is meant by the words -------------------------------------------------------------------------------------
 
 
 def place_hits(

@@ -76,8 +76,6 @@ class WebPush:
         self._screen_text = redaction.redact if settings.screen_text else None
         self._rates: dict[str, Rate] = {}
 
-    # ---- subscriptions ---------------------------------------------------------------------------------------------
-
     def subscribe(self, pass_id: str, target: PushTarget) -> PushInfo:
         """Add a browser. Raises: InvalidRequest; NotFound for an invalid access token; Conflict with too many;
         NotEnabled while it is off.
@@ -135,8 +133,6 @@ class WebPush:
 
     def _forget(self, push_id: str) -> None:
         self._journal.keep(lambda: self._subscriptions.delete(push_id))
-
-    # ---- sending ---------------------------------------------------------------------------------------------------
 
     def on_event(self, event: Event) -> None:
         """Notify the browsers that may see `event`, if the settings ask for its kind and the rate allows it."""

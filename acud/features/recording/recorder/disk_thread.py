@@ -70,8 +70,6 @@ class Disk:
         self._thread = threading.Thread(target=self._run, name="disk", daemon=True)
         self._thread.start()
 
-    # ---- for the recorder --------------------------------------------------------------------------------------------
-
     def next_number(self) -> int:
         """Return the first number without files; a killed predecessor left some."""
         names = (path.stem for path in self._folder.glob(f"{self._recording_id}-*"))
@@ -104,8 +102,6 @@ class Disk:
         self._queue.put(None)
         self._thread.join(within_s)
         return not self._thread.is_alive()
-
-    # ---- the thread --------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
         while True:

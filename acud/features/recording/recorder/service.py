@@ -126,8 +126,6 @@ class Recorder:
         beat_s = self._heartbeat_s + self._rests_s
         return FrameRedactor(options.redaction, options.ocr, options.accessibility, self._beat, beat_s)
 
-    # ---- life --------------------------------------------------------------------------------------------------------
-
     def run(self) -> None:
         """Record until stopped."""
         self._child.send(RecorderHello(os.getpid()))
@@ -169,8 +167,6 @@ class Recorder:
             reason = (found.fault or segment.reason) if found.closed else ""
             figures = {"frames": found.frames, "seconds": found.seconds, "size_bytes": found.size_bytes}
             self._child.send(Filmed(replace(segment, reason=reason, **figures)))
-
-    # ---- orders and notices ------------------------------------------------------------------------------------------
 
     def _handle_orders(self) -> None:
         put_off, self._put_off = self._put_off, []
@@ -220,8 +216,6 @@ class Recorder:
             self._ended[number] = replace(film.segment, reason=reason)
             self._disk.put(number, film.end(time.monotonic_ns()), last=True)
 
-    # ---- the turn's end ----------------------------------------------------------------------------------------------
-
     def _settle(self) -> None:
         if self._put_off:
             self._handle_orders()
@@ -243,8 +237,6 @@ class Recorder:
         if self._film is not None:
             dues.append(max(self._film.rest_due_s(), time.monotonic() + _AGAIN_S if self._disk.stalled else 0.0))
         self._loop.wake_at(min((due for due in dues if due is not None), default=None))
-
-    # ---- frames ------------------------------------------------------------------------------------------------------
 
     def _is_behind(self) -> bool:
         if self._reader is None:

@@ -141,8 +141,6 @@ class Simulation:
         self._reported = NOT_JUDGED
         self._frames = self._touching = 0
 
-    # ---- time --------------------------------------------------------------------------------------------------------
-
     async def play(self, run: int, from_s: float, to_s: float) -> ReplayRun:
         cues = [cue for cue in _cues(self._recording) if cue.at_s <= to_s]
         before = [cue for cue in cues if cue.at_s <= from_s]
@@ -187,8 +185,6 @@ class Simulation:
             self._tick = None
             yield happened.Tick(self._at)
 
-    # ---- the recording -----------------------------------------------------------------------------------------------
-
     def _project(self, cue: Cue) -> None:
         if cue.shown is not None:
             self._source.show(cue.stretch, cue.shown)
@@ -223,8 +219,6 @@ class Simulation:
         """Return that each condition on a widget is unknown, and why."""
         asked = {index: _NO_WIDGETS for index, leaf in enumerate(leaves(self._spec.until)) if isinstance(leaf, Widget)}
         return happened.WidgetsRead(self._at, asked, math.inf)
-
-    # ---- the machine -------------------------------------------------------------------------------------------------
 
     async def _after(self, events: Iterator[happened.WaitEvent] | tuple[()]) -> None:
         for event in events:
@@ -273,8 +267,6 @@ class Simulation:
         status = rules.check_budgets(account, BudgetAccount()) if self._spends else BudgetStatus()
         if status != self._wait.budget_status:
             self._step(happened.BudgetChecked(self._at, status))
-
-    # ---- jobs --------------------------------------------------------------------------------------------------------
 
     async def _dispatch(self, due: out.JobRequest) -> None:
         job = self._job(due)
@@ -343,8 +335,6 @@ class Simulation:
         )
         self._landing = None
         self._fund()
-
-    # ---- what is reported--------------------------------------------------------------------------------------------
 
     def _on_evaluated(self, effect: out.EvaluationRecord) -> None:
         answered, forced = self._landing or (None, False)

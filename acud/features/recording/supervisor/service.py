@@ -74,8 +74,6 @@ class RecordingService:
         core.sources.watchers.add(self, Order.FEATURES)
         core.watched_displays.watchers.add(self, Order.FEATURES)
 
-    # ---- start of the supervisor -------------------------------------------------------------------------------------
-
     def resume(self) -> None:
         """Continue a former supervisor's recordings, or close them with what is on disk."""
         swept = self.folders.sweep(self.table.ids())
@@ -91,8 +89,6 @@ class RecordingService:
                 self._close(recording, RecordingState.DONE, "the daemon ended over it")
             else:
                 self._launch(ActiveRecording(recording, watched, self))
-
-    # ---- found -------------------------------------------------------------------------------------------------------
 
     def find(self, recording_id: str) -> RecordingInfo:
         """Return a recording as it is now. Raises: NotFound; InvalidRequest when several ids match."""
@@ -202,8 +198,6 @@ class RecordingService:
         self._core.keeper.start(active.child, options)
         self._follow_target(active)
 
-    # ---- ended -------------------------------------------------------------------------------------------------------
-
     async def stop(self, recording_id: str, reason: str) -> RecordingInfo:
         """End a recording with the display's current frame; return it when its files are closed.
 
@@ -310,8 +304,6 @@ class RecordingService:
         self.table.delete(recording.recording_id)
         self._core.journal.event("recording.deleted", recording.recording_id, task_id=recording.task_id)
 
-    # ---- the display -------------------------------------------------------------------------------------------------
-
     def _source(self, active: ActiveRecording) -> Source | None:
         source = self._core.sources.by_name.get(active.source)
         return source if active.watched.state is not DisplayState.ENDED else None
@@ -394,8 +386,6 @@ class RecordingService:
 
     def _now_ns(self) -> int:
         return int(self._core.clock.monotonic_s() * 1e9)
-
-    # ---- the recorder ------------------------------------------------------------------------------------------------
 
     def handle_message(self, child: Child, message: Message) -> None:
         active = self.active.get(child.name)

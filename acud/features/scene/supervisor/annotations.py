@@ -92,8 +92,6 @@ class SceneAnnotations:
         """Drop the annotations of a display that is not watched any more."""
         self._displays.pop(watched.number, None)
 
-    # ---- recording -------------------------------------------------------------------------------------------------
-
     def record(
         self, number: int, source: Source, frame: int, scene: str | None, remarks: Sequence[Remark] | None
     ) -> None:
@@ -117,8 +115,6 @@ class SceneAnnotations:
         if number not in self._displays:
             self._displays[number] = _AnnotatedDisplay(ElementIds("v", number, self._numbers.first(f"v{number}")))
         return self._displays[number]
-
-    # ---- asking ----------------------------------------------------------------------------------------------------
 
     def choose_backend(self, asked: str) -> str:
         """Return the name of the model to ask; "auto" is the first that `vision` names, else ollama.

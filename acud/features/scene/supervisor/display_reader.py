@@ -267,8 +267,6 @@ class DisplayElements:
         """The password fields known when the text was read."""
         self.ocr_at_s = self.ax_at_s = float("-inf")
 
-    # ---- what was read ---------------------------------------------------------------------------------------------
-
     def take(self, result: JobResult, parts: SceneParts, size: tuple[int, int], now_s: float) -> None:
         """Take an evaluator's reading of a frame of `size`."""
         self.epoch, self.frame, self.frame_mono_s = result.epoch, result.frame, result.frame_mono_ns / 1e9
@@ -336,8 +334,6 @@ class DisplayElements:
         if self.ocr.state == "stale" and now_s - self.ocr_at_s > ttl_s:
             self.texts, self._rules["t"] = (), ()
             self.ocr = ProviderState(self.ocr.name, "unavailable", self.ocr.reason)
-
-    # ---- values ----------------------------------------------------------------------------------------------------
 
     @property
     def providers(self) -> DisplayProviders:

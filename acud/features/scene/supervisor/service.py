@@ -99,8 +99,6 @@ class Scenes:
         watched_displays.removed.add(self._numbers.forget, Order.FEATURES)
         watched_displays.removed.add(self._drop, Order.FEATURES)
 
-    # ---- requests --------------------------------------------------------------------------------------------------
-
     def look(self, displays: Sequence[WatchedDisplay], mode: SceneMode, within_s: float = 0.0) -> Callback[None]:
         """Await a look at each of `displays` in at least `mode`, or the end of `within_s` seconds (0: no limit).
 
@@ -137,8 +135,6 @@ class Scenes:
             found = self._readers[watched.number] = DisplayReader(self._ports, watched, seen)
         return found
 
-    # ---- frames ----------------------------------------------------------------------------------------------------
-
     def source_up(self, source: Source) -> None:
         """Do nothing: the next look reads the new ring."""
 
@@ -150,8 +146,6 @@ class Scenes:
         reader = next((one for one in self._readers.values() if one.watched.name == source.name), None)
         if reader is not None:
             reader.mark_lost(reason)
-
-    # ---- the scene -------------------------------------------------------------------------------------------------
 
     def renew(self, mode: SceneMode | None) -> Scene:
         """Return the present scene of every display, with a new id if it differs from the one before."""
@@ -330,8 +324,6 @@ class SceneSubscriptions:
         if pace is not None and pace.timer is not None:
             pace.timer.cancel()
 
-    # ---- looks -----------------------------------------------------------------------------------------------------
-
     def _schedule_look(self, watched: WatchedDisplay, *, changed: bool) -> None:
         """Look as soon as the pace allows: at once after a rest, else a tick's length after the look before."""
         pace = self._paces.get(watched.name)
@@ -359,8 +351,6 @@ class SceneSubscriptions:
         if outcome is not None:
             _LOG.warning("scene.not_looked", display=watched.name, fault=outcome.message)
         self._schedule_look(watched, changed=False)
-
-    # ---- what moves ------------------------------------------------------------------------------------------------
 
     def source_up(self, source: Source) -> None:
         """Look for subscribers: a display came, or has a new ring."""

@@ -71,8 +71,6 @@ class Tasks:
     def observers(self) -> TaskObservers:
         return self._observers
 
-    # ---- start of the supervisor -----------------------------------------------------------------------------------
-
     def hold_paused(self) -> None:
         """Suspend the waits of paused tasks, before any wait is armed."""
         for task in self.table.all_in(TaskStatus.PAUSED):
@@ -89,8 +87,6 @@ class Tasks:
             if task_id not in living:
                 _LOG.info("task.display_swept", display=watched.name, task=task_id)
                 self._core.displays.remove(watched, lambda: None)
-
-    # ---- found -----------------------------------------------------------------------------------------------------
 
     def find(self, task_id: str) -> Task:
         """Return the task with this id or with an id that matches it. Raises: NotFound, InvalidRequest."""
@@ -344,8 +340,6 @@ class Tasks:
                 if task.display_number == watched.number:
                     self._add_message(task, "user", "text", words)
 
-    # ---- the log of what others did --------------------------------------------------------------------------------
-
     def log_action(self, task_id: str, action: Action, lines: Iterable[ActionLog] = ()) -> None:
         """Log an action that has ended, under the task's active item; nothing for a task that is gone."""
         try:
@@ -382,8 +376,6 @@ class Tasks:
             duration_ms=took_ms,
         )
         self.log_action(task_id, action)
-
-    # ---- parts -----------------------------------------------------------------------------------------------------
 
     def _add_message(self, task: Task, role: str, msg_type: str, content: str) -> None:
         self.table.add_message(task.task_id, Message(role, content, msg_type, self._core.utc_s()))
