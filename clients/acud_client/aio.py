@@ -8,7 +8,6 @@ import os
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import msgspec
@@ -167,7 +166,5 @@ class AsyncClient(AsyncRequestMethods):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()

@@ -6,7 +6,6 @@ import math
 import os
 import time
 from collections.abc import Generator, Sequence
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import msgspec
@@ -175,7 +174,5 @@ class Client(RequestMethods):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

@@ -13,7 +13,6 @@ import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Generator
-from types import TracebackType
 from typing import Any, Protocol, Self, cast
 
 import h11
@@ -404,7 +403,7 @@ class Listener:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.socket.close()
 
 

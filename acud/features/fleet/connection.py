@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
-from types import TracebackType
 from typing import Self
 
 import nats.errors
@@ -104,9 +103,7 @@ class NatsConnection:
         self._connecting = asyncio.create_task(self._connect())
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._connecting is not None:
             await cancel_until_done(self._connecting)
         if self._begun:  # a client that never began can't be closed

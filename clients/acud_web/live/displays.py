@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from itertools import count
-from types import TracebackType
 from typing import Any, Self
 
 import msgspec
@@ -214,9 +213,7 @@ class DisplayHub:
         self._listening = asyncio.create_task(self._listen())
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._listening is not None:
             self._listening.cancel()
             await asyncio.wait({self._listening})

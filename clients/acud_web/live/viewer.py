@@ -6,7 +6,6 @@ import asyncio
 import time
 from concurrent.futures import Executor
 from contextlib import suppress
-from types import TracebackType
 from typing import Self
 
 from msgspec.structs import replace
@@ -51,9 +50,7 @@ class Viewer:
         self._display.join(self, self._news.set, self._want.fps)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._display.leave(self)
 
     def hear(self, said: str) -> None:
