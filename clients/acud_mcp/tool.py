@@ -25,9 +25,9 @@ from acud_mcp.selection import Selection
 
 
 class Options(msgspec.Struct, frozen=True):
-    """`caps` and `tools` empty: everything. `workspace` None: no memory tools. `tasks_extension`: clients that declare it
-    get waits as task handles. `here`: the display of calls that name none (None: the daemon's default). `absent`: what
-    is missing, as in `Selection`. `block_s`: how long a call may block (None: as its host is known to wait).
+    """`caps` and `tools` empty: everything. `workspace` None: no memory tools. `tasks_extension`: clients that declare
+    it get waits as task handles. `here`: the display of calls that name none (None: the daemon's default). `absent`:
+    what is missing, as in `Selection`. `block_s`: how long a call may block (None: as its host is known to wait).
     """
 
     paths: Paths
