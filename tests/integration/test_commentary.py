@@ -10,7 +10,6 @@ from typing import Any, cast
 import pytest
 from msgspec.structs import replace
 
-from acud.features.commentary.settings import AnalysisSettings
 from acud.features.commentary.supervisor.service import MARK, Commentary
 from acud.features.redaction.text_rules import redact
 from acud.process.event_loop import EventLoop
@@ -59,10 +58,16 @@ class _Rig:
         self.journal.committed.add(self.told.append, Order.CORE)
         self.mind = _Mind()
         usage_log = UsageLog(self.journal, self.clock)
-        config, redaction = replace(AnalysisSettings(), **settings), cast(Any, SimpleNamespace(redact=redact))
-        self.commentary = Commentary(
-            self.journal, self.loop, self.clock, config, cast(Any, self.mind), redaction, usage_log
+        core = SimpleNamespace(
+            store=self.store,
+            journal=self.journal,
+            loop=self.loop,
+            clock=self.clock,
+            settings=SimpleNamespace(of=lambda kind: replace(kind(), **settings)),
+            redaction=SimpleNamespace(redact=redact),
+            usage_log=usage_log,
         )
+        self.commentary = Commentary(cast(Any, core), cast(Any, self.mind))
         self.commentary.start()
 
     def _after_turn(self) -> None:

@@ -39,6 +39,7 @@ from acud_cli.wait import wait
 from acud_cli.wait_options import find_condition
 from acud_client.help_tables import CONDITIONS, OPTIONS
 from acud_mcp.action_tool import Name
+from acud_mcp.condition_arguments import Condition, make_condition, make_policy, require_condition
 from acud_mcp.help_tool import TOPICS, tool_help
 from acud_mcp.selection import CAPS, workspace_of
 from acud_mcp.server import INSTRUCTIONS, TOOLS, describe_tool, select_tools
@@ -53,7 +54,6 @@ from acud_mcp.tool import (
     parse_arguments,
 )
 from acud_mcp.tool_calls import failure, result
-from acud_mcp.condition_arguments import Condition, make_condition, make_policy, require_condition
 from acud_mcp.wait_tools import SmartWait
 
 MAX_TOOLS = 31

@@ -6,32 +6,24 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.base import log
-from acud.base.clock import Clock
 from acud.base.errors import AcudError, Unavailable
-from acud.config import Settings
 from acud.features.agent import machine, prompt
 from acud.features.agent.machine import Await, Check, Checked, Did, End, Run, RunInstruction, Stopped, Think
 from acud.features.agent.settings import GuiAgentSettings
-from acud.process.event_loop import EventLoop, Timer
+from acud.process.event_loop import Timer
 from acud.protocol.evaluation import JobResult, Thought
 from acud.protocol.questions import ThinkAsk, View
 from acud.protocol.requests.daemon import Purpose
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.control import FaultGuard
+from acud.supervisor.core import Core
 from acud.supervisor.coroutines import Callback, Resume, StepTask, directly
-from acud.supervisor.evaluator_pool import EvaluatorPool
-from acud.supervisor.fresh_frames import FreshFrameResolver
 from acud.supervisor.job_queues import Lane
-from acud.supervisor.ports import Instructions
-from acud.supervisor.redaction import Redaction
 from acud.supervisor.screenshots import ScreenshotTarget, view_of
-from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.active_waits import ActiveWait
-from acud.supervisor.waits.service import Waits
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Answer, Criteria, JudgeChoice, JudgeName, Until, WaitSpec
 from acud.types.agent_runs import RunInfo, RunState
@@ -42,30 +34,15 @@ from acud.waits.targets import parse_target
 _LOG = log.logger("agent")
 
 
-class Tools(Struct, frozen=True):
-    """The parts of the core that a driver uses."""
-
-    loop: EventLoop
-    clock: Clock
-    settings: Settings
-    fresh_frames: FreshFrameResolver
-    pool: EvaluatorPool
-    waits: Waits
-    redaction: Redaction
-    usage_log: UsageLog
-    instructions: Instructions
-    faults: FaultGuard
-
-
 class Driver:
     """Drives one run on `watched`. `stepped` is called after each step and at the end."""
 
-    def __init__(self, run: RunInfo, watched: WatchedDisplay, tools_: Tools, stepped: Callable[[Driver], None]) -> None:
+    def __init__(self, run: RunInfo, watched: WatchedDisplay, core: Core, stepped: Callable[[Driver], None]) -> None:
         self._run = run
         self._watched = watched
-        self._with = tools_
+        self._core = core
         self._stepped = stepped
-        self._machine = Run(run.spec, tools_.clock.monotonic_s())
+        self._machine = Run(run.spec, core.clock.monotonic_s())
         self._view = ""
         self._timer: Timer | None = None
 
@@ -79,7 +56,7 @@ class Driver:
         """Start; the time limit is a timer, so that no model call delays it."""
         limit_s = self._run.spec.limits.max_time_s
         reason = f"the time limit of {limit_s:g} s is over"
-        self._timer = self._with.loop.call_later(limit_s, lambda: self.stop(RunState.ESCALATED, reason))
+        self._timer = self._core.loop.call_later(limit_s, lambda: self.stop(RunState.ESCALATED, reason))
         self._task = StepTask(self._drive(), directly, self._on_end)
         self._task.begin()
 
@@ -122,14 +99,14 @@ class Driver:
                 return Did(self._now(), "seen" if seen else "not seen", verdict.detail, seen, calls, cost)
             case Check(words=words):
                 until = self._run.spec.expect or Criteria(words)
-                active = await self._watch(until, self._with.settings.of(GuiAgentSettings).check_timeout_s)
+                active = await self._watch(until, self._core.settings.of(GuiAgentSettings).check_timeout_s)
                 verdict, (calls, cost) = active.machine.verdict, _get_cost(active)
                 return Checked(self._now(), verdict.answer.value, verdict.detail, calls, cost)
 
     async def _think(self, messages: tuple[ChatMessage, ...]) -> machine.Event:
         try:
             wanted = parse_target(self._run.spec.target, self._watched.name)
-            target = (await self._with.fresh_frames.find(wanted)).picture
+            target = (await self._core.fresh_frames.find(wanted)).picture
         except AcudError as fault:
             return Stopped(self._now(), RunState.ESCALATED, f"the screen cannot be seen: {fault}")
         try:
@@ -146,12 +123,12 @@ class Driver:
         return machine.ModelAnswer(self._now(), code=Unavailable.code, reason=fault, cost_usd=None)
 
     def _ask(self, messages: tuple[ChatMessage, ...], target: ScreenshotTarget) -> Callback[JobResult]:
-        spec, redaction, source = self._run.spec, self._with.redaction, target.source
+        spec, redaction, source = self._run.spec, self._core.redaction, target.source
         ask = ThinkAsk(spec.backend, prompt.SYSTEM, messages, prompt.agent_tools(), spec.model)
-        local = self._with.settings.backends[spec.backend].is_local
+        local = self._core.settings.backends[spec.backend].is_local
         lane = Lane.REDACT if redaction.needs_reader(local=local, keeps_evidence=False) else Lane.JUDGE
         # The priority of a wait's judgement: an agent waits for both.
-        look = self._with.pool.look(
+        look = self._core.pool.look(
             lane,
             source,
             lambda job: replace(job, think=ask, hide=redaction.find_hidden(source, leaves=not local)),
@@ -164,7 +141,7 @@ class Driver:
         """Record the cost of the turn, also after the run has ended; it is unknown if the answer was lost."""
         turn = (outcome.thought if isinstance(outcome, JobResult) else None) or Thought()
         spec, tokens = self._run.spec, (turn.tokens_in, turn.tokens_out)
-        self._with.usage_log.enter(
+        self._core.usage_log.enter(
             Purpose.AGENT, spec.backend, turn.cost_usd, tokens, model=turn.model or spec.model, task_id=spec.task_id
         )
         resume(outcome)
@@ -177,7 +154,7 @@ class Driver:
             self._watched.name,
             view=self._view,
             expect=Criteria(effect.expect) if effect.expect else None,
-            timeout_s=self._with.settings.of(GuiAgentSettings).effect_timeout_s,
+            timeout_s=self._core.settings.of(GuiAgentSettings).effect_timeout_s,
             task_id=spec.task_id,
             judge=self._judge,
         )
@@ -190,14 +167,14 @@ class Driver:
         return Did(self._now(), done.status, done.message, done.status == "verified" or took, calls, cost)
 
     def _begin_instruction(self, request: GuiDo, resume: Resume[DoReply]) -> Callable[[], None]:
-        caller = RunCaller(self._with.faults, resume)
-        return partial(caller.drop, self._with.instructions.begin(request, caller))
+        caller = RunCaller(self._core.faults, resume)
+        return partial(caller.drop, self._core.ports.instructions.begin(request, caller))
 
     def _watch(self, until: Until, timeout_s: float) -> Callback[ActiveWait]:
         spec = self._run.spec
         target = parse_target(spec.target, self._watched.name)
         wait = WaitSpec(until, target, timeout_s, judge=self._judge, task_id=spec.task_id)
-        return Callback(partial(self._with.waits.run_transient, wait, self._watched))
+        return Callback(partial(self._core.waits.run_transient, wait, self._watched))
 
     @property
     def _judge(self) -> JudgeChoice:
@@ -205,7 +182,7 @@ class Driver:
         return judge if judge != JudgeName.AUTO else self._run.spec.backend
 
     def _now(self) -> float:
-        return self._with.clock.monotonic_s()
+        return self._core.clock.monotonic_s()
 
 
 def _sum_cost(done: DoReply) -> tuple[int, float | None]:

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from acud.base.errors import InvalidRequest, Refused
 from acud.features.agent.settings import GuiAgentSettings
-from acud.features.agent.supervisor.driver import Tools
 from acud.features.agent.supervisor.service import Agents
 from acud.protocol.requests.agents import (
     AgentCancel,
@@ -40,20 +39,8 @@ class AgentFeature(RunningFeature):
         self.host_conditions = core.host_conditions
         self.tasks = core.ports.tasks
         self.instructions = core.ports.instructions
-        tools = Tools(
-            core.loop,
-            core.clock,
-            core.settings,
-            core.fresh_frames,
-            core.pool,
-            core.waits,
-            core.redaction,
-            core.usage_log,
-            self.instructions,
-            core.faults,
-        )
         self.waits = core.waits
-        self.agents = Agents(tools, core.journal, self.tasks, core.wakes)
+        self.agents = Agents(core)
         core.takeovers.taken.add(self.agents.on_takeover, Order.FEATURES)
         self.tasks.observers.stopped.add(self.agents.end_task, Order.FEATURES)
 

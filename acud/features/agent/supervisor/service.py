@@ -10,14 +10,12 @@ from msgspec.structs import replace
 from acud.base.errors import Conflict, NotFound
 from acud.base.ids import new_id
 from acud.features.agent import prompt
-from acud.features.agent.supervisor.driver import Driver, Tools
+from acud.features.agent.supervisor.driver import Driver
 from acud.store.connection import IdQueries, Table
 from acud.store.rows import RowCodec, load
+from acud.supervisor.core import Core
 from acud.supervisor.coroutines import Callback
-from acud.supervisor.journal import Journal
 from acud.supervisor.observers import ParkedCalls
-from acud.supervisor.ports import TaskMemory
-from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import WakeKind
 from acud.types.agent_runs import RunInfo, RunSpec, RunState, check_move
@@ -37,14 +35,12 @@ _ACTION_STATUS = {
 class Agents:
     """The runs by id. A display has one run at a time: two would undo each other's work."""
 
-    def __init__(self, tools: Tools, journal: Journal, tasks: TaskMemory, wakes: Wakes) -> None:
-        self._tools = tools
-        self._journal = journal
-        self._runs = AgentRunTable(journal.store)
-        self._tasks = tasks
-        self._wakes = wakes
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._journal, self._tasks, self._wakes = core.journal, core.ports.tasks, core.wakes
+        self._runs = AgentRunTable(core.store)
         self._drivers: dict[str, Driver] = {}
-        self._polls = ParkedCalls[str, RunInfo](tools.loop)
+        self._polls = ParkedCalls[str, RunInfo](core.loop)
         """Clients that block for the end of a run, by its id."""
 
     def resume(self) -> None:
@@ -64,7 +60,7 @@ class Agents:
         run = RunInfo(new_id("run"), RunState.RUNNING, spec, watched.name, self._utc_s())
         self._runs.insert(run)
         self._journal.event("agent.started", run.run_id, display=watched.name, task_id=spec.task_id)
-        driver = Driver(run, watched, self._tools, self._on_step)
+        driver = Driver(run, watched, self._core, self._on_step)
         self._journal.after_commit(lambda: self._begin(run.run_id, driver))
         return run
 
@@ -137,7 +133,7 @@ class Agents:
             self._wakes.send_run_ended(kind, run, wake_text(run))
 
     def _utc_s(self) -> float:
-        return self._tools.clock.instant().utc_s
+        return self._core.clock.instant().utc_s
 
 
 def wake_text(run: RunInfo) -> str:

@@ -12,7 +12,6 @@ from acud.base.errors import InvalidRequest
 from acud.base.typed_values import convert
 from acud.base.value_errors import value_fault
 from acud.features.commentary.prompt import user_prompt
-from acud.features.commentary.settings import AnalysisSettings
 from acud.features.commentary.supervisor.senses import SceneEvents, SenseOutput, WindowEvents
 from acud.features.commentary.supervisor.service import Commentary, ModelAsker
 from acud.protocol.requests.commentary import (
@@ -47,10 +46,7 @@ class CommentaryFeature(RunningFeature):
         self.settings = core.settings
         self.keys = core.keys
         self.journal = core.journal
-        asker, settings = ModelAsker(core.pool, core.settings, core.redaction), core.settings.of(AnalysisSettings)
-        self.commentary = Commentary(
-            core.journal, core.loop, core.clock, settings, asker, core.redaction, core.usage_log
-        )
+        self.commentary = Commentary(core, ModelAsker(core.pool, core.settings, core.redaction))
         senses = SenseOutput(
             core.loop,
             core.clock,

@@ -13,7 +13,6 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from acud.base import log
-from acud.base.clock import Clock
 from acud.base.errors import AcudError
 from acud.config import Settings
 from acud.features.commentary import prompt
@@ -21,18 +20,17 @@ from acud.features.commentary.prompt import AGENT, AUDIO_CHARACTERS, SYSTEM, cle
 from acud.features.commentary.schedule import AnalysisSchedule
 from acud.features.commentary.settings import AnalysisSettings
 from acud.features.commentary.tables import AnalysisInputs, AnalysisTable, MessageFeed, SenseEventTable
-from acud.process.event_loop import EventLoop, Timer
+from acud.process.event_loop import Timer
 from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.protocol.questions import ThinkAsk, View
 from acud.protocol.requests.commentary import AnalysisStatusReply
 from acud.protocol.requests.daemon import Purpose
+from acud.supervisor.core import Core
 from acud.supervisor.coroutines import Callback, Resume, run_steps
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
-from acud.supervisor.journal import Journal
 from acud.supervisor.observers import Observers
 from acud.supervisor.redaction import Redaction
-from acud.supervisor.usage_log import UsageLog
 from acud.types import JudgeName
 from acud.types.chat import ChatMessage
 from acud.types.commentary import AnalysisConfig, AnalysisResult, ContextWindow, FeedItem, SenseEvent
@@ -70,25 +68,14 @@ ATTENDED_S = 600.0
 class Commentary:
     """Owns the loop's state."""
 
-    def __init__(
-        self,
-        journal: Journal,
-        loop: EventLoop,
-        clock: Clock,
-        settings: AnalysisSettings,
-        asker: ModelAsker,
-        redaction: Redaction,
-        usage_log: UsageLog,
-    ) -> None:
-        self._journal = journal
-        database = journal.store
+    def __init__(self, core: Core, asker: ModelAsker) -> None:
+        database, settings = core.store, core.settings.of(AnalysisSettings)
         self.feed, self.sense, self.analyses = MessageFeed(database), SenseEventTable(database), AnalysisTable(database)
-        self._usage_log = usage_log
-        self._loop = loop
-        self._clock = clock
+        self._journal, self._usage_log = core.journal, core.usage_log
+        self._loop, self._clock = core.loop, core.clock
         self._asker = asker
-        self._hide = redaction.redact
-        self._rules = AnalysisSchedule(AnalysisConfig(**asdict(settings)), clock.monotonic_s())
+        self._hide = core.redaction.redact
+        self._rules = AnalysisSchedule(AnalysisConfig(**asdict(settings)), core.clock.monotonic_s())
         self._before: ContextWindow | None = None
         self._timer: Timer | None = None
         self._spent = AnalysisUsage()

@@ -12,19 +12,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.base.errors import InvalidRequest, NotFound, Unavailable
-from acud.config import Settings
 from acud.features.scene.annotations import ChangedSince, DisplayAnnotation, drop_outdated, number_remarks
 from acud.features.scene.element_ids import ElementIds
 from acud.features.scene.tables import ReservedNumbers
 from acud.protocol.evaluation import Described, Job
 from acud.protocol.questions import DescribeAsk
 from acud.protocol.requests.daemon import Purpose
-from acud.supervisor.evaluator_pool import EvaluatorPool
+from acud.supervisor.core import Core
 from acud.supervisor.frame_sources import Source
 from acud.supervisor.job_queues import Lane
-from acud.supervisor.redaction import Redaction
-from acud.supervisor.usage_log import UsageLog
-from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect
 from acud.types.scene import Remark
@@ -57,21 +53,10 @@ class _AnnotatedDisplay:
 class SceneAnnotations:
     """Keeps the annotations of each display, by its number."""
 
-    def __init__(
-        self,
-        targets: TargetTracker,
-        numbers: ReservedNumbers,
-        pool: EvaluatorPool,
-        redaction: Redaction,
-        settings: Settings,
-        usage_log: UsageLog,
-    ) -> None:
-        self._targets = targets
+    def __init__(self, core: Core, numbers: ReservedNumbers) -> None:
+        self._targets, self._pool, self._redaction = core.waits.targets, core.pool, core.redaction
+        self._settings, self._usage_log = core.settings, core.usage_log
         self._numbers = numbers
-        self._pool = pool
-        self._redaction = redaction
-        self._settings = settings
-        self._usage_log = usage_log
         self._displays: dict[int, _AnnotatedDisplay] = {}
 
     def find_valid(self, number: int, source: Source | None) -> DisplayAnnotation:

@@ -9,7 +9,6 @@ from acud.base.errors import AcudError, DisplayDown, InvalidRequest, NotFound, U
 from acud.features.scene.elements import choose_marks
 from acud.features.scene.prompt import acted_text, difference_text, prompt_text
 from acud.features.scene.selection import narrow_scene
-from acud.features.scene.settings import SceneSettings
 from acud.features.scene.supervisor.annotations import SceneAnnotations
 from acud.features.scene.supervisor.element_locator import ElementLocator
 from acud.features.scene.supervisor.service import Scenes, SceneSubscriptions
@@ -48,35 +47,11 @@ class SceneFeature(RunningFeature):
         self.fresh_frames = core.fresh_frames
         self.tasks = core.ports.tasks
         numbers = ReservedNumbers.from_journal(core.journal)
-        self.annotations = SceneAnnotations(
-            core.waits.targets, numbers, core.pool, core.redaction, core.settings, core.usage_log
-        )
-        self.scenes = Scenes(
-            core.pool,
-            core.watched_displays,
-            core.sources,
-            core.frame_requests,
-            core.displays,
-            core.redaction,
-            core.journal,
-            core.clock,
-            core.loop,
-            core.settings.of(SceneSettings),
-            core.display_pids,
-            numbers,
-            StandingElements(core.journal, SceneNumbers(core.journal.store), core.loop),
-            self.annotations,
-            core.waits.targets,
-        )
+        self.annotations = SceneAnnotations(core, numbers)
+        standing = StandingElements(core.journal, SceneNumbers(core.journal.store), core.loop)
+        self.scenes = Scenes(core, numbers, standing, self.annotations)
         self.scenes.shown.add(core.daemon_events.scene_made, Order.CORE)
-        self.subscriptions = SceneSubscriptions(
-            self.scenes,
-            core.watched_displays,
-            core.sources,
-            core.notifications,
-            core.loop,
-            core.settings.of(SceneSettings),
-        )
+        self.subscriptions = SceneSubscriptions(core, self.scenes)
         core.watched_displays.removed.add(self.annotations.forget, Order.FEATURES)
         core.ports.provide(elements=ElementLocator(self.scenes, core.watched_displays))
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from acud.base import log
-from acud.base.clock import Clock
 from acud.base.errors import AcudError
 from acud.base.ids import new_id
 from acud.features.scene.settings import SceneSettings
@@ -28,20 +27,14 @@ from acud.features.scene.supervisor.assembly import (
 from acud.features.scene.supervisor.display_reader import DisplayElements, DisplayReader, ReaderPorts
 from acud.features.scene.supervisor.unpainted_windows import UnpaintedWindows
 from acud.features.scene.tables import ReservedNumbers, StandingElements
-from acud.process.event_loop import EventLoop, Timer
+from acud.process.event_loop import Timer
 from acud.protocol.capture import Notice
+from acud.supervisor.core import Core
 from acud.supervisor.coroutines import Callback, Resume
-from acud.supervisor.display_notifications import DisplayNotifications
-from acud.supervisor.display_registry import DisplayRegistry
-from acud.supervisor.evaluator_pool import EvaluatorPool
-from acud.supervisor.frame_sources import Source, Sources
-from acud.supervisor.fresh_frames import FrameRequests
-from acud.supervisor.journal import Journal
+from acud.supervisor.frame_sources import Source
 from acud.supervisor.observers import Order
 from acud.supervisor.ports import SceneObservers
-from acud.supervisor.redaction import Redaction
-from acud.supervisor.waits.target_tracker import TargetTracker
-from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect, WindowInfo
 from acud.types.scene import Redacted, Scene, SceneMode, is_same
 
@@ -52,52 +45,33 @@ class Scenes:
     """Every display's newest reading, and their scene. It looks only on request: see `SceneSubscriptions`."""
 
     def __init__(
-        self,
-        pool: EvaluatorPool,
-        watched_displays: WatchedDisplays,
-        sources: Sources,
-        frame_requests: FrameRequests,
-        displays: DisplayRegistry,
-        redaction: Redaction,
-        journal: Journal,
-        clock: Clock,
-        loop: EventLoop,
-        settings: SceneSettings,
-        display_pids: Callable[[], set[int]],
-        numbers: ReservedNumbers,
-        standing: StandingElements,
-        annotations: SceneAnnotations,
-        targets: TargetTracker,
+        self, core: Core, numbers: ReservedNumbers, standing: StandingElements, annotations: SceneAnnotations
     ) -> None:
-        self._watched_displays = watched_displays
-        self._sources = sources
-        self._displays = displays
-        self._redaction = redaction
-        self._clock = clock
-        self.loop = loop
+        settings = core.settings.of(SceneSettings)
+        self._watched_displays, self._sources, self._displays = core.watched_displays, core.sources, core.displays
+        self._redaction, self._clock, self.loop = core.redaction, core.clock, core.loop
         self._numbers = numbers
         self._standing = standing
         self._annotations = annotations
         self.shown = SceneObservers()
         """Called with each scene that differs from the one before, in the turn that made it."""
-        self._programs = DisplayPrograms(clock, display_pids)
+        self._programs = DisplayPrograms(core.clock, core.display_pids)
         self._readers: dict[int, DisplayReader] = {}
         self._ports = ReaderPorts(
-            UnpaintedWindows(watched_displays, sources, targets, clock),
-            sources,
-            frame_requests,
+            UnpaintedWindows(core.watched_displays, core.sources, core.waits.targets, core.clock),
+            core.sources,
+            core.frame_requests,
             settings,
-            clock.monotonic_s,
-            pool,
-            redaction.find_hidden,
+            core.clock.monotonic_s,
+            core.pool,
+            core.redaction.find_hidden,
             lambda reader: self.renew(reader.mode),  # a scene that differs gets a number of its own
         )
         self._next = self._numbers.first(_NAME)
         self._kept: deque[Scene] = deque(maxlen=settings.kept)
-        sources.watchers.add(self, Order.FEATURES)
-        watched_displays.removed.add(self._standing.forget, Order.FEATURES)
-        watched_displays.removed.add(self._numbers.forget, Order.FEATURES)
-        watched_displays.removed.add(self._drop, Order.FEATURES)
+        core.sources.watchers.add(self, Order.FEATURES)
+        for forget in (standing.forget, numbers.forget, self._drop):
+            core.watched_displays.removed.add(forget, Order.FEATURES)
 
     def look(self, displays: Sequence[WatchedDisplay], mode: SceneMode, within_s: float = 0.0) -> Callback[None]:
         """Await a look at each of `displays` in at least `mode`, or the end of `within_s` seconds (0: no limit).
@@ -263,26 +237,16 @@ class _Pace:
 class SceneSubscriptions:
     """Looks at displays as they change, while a client subscribes."""
 
-    def __init__(
-        self,
-        scenes: Scenes,
-        watched_displays: WatchedDisplays,
-        sources: Sources,
-        notifications: DisplayNotifications,
-        loop: EventLoop,
-        settings: SceneSettings,
-    ) -> None:
+    def __init__(self, core: Core, scenes: Scenes) -> None:
         self._scenes = scenes
-        self._watched_displays = watched_displays
-        self._sources = sources
-        self._loop = loop
-        self._settings = settings
-        self._now = loop.now_s
+        self._watched_displays, self._sources = core.watched_displays, core.sources
+        self._loop, self._now = core.loop, core.loop.now_s
+        self._settings = core.settings.of(SceneSettings)
         self._live: dict[str, _Subscription] = {}
         self._paces: dict[str, _Pace] = {}
-        sources.watchers.add(self, Order.FEATURES)
-        watched_displays.watchers.add(self, Order.FEATURES)
-        notifications.changed.add(self.windows_seen, Order.FEATURES)
+        core.sources.watchers.add(self, Order.FEATURES)
+        core.watched_displays.watchers.add(self, Order.FEATURES)
+        core.notifications.changed.add(self.windows_seen, Order.FEATURES)
 
     def subscribe(self, names: frozenset[str], for_s: float, subscription: str = "") -> str:
         """Look at the displays `names` (none: all) for `for_s` from now on; return the subscription's id.

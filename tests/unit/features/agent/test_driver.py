@@ -8,7 +8,7 @@ from unittest.mock import MagicMock
 
 from acud.base.errors import AcudError, DisplayDown
 from acud.config import Settings
-from acud.features.agent.supervisor.driver import Driver, Tools
+from acud.features.agent.supervisor.driver import Driver
 from acud.process.event_loop import EventLoop
 from acud.protocol.evaluation import JobResult, Thought
 from acud.protocol.requests.gui import DoReply
@@ -31,20 +31,17 @@ class Rig:
         self.instructions: list[Any] = []
         self.given_up: list[str] = []
         self.usage, self.stepped = MagicMock(), list[RunInfo]()
-        tools = Tools(
-            EventLoop(clock.monotonic_s),
-            clock,
-            Settings(),
-            SimpleNamespace(find=lambda target: find),
-            SimpleNamespace(look=lambda *_: Callback[JobResult](self.thoughts.append)),
-            MagicMock(),
-            MagicMock(),
-            self.usage,
-            SimpleNamespace(begin=self._begin),
-            MagicMock(),
-        )  # type: ignore[arg-type]
+        core: Any = MagicMock(
+            loop=EventLoop(clock.monotonic_s),
+            clock=clock,
+            settings=Settings(),
+            fresh_frames=SimpleNamespace(find=lambda target: find),
+            pool=SimpleNamespace(look=lambda *_: Callback[JobResult](self.thoughts.append)),
+            usage_log=self.usage,
+            ports=SimpleNamespace(instructions=SimpleNamespace(begin=self._begin)),
+        )
         run = RunInfo("run-1", RunState.RUNNING, RunSpec("export it", backend="ollama"), ":7", 1.0)
-        self.driver = Driver(run, SimpleNamespace(name=":7"), tools, lambda driver: self.stepped.append(driver.info))
+        self.driver = Driver(run, SimpleNamespace(name=":7"), core, lambda driver: self.stepped.append(driver.info))
         self.driver.begin()
 
     def _begin(self, request: Any, caller: Any) -> Any:

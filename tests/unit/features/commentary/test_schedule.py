@@ -33,7 +33,7 @@ def test_a_full_ring_is_not_taken_for_idle() -> None:
         one.note_news(round_ * 20.0)
         due = one.tick(round_ * 20.0 + 15)
         assert due == round_ + 1
-        one.take_analysis(NOTHING, due.version, round_ * 20.0 + 16)
+        one.take_analysis(NOTHING, due, round_ * 20.0 + 16)
 
 
 def test_what_came_during_a_call_is_still_news() -> None:
@@ -42,7 +42,7 @@ def test_what_came_during_a_call_is_still_news() -> None:
     due = one.tick(10.0)
     assert due is not None
     one.note_news(10.2)
-    one.take_analysis("a", due.version, 10.4)
+    one.take_analysis("a", due, 10.4)
     assert one.due_s() == 20.0
 
 
@@ -54,7 +54,7 @@ def test_nothing_twice_nothing_empty() -> None:
         now += 20
         due = one.tick(now)
         assert due is not None
-        pushed.append(one.take_analysis(text, due.version, now))
+        pushed.append(one.take_analysis(text, due, now))
     assert pushed == ["a", None, None, "b"]
 
 
@@ -69,7 +69,7 @@ def test_429_doubles_and_success_resets() -> None:
     assert one.interval_s == 40.0
     due = one.tick(70.0)
     assert due is not None
-    one.take_analysis("fine", due.version, 70.0)
+    one.take_analysis("fine", due, 70.0)
     assert one.interval_s == 10.0
 
 
@@ -118,5 +118,5 @@ def test_without_pushing_results_are_still_made() -> None:
     one.note_news(0.0)
     due = one.tick(10.0)
     assert due is not None
-    assert one.take_analysis("a", due.version, 10.0) is None
+    assert one.take_analysis("a", due, 10.0) is None
     assert one.due_s() is None

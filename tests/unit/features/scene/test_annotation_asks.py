@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -30,7 +31,8 @@ def test_password_fields_are_looked_for_when_the_model_is_elsewhere(backend: str
     source = SimpleNamespace(name=":5", display=":5", epoch=1, frame=7)
     settings = Settings()
     assert settings.backends[backend].is_local is is_local
-    asked = SceneAnnotations(*(cast(Any, one) for one in (None, None, pool, _Policy(), settings, None)))
+    core = MagicMock(pool=pool, redaction=_Policy(), settings=settings)
+    asked = SceneAnnotations(core, MagicMock())
     StepTask(asked.ask(cast(Any, source), backend, ()), directly, lambda outcome: None).begin()
     (fill,) = fills
     job = fill(Job("j", View(":5"), "/ring", 1, 7))

@@ -29,11 +29,9 @@ class LateScenes:
         given.annotations.of.return_value = DisplayAnnotation()
         clock = ManualClock()
         self.now_s = clock.monotonic_s()
-        self.scenes = Scenes(
-            given.pool, given.watched_displays, given.sources, given.frame_requests, given.displays, given.redaction,
-            given.journal, clock, self.loop, SceneSettings(), set, reserved_numbers(), standing_elements(),
-            given.annotations, given.targets,
-        )  # fmt: skip
+        given.clock, given.loop, given.display_pids = clock, self.loop, set
+        given.settings.of.return_value = SceneSettings()
+        self.scenes = Scenes(given, reserved_numbers(), standing_elements(), given.annotations)
         self.asked: list[Resume[None]] = []
         asked = Callback[None](self.asked.append)
         self.scenes.reader(self.watched).look = lambda mode: asked  # type: ignore[method-assign]
