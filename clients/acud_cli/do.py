@@ -432,7 +432,6 @@ def _plain_verb(verb: WindowVerb, summary: str) -> None:
     @window.command(verb.value, short_help=summary, help=f"{summary}\n\n\b\nacud do window {verb.value} Firefox")
     @click.argument("name")
     @act_options
-    @pass_session
     def do_verb(session: Session, *, name: str, **given: Any) -> int:
         return run_action(session, actions.WindowDo(name, verb), given)
 
