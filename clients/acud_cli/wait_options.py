@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 import msgspec
 from click.shell_completion import CompletionItem
-from msgspec.inspect import BoolType, FloatType, IntType, UnionType, type_info
-from msgspec.structs import FieldInfo
+from msgspec import Struct
+from msgspec.inspect import BoolType, EnumType, FloatType, IntType, NoneType, Type, UnionType, type_info
+from msgspec.structs import FieldInfo, fields
 
 from acud.base.errors import InvalidRequest
 from acud.base.typed_values import convert, decode_json
@@ -20,16 +21,10 @@ from acud.protocol import codec
 from acud.protocol.requests.waits import WaitCreate, WaitReply
 from acud.types import (
     Budget,
-    Cadence,
     ConditionWords,
     Criteria,
-    GateKind,
     JudgeName,
-    OnBudget,
-    OnDisplayLost,
-    OnHostLost,
     Policy,
-    Priority,
     RouteName,
     Then,
     Until,
@@ -74,18 +69,39 @@ def _make_argument_option(one: Argument) -> Callable[[Any], Any]:
 
 
 def _make_refinement_option(one: Refinement, field: FieldInfo) -> Callable[[Any], Any]:
-    name = _name_option(one, one.field)
-    kind: Any = None
-    match type_info(field.type):
-        case BoolType():
-            return click.option(name, one.field, is_flag=True, help=one.help)
-        case UnionType():
-            return click.option(f"{name}/--no-{name[2:]}", one.field, default=None, help=one.help)
-        case IntType(ge=least, le=most):
-            kind = WholeNumber(least, most)
-        case FloatType(ge=least, le=most):
-            kind = DURATION if one.field.endswith("_s") else Number(least, most)
+    name, shape = _name_option(one, one.field), type_info(field.type)
+    if isinstance(shape, BoolType):
+        return click.option(name, one.field, is_flag=True, help=one.help)
+    if isinstance(shape, UnionType):
+        return click.option(f"{name}/--no-{name[2:]}", one.field, default=None, help=one.help)
+    kind = _choose_type(shape, one.field)
     return click.option(name, one.field, type=kind, default=field.default, metavar=one.metavar, help=one.help)
+
+
+def _choose_type(shape: Type, name: str) -> Any:
+    """Return the type of an option for a field of that shape and name; None: a text."""
+    match shape:
+        case EnumType(cls=members):
+            return EnumChoice(members)
+        case IntType(ge=least, le=most):
+            return WholeNumber(least, most)
+        case FloatType(ge=least, le=most):
+            return DURATION if name.endswith("_s") else Number(least, most)
+    return None
+
+
+def _make_field_options(kind: type[Struct], words: dict[str, str]) -> Iterator[Callable[[Any], Any]]:
+    """Yield an option for each field of `kind`, None where it is not given; {} in `words` is the field's default."""
+    for field in fields(kind):
+        shape, text = type_info(field.type), words[field.name].format(field.default)
+        if isinstance(shape, UnionType):
+            shape = next(one for one in shape.types if not isinstance(one, NoneType))
+        name = "--" + field.name.removesuffix("_s").removesuffix("_usd").replace("_", "-")
+        if isinstance(shape, BoolType):
+            yield click.option(f"{name}/--no-{name[2:]}", field.name, default=None, help=text)
+        else:
+            unit = "USD" if field.name.endswith("_usd") else None
+            yield click.option(name, field.name, type=_choose_type(shape, field.name), metavar=unit, help=text)
 
 
 condition_options = together(
@@ -156,61 +172,27 @@ def nested_condition(text: str) -> Until:
         raise click.UsageError(f"--until: {fault.message}") from None
 
 
-def _explain_default(words: str, field: str) -> str:
-    return f"{words} (default {getattr(Policy(), field):g} s)."
-
-
-policy_options = together(
-    click.option(
-        "--cadence",
-        type=EnumChoice(Cadence),
-        help="event: when pixels changed (default); fixed: every --interval; adaptive: rarer while nothing moves.",
-    ),
-    click.option(
-        "--interval",
-        "interval_s",
-        type=DURATION,
-        help=_explain_default("Tick of `fixed`, and of `event` at the latest", "interval_s"),
-    ),
-    click.option(
-        "--min-interval",
-        "min_interval_s",
-        type=DURATION,
-        help=_explain_default("Shortest time between two judgements", "min_interval_s"),
-    ),
-    click.option(
-        "--force-after",
-        "force_after_s",
-        type=DURATION,
-        help=_explain_default("Judge at the latest after this long", "force_after_s"),
-    ),
-    click.option(
-        "--gate",
-        type=EnumChoice(GateKind),
-        help="What lets a changed frame through; only none and exact never miss a change.",
-    ),
-    click.option("--gate-threshold", type=Number(0), help="Threshold of a lossy gate."),
-    click.option("--confirm", type=WholeNumber(1, 20), help="Yeses needed, each on another picture (default 1)."),
-    click.option(
-        "--hold", "hold_s", type=DURATION, help=_explain_default("What is gone must stay gone so long", "hold_s")
-    ),
-    click.option("--fresh/--no-fresh", default=None, help="What holds already does not count: it must come anew."),
-    click.option(
-        "--priority",
-        type=EnumChoice(Priority),
-        help="Whose judgements go first when there are more than can be made (default normal).",
-    ),
-    click.option(
-        "--on-display-lost",
-        type=EnumChoice(OnDisplayLost),
-        help="When its managed display ends or is removed: fail at once (default), or wait to the deadline.",
-    ),
-    click.option(
-        "--on-host-lost",
-        type=EnumChoice(OnHostLost),
-        help="When the fleet has lost its host: fail at the deadline (default), or rearm on another host.",
-    ),
-)
+_POLICY = {
+    "cadence": "event: when pixels changed (default); fixed: every --interval; adaptive: rarer while nothing moves.",
+    "interval_s": "Tick of `fixed`, and of `event` at the latest (default {:g} s).",
+    "min_interval_s": "Shortest time between two judgements (default {:g} s).",
+    "force_after_s": "Judge at the latest after this long (default {:g} s).",
+    "gate": "What lets a changed frame through; only none and exact never miss a change.",
+    "gate_threshold": "Threshold of a lossy gate.",
+    "confirm": "Yeses needed, each on another picture (default 1).",
+    "hold_s": "What is gone must stay gone so long (default {:g} s).",
+    "fresh": "What holds already does not count: it must come anew.",
+    "priority": "Whose judgements go first when there are more than can be made (default normal).",
+    "on_display_lost": "When its managed display ends or is removed: fail at once (default), or wait to the deadline.",
+    "on_host_lost": "When the fleet has lost its host: fail at the deadline (default), or rearm on another host.",
+}
+_BUDGET = {
+    "max_cost_usd": "Spend at most this much on judges.",
+    "max_evaluations": "Ask vision judges at most this many times.",
+    "on_budget": "When that is spent: local (default): judge what costs nothing; fail: end the wait.",
+}
+policy_options = together(*_make_field_options(Policy, _POLICY))
+budget_options = together(*_make_field_options(Budget, _BUDGET))
 
 
 def make_policy(given: dict[str, Any], base: Policy | None = None) -> Policy:
@@ -218,30 +200,8 @@ def make_policy(given: dict[str, Any], base: Policy | None = None) -> Policy:
 
 
 def _replace_given(base: Fields, given: dict[str, Any]) -> Fields:
-    fields = {name: given.get(name) for name in base.__struct_fields__}
-    return msgspec.structs.replace(base, **{name: value for name, value in fields.items() if value is not None})
-
-
-budget_options = together(
-    click.option(
-        "--max-cost",
-        "max_cost_usd",
-        type=Number(0, 1_000_000),
-        metavar="USD",
-        help="Spend at most this much on judges.",
-    ),
-    click.option(
-        "--max-evaluations",
-        type=WholeNumber(0, 1_000_000_000),
-        metavar="N",
-        help="Ask vision judges at most this many times.",
-    ),
-    click.option(
-        "--on-budget",
-        type=EnumChoice(OnBudget),
-        help="When that is spent: local (default): judge what costs nothing; fail: end the wait.",
-    ),
-)
+    changes = {name: given[name] for name in base.__struct_fields__ if given.get(name) is not None}
+    return msgspec.structs.replace(base, **changes)
 
 
 def make_budget(given: dict[str, Any], base: Budget | None = None) -> Budget:
