@@ -14,7 +14,7 @@ from acud.types import Rect
 from acud.types.scene import SceneMode
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import cost, count
-from acud_cli.options import BOX, PictureFile, WholeNumber, complete_displays, display_option, task_option
+from acud_cli.options import BOX, PictureFile, WholeNumber, complete_displays, display_option, pick, task_option
 from acud_cli.session import Session, as_json, pass_session, say, say_all, warn, write_picture
 from acud_client.sync import Client
 
@@ -85,12 +85,8 @@ def scene(session: Session, *, mode: str, displays: tuple[str, ...], watch: bool
         None if mode == _NONE else SceneMode(mode),
         displays,
         form=form,
-        max_tokens=given["max_tokens"],
-        since=given["since"],
         marks=given["marks"] is not None,
-        task_id=given["task_id"],
-        target=given["target"],
-        within_s=given["within_s"],
+        **pick(given, "max_tokens", "since", "task_id", "target", "within_s"),
     )
     if given["marks"] is not None:
         write_picture(given["marks"], reply.marks)

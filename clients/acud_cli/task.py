@@ -31,6 +31,7 @@ from acud_cli.options import (
     label_option,
     labels_of,
     limit_option,
+    pick,
     read_list,
     zip_option,
 )
@@ -96,8 +97,7 @@ def register_task(session: Session, *, name: str, plan: tuple[str, ...], **given
     reply = session.client().task_register(
         name,
         plan,
-        metadata=given["metadata"],
-        agent_id=given["agent_id"],
+        **pick(given, "metadata", "agent_id"),
         isolated_display=not given["shared_display"],
         display_width=width,
         display_height=height,
@@ -263,10 +263,7 @@ def log_action(session: Session, *, task_id: str, action_type: ActionType, summa
         task_id,
         action_type,
         summary,
-        input_data=given["input_data"],
-        output_data=given["output_data"],
-        status=given["status"],
-        item=given["item"],
+        **pick(given, "input_data", "output_data", "status", "item"),
         duration_ms=None if given["took"] is None else given["took"] * 1000,
     )
     where = "the task" if reply.action.item is None else f"item {reply.action.item}"
