@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec.structs import replace
@@ -49,16 +49,7 @@ def fleet_settings(session: Session) -> FleetSettings:
 @click.option("--agent", "agents", multiple=True, metavar="NAME", help="A further agent that takes wakes.")
 @click.option("--kind", "kinds", multiple=True, metavar="NAME", help="A further kind of jobs that workers take.")
 @pass_session
-def init(
-    session: Session,
-    *,
-    check: bool,
-    folder: Path,
-    nkey_seed_file: str | None,
-    hosts: tuple[str, ...],
-    agents: tuple[str, ...],
-    kinds: tuple[str, ...],
-) -> None:
+def init(session: Session, *, check: bool, folder: Path, nkey_seed_file: str | None, **more: tuple[str, ...]) -> None:
     """Make what is missing on the NATS servers and change what differs. Run it again after each grant and each update.
 
     It makes consumers for each role in the folder; without such a folder, for this host, the agent main and [jobs]
@@ -81,7 +72,7 @@ def init(
     granted = held.list_roles()
     if not held.grants:
         granted = initialisation.FleetRoles((own_host(settings),), ("main",), (jobs.kind,))
-    roles = granted.with_more(hosts, agents, kinds)
+    roles = granted.with_more(**more)
     keys = held.key_list() if held.grants else b""
     found = asyncio.run(initialisation.look(settings, jobs, roles, change=not check, grants=keys))
     lines = [f"{one.name}: {one.state}{one.differs and ': '}{one.differs}" for one in found]
@@ -99,17 +90,7 @@ def init(
 @click.option("--carry", "carries", multiple=True, metavar="AGENT", help="Of a host: the agent whose wakes it carries.")
 @click.option("--rotate", is_flag=True, help="Add a key; former ones stay good until `revoke --old-keys`.")
 @pass_session
-def grant(
-    session: Session,
-    *,
-    role: str,
-    name: str,
-    folder: Path,
-    public_key: str,
-    kinds: tuple[str, ...],
-    carries: tuple[str, ...],
-    rotate: bool,
-) -> None:
+def grant(session: Session, *, role: str, name: str, folder: Path, public_key: str, **given: Any) -> None:
     """Write into the folder what ROLE NAME may do on the servers, with a new key for it, and print the next step.
 
     permissions.conf there is for the servers. It gives each role an account of its own, which shares with the others
@@ -125,7 +106,7 @@ def grant(
 
     held = access.read_grants(folder, settings.prefix)
     key = access.check_key(public_key) if public_key else ""
-    changed = access.make_grant(held, access.Role(role), name, key=key, kinds=kinds, carries=carries, rotate=rotate)
+    changed = access.make_grant(held, access.Role(role), name, key=key, **given)
     seed = None
     if not changed.keys:
         seed, key = access.new_seed(folder, changed)
