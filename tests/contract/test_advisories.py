@@ -30,18 +30,15 @@ def answer(*listed: dict[str, Any]) -> dict[str, Any]:
     return {"dependencies": list(listed), "fixes": []}
 
 
-@pytest.mark.parametrize(
-    ("said", "code", "words"),
-    [
-        (answer(CLEAN, CLEAN), 0, "no known vulnerability in 2 packages"),
-        (answer(CLEAN, BAD), 1, "h11 0.1: PYSEC-1, mended in 0.2"),
-        (answer(SKIPPED, BAD), 1, "h11 0.1: PYSEC-1, mended in 0.2\nunknown beside these: 1 of 2 packages"),
-        (answer(CLEAN, SKIPPED), 3, "unknown: 1 of 2 packages were not looked up, the first certifi (not found)"),
-        (answer(), 3, "unknown: pip-audit looked up nothing"),
-        ([], 3, "unknown: pip-audit looked up nothing"),
-        ("pip-audit took longer than 60 s", 3, "unknown: pip-audit took longer than 60 s"),
-    ],
-)
+@pytest.mark.parametrize(("said", "code", "words"), [
+    (answer(CLEAN, CLEAN), 0, "no known vulnerability in 2 packages"),
+    (answer(CLEAN, BAD), 1, "h11 0.1: PYSEC-1, mended in 0.2"),
+    (answer(SKIPPED, BAD), 1, "h11 0.1: PYSEC-1, mended in 0.2\nunknown beside these: 1 of 2 packages"),
+    (answer(CLEAN, SKIPPED), 3, "unknown: 1 of 2 packages were not looked up, the first certifi (not found)"),
+    (answer(), 3, "unknown: pip-audit looked up nothing"),
+    ([], 3, "unknown: pip-audit looked up nothing"),
+    ("pip-audit took longer than 60 s", 3, "unknown: pip-audit took longer than 60 s"),
+])  # fmt: skip
 def test_found_beats_unknown_and_unknown_beats_none(advisories: ModuleType, said: Any, code: int, words: str) -> None:
     judged = advisories.judged(said, ())
     assert judged[0] == code

@@ -28,31 +28,24 @@ def audit() -> ModuleType:
 HASH = "    --hash=sha256:" + "0" * 64
 
 
-@pytest.mark.parametrize(
-    ("lock", "faults"),
-    [
-        (f"a==1 \\\n{HASH}\n", []),
-        (f"# why\na==1 ; python_full_version < '3.12' \\\n{HASH} \\\n{HASH}\n    # via b\n", []),
-        ("a==1 \\\n", ["2: a has no hash"]),
-        (f"a==1 \\\nb==2 \\\n{HASH}\n", ["2: a has no hash"]),
-        ("a>=1\n", ["1: not pinned with a hash: a>=1"]),
-        ("--index-url elsewhere\n", ["1: not pinned with a hash: --index-url elsewhere"]),
-        ("a @ https://example.org/a.whl\n", ["1: not pinned with a hash: a @ https://example.org/a.whl"]),
-    ],
-)
+@pytest.mark.parametrize(("lock", "faults"), [
+    (f"a==1 \\\n{HASH}\n", []),
+    (f"# why\na==1 ; python_full_version < '3.12' \\\n{HASH} \\\n{HASH}\n    # via b\n", []),
+    ("a==1 \\\n", ["2: a has no hash"]),
+    (f"a==1 \\\nb==2 \\\n{HASH}\n", ["2: a has no hash"]),
+    ("a>=1\n", ["1: not pinned with a hash: a>=1"]),
+    ("--index-url elsewhere\n", ["1: not pinned with a hash: --index-url elsewhere"]),
+    ("a @ https://example.org/a.whl\n", ["1: not pinned with a hash: a @ https://example.org/a.whl"]),
+])  # fmt: skip
 def test_what_is_not_pinned_with_a_hash_is_found(audit: ModuleType, lock: str, faults: list[str]) -> None:
     assert list(audit.unpinned(lock)) == faults
 
 
-@pytest.mark.parametrize(
-    ("package", "faults"),
-    [
-        ({"integrity": "sha512-x", "license": "MIT OR Apache-2.0"}, 0),
-        ({"license": "MIT"}, 1),
-        ({"integrity": "sha512-x", "license": "MIT", "resolved": "https://example.org/a.tgz"}, 1),
-        ({"integrity": "sha512-x", "license": "GPL-3.0"}, 1),
-    ],
-)
+@pytest.mark.parametrize(("package", "faults"), [
+    ({"integrity": "sha512-x", "license": "MIT OR Apache-2.0"}, 0), ({"license": "MIT"}, 1),
+    ({"integrity": "sha512-x", "license": "MIT", "resolved": "https://example.org/a.tgz"}, 1),
+    ({"integrity": "sha512-x", "license": "GPL-3.0"}, 1),
+])  # fmt: skip
 def test_a_package_of_npm_needs_its_hash_and_a_licence(audit: ModuleType, package: dict[str, str], faults: int) -> None:
     assert len(list(audit.npm_faults(json.dumps({"packages": {"": {}, "node_modules/a": package}})))) == faults
 
@@ -65,16 +58,13 @@ class Package:
             self.metadata[key.replace("_", "-")] = value
 
 
-@pytest.mark.parametrize(
-    ("said", "is_found"),
-    [
-        ({"License_Expression": "MIT"}, False), ({"License_Expression": "BSD-3-Clause AND MIT"}, False),
-        ({"License_Expression": "GPL-3.0-only OR MIT"}, False), ({"License_Expression": "MIT AND AGPL-3.0-only"}, True),
-        ({"License_Expression": "AGPL-3.0-or-later"}, True),
-        ({"Classifier": "License :: OSI Approved :: MIT License"}, False),
-        ({"Classifier": "License :: OSI Approved :: GNU Affero General Public License v3"}, True), ({}, True),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("said", "is_found"), [
+    ({"License_Expression": "MIT"}, False), ({"License_Expression": "BSD-3-Clause AND MIT"}, False),
+    ({"License_Expression": "GPL-3.0-only OR MIT"}, False), ({"License_Expression": "MIT AND AGPL-3.0-only"}, True),
+    ({"License_Expression": "AGPL-3.0-or-later"}, True),
+    ({"Classifier": "License :: OSI Approved :: MIT License"}, False),
+    ({"Classifier": "License :: OSI Approved :: GNU Affero General Public License v3"}, True), ({}, True),
+])  # fmt: skip
 def test_a_licence_that_nobody_looked_at_is_found(audit: ModuleType, said: dict[str, str], is_found: bool) -> None:
     assert bool(list(audit.licences([Package("thing", **said)]))) is is_found
 

@@ -30,14 +30,11 @@ def test_hadolint_finds_nothing() -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
-@pytest.mark.parametrize(
-    ("said", "instead", "rule"),
-    [
-        ("FROM debian:12-slim\n", "FROM debian:latest\n", "DL3007"),
-        ("apt-get install -y --no-install-recommends ca", "apt-get install -y ca", "DL3015"),
-        ("WORKDIR /src", "WORKDIR src", "DL3000"),
-    ],
-)
+@pytest.mark.parametrize(("said", "instead", "rule"), [
+    ("FROM debian:12-slim\n", "FROM debian:latest\n", "DL3007"),
+    ("apt-get install -y --no-install-recommends ca", "apt-get install -y ca", "DL3015"),
+    ("WORKDIR /src", "WORKDIR src", "DL3000"),
+])  # fmt: skip
 def test_hadolint_does_find_what_is_wrong(said: str, instead: str, rule: str) -> None:
     assert said in TEXT
     assert rule in linted(TEXT.replace(said, instead, 1)).stdout

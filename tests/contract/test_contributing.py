@@ -176,15 +176,11 @@ def test_a_fleet_passes_it_to_a_host(copy: Copy, daemon: Daemon) -> None:
     assert json.loads(copy.python("-c", FLEET, env=daemon.env)) > 1.7e9
 
 
-@pytest.mark.parametrize(
-    ("page", "words"),
-    [
-        ("protocol.md", "### daemon_clock\n\nPlain. Ask what time the daemon has."),
-        ("cli.md", "acud daemon clock"),
-        ("mcp-tools.md", "## daemon_clock\n\nTell the daemon's time."),
-        ("openapi.md", "### `GET /api/clock`\n\nAsk what time the daemon has."),
-    ],
-)
+@pytest.mark.parametrize(("page", "words"), [
+    ("protocol.md", "### daemon_clock\n\nPlain. Ask what time the daemon has."), ("cli.md", "acud daemon clock"),
+    ("mcp-tools.md", "## daemon_clock\n\nTell the daemon's time."),
+    ("openapi.md", "### `GET /api/clock`\n\nAsk what time the daemon has."),
+])  # fmt: skip
 def test_the_pages_tell_of_it(copy: Copy, page: str, words: str) -> None:
     assert words in (copy.root / "docs" / page).read_text(encoding="utf-8")
 

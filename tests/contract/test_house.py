@@ -44,13 +44,9 @@ def test_what_a_gerund_is(name: str, gerund: bool) -> None:
     assert is_gerund(name) is gerund
 
 
-@pytest.mark.parametrize(
-    ("name", "participle"),
-    [
-        ("_told", True), ("aimed", True), ("describe_state", False), ("_need", False), ("read", False),
-        ("told_by", False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "participle"), [
+    ("_told", True), ("aimed", True), ("describe_state", False), ("_need", False), ("read", False), ("told_by", False),
+])  # fmt: skip
 def test_what_a_participle_is(name: str, participle: bool) -> None:
     assert is_participle(name) is participle
 

@@ -44,39 +44,30 @@ def test_every_command_line_that_is_named_can_be_run() -> None:
     assert [fault for said in everything() for fault in faults(said)] == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "acud wait show ID", "acud wait '\"Download complete\" is visible' --timeout 5m",
-        "acud wait list|show|result ID", "acud wait --text", "acud events | head", "acud --fleet status",
-        "acud web login --scope --display", "acud do click 100 200 --picture after.png",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    "acud wait show ID", "acud wait '\"Download complete\" is visible' --timeout 5m",
+    "acud wait list|show|result ID", "acud wait --text", "acud events | head", "acud --fleet status",
+    "acud web login --scope --display", "acud do click 100 200 --picture after.png",
+])  # fmt: skip
 def test_a_right_command_line_is_taken(text: str) -> None:
     assert faults(Said("x", text, code=True)) == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "acud stauts", "acud wakes", "acud task lst", "acud wait list --nonsense", "acud wait --all list",
-        "acud wait list extra", "acud wait --timeout soon x", "acud wake list|shwo", "acud events | acud wait list x",
-        "acud wait list -n many",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    "acud stauts", "acud wakes", "acud task lst", "acud wait list --nonsense", "acud wait --all list",
+    "acud wait list extra", "acud wait --timeout soon x", "acud wake list|shwo", "acud events | acud wait list x",
+    "acud wait list -n many",
+])  # fmt: skip
 def test_a_wrong_command_line_is_found(text: str) -> None:
     assert faults(Said("x", text, code=True))
 
 
-@pytest.mark.parametrize(
-    ("text", "wrong"),
-    [
-        ("acud watches the pixels", False), ("acud wakes the agent, once", False),
-        ("run acud status, or acud wait list --all.", False), ("acud web and the log tell", False),
-        ("see acud list for it", True), ("say acud stauts to know", True), ("acud wake create makes one", True),
-        ("free the port, then acud daemon restart --now", True), ("acud logs --level error says why", False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "wrong"), [
+    ("acud watches the pixels", False), ("acud wakes the agent, once", False),
+    ("run acud status, or acud wait list --all.", False), ("acud web and the log tell", False),
+    ("see acud list for it", True), ("say acud stauts to know", True), ("acud wake create makes one", True),
+    ("free the port, then acud daemon restart --now", True), ("acud logs --level error says why", False),
+])  # fmt: skip
 def test_commands_in_prose(text: str, wrong: bool) -> None:
     assert bool(faults(Said("x", text))) == wrong
 

@@ -116,15 +116,10 @@ def test_no_module_keeps_a_list_of_requests() -> None:
     assert kept == []
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "['look', 'status', 'wait_list']",
-        "{Look: 1, Status: 2, WaitList: 3}",
-        "isinstance(x, Look | Status | WaitList)",
-        "match x:\n case Look(): pass\n case Status(): pass\n case WaitList(): pass",
-    ],
-)
+@pytest.mark.parametrize("source", [
+    "['look', 'status', 'wait_list']", "{Look: 1, Status: 2, WaitList: 3}", "isinstance(x, Look | Status | WaitList)",
+    "match x:\n case Look(): pass\n case Status(): pass\n case WaitList(): pass",
+])  # fmt: skip
 def test_what_a_list_of_requests_is(source: str) -> None:
     assert {"look", "status", "wait_list"} in [names for _, names in names_in(ast.parse(source))]
 

@@ -85,16 +85,11 @@ def test_nothing_comes_from_elsewhere(site: Path, loads: ModuleType) -> None:
     assert loads.outside(site) == []
 
 
-@pytest.mark.parametrize(
-    "planted",
-    [
-        '<script src="https://cdn.example/x.js"></script>',
-        '<link rel="stylesheet" href="//cdn.example/x.css">',
-        '<img src="x.png" srcset="x.png 1x, https://cdn.example/x.png 2x">',
-        "<style>@import 'http://cdn.example/x.css';</style>",
-        '<p style="background: url(https://cdn.example/x.png)">',
-    ],
-)
+@pytest.mark.parametrize("planted", [
+    '<script src="https://cdn.example/x.js"></script>', '<link rel="stylesheet" href="//cdn.example/x.css">',
+    '<img src="x.png" srcset="x.png 1x, https://cdn.example/x.png 2x">',
+    "<style>@import 'http://cdn.example/x.css';</style>", '<p style="background: url(https://cdn.example/x.png)">',
+])  # fmt: skip
 def test_what_comes_from_elsewhere_is_found(tmp_path: Path, loads: ModuleType, planted: str) -> None:
     (tmp_path / "page.html").write_text(f'<a href="https://example.org">a link</a>{planted}', encoding="utf-8")
     assert len(loads.outside(tmp_path)) == 1

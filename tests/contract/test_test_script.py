@@ -11,20 +11,17 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize(
-    ("argument", "failing", "said"),
-    [
-        ("tests/unit", (), "==> pytest: tests/unit\n==> all passed\n"),
-        ("tests/unit", ("scripts/check",), "==> pytest: tests/unit\n==> failed: scripts/check\n"),
-        (
-            "tests/unit",
-            ("scripts/site", ".venv/bin/pytest"),
-            "==> pytest: tests/unit\n==> failed: scripts/site\n==> failed: tests/unit\n",
-        ),
-        ("-q", (), "==> unit\n==> all passed\n"),
-        ("-q", (".venv/bin/pytest",), "==> unit\n==> failed: unit\n"),
-    ],
-)
+@pytest.mark.parametrize(("argument", "failing", "said"), [
+    ("tests/unit", (), "==> pytest: tests/unit\n==> all passed\n"),
+    ("tests/unit", ("scripts/check",), "==> pytest: tests/unit\n==> failed: scripts/check\n"),
+    (
+        "tests/unit",
+        ("scripts/site", ".venv/bin/pytest"),
+        "==> pytest: tests/unit\n==> failed: scripts/site\n==> failed: tests/unit\n",
+    ),
+    ("-q", (), "==> unit\n==> all passed\n"),
+    ("-q", (".venv/bin/pytest",), "==> unit\n==> failed: unit\n"),
+])  # fmt: skip
 def test_it_ends_with_what_failed(tmp_path: Path, argument: str, failing: tuple[str, ...], said: str) -> None:
     for folder in ("scripts", ".venv/bin", "tests/unit"):
         (tmp_path / folder).mkdir(parents=True)

@@ -155,42 +155,36 @@ def test_nothing_is_wired_late(path: Path) -> None:
     assert set(silent_defaults(TREES[path], ALL)) == set()
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "class A:\n  def __init__(self, delivery):\n    delivery.ready = self._pump",
-        "class A:\n  def __init__(self, delivery):\n    delivery.ready: Callable[[], None] = self._pump",
-        "class A:\n  def _wire_parts(self):\n    self.delivery.ready, self.delivery.gone = self._pump, self._gone",
-        "class A:\n  handlers: dict[str, Callable[[], None]]\ndef start(app):\n  app.control.handlers = app.bound",
-        "class A:\n  def __init__(self, ended: Callable[[], None]):\n    self.ended = ended\na.ended = print",
-        "class A:\n  def _lend(self):\n    self.fleet.came = partial(self.delivery.came, 1)",
-        "class A:\n  def begin(self):\n    self._app.control.admit = lambda request: self._refuse(request)",
-        "class A:\n  def __init__(self):\n    self.ready: Callable[[], None] = lambda: None",
-        "class A:\n  def __init__(self):\n    self.ready: Callable[[], set[int]] = lambda: set()",
-        "class A:\n  ready: Callable[[], None] = field(default=lambda: None)",
-        "class A:\n  def __init__(self, ready: Callable[[], None] = lambda: None): ...",
-        "class A:\n  def __init__(self, ready: 'Callable[[], None]' = lambda: None): ...",
-        "class A:\n  async def run(self, text: Callable[[str], str] | None = lambda text: text): ...",
-        "Ended = Callable[[str], None]\nclass A:\n  def __init__(self, ended: Ended = lambda reason: None): ...",
-        "def _idle():\n  pass\nclass A:\n  def __init__(self, *, ready: Callable[[], None] = _idle): ...",
-        "class A:\n  def __init__(self, known: Callable[[], set[int]] = set): ...",
-    ],
-)
+@pytest.mark.parametrize("code", [
+    "class A:\n  def __init__(self, delivery):\n    delivery.ready = self._pump",
+    "class A:\n  def __init__(self, delivery):\n    delivery.ready: Callable[[], None] = self._pump",
+    "class A:\n  def _wire_parts(self):\n    self.delivery.ready, self.delivery.gone = self._pump, self._gone",
+    "class A:\n  handlers: dict[str, Callable[[], None]]\ndef start(app):\n  app.control.handlers = app.bound",
+    "class A:\n  def __init__(self, ended: Callable[[], None]):\n    self.ended = ended\na.ended = print",
+    "class A:\n  def _lend(self):\n    self.fleet.came = partial(self.delivery.came, 1)",
+    "class A:\n  def begin(self):\n    self._app.control.admit = lambda request: self._refuse(request)",
+    "class A:\n  def __init__(self):\n    self.ready: Callable[[], None] = lambda: None",
+    "class A:\n  def __init__(self):\n    self.ready: Callable[[], set[int]] = lambda: set()",
+    "class A:\n  ready: Callable[[], None] = field(default=lambda: None)",
+    "class A:\n  def __init__(self, ready: Callable[[], None] = lambda: None): ...",
+    "class A:\n  def __init__(self, ready: 'Callable[[], None]' = lambda: None): ...",
+    "class A:\n  async def run(self, text: Callable[[str], str] | None = lambda text: text): ...",
+    "Ended = Callable[[str], None]\nclass A:\n  def __init__(self, ended: Ended = lambda reason: None): ...",
+    "def _idle():\n  pass\nclass A:\n  def __init__(self, *, ready: Callable[[], None] = _idle): ...",
+    "class A:\n  def __init__(self, known: Callable[[], set[int]] = set): ...",
+])  # fmt: skip
 def test_what_is_late(code: str) -> None:
     tree = ast.parse(code)
     names = Names([tree])
     assert [*late_assignments(tree, names), *silent_defaults(tree, names)]
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "class A:\n  def __init__(self, ready: Callable[[], None]):\n    self.ready = ready",
-        "class A:\n  def turn(self, source):\n    source.frame = 4",
-        "class A:\n  def __init__(self, delivery):\n    delivery.on_pushes(self._pump)",
-        "def ask(clock: Callable[[], float] = time.monotonic, left: Callable[[], None] | None = None): ...",
-    ],
-)
+@pytest.mark.parametrize("code", [
+    "class A:\n  def __init__(self, ready: Callable[[], None]):\n    self.ready = ready",
+    "class A:\n  def turn(self, source):\n    source.frame = 4",
+    "class A:\n  def __init__(self, delivery):\n    delivery.on_pushes(self._pump)",
+    "def ask(clock: Callable[[], float] = time.monotonic, left: Callable[[], None] | None = None): ...",
+])  # fmt: skip
 def test_what_is_not_late(code: str) -> None:
     tree = ast.parse(code)
     names = Names([tree])

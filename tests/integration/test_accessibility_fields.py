@@ -11,7 +11,6 @@ import pytest
 from acud.accessibility.nodes import Limits, Node, Tree
 from acud.evaluator.accessibility.bus import AccessibilityBus
 from acud.evaluator.accessibility.reader import TreeReader
-from acud.evaluator.accessibility.widget import Ref, WidgetClient
 from acud.features.grounding.widget_match import match
 from acud.types import Rect
 from tests.grounding.browser import FirefoxPage, Page, firefox
@@ -99,25 +98,3 @@ async def test_what_can_be_edited_is_a_field_whatever_its_role(fields: Fields) -
     assert "entry" not in {node.role for node in _at(tree, fields.truth["words"])}
     description = "the odd words field" if key == "odd" else "the Draft field"
     assert fields.found(description, tree) == key
-
-
-@pytest.mark.skipif(not chromium(), reason="no chromium")
-@pytest.mark.asyncio
-async def test_a_tab_of_chromium_is_called_by_its_title_alone() -> None:
-    with Desktop() as desktop, Page(desktop, "fields.html"):
-        asker = AccessibilityBus(desktop.bus_address, connect_s=30)
-        try:
-            connection = await asker.connection()
-            for _ in range(600):
-                tree = await TreeReader(asker).read(desktop.windows(), PATIENT)
-                (tab,) = [node for node in tree.nodes if node.role == "page tab"] or [None]
-                peer, _, path = tab.ref.partition("/") if tab is not None else ("", "", "")
-                told = await WidgetClient(connection).name(Ref(peer, f"/{path}")) if tab is not None else ""
-                if tab is not None and "memory" in told.casefold():
-                    break
-                await asyncio.sleep(0.1)
-            else:
-                pytest.skip("this Chromium tells no memory of its tabs")
-            assert (tab.name, told.startswith("Fields - ")) == ("Fields", True)
-        finally:
-            await asker.close()

@@ -147,18 +147,3 @@ async def test_a_vendor_s_openai_door_gets_the_path_query_and_key_that_it_docume
     assert (health.state, reply.verdict.answer) == ("ready", Said.YES)
     check_request("vllm", sent.body)
     assert {one.headers[header[0]] for one in server.asked} == {header[1]}, "also the question about its health"
-
-
-@pytest.mark.asyncio
-async def test_a_door_that_refuses_the_key_is_down_and_shows_no_header(tmp_path: Path) -> None:
-    refused = Answer({"error": {"code": "401", "message": f"Access denied due to invalid key {EAST}"}}, 401)
-    async with ModelServer(refused) as server:
-        path = "/openai/deployments/eye/models?api-version=2024-10-21"
-        server.gets[path] = refused
-        loaded = settings(tmp_path, AZURE.format(url=server.url), {"ACU_AZURE_API_KEY": EAST})
-        backend = models(loaded)["azure"]
-        health = await backend.check_health()
-        reply = await judged(backend)
-    assert (health.state, reply.verdict.code) == ("down", "no_key")
-    assert "azure answered 401" in health.reason
-    assert EAST not in repr((health, reply, loaded))

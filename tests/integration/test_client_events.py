@@ -142,18 +142,6 @@ def test_a_stream_goes_on_with_the_next_daemon(paths: Paths) -> None:
 
 
 @pytest.mark.asyncio
-async def test_the_async_stream_does_the_same(paths: Paths) -> None:
-    history = History()
-    with StandIn(paths, history.answer) as daemon:
-        async with AsyncClient(paths) as client, client.events(after=0) as stream:
-            events = [history.add() for _ in range(3)]
-            daemon.publish(events[2])
-            daemon.publish(Beat(3, 1.0))
-            async with asyncio.timeout(30):
-                assert [await anext(stream) for _ in range(3)] == events
-
-
-@pytest.mark.asyncio
 async def test_async_calls_run_side_by_side(paths: Paths) -> None:
     def echo(request: RequestEnvelope, _times: int) -> list[Sending]:
         return [reply(request, EventsSinceReply((), request.body["after"]))]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from acud.base.errors import DisplayDown, InvalidRequest, NotFound, Refused, Unavailable
-from acud.supervisor.displays import ManagedDisplay, numbers, processes
+from acud.supervisor.displays import ManagedDisplay, processes
 from acud.supervisor.displays.stop import ProcessEnd
 from tests.integration.displays_support import Host, environ, traces, xdpyinfo
 from tests.numbers import own_number
@@ -237,17 +237,6 @@ def test_the_end_of_everything_stops_what_is_starting(tmp_path: Path) -> None:
     assert traces(host.paths.displays / str(first + 1), first + 1) == []
 
 
-def test_a_stopped_program_cannot_hold_up_the_end(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    # It ends as soon as it may go on; were it not let go on, it would be killed after that time.
-    monkeypatch.setitem(ProcessEnd.__init__.__kwdefaults__, "ask_s", 20)
-    display = host.create("none")
-    sleeper = subprocess.Popen(["sleep", "600"], env=display.environment(os.environ), start_new_session=True)
-    host.until_executed(sleeper.pid)
-    sleeper.send_signal(signal.SIGSTOP)
-    assert host.end(display.name) == ()
-    assert sleeper.wait(30) == -signal.SIGTERM
-
-
 @pytest.mark.parametrize("is_launched", [True, False])
 def test_a_program_that_writes_over_its_environment_ends_with_its_display(
     host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_launched: bool
@@ -287,19 +276,6 @@ def test_a_process_that_gets_a_new_program_is_never_taken_for_one_without_mark(h
         restless.kill()
         restless.wait()
     assert all(look.folders.get(restless.pid) == "/nowhere/8" or restless.pid in look.unsettled for look in looks)
-
-
-def test_a_socket_stays_while_somebody_listens_there() -> None:
-    number = own_number()
-    path = numbers.socket_file(number)
-    path.parent.mkdir(mode=0o1777, exist_ok=True)
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(path))
-        listener.listen(1)
-        assert not numbers.clear(number)
-        assert path.exists()
-    assert numbers.clear(number)
-    assert not path.exists()
 
 
 def test_a_window_manager_is_a_bare_name(host: Host) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from acud.types import Rect
-from acud.types.actions import Click, Drag, Key, Point, TypeText
+from acud.types.actions import Click, Key, Point, TypeText
 from tests.integration.capture_rig import program_after
 from tests.integration.input_rig import HandsRig, Program, Witness
 from tests.integration.input_texts import MANY, TEXTS
@@ -61,16 +61,6 @@ def places_of(dialog: Program) -> dict[str, Point]:
     return {name: Point(x, y) for name, (x, y, _w, _h) in dialog.until(places=...)["places"].items()}
 
 
-def test_a_button_is_clicked_and_a_menu_item_chosen(rig: HandsRig, dialog: Program) -> None:
-    at = places_of(dialog)
-    rig.do(Click(at["button"]))
-    dialog.until(clicked="OK")
-    rig.do(Click(at["file"]))
-    x, y, *_ = dialog.until(item=...)["item"]
-    rig.do(Click(Point(x, y)))
-    dialog.until(menu="Export")
-
-
 def test_a_text_field_takes_every_script(rig: HandsRig, dialog: Program) -> None:
     at = places_of(dialog)
     rig.do(Click(at["entry"]))
@@ -80,23 +70,6 @@ def test_a_text_field_takes_every_script(rig: HandsRig, dialog: Program) -> None
         dialog.until(text=text)
         rig.do(Key("ctrl+a Delete"))
         dialog.until(text="")
-
-
-def test_a_slider_is_dragged(rig: HandsRig, dialog: Program) -> None:
-    places = dialog.until(places=...)["places"]
-    x, y, width, _ = places["slider"]
-    left = x - width // 2
-    rig.do(Drag(start=Point(left + 9, y), to=Point(x, y)))
-    at = 0.0
-    while not 35 < at < 65:
-        at = dialog.until(slider=...)["slider"]
-
-
-@pytest.mark.parametrize("dialog", ["gtk"], indirect=True)
-def test_something_is_dragged_and_dropped(rig: HandsRig, dialog: Program) -> None:
-    at = places_of(dialog)
-    rig.do(Drag(start=at["source"], to=at["target"]))
-    dialog.until(dropped="cargo")
 
 
 def test_typing_stops_before_a_modal_dialog_of_the_same_program(

@@ -8,20 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from acud.types import Rect
-from acud.types.actions import (
-    Button,
-    Click,
-    CursorPosition,
-    Direction,
-    Drag,
-    Hold,
-    InputAction,
-    Key,
-    Move,
-    Point,
-    Release,
-    Scroll,
-)
+from acud.types.actions import Button, Click, Direction, Drag, Hold, InputAction, Key, Move, Point, Release, Scroll
 from tests.integration.input_rig import HandsRig, Program, Witness
 from tests.integration.painter import BLUE, RED, Painter
 from tests.integration.xserver import XServer
@@ -92,12 +79,6 @@ def test_what_is_held_stays_down_until_released(rig: HandsRig, tester: Program) 
     assert rig.fail(Release("shift")).code == "not_found"
 
 
-def test_a_hold_ends_by_itself(rig: HandsRig, tester: Program) -> None:
-    rig.do(Hold("ctrl", for_s=0.05))
-    tester.until_line("KeyRelease event")
-    assert not heard(rig, tester)
-
-
 def test_clicks_wheel_and_modifiers(rig: HandsRig, tester: Program) -> None:
     at = Point(200, 150)
     rig.do(Click(at, count=2, keys="ctrl"))
@@ -105,12 +86,6 @@ def test_clicks_wheel_and_modifiers(rig: HandsRig, tester: Program) -> None:
     rig.do(Scroll(Direction.DOWN, amount=2))
     double = ["+Control_L", "+button 1", "-button 1", "+button 1", "-button 1", "-Control_L"]
     assert heard(rig, tester) == [*double, "+button 3", "-button 3", *["+button 5", "-button 5"] * 2]
-
-
-def test_the_pointer_is_where_the_answer_says(rig: HandsRig) -> None:
-    assert rig.do(Move(Point(12, 34))).cursor == Point(12, 34)
-    assert rig.do(Drag(start=Point(5, 5), to=Point(300, 200))).cursor == Point(300, 200)
-    assert rig.do(CursorPosition()).cursor == Point(300, 200)
 
 
 @pytest.mark.parametrize(("action", "part"), [

@@ -111,24 +111,6 @@ def test_a_program_is_asked_to_close_its_window(
     rig.windows_where(lambda w: len(w.windows) == 2)
 
 
-def test_a_window_that_takes_no_request_to_close_is_not_killed(rig: HandsRig, painter: Painter) -> None:
-    desk = Desk(rig, painter, managed=False)
-    answer = rig.fail(WindowDo(str(desk.ids["one"]), WindowVerb.CLOSE))
-    assert answer.code == "refused"
-    painter.connection.sync()
-    assert painter.look() is not None
-
-
-@pytest.mark.parametrize("verb", list(WindowVerb))
-def test_a_window_that_is_gone_is_not_found(rig: HandsRig, painter: Painter, verb: WindowVerb) -> None:
-    window = painter.window(Rect(20, 40, 200, 150), RED, "one")
-    window.destroy()
-    painter.connection.sync()
-    answer = rig.fail(WindowDo(str(window.id), verb, to=Point(1, 1), size=(5, 5)))
-    assert answer.code == "not_found"
-    assert rig.fail(WindowDo("no number", verb)).code == "invalid_request"
-
-
 def test_the_accessibility_bus_of_the_root_is_told(rig: HandsRig, painter: Painter) -> None:
     atom = painter.connection.wire.get_atom("AT_SPI_BUS")
     for address in (b"unix:path=/nowhere/bus,guid=1", b"unix:path=/elsewhere"):

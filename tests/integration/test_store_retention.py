@@ -8,7 +8,7 @@ from acud.config import StoreSettings
 from acud.store.retention import TrimResult, trim
 from acud.store.store import Store
 from acud.types import WaitState
-from tests.integration.store_support import DAY_S, NOW_S, evaluation, open_store, picture, wait
+from tests.integration.store_support import DAY_S, NOW_S, evaluation, open_store, wait
 
 ROWS = 60
 STEP = 50
@@ -67,22 +67,6 @@ def test_what_is_too_many_goes_the_oldest_first_whatever_its_age(tmp_path: Path)
         taken = steps(store, SETTINGS, NOW_S)
         assert sum(step.evaluations for step in taken) == 30 * ROWS - 1000
         assert sum(step.waits for step in taken) == 0
-
-
-def test_pictures_go_in_steps_too(tmp_path: Path) -> None:
-    with open_store(tmp_path) as store:
-        ended = msgspec.structs.replace(wait(), state=WaitState.TIMEOUT, ended_utc_s=NOW_S)
-        with store.turn():
-            store.waits.insert(ended)
-            for _ in range(7):
-                add_picture(store, tmp_path, ended.wait_id)
-        taken = steps(store, SETTINGS, NOW_S + 31 * DAY_S, 3)
-        assert [len(step.files) for step in taken] == [3, 3, 1]
-        assert sum(step.waits for step in taken) == 1
-
-
-def add_picture(store: Store, home: Path, wait_id: str) -> None:
-    store.evidence.add(picture(home), wait_id, "", NOW_S)
 
 
 def test_the_file_shrinks_while_rows_go(tmp_path: Path) -> None:

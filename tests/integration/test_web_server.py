@@ -104,19 +104,6 @@ def running() -> Iterator[Running]:
     made.stop()
 
 
-@pytest.mark.parametrize("start", [b"", b"GET / HTTP/1.1\r\nHost: loc"], ids=["nothing", "half a head"])
-def test_who_never_asks_is_ended(running: Running, start: bytes) -> None:
-    waiting = running.connect(start)
-    assert running.is_well()
-    assert ended(waiting)
-
-
-def test_who_asks_once_and_then_half_is_ended(running: Running) -> None:
-    waiting = running.connect(get("/") + b"GET / HT")
-    assert waiting.recv(65536)
-    assert ended(waiting)
-
-
 def test_who_does_not_read_an_answer_is_cut(running: Running) -> None:
     waiting = running.connect(get("/flood"), buffer=4096)
     assert waiting.recv(1, socket.MSG_PEEK)  # it is answered, and nothing was read

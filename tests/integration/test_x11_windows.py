@@ -192,16 +192,6 @@ def test_windows_that_vanish_while_read_do_no_harm(xserver: XServer, watcher: Wa
         watcher.windows.snapshot()
 
 
-def test_focus_without_a_manager(watcher: Watcher, painter: Painter) -> None:
-    one = painter.window(Rect(10, 10, 100, 80), RED, "one")
-    two = painter.window(Rect(200, 10, 100, 80), RED, "two")
-    watcher.titles("two", "one")
-    for window in (one, two):
-        window.set_input_focus(1, 0)
-        painter.connection.sync()
-        watcher.until(lambda s, wanted=window.id: s.focused == wanted)  # type: ignore[misc]
-
-
 def test_a_window_manager_is_listened_to(xserver: XServer, watcher: Watcher) -> None:
     one = xserver.launch("xterm", "-T", "one", "-geometry", "20x5+10+10")
     watcher.manage(xserver, "one")
