@@ -14,11 +14,11 @@ from acud.features.fleet.connection import NatsConnection
 from acud.protocol.delivery import Deliver
 from acud.types import RouteName, WakeInfo, WakeKind, WakeState
 from acud_fleet.host_wakes import WakePublisher
-from tests.daemon import Daemon
 from tests.e2e.fleet_support import joined
-from tests.fleet_servers import FleetServers, nothing_told
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.fleet_servers import FleetServers, nothing_told
+from tests.fixtures.wake_receiver import Receiver
 from tests.integration.store_support import open_store
-from tests.wake_receiver import Receiver
 
 WAKES = 1000
 _PUBLISHED_AT_ONCE = 100

@@ -12,7 +12,7 @@ from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
 from acud.types import WindowTitle
 from acud_client import Client
-from tests.fleet_rig import Fleet
+from tests.fixtures.fleet_rig import Fleet
 
 WAITS = 100
 _LASTS_S = 1.5

@@ -13,7 +13,7 @@ from typing import Any
 from acud.types import Change, Criteria, DisplayInfo, JudgeName, Policy, Stable, Text, Until, WaitInfo
 from acud_client import Client
 from acud_client.aio import AsyncClient
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import GREEN
 
 _PATIENCE_S = 300.0

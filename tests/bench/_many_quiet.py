@@ -15,7 +15,7 @@ from acud.types import Change, DisplayInfo, Policy, Text, Until
 from acud_client import Client
 from tests.bench._many_displays import ManyPainter, arm, create, host
 from tests.bench._progress import say
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import Painter
 
 _NEIGHBOURS = 15

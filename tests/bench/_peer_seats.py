@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from tests import gptme_package
 from tests.bench import _peer_watchers
 from tests.bench._many_cost import cpu_s
 from tests.bench._peer_screen import LAMP, LAMP_GREEN
 from tests.bench._process import family
-from tests.daemon import Daemon
+from tests.fixtures import gptme_package
+from tests.fixtures.daemon import Daemon
 from tests.integration.xserver import XServer
 
 NAMES = ("floor", "acud", "mss", "python-xlib", "gptme")

@@ -18,7 +18,7 @@ from acud.evaluator.view_pixels import ViewPixels
 from acud.types import Rect
 from tests.bench._process import rss_mb
 from tests.e2e.text_page import ENGLISH
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 
 _SIZE = (1280, 720)
 _PAGES = 6

@@ -15,8 +15,8 @@ from typing import Any
 
 from acud.types import DisplayInfo, Rect
 from acud.types.actions import Click, Key, Point, TypeText
-from tests.daemon import Daemon
 from tests.e2e.desktop import Desk
+from tests.fixtures.daemon import Daemon
 
 _SETTINGS = '[display]\nwindow_manager = "none"\nsession_bus = false\n[evaluator]\nworkers = 1\n'
 _WARM_UP = 20

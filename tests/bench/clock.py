@@ -15,7 +15,7 @@ from typing import Any
 
 from acud.types import Criteria, Rect, WaitState
 from acud_client import Client
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import GREEN, Painter
 
 JUDGE_MS = 200

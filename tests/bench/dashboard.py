@@ -22,8 +22,8 @@ from acud_client.aio import AsyncClient
 from tests.bench._many_displays import SETTINGS, ManyPainter, host
 from tests.bench._process import CpuShare, family
 from tests.bench._progress import say
-from tests.daemon import Daemon
 from tests.e2e.chromium import Chromium, Visit
+from tests.fixtures.daemon import Daemon
 
 _DISPLAYS, _TASKS, _WAITS, _EVENTS = 64, 40, 500, 10_000
 _ENDED = 100

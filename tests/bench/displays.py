@@ -30,7 +30,7 @@ from tests.bench._many_cost import by_kind, cpu_by_kind, slope, waited_s
 from tests.bench._many_displays import SETTINGS, Condition, ManyPainter, arm, create, host
 from tests.bench._process import rss_mb
 from tests.bench._progress import say
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 _RATES = (2.0, 5.0, 10.0)
 _WAITS_ON_ONE_VIEW = (1, 8, 32)

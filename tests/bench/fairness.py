@@ -12,7 +12,7 @@ from typing import Any
 from acud.protocol.events import Event
 from acud.types import Criteria
 from tests.bench._model import ModelProcess
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import Painter
 
 JUDGE_MS, SLOW_MS = 200, 6000

@@ -22,11 +22,11 @@ from acud.features.fleet.signatures import Signed, Signer, check_stamp, read_sta
 from acud.types import Change
 from acud_client import Client
 from acud_fleet.access import permissions
-from tests import nkey_files
 from tests.bench import _fleet_carry
 from tests.bench._many_cost import cpu_s
-from tests.certificates import Authority
-from tests.fleet_rig import EndpointProcess, Fleet
+from tests.fixtures import nkey_files
+from tests.fixtures.certificates import Authority
+from tests.fixtures.fleet_rig import EndpointProcess, Fleet
 
 CALLS = 200
 CLIENTS = 8

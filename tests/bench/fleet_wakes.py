@@ -16,7 +16,7 @@ from acud.types import RouteName, WakeKind
 from acud_fleet.host_wakes import WakePublisher
 from acud_fleet.wakes import AgentWakes
 from tests.bench import _fleet_carry, _fleet_writes
-from tests.fleet_servers import FleetServers, nothing_told
+from tests.fixtures.fleet_servers import FleetServers, nothing_told
 
 _WAKES = 500
 _TEXT = "[smart_wait resolved] Job wait-01jd: the download has finished → the bar is full. Next: wait_result"

@@ -12,7 +12,7 @@ from typing import Any
 
 from acud.types import Stable
 from acud_client import Client
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.floods import FLOODS, flooding, rss_mb
 
 _SETTINGS = '[evaluator]\nworkers = 1\n[display]\nwindow_manager = "none"\nsession_bus = false\n'

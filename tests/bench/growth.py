@@ -24,7 +24,7 @@ from acud.types import Criteria, WindowTitle
 from acud_client import Client
 from tests.bench._model import scripted_settings
 from tests.bench._process import rss_mb
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 _BARE = '[display]\nwindow_manager = "none"\nsession_bus = false\n'
 _TIMES = {"waits cancelled": 4000, "waits resolved": 4000, "tasks": 3000, "clients": 400}

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from tests.daemon import Daemon
-from tests.hunting import SETTINGS, SIZES, hunt, jobs_per_s_still
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.hunting import SETTINGS, SIZES, hunt, jobs_per_s_still
 
 CHECKS = 1_000
 STILL_S = 30.0

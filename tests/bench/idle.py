@@ -10,7 +10,7 @@ from acud.types import Criteria, DisplayInfo
 from acud_client import Client
 from tests.bench._model import scripted_settings
 from tests.bench._process import CpuShare, family, rss_mb
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import Painter
 
 _DISPLAYS = 16

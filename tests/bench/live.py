@@ -19,9 +19,9 @@ import httpx
 import acud_web
 from acud.protocol.web import Scope
 from acud.types import DisplayInfo
-from tests.daemon import Daemon
 from tests.e2e.chromium import SETTINGS, Chromium, Visit
 from tests.e2e.gateway_support import served, token
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import LAMP, Painter
 
 _REPAINTS = 60

@@ -24,7 +24,7 @@ from acud.base.paths import resolve
 from acud_mcp.server import describe_tool, select_tools
 from acud_mcp.tool import Options
 from tests.bench._tokens import STATE, counter, installed
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 _STARTS = 9
 _LISTS = 200

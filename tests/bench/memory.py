@@ -15,7 +15,7 @@ from typing import Any
 from acud.types import Criteria
 from tests.bench._model import ModelProcess
 from tests.bench._process import cpu_s, family, rss_mb
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 _WAITS = 32
 _EVALUATORS = 16

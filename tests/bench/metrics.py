@@ -15,7 +15,7 @@ from acud.supervisor.frame_sources import FrameTally
 from acud.supervisor.judge_metrics import JudgeMetrics
 from acud.types import no
 from acud_client.exposition import text
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 _TIMES = 50_000
 _ROUNDS = 5

@@ -13,7 +13,7 @@ from typing import Any
 from acud.types import DisplayInfo
 from tests.bench._model import scripted_settings
 from tests.bench._process import CpuShare, family, rss_mb
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import Painter
 
 _TASKS = 10

@@ -24,7 +24,7 @@ from acud.base.paths import resolve
 from acud.types import Stable
 from acud_client import Client
 from tests.bench.displays import supervisor_us_per_judgement
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 _SETTINGS = "[evaluator]\nworkers = 1\n"
 _STATUS_CALLS, _TURNS = 200, 10

@@ -23,7 +23,7 @@ from acud.types import DisplayInfo, WindowInfo
 from acud.types.scene import Scene, SceneMode
 from acud_client import Client
 from tests.bench._text_desktop import LOG
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 IDLE_ROUNDS, LINE_ROUNDS, FULL_ROUNDS, WALKS = 40, 12, 4, 12
 _PYTHON = "/usr/bin/python3"

@@ -30,8 +30,8 @@ from playwright.async_api import Page, async_playwright
 from acud.types import DisplayInfo, Rect
 from acud.types.scene import Scene
 from tests.bench._tokens import counter
-from tests.daemon import Daemon
 from tests.e2e.mcp_support import stdio
+from tests.fixtures.daemon import Daemon
 
 PAGES = Path(__file__).with_name("scene_pages")
 _FLAGS = (

@@ -16,7 +16,7 @@ from acud.protocol.events import Event
 from acud.types import Criteria
 from acud.types.wakes import WakeAddress
 from tests.bench._model import ModelProcess
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import Painter
 
 JUDGE_MS = 200

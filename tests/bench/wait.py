@@ -29,7 +29,7 @@ from acud_client import Client
 from tests.bench import encode, notice
 from tests.bench._model import ModelProcess
 from tests.bench._process import CpuShare, family, rss_mb
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import LAMP, Painter
 
 JUDGE_MS = 200

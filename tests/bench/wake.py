@@ -11,9 +11,9 @@ import time
 from typing import Any
 
 from acud.types import RouteName, WakeAddress, WindowTitle
-from tests.daemon import Daemon
-from tests.ports import free_port
-from tests.wake_receiver import Receiver, Taken
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.ports import free_port
+from tests.fixtures.wake_receiver import Receiver, Taken
 
 _WAKES = 200
 _BESIDE = 50

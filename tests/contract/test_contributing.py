@@ -18,9 +18,9 @@ import pytest
 from acud import config
 from acud.protocol.web import Scope
 from tests.contract.test_house import ROOT
-from tests.daemon import Daemon
 from tests.e2e.gateway_support import SETTINGS, Browser, served, token
 from tests.e2e.mcp_support import stdio, value
+from tests.fixtures.daemon import Daemon
 
 PAGE = ROOT / "docs" / "contributing.md"
 PARTS = ("acud", "clients", "scripts", "docs", "conf")

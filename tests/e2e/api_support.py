@@ -16,9 +16,9 @@ import msgspec
 from msgspec import Struct
 
 from acud.protocol.web import Scope, digest_of, new_secret
-from tests.daemon import Daemon
 from tests.e2e.conftest import BARE, SCRIPTED
 from tests.e2e.desktop import until
+from tests.fixtures.daemon import Daemon
 
 SETTINGS = SCRIPTED + BARE + "[web]\nenabled = true\nport = 0\n"
 

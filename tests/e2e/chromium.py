@@ -16,9 +16,9 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from acud.protocol.web import Scope
-from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.gateway_support import code, served
+from tests.fixtures.daemon import Daemon
 
 SETTINGS = BARE + "[web]\nenabled = true\nport = 0\n"
 PATIENCE_MS = 60_000

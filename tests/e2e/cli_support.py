@@ -17,7 +17,7 @@ from acud.protocol.events import Event
 from acud.types import DisplayInfo
 from acud_cli.__main__ import run
 from acud_client import Client
-from tests.numbers import own_number
+from tests.fixtures.numbers import own_number
 
 PATIENCE_S = 120.0
 _OWN_PROCESS = {"daemon", "fleet", "backup", "restore", "vacuum"}

@@ -13,11 +13,11 @@ import pytest
 from acud.base.errors import Conflict
 from acud.types import DisplayInfo
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, emptied, until, write_script
 from tests.fixtures.browsers import api, browser, chromium, session, visitor
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.guis import form, gui_daemon
-from tests.wire import NotPermitted, Wire
+from tests.fixtures.wire import NotPermitted, Wire
 
 __all__ = ["api", "browser", "chromium", "form", "gui_daemon", "session", "visitor"]
 

@@ -9,12 +9,11 @@ import io
 import json
 import sqlite3
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -25,26 +24,13 @@ from Xlib.protocol import event
 from acud.types import Rect, WaitInfo, WaitState, WindowInfo
 from acud.x11.connection import Connection
 from acud_client import Client
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.patience import LONG_S as PATIENCE_S
+from tests.fixtures.patience import until as until
 
-PATIENCE_S = 100.0
-"""Only a test that fails waits so long; the limit of a test is 300 s."""
-_SHORTEST_POLL_S, _LONGEST_POLL_S = 0.01, 0.06
-"""Ask less often the longer it takes: each question costs processor time that the answer needs."""
 _FONT = "DejaVuSans.ttf"
 
 Pixels = npt.NDArray[np.uint8]
-Thing = TypeVar("Thing")
-
-
-def until(found: Callable[[], Thing | None], what: str = "it", patience_s: float = PATIENCE_S) -> Thing:
-    """Return the first true value of `found()`, asked again and again; fail when none comes."""
-    give_up_s, pause_s = time.monotonic() + patience_s, _SHORTEST_POLL_S
-    while not (value := found()):
-        assert time.monotonic() < give_up_s, f"{what} did not come in {patience_s:g} s"
-        time.sleep(pause_s)
-        pause_s = min(1.5 * pause_s, _LONGEST_POLL_S)
-    return value
 
 
 class Desk:

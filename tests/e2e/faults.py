@@ -15,11 +15,11 @@ from acud.process import child_process
 from acud.protocol.events import Event
 from acud.protocol.requests.daemon import ChildStatus
 from acud.types import Criteria, DisplayInfo, WaitInfo
-from tests.daemon import Daemon
 from tests.e2e.desktop import PATIENCE_S as PATIENCE_S
 from tests.e2e.desktop import until as until
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.numbers import own_number
 from tests.fixtures.painter import GREEN, LAMP
-from tests.numbers import own_number
 
 LAMP_IS_GREEN = Criteria("the lamp is green")
 

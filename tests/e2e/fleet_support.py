@@ -17,13 +17,13 @@ from acud_client.stream import Trimmed
 from acud_fleet import streams
 from acud_fleet.events import ID, read
 from acud_fleet.wakes import AgentWakes
-from tests.daemon import Daemon
 from tests.e2e import faults
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.patience import LONG_S
 
 Found = TypeVar("Found")
 HOLDS = WindowTitle("there is no such window", gone=True)
 """Resolves as soon as it is armed."""
-PATIENCE_S = 100.0
 
 
 def settings(url: str, host: str, **sections: dict[str, Any]) -> str:
@@ -69,7 +69,7 @@ def over(url: str | FleetSettings, work: Callable[[NatsConnection], Awaitable[Fo
     """Return what `work` returns, given a connection of its own to the servers."""
 
     async def run() -> Found:
-        async with asyncio.timeout(PATIENCE_S), NatsConnection(_at(url), "test") as connection:
+        async with asyncio.timeout(LONG_S), NatsConnection(_at(url), "test") as connection:
             await connection.ready()
             return await work(connection)
 
@@ -83,7 +83,7 @@ def taken(url: str | FleetSettings, count: int, agent: str = "") -> list[str]:
         found: list[str] = []
         async with AgentWakes(connection, agent) as wakes:
             while len(found) < count:
-                one = await wakes.next(PATIENCE_S)
+                one = await wakes.next(LONG_S)
                 assert one is not None
                 found.append(one.wake.id)
                 await one.ack()

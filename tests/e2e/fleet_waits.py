@@ -8,9 +8,9 @@ from pathlib import Path
 from acud.protocol.events import Event
 from acud.types import Change, Rect, Until, WaitInfo
 from acud_client.stream import EventStream
-from tests import nkey_files
 from tests.e2e.desktop import Desk
-from tests.fleet_rig import LONG_S, Fleet, until
+from tests.fixtures import nkey_files
+from tests.fixtures.fleet_rig import LONG_S, Fleet, until
 
 PING = 'ping_interval: "2s"\nping_max: 2\n'
 

@@ -19,9 +19,9 @@ from websockets.sync.client import connect
 
 from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import until
+from tests.fixtures.daemon import Daemon
 
 SETTINGS = BARE + "[web]\nenabled = true\nport = 0\n"
 _ENDLESS = ("text/event-stream", "multipart/x-mixed-replace")

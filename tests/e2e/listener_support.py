@@ -15,9 +15,9 @@ import httpx
 import pytest
 
 from acud.protocol.requests.daemon import ChildStatus, Finding
-from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import until
+from tests.fixtures.daemon import Daemon
 
 SETTINGS = BARE + "[http_endpoints]\nenabled = true\nport = 0\n"
 

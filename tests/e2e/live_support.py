@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-PATIENCE_S = 100.0
+from tests.fixtures.patience import LONG_S
+
 Pixels = npt.NDArray[np.uint8]
 
 
@@ -89,7 +90,7 @@ class Page:
     async def until(self, holds: Callable[[Painting], Any], what: str = "it") -> None:
         """Go on painting until `holds`."""
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(LONG_S):
                 while not holds(self.painting):
                     await self.once()
         except TimeoutError:

@@ -6,7 +6,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from acud.metrics.catalogue import BY_NAME
 from acud_client.exposition import text
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 Labels = frozenset[tuple[str, str]]
 

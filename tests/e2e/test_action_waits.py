@@ -17,11 +17,11 @@ from acud.protocol.requests.waits import WaitCreate
 from acud.types import Change, DisplayInfo, Policy, Stable, Text, WaitState, WindowTitle
 from acud.types.actions import Click, Launch, Point, WaitIdle, WindowDo, WindowList, WindowVerb
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.desktop import PATIENCE_S, titled
 from tests.e2e.gui_support import shown
 from tests.e2e.mcp_support import fault, stdio, text, value
+from tests.fixtures.daemon import Daemon
 
 
 @pytest.fixture(scope="module")

@@ -37,9 +37,9 @@ from acud.types.actions import (
 from acud.types.actions import Direction as To
 from acud.types.tasks import ItemStatus
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, decoded, titled, until
 from tests.e2e.recording import Recording, act
+from tests.fixtures.daemon import Daemon
 
 Do = Callable[..., ActionReply]
 

@@ -14,12 +14,12 @@ from acud.types import DisplayInfo, WindowInfo
 from acud.types.actions import WindowList
 from acud.x11.connection import Connection
 from acud.x11.windows import WindowReader
-from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import titled, until
 from tests.e2e.mcp_support import fault, pictured, stdio, value
 from tests.e2e.recording import Recording, act
+from tests.fixtures.daemon import Daemon
 
 MANAGED = BARE.replace('"none"', '"openbox"')
 

@@ -16,10 +16,10 @@ from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.types import DisplayInfo
 from acud.types.actions import Click, Drag, Launch, Point, WaitIdle
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import until
 from tests.e2e.recording import Recording, act
+from tests.fixtures.daemon import Daemon
 from tests.integration.xserver import XServer
 
 _DRAGS = tuple(Drag(Point(500, 400), Point(20 + n, 30)) for n in range(64))

@@ -14,10 +14,10 @@ from acud.base.errors import AcudError, Conflict, NotFound, Refused
 from acud.types import Change, DisplayInfo, WaitState
 from acud.types.actions import Click, Drag, Hold, Point, TypeText, WindowList
 from acud.types.tasks import TaskStatus
-from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import Desk, ended, until
 from tests.e2e.recording import Recording, act
+from tests.fixtures.daemon import Daemon
 from tests.integration.xserver import XServer
 
 

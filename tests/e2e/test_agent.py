@@ -15,12 +15,12 @@ from acud.types import Criteria, DisplayInfo, JudgeName, Text, WakeKind
 from acud.types.agent_runs import RunInfo, RunLimits, RunState
 from acud.types.tasks import Detail, TaskStatus
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.gui_support import shown
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.wake_receiver import Receiver
 from tests.integration.model_server import Answer, Asked, ModelThread, hang
 from tests.integration.vendors import completion
-from tests.wake_receiver import Receiver
 
 USAGE = {"prompt_tokens": 900, "completion_tokens": 30, "total_tokens": 930}
 SECRET = "a-secret-of-the-test"

@@ -21,13 +21,13 @@ from playwright.sync_api import Page
 
 from acud.types import DisplayInfo
 from acud_mcp.hosts import HOSTS
-from tests.daemon import Daemon
 from tests.e2e.calling_model import Body, CallingModel, call, item, message, paths, pictures, words
 from tests.e2e.chromium import Chromium, is_there
 from tests.e2e.faults import until
 from tests.e2e.mcp_support import COMMAND
 from tests.e2e.npm_support import INSTALL, install, run
-from tests.ports import free_port
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.ports import free_port
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 

@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.daemon import Daemon
 from tests.e2e.conftest import BARE, SCRIPTED
+from tests.fixtures.daemon import Daemon
 
 _STRANGER = "65534"
 

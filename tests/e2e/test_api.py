@@ -11,9 +11,9 @@ from acud.protocol.web import Scope
 from acud.types import Change, Criteria, DisplayInfo, Rect, WaitState
 from acud.types.actions import Launch
 from acud.types.tasks import ActionType, TaskStatus, TaskView
-from tests.daemon import Daemon
 from tests.e2e.api_support import SETTINGS, Api
 from tests.e2e.desktop import Desk, until
+from tests.fixtures.daemon import Daemon
 
 DAEMON_SETTINGS = SETTINGS
 

@@ -15,12 +15,12 @@ import pytest
 
 from acud.protocol.web import Scope
 from acud.types import DisplayInfo, Rect, Text, WakeState, WindowTitle
-from tests.daemon import Daemon
 from tests.e2e.api_support import SETTINGS, Api
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import Desk, until
 from tests.e2e.gateway_support import Browser, code
 from tests.e2e.page_steps import check, printed_by, script, steps_of
+from tests.fixtures.daemon import Daemon
 
 DAEMON_SETTINGS = SETTINGS + '[wake]\nroutes = ["command"]\ncommand = ["true"]\n'
 FILE = {"type": "not", "part": {"type": "file", "path": "~/report.pdf"}}

@@ -13,9 +13,9 @@ from websockets.sync.client import connect
 
 from acud.protocol.web import Scope
 from acud.types.tasks import TaskStatus
-from tests.daemon import Daemon
 from tests.e2e.api_support import SETTINGS, Api, Foreground, Sent
 from tests.e2e.conftest import BARE, SCRIPTED
+from tests.fixtures.daemon import Daemon
 
 DAEMON_SETTINGS = SETTINGS
 

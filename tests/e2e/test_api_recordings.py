@@ -17,9 +17,9 @@ from acud.protocol.recordings import VIDEO_SUFFIX, file_name
 from acud.protocol.web import Scope
 from acud.types import Change, Criteria, DisplayInfo, Rect
 from acud.types.tasks import ActionType
-from tests.daemon import Daemon
 from tests.e2e.api_support import SETTINGS, Api
 from tests.e2e.desktop import Desk, until
+from tests.fixtures.daemon import Daemon
 
 WHITE, RED = 0xFFFFFF, 0xFF0000
 

@@ -17,9 +17,9 @@ from acud.types.tasks import ActionType
 from acud_web import api as served
 from acud_web import application
 from acud_web.api import document
-from tests.daemon import Daemon
 from tests.e2e.api_support import SETTINGS, Api
 from tests.e2e.desktop import until
+from tests.fixtures.daemon import Daemon
 
 OPERATIONS = [(one.method, one.path) for one in served.OPERATIONS if one.media != "text/event-stream"]
 """A stream has no end to be tried."""

@@ -11,9 +11,9 @@ import pytest
 
 from acud.protocol.web import Scope
 from acud.types import DisplayInfo, Rect, Text
-from tests.daemon import Daemon
 from tests.e2e.api_support import SETTINGS, Api
 from tests.e2e.desktop import Desk, decoded, until
+from tests.fixtures.daemon import Daemon
 
 DAEMON_SETTINGS = SETTINGS
 

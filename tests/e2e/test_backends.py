@@ -15,8 +15,8 @@ import pytest
 from acud.base.errors import InvalidRequest
 from acud.protocol.requests.daemon import Finding
 from acud.types import Budget, Criteria, DisplayInfo, JudgeName, Policy, Spent, WaitInfo
-from tests.daemon import Daemon
 from tests.e2e import faults
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import Painter
 from tests.integration.model_server import Answer, ModelThread
 from tests.integration.vendors import KEY, MODELS, chat, completion, content, message

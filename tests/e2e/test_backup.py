@@ -19,9 +19,9 @@ import pytest
 
 from acud.protocol.archive import BackupAsk
 from acud.store import backup
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.cli_support import CommandLine, settings
+from tests.fixtures.daemon import Daemon
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from acud.protocol import codec
 from acud.protocol.envelope import ReplyEnvelope
 from acud.protocol.requests import REQUESTS
 from acud.types import Change, Criteria, DisplayInfo, Policy, Rect, Stable, Text, WindowTitle
-from tests.daemon import Daemon
 from tests.e2e.desktop import until
+from tests.fixtures.daemon import Daemon
 from tests.fuzz.samples import sample
 
 _PATIENCE_MS = 60_000

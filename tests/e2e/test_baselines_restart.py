@@ -15,10 +15,10 @@ from msgspec import Struct
 
 from acud.base.errors import Conflict
 from acud.types import Change, Rect, Text, WaitInfo, WaitState
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.desktop import Desk, compared, ended, judged, shown, until
 from tests.e2e.faults import PATIENCE_S
+from tests.fixtures.daemon import Daemon
 
 LONG_S = 600.0
 GREEN = 0x00C040

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from acud_cli.exit_codes import Exit
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.cli_support import CommandLine
+from tests.fixtures.daemon import Daemon
 
 
 def test_a_task_from_a_shell(tmp_path: Path) -> None:

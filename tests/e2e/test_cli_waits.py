@@ -13,9 +13,9 @@ from PIL import Image
 
 from acud.types import DisplayInfo, WindowTitle
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.cli_support import PATIENCE_S, CommandLine, Terminal, settings, until_event
 from tests.e2e.desktop import emptied, until
+from tests.fixtures.daemon import Daemon
 
 
 @pytest.fixture(scope="module")

@@ -13,11 +13,11 @@ from acud.base.errors import InvalidRequest
 from acud.protocol.requests.commentary import AnalysisConfigReply, AnalysisConfigure, FeedList, FeedPost, SensePost
 from acud.types import Rect
 from acud.types.commentary import FEED_KEPT, SENSE_KEPT, SenseEvent, SenseMeta
-from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import Desk, titled, until
 from tests.e2e.mcp_support import stdio, value
+from tests.fixtures.daemon import Daemon
 from tests.integration.model_server import Answer, ModelThread
 from tests.integration.vendors import completion
 

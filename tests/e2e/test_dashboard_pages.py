@@ -15,10 +15,10 @@ from playwright.sync_api import Browser, expect
 from acud.types import Change, Criteria, DisplayInfo, Rect, Text
 from acud.types.tasks import ActionType, ItemStatus
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.dashboard_support import PANELS, SETTINGS, Visitor
 from tests.e2e.desktop import Desk, compared, ended, judged, until
 from tests.e2e.gateway_support import served
+from tests.fixtures.daemon import Daemon
 
 LOOKS: tuple[tuple[int, int, Literal["light", "dark"]], ...] = (
     (1440, 900, "light"), (1024, 768, "dark"), (390, 844, "light"), (390, 844, "dark"),

@@ -8,11 +8,11 @@ from playwright.sync_api import Browser, expect
 
 from acud.protocol.web import Scope
 from acud.types.tasks import TaskStatus
-from tests.daemon import Daemon
 from tests.e2e.dashboard_support import SETTINGS, Visitor
 from tests.e2e.desktop import until
 from tests.e2e.gateway_support import served
-from tests.push_service import PushService
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.push_service import PushService
 
 STUB = """
 const target = TARGET;

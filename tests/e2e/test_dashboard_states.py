@@ -16,13 +16,13 @@ from playwright.sync_api import Browser, Route, expect
 
 from acud.protocol.web import Scope
 from acud.types import Text, WakeState
-from tests.daemon import Daemon
 from tests.e2e.api_support import Foreground
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.dashboard_support import PANELS, SETTINGS, Visitor
 from tests.e2e.desktop import until
 from tests.e2e.gateway_support import served
-from tests.ports import free_port
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.ports import free_port
 
 DAEMON_SETTINGS = SETTINGS
 

@@ -17,9 +17,9 @@ from acud.types import Change, Criteria, DisplayInfo, Rect, ScreenImage, Text, W
 from acud.types.tasks import ActionType, ItemStatus, TaskStatus
 from acud.types.wakes import RouteName, WakeAddress
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.dashboard_support import PATIENCE_MS, SETTINGS, Visitor
 from tests.e2e.desktop import Desk, compared, ended, judged, letters, shown, until
+from tests.fixtures.daemon import Daemon
 
 HOSTILE = '<img src=x onerror="document.title=1"> & <b>bold</b>'
 

@@ -19,11 +19,11 @@ import pytest
 from acud.base.paths import Paths
 from acud.protocol.requests.daemon import Finding
 from acud_cli import doctor
-from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import until
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.open_instance import open_instance, put
 from tests.integration.xserver import XServer
-from tests.open_instance import open_instance, put
 
 PAGE = (Path(__file__).parents[2] / "docs" / "deviations.md").read_text(encoding="utf-8")
 

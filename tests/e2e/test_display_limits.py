@@ -13,10 +13,10 @@ from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.supervisor.displays import processes
 from acud.types import DisplayInfo, DisplayState
 from acud.types.actions import Launch
-from tests.daemon import Daemon
 from tests.e2e.conftest import BARE, SCRIPTED
 from tests.e2e.desktop import until
-from tests.retitled import WRITE_OVER
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.retitled import WRITE_OVER
 
 LIMITS = "memory_mb = 250\nprocesses = 20\nlimits_check_s = 0.2\n"
 HUNGRY = "import time; held = b'x' * 300_000_000; time.sleep(600)"

@@ -11,9 +11,9 @@ from acud.base.errors import NotFound
 from acud.pixels.tiles import identity
 from acud.types import Cadence, Change, Criteria, DisplayInfo, Policy, Rect, WindowTitle
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, compared, decoded, ended, judged
 from tests.e2e.test_waits_requests import bgrx
+from tests.fixtures.daemon import Daemon
 
 BOX = Rect(40, 40, 120, 90)
 RED = 0xC02020

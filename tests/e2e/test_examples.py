@@ -17,9 +17,9 @@ import pytest
 from PIL import Image
 
 from acud.types import DisplayInfo, Rect
-from tests.daemon import Daemon
 from tests.e2e.calling_model import CallingModel, call, item, message, paths, pictures
 from tests.e2e.desktop import Desk
+from tests.fixtures.daemon import Daemon
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"

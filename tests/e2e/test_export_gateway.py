@@ -12,9 +12,9 @@ import pytest
 
 from acud.protocol.web import Scope
 from acud.types.tasks import ActionType
-from tests.daemon import Daemon
 from tests.e2e.desktop import until
 from tests.e2e.gateway_support import SETTINGS, Browser, served, token
+from tests.fixtures.daemon import Daemon
 
 
 @pytest.fixture(scope="module")

@@ -17,10 +17,10 @@ from acud.base.errors import DisplayDown, Unavailable
 from acud.frames.layout import S_FRAME
 from acud.frames.ring import Ring
 from acud.types import MAX_NUMBER
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.faults import Judge
 from tests.e2e.scribbler import Scribbler
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import Painter
 
 

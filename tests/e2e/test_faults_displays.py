@@ -12,9 +12,9 @@ import pytest
 from acud.base.errors import AcudError, DisplayDown, Refused
 from acud.types import Change, DisplayInfo, OnDisplayLost, Policy, Stable, WaitInfo
 from acud.types.actions import Launch, TypeText
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.scribbler import Scribbler
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import Painter
 from tests.integration.xserver import XServer
 

@@ -21,10 +21,10 @@ from acud.types import (
     WaitState,
     WindowTitle,
 )
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.desktop import Desk, decoded, titled
 from tests.e2e.faults import Judge
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import Painter
 from tests.integration.ollama_server import Manner, OllamaServer, OllamaThread
 

@@ -9,11 +9,11 @@ import pytest
 
 from acud.base.errors import ShmFull
 from acud.types import Change, Rect, WaitState
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.desktop import Desk
 from tests.e2e.faults import Judge
 from tests.e2e.mounts import Ballast, Mounts
+from tests.fixtures.daemon import Daemon
 
 _SHM = Path("/dev/shm")
 

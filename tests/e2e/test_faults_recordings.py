@@ -13,12 +13,12 @@ import pytest
 
 from acud.protocol.recordings import RecordingInfo, RecordingState
 from acud.types import DisplayInfo, DisplayState, Rect
-from tests.daemon import Daemon
 from tests.e2e.conftest import BARE, SCRIPTED
 from tests.e2e.desktop import Desk, until
 from tests.e2e.faults import event, events, kill, settings
 from tests.e2e.mounts import Ballast, Mounts
 from tests.e2e.recordings import tapes, whole
+from tests.fixtures.daemon import Daemon
 
 BOX = Rect(32, 32, 64, 64)
 NO_TASKS = "[recording]\nenabled = false\n"

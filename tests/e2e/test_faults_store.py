@@ -19,11 +19,11 @@ from acud.base.paths import Paths
 from acud.types import Criteria, DisplayInfo, WaitInfo
 from acud.types.actions import CursorPosition, Move, Point
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.faults import Judge
 from tests.e2e.mounts import Ballast, Mounts
 from tests.e2e.recording import act
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import Painter
 
 

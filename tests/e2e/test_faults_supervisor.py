@@ -22,11 +22,11 @@ from acud.base.errors import Conflict, DaemonDown
 from acud.types import Change, Criteria, FileState, OnDisplayLost, Policy, Stable, WindowTitle
 from acud.types.scene import SceneMode
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.faults import Judge
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import LAMP, Painter
-from tests.wake_receiver import TOKEN, Receiver
+from tests.fixtures.wake_receiver import TOKEN, Receiver
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ from acud.base.errors import NotEnabled
 from acud.features.supervisors import FEATURES
 from acud.protocol.requests import REQUESTS
 from acud.types import Change, WaitState
-from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import Painter
 from tests.fuzz.samples import sample
 

@@ -21,7 +21,7 @@ from acud_client import Client
 from tests.e2e.desktop import Desk
 from tests.e2e.fleet_waits import heard
 from tests.e2e.mcp_support import stdio
-from tests.fleet_rig import CALM_S, EndpointProcess, Fleet, until
+from tests.fixtures.fleet_rig import CALM_S, EndpointProcess, Fleet, until
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 
 def test_no_process_is_started_and_nothing_is_imported(daemon: Daemon) -> None:

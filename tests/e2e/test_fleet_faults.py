@@ -17,9 +17,9 @@ from acud.types import Answer, Rect, WaitInfo, WaitState
 from acud_client import Client
 from tests.e2e.desktop import Desk
 from tests.e2e.fleet_waits import armed, heard, kill
-from tests.fleet_proxy import Proxy
-from tests.fleet_rig import CALM_S, LONG_S, Fleet, until
-from tests.nats_servers import Nats
+from tests.fixtures.fleet_proxy import Proxy
+from tests.fixtures.fleet_rig import CALM_S, LONG_S, Fleet, until
+from tests.fixtures.nats_servers import Nats
 
 
 def _paint(fleet: Fleet, wait: WaitInfo) -> None:
@@ -188,7 +188,7 @@ def _claim_to_be(fleet: Fleet, state: HostState) -> None:
     from acud.config.fleet import FleetSettings
     from acud.features.fleet.connection import NatsConnection
     from acud_fleet.registry import Registry
-    from tests.fleet_rig import LEASE_S
+    from tests.fixtures.fleet_rig import LEASE_S
 
     async def claim() -> None:
         async with NatsConnection(FleetSettings(url=fleet.nats.url, lease_s=LEASE_S), ids.new_id("test")) as connection:

@@ -16,9 +16,9 @@ from acud_client import Client
 from tests.e2e import faults
 from tests.e2e.fleet_support import taken
 from tests.e2e.fleet_waits import armed, heard, kill, paint
-from tests.fleet_proxy import Proxy
-from tests.fleet_rig import LEASE_S, LONG_S, EndpointProcess, Fleet, until
-from tests.nats_servers import Nats
+from tests.fixtures.fleet_proxy import Proxy
+from tests.fixtures.fleet_rig import LEASE_S, LONG_S, EndpointProcess, Fleet, until
+from tests.fixtures.nats_servers import Nats
 
 MORE = '[wake]\nroutes = ["fleet"]\nretry_first_s = 0.1\nretry_max_s = 1.0\n'
 _SOON_S = 15.0

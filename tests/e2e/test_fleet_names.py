@@ -16,10 +16,10 @@ from acud.protocol.fleet import HostState
 from acud_client import Client
 from acud_fleet.registry import Registry
 from acud_fleet.streams import Bucket
-from tests.daemon import Daemon
 from tests.e2e.fleet_support import host, joined, over
-from tests.fleet_rig import CALM_S, LEASE_S, until
-from tests.fleet_servers import FleetServers
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.fleet_rig import CALM_S, LEASE_S, until
+from tests.fixtures.fleet_servers import FleetServers
 
 SHORT = {"lease_s": LEASE_S}
 TAKEN = "another daemon is host h1 of this fleet"

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.page_steps import check, printed_by, script, steps_of
-from tests.numbers import own_number
+from tests.fixtures.numbers import own_number
 
 PAGE = Path(__file__).parents[2] / "docs" / "fleet-servers.md"
 _PATIENCE_S = 900.0

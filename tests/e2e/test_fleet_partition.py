@@ -10,8 +10,8 @@ from acud.types import WaitInfo, WaitState
 from tests.e2e import faults
 from tests.e2e.fleet_support import settled, stored, taken
 from tests.e2e.fleet_waits import Users, armed, paint
-from tests.fleet_rig import LONG_S, Fleet, until
-from tests.wire import Wire
+from tests.fixtures.fleet_rig import LONG_S, Fleet, until
+from tests.fixtures.wire import Wire
 
 MORE = '[wake]\nroutes = ["fleet"]\nretry_first_s = 0.1\nretry_max_s = 1.0\n'
 

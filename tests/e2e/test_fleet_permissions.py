@@ -17,11 +17,11 @@ from acud.protocol.requests.tasks import TaskDelete
 from acud.types import Criteria, WaitState
 from acud_fleet import access, envelopes
 from acud_fleet.access import Grants
-from tests import nkey_files
 from tests.e2e import faults
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.fleet_waits import heard
-from tests.fleet_rig import CALM_S, LONG_S, Fleet, until
+from tests.fixtures import nkey_files
+from tests.fixtures.fleet_rig import CALM_S, LONG_S, Fleet, until
 from tests.integration.jobs_rig import Worker
 
 MORE = '[vision]\nbackends = ["fleet"]\n[wake]\nroutes = ["fleet"]\n'

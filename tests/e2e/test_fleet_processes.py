@@ -17,7 +17,7 @@ from acud.types import Change, WaitState
 from acud_client import Client
 from tests.e2e.fleet_waits import armed, heard
 from tests.e2e.notified_systemd import notified
-from tests.fleet_rig import CALM_S, LONG_S, EndpointProcess, Fleet, until
+from tests.fixtures.fleet_rig import CALM_S, LONG_S, EndpointProcess, Fleet, until
 
 PROCESSES = 3
 CLIENTS = 9

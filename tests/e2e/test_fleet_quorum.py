@@ -10,7 +10,7 @@ import pytest
 from acud.base.errors import Unavailable
 from acud.types import WaitInfo
 from tests.e2e.fleet_waits import armed, paint
-from tests.fleet_rig import LONG_S, Fleet, until
+from tests.fixtures.fleet_rig import LONG_S, Fleet, until
 
 
 def _lives(fleet: Fleet) -> dict[str, str]:

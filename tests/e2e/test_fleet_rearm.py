@@ -48,14 +48,14 @@ from acud_fleet.places import Places
 from acud_fleet.registry import Member, Roster
 from acud_fleet.streams import PLACES_KEPT_S, Bucket
 from acud_fleet.wakes import AgentWakes
-from tests import nkey_files
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.fleet_support import over, taken
 from tests.e2e.fleet_waits import kill
-from tests.fleet_proxy import Proxy
-from tests.fleet_rig import BARE, LEASE_S, LONG_S, EndpointProcess, Fleet, until
-from tests.fleet_servers import FleetServers
+from tests.fixtures import nkey_files
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.fleet_proxy import Proxy
+from tests.fixtures.fleet_rig import BARE, LEASE_S, LONG_S, EndpointProcess, Fleet, until
+from tests.fixtures.fleet_servers import FleetServers
 from tests.integration.client_replies import wait_info
 from tests.integration.xserver import XServer
 

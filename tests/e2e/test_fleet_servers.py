@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from acud.types import WakeState
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.fleet_support import host, joined, resolved, taken, wake_of
-from tests.fleet_servers import FleetServers
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.fleet_servers import FleetServers
 
 
 def _missing(daemon: Daemon) -> set[str]:

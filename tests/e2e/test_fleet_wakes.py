@@ -15,10 +15,10 @@ from acud_client.stream import Trimmed
 from tests.e2e import faults
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.fleet_support import HOLDS, host, joined, resolved, settled, stored, taken, wake_of
-from tests.fleet_servers import FleetServers
+from tests.fixtures.fleet_servers import FleetServers
+from tests.fixtures.ports import free_port
+from tests.fixtures.wake_receiver import Receiver
 from tests.integration.store_support import open_store
-from tests.ports import free_port
-from tests.wake_receiver import Receiver
 
 SECRET = "key-of-the-webhook-of-the-test"
 

@@ -10,10 +10,10 @@ import pytest
 
 from acud.protocol.events import Event
 from acud.types import WakeInfo
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.fleet_support import HOLDS, host, joined, settled, stored, taken
-from tests.fleet_servers import FleetServers
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.fleet_servers import FleetServers
 
 WAITS = 3
 ROUNDS = 15
@@ -61,4 +61,4 @@ def _wake(daemon: Daemon, wait_id: str) -> WakeInfo:
     def found() -> WakeInfo | None:
         return next(iter(daemon.client.wake_list(seen=True, wait_id=wait_id).wakes), None)
 
-    return faults.until(found, f"the wake of {wait_id}", patience_s=90)
+    return faults.until(found, f"the wake of {wait_id}", within_s=90)

@@ -15,10 +15,10 @@ from acud.types import Criteria, WaitInfo, WaitState
 from tests.e2e import faults
 from tests.e2e.fleet_support import over, settled, stored, taken
 from tests.e2e.fleet_waits import Users, armed, kill, paint
-from tests.fleet_rig import LONG_S, Fleet, until
+from tests.fixtures.fleet_rig import LONG_S, Fleet, until
+from tests.fixtures.nats_servers import NatsServer
+from tests.fixtures.wire import Wire
 from tests.integration.jobs_rig import Worker
-from tests.nats_servers import NatsServer
-from tests.wire import Wire
 
 HOSTS = ("h1", "h2", "h3")
 MORE = """[vision]

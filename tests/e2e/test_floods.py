@@ -10,8 +10,8 @@ import pytest
 
 from acud.protocol.events import Event
 from acud.types import Stable
-from tests.daemon import Daemon
 from tests.e2e import faults
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.floods import FLOODS, Raw, flooding, request, rss_mb
 
 _MOST_MB = 150.0

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from acud.process.child_process import FORK_SERVER_NAME
-from tests.daemon import Daemon
 from tests.e2e import faults
+from tests.fixtures.daemon import Daemon
 from tests.integration.xserver import XServer
 
 _BARE = '[display]\nwindow_manager = "none"\nsession_bus = false\n[evaluator]\nworkers = 2\n'

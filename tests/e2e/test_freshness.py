@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.faults import Judge
 from tests.e2e.metrics import scrape
+from tests.fixtures.daemon import Daemon
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,9 @@ from acud_client import AsyncClient
 from acud_http.request_filter import HEADERS
 from acud_web.access import Authenticator, Revocations
 from acud_web.daemon_gateway import DaemonGateway
-from tests.daemon import Daemon
 from tests.e2e.desktop import until
 from tests.e2e.gateway_support import SETTINGS, Browser, Foreground, code, served, token
+from tests.fixtures.daemon import Daemon
 
 GIB = 2**30
 PAGES = ("/dashboard", "/login", "/static/login.js", "/static/style.css")

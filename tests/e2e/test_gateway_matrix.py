@@ -13,9 +13,9 @@ from msgspec import Struct
 from acud.protocol.web import Scope, digest_of, new_secret
 from acud_web.application import ROWS
 from acud_web.route_table import Row
-from tests.daemon import Daemon
 from tests.e2e.desktop import until
 from tests.e2e.gateway_support import SETTINGS, Browser, code, served, token
+from tests.fixtures.daemon import Daemon
 
 GUARDED = [row for row in ROWS if row.scope is not None]
 IDS = [f"{row.method} {row.path}" for row in GUARDED]

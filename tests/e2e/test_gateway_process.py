@@ -22,12 +22,12 @@ import pytest
 from acud.config import http_listeners
 from acud.protocol.web import Scope
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import until
 from tests.e2e.gateway_support import SETTINGS, Browser, Foreground, code, served, token
 from tests.e2e.listener_support import child
-from tests.ports import free_port
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.ports import free_port
 
 
 def cli(daemon: Daemon, *arguments: str) -> subprocess.CompletedProcess[str]:

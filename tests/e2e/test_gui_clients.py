@@ -10,10 +10,10 @@ from acud.base.errors import Refused
 from acud.types import DisplayInfo
 from acud.types.actions import WindowDo, WindowVerb
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.desktop import Desk, Rect, titled, until
 from tests.e2e.mcp_support import stdio, value
+from tests.fixtures.daemon import Daemon
 
 
 @pytest.fixture

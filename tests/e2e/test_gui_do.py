@@ -17,7 +17,6 @@ from acud.types.action_effects import ActionEffects
 from acud.types.actions import TypeText, WindowDo, WindowVerb
 from acud.types.tasks import ItemStatus
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, focused, titled, until
 from tests.e2e.gui_support import (
     FORM,
@@ -32,6 +31,7 @@ from tests.e2e.gui_support import (
     says,
     shown,
 )
+from tests.fixtures.daemon import Daemon
 from tests.grounding import desktop as grounding_desktop
 from tests.grounding.browser import firefox
 

@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from acud.types import DisplayState
-from tests.daemon import Daemon
 from tests.e2e.conftest import SCRIPTED
 from tests.e2e.desktop import until
 from tests.e2e.notified_systemd import notified
-from tests.numbers import own_number
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.numbers import own_number
 
 # What acud-system.service closes, done by hand as systemd.exec(5) describes it: ProtectSystem=strict but for the state
 # directory $0, PrivateTmp=yes, BindPaths=/tmp/.X11-unix, NoNewPrivileges=yes. Each start has a /tmp of its own. A

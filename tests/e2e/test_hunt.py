@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.daemon import Daemon
-from tests.hunting import SETTINGS, hunt, jobs_per_s_still
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.hunting import SETTINGS, hunt, jobs_per_s_still
 
 MOST_PER_S = 2.0
 

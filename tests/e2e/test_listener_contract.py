@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from acud.types.commentary import FEED_KEPT, SENSE_KEPT
-from tests.daemon import Daemon
 from tests.e2e.desktop import until
 from tests.e2e.listener_support import SETTINGS, Http, served
+from tests.fixtures.daemon import Daemon
 
 
 @pytest.fixture(scope="module")

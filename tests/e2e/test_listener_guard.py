@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.listener_support import Foreground, Http
+from tests.fixtures.daemon import Daemon
 
 ALLOWED = {
     "ACU_HTTP_ENDPOINTS_ALLOWED_HOSTS": "hud.test",

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.daemon import Daemon
 from tests.e2e.listener_support import SETTINGS, Http, child, served
+from tests.fixtures.daemon import Daemon
 
 POSTS = ("/feed", "/sense", "/agent/config")
 GETS = ("/feed", "/sense", "/agent/history", "/agent/last", "/agent/context", "/agent/config", "/health")

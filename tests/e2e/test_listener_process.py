@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import until
 from tests.e2e.listener_support import SETTINGS, Foreground, Http, child, finding, served
-from tests.ports import free_port
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.ports import free_port
 
 
 @pytest.fixture(scope="module")

@@ -24,11 +24,11 @@ from acud_client.aio import AsyncClient
 from acud_web.daemon_gateway import DaemonGateway as Asker
 from acud_web.live.displays import DisplayHub
 from acud_web.live.viewer import Ended, Viewer
-from tests.daemon import Daemon
 from tests.e2e.conftest import BARE, SCRIPTED
 from tests.e2e.desktop import Desk, Pixels, until
 from tests.e2e.live_support import Page
 from tests.e2e.metrics import scrape
+from tests.fixtures.daemon import Daemon
 
 pytestmark = pytest.mark.asyncio
 Head = dict[str, Any]

@@ -17,10 +17,10 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from acud.protocol.web import Scope
 from acud.types import DisplayInfo, Rect
-from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, until
 from tests.e2e.gateway_support import SETTINGS, Browser, served, token
 from tests.e2e.live_support import Page
+from tests.fixtures.daemon import Daemon
 
 LIMITED = "live_streams_per_pass = 2\n[redaction]\nregions = [{ box = [0, 0, 100, 50] }]\n"
 

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from acud.types import Stable
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
+from tests.fixtures.daemon import Daemon
 
 CLIENTS = 20
 TASKS_EACH = 5

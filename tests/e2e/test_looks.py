@@ -18,9 +18,9 @@ from acud.base.errors import InvalidRequest, NotFound
 from acud.types import Change, DisplayInfo, Rect, WaitState
 from acud_client import Client
 from acud_client.exposition import text
-from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, decoded, ended, titled, until
 from tests.e2e.metrics import Scrape
+from tests.fixtures.daemon import Daemon
 
 # ---- look ------------------------------------------------------------------------------------------------------------
 

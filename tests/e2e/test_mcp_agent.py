@@ -18,13 +18,13 @@ from typing import Any
 import pytest
 
 from acud.types import DisplayInfo, WaitState, WakeState
-from tests import gptme_package
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.cli_support import Terminal
 from tests.e2e.mcp_support import COMMAND
 from tests.e2e.scripted_model import Conversation, ScriptedModel, Step
-from tests.ports import free_port
+from tests.fixtures import gptme_package
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.ports import free_port
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 

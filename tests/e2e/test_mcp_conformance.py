@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemon import Daemon
 from tests.e2e.mcp_support import HttpServer
+from tests.fixtures.daemon import Daemon
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".state" / "conformance"

@@ -17,9 +17,9 @@ from mcp.client import ClaimContext, Client, ClientExtension, ResultClaim
 from mcp.shared.exceptions import MCPError
 
 from acud.types import DisplayInfo, Rect, Text, WaitState, WakeState
-from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, emptied, until
 from tests.e2e.mcp_support import HttpServer, fault, stdio, value
+from tests.fixtures.daemon import Daemon
 
 pytestmark = pytest.mark.asyncio
 

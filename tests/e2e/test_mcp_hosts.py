@@ -20,9 +20,9 @@ from acud.base.paths import resolve
 from acud.types import DisplayInfo
 from acud_mcp.server import TOOLS, describe_tool, select_tools
 from acud_mcp.tool import Options
-from tests.daemon import Daemon
 from tests.e2e.mcp_support import COMMAND
 from tests.e2e.npm_support import install
+from tests.fixtures.daemon import Daemon
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 

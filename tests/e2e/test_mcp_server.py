@@ -16,9 +16,9 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine, settings
 from tests.e2e.mcp_support import COMMAND, ERAS, HttpServer, fault, stdio, value
+from tests.fixtures.daemon import Daemon
 
 DAEMON_SETTINGS = settings()
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}

@@ -11,8 +11,8 @@ from mcp.client import Client
 
 from acud.base.errors import NotFound
 from acud.types import WaitState
-from tests.daemon import Daemon
 from tests.e2e.mcp_support import fault, stdio, value
+from tests.fixtures.daemon import Daemon
 
 pytestmark = pytest.mark.asyncio
 

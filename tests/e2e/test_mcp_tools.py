@@ -22,9 +22,9 @@ from PIL import Image
 from acud.base.errors import Conflict
 from acud.types import Budget, Criteria, DisplayInfo, Policy, Priority, Rect, Stable, WaitState, WakeState, WindowTitle
 from acud_mcp.look_tools import MAX_IMAGE_BYTES
-from tests.daemon import Daemon
 from tests.e2e.desktop import Desk
 from tests.e2e.mcp_support import ERAS, HttpServer, fault, pictured, stdio, text, until, value
+from tests.fixtures.daemon import Daemon
 
 pytestmark = pytest.mark.asyncio
 

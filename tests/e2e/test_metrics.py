@@ -11,13 +11,13 @@ import pytest
 from acud.base.errors import AcudError
 from acud.metrics.catalogue import FAMILIES
 from acud.types import DisplayInfo, WakeState
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.faults import Judge
 from tests.e2e.metrics import Scrape, scrape
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import Painter
-from tests.wake_receiver import TOKEN, Receiver
+from tests.fixtures.wake_receiver import TOKEN, Receiver
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from acud.protocol.web import digest_of, new_secret
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.metrics import Scrape
+from tests.fixtures.daemon import Daemon
 
 
 @contextmanager

@@ -14,10 +14,10 @@ import pytest
 from acud.base.errors import InvalidRequest, Unavailable
 from acud.types import Rect, WindowTitle
 from acud.types.tasks import TaskStatus
-from tests.daemon import Daemon
 from tests.e2e.conftest import BARE, SCRIPTED
 from tests.e2e.desktop import Desk, until
-from tests.notification_server import STEADY_KINDS, NotificationServer, Shown
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.notification_server import STEADY_KINDS, NotificationServer, Shown
 
 ON = f"[notify]\nenabled = true\nkinds = {STEADY_KINDS}\nper_minute = 4\ntimeout_s = {{timeout_s}}\n"
 

@@ -18,8 +18,8 @@ import pytest
 
 from acud.types import DisplayInfo
 from acud.types.scene import Scene, SceneMode
-from tests.daemon import Daemon
 from tests.e2e.desktop import until
+from tests.fixtures.daemon import Daemon
 
 PROGRAM = Path(__file__).with_name("text_page.py")
 SYSTEM_PYTHON = "/usr/bin/python3"

@@ -13,12 +13,12 @@ from acud.protocol.push import PushTarget
 from acud.protocol.web import Scope
 from acud.types import Rect, WindowTitle
 from acud.types.tasks import TaskStatus
-from tests.daemon import Daemon
 from tests.e2e.conftest import SCRIPTED
 from tests.e2e.desktop import Desk, until
 from tests.e2e.gateway_support import SETTINGS, Browser, served, token
-from tests.notification_server import STEADY_KINDS
-from tests.push_service import PushService
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.notification_server import STEADY_KINDS
+from tests.fixtures.push_service import PushService
 
 
 @pytest.fixture(scope="module")

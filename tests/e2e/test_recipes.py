@@ -15,8 +15,8 @@ import pytest
 from tests.e2e.cli_support import settings
 from tests.e2e.page_steps import Step, check, printed_by, script, steps_of
 from tests.e2e.test_tutorial import ended
-from tests.ports import free_port
-from tests.wake_receiver import TOKEN, Receiver
+from tests.fixtures.ports import free_port
+from tests.fixtures.wake_receiver import TOKEN, Receiver
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "recipes.md"

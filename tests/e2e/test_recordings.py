@@ -17,10 +17,10 @@ from acud.features.recording.recorder.frame_copy import FrameCopier
 from acud.protocol.recordings import RecordingInfo, RecordingState
 from acud.types import DisplayInfo, Rect
 from acud.types.tasks import TaskStatus
-from tests.daemon import Daemon
 from tests.e2e.conftest import BARE, SCRIPTED
 from tests.e2e.desktop import Desk, titled, until
 from tests.e2e.recordings import Tape, tape, tapes, whole
+from tests.fixtures.daemon import Daemon
 
 RED, GREEN, BLUE = 0xC02020, 0x20C020, 0x2020C0
 BOX = Rect(64, 64, 96, 96)

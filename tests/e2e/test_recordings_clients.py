@@ -16,11 +16,11 @@ from PIL import Image
 from acud.protocol.recordings import RecordingState
 from acud.types import Rect
 from acud.types.tasks import ActionType
-from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.desktop import Desk, ended, until
 from tests.e2e.faults import LAMP_IS_GREEN, Judge, settings
 from tests.e2e.mcp_support import fault, stdio, value
+from tests.fixtures.daemon import Daemon
 
 LAMP = Rect(600, 300, 24, 24)
 KEY = b"sk-or-v1-never-in-an-export"

@@ -16,10 +16,10 @@ from acud.features.recording.recorder.frame_copy import FrameCopier
 from acud.protocol.recordings import RecordingInfo
 from acud.types import Criteria, JudgeName
 from acud.types.tasks import ActionType
-from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.desktop import Desk, ended, until
 from tests.e2e.recordings import tapes, whole
+from tests.fixtures.daemon import Daemon
 
 PASSWORD, KEY = "tr0ub4dor&3", "sk-ant-api03-Ab1dEf2hIj3kLm4nOp5q"
 SHOWN = f"""Invoice for the oak chairs

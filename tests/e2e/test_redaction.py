@@ -17,8 +17,8 @@ from acud.evaluator.evidence import pixels_of
 from acud.evaluator.ocr.reader import RapidEngine, ScreenReader
 from acud.types import Criteria, DisplayInfo, JudgeName, Rect, WaitState, WindowInfo
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, ended, until
+from tests.fixtures.daemon import Daemon
 from tests.integration.ollama_server import OllamaServer, OllamaThread
 
 CARD, KEY, PASSWORD = "4111 1111 1111 1111", "sk-ant-api03-Ab1dEf2hIj3kLm4nOp5q", "tr0ub4dor&3"

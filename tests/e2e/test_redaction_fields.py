@@ -7,8 +7,8 @@ import io
 import numpy as np
 from PIL import Image
 
-from tests.daemon import Daemon
 from tests.e2e.gui_support import SETTINGS, shown
+from tests.fixtures.daemon import Daemon
 
 RULES = '[redaction]\nrules = ["secure"]\n'
 

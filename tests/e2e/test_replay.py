@@ -30,9 +30,9 @@ from acud.types import (
     WaitInfo,
     WaitState,
 )
-from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import Desk, ended, shown, until
+from tests.fixtures.daemon import Daemon
 
 PAGE = Rect(20, 20, 420, 160)
 LAMP = Rect(64, 64, 96, 96)

@@ -17,10 +17,10 @@ from acud.base.errors import AcudError, NotFound
 from acud.types import DisplayInfo, Rect
 from acud.types.scene import Scene, SceneMode, local_to_global
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import PATIENCE_S, Desk, until
 from tests.e2e.ocr_provider import NAME, ScriptedReader
+from tests.fixtures.daemon import Daemon
 
 STRENGTH = list(SceneMode)
 

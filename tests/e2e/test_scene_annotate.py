@@ -17,12 +17,12 @@ from acud.protocol.requests.scenes import Annotation
 from acud.types import DisplayInfo, Rect
 from acud.types.scene import Scene, SceneMode
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.desktop import Desk
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.png_frames import frame_of_png
 from tests.integration.model_server import Answer, ModelThread
 from tests.integration.vendors import MODELS, completion
-from tests.png_frames import frame_of_png
 
 USAGE = {"prompt_tokens": 700, "completion_tokens": 90, "total_tokens": 790}
 VLLM = {"/v1/models": Answer({"object": "list", "data": [{"id": MODELS["vllm"], "object": "model"}]})}

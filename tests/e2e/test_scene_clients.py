@@ -14,11 +14,11 @@ from acud.supervisor.displays import processes
 from acud.types import DisplayInfo
 from acud.types.scene import Scene, SceneMode
 from acud_client.aio import AsyncClient
-from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.desktop import until
 from tests.e2e.gui_support import shown
 from tests.e2e.mcp_support import fault, stdio, text, value
+from tests.fixtures.daemon import Daemon
 
 
 def test_the_command_line(gui_daemon: Daemon, form: DisplayInfo) -> None:

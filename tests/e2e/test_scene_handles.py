@@ -16,10 +16,10 @@ from acud.types import DisplayInfo
 from acud.types.actions import Click, Key, Move, Point, TypeText, WindowDo, WindowList, WindowVerb
 from acud.types.scene import AxElement, OcrElement, Scene, SceneMode
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.desktop import until
 from tests.e2e.gui_support import says, shown
-from tests.png_frames import frame_of_png, png_size
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.png_frames import frame_of_png, png_size
 
 pytestmark = pytest.mark.long
 

@@ -16,9 +16,9 @@ from acud.types import DisplayInfo
 from acud.types.actions import Click
 from acud.types.scene import Scene, SceneMode
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.desktop import until
 from tests.e2e.gui_support import SETTINGS
+from tests.fixtures.daemon import Daemon
 from tests.grounding import screens
 from tests.grounding.desktop import PROGRAMS, SYSTEM_PYTHON, chromium
 

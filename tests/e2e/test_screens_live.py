@@ -14,9 +14,9 @@ import pytest
 from playwright.sync_api import WebSocket
 
 from acud.types import DisplayInfo, Rect, Text
-from tests.daemon import Daemon
 from tests.e2e.chromium import SETTINGS, Chromium, Pixels, Visit, is_there
 from tests.e2e.desktop import Desk, until
+from tests.fixtures.daemon import Daemon
 
 pytestmark = pytest.mark.skipif(not is_there(), reason="there is no Chromium")
 

@@ -19,10 +19,10 @@ from acud.protocol.recordings import RecordingInfo
 from acud.protocol.web import Scope
 from acud.types import Change, DisplayInfo, Rect, WaitState, WindowTitle
 from acud.types.actions import Click, Point
-from tests.daemon import Daemon
 from tests.e2e.chromium import PATIENCE_MS, SETTINGS, Chromium, Pixels, Visit, is_there
 from tests.e2e.desktop import Desk, until
 from tests.e2e.recording import act
+from tests.fixtures.daemon import Daemon
 
 pytestmark = pytest.mark.skipif(not is_there(), reason="there is no Chromium")
 

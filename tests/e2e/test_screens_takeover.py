@@ -15,10 +15,10 @@ from acud.base.errors import Refused
 from acud.protocol.web import Scope
 from acud.types import DisplayInfo
 from acud.types.actions import Click, ClipboardGet, ClipboardSet, Launch, Point, TypeText
-from tests.daemon import Daemon
 from tests.e2e.chromium import SETTINGS, Chromium, Visit, is_there
 from tests.e2e.desktop import titled, until
 from tests.e2e.recording import Recording, act
+from tests.fixtures.daemon import Daemon
 
 pytestmark = pytest.mark.skipif(not is_there(), reason="there is no Chromium")
 

@@ -14,9 +14,9 @@ import pytest
 from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.supervisor.displays import processes
 from acud.types.actions import Launch
-from tests.daemon import Daemon
 from tests.e2e.conftest import SCRIPTED
 from tests.e2e.desktop import until
+from tests.fixtures.daemon import Daemon
 
 SECRETS = {
     "OPENROUTER_API_KEY": "sk-or-thorn", "ANTHROPIC_API_KEY": "sk-ant-thorn",

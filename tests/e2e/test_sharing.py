@@ -11,8 +11,8 @@ from acud.base.errors import Refused
 from acud.protocol.events import Event
 from acud.types import Cadence, Criteria, DisplayInfo, GateKind, Policy, Priority, Rect
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.desktop import until
+from tests.fixtures.daemon import Daemon
 
 _JUDGE = {"delay_ms": 1000, "rules": [], "default": "no"}
 """Slow: a few judgements are more time than a busy machine takes for the first frame of a new wait."""

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from acud.base.paths import Paths, resolve
-from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine, settings
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import until
+from tests.fixtures.daemon import Daemon
 
 ENDING = """
 import pathlib, sys
@@ -55,7 +55,7 @@ def test_it_starts_once_the_other_has_ended(tmp_path: Path) -> None:
 
 def test_a_daemon_that_starts_slowly_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the tests' own daemon: on a loaded machine the soak said that it "is not running", 30 s after its start."""
-    monkeypatch.setattr("tests.daemon._LOOK_S", 0.05)
+    monkeypatch.setattr("tests.fixtures.daemon._LOOK_S", 0.05)
     with Daemon(settings=BARE, prefix=("sh", "-c", 'sleep 1; exec "$@"', "sh")) as daemon:
         assert daemon.client.status().pid == daemon.pid
 

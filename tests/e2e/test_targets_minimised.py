@@ -10,8 +10,8 @@ import pytest
 
 from acud.types import Change, DisplayInfo, NotOf, Rect, Stable, Text, Until, WaitState
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, compared, emptied, ended, focused, judged, shown, titled, until
+from tests.fixtures.daemon import Daemon
 
 LONG_S = 120.0
 BOX = Rect(48, 48, 320, 160)

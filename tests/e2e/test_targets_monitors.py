@@ -10,9 +10,9 @@ import pytest
 from acud.base.errors import AcudError
 from acud.types import Change, MonitorInfo, Rect, WaitState
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.desktop import Desk, compared, ended, judged, shown, titled, until
+from tests.fixtures.daemon import Daemon
 from tests.integration.xserver import XServer
 
 LONG_S = 120.0

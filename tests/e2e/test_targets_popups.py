@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from acud.types import Change, DisplayInfo, Rect, Text, WaitState, WindowInfo, WindowTitle
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.desktop import Desk, compared, ended, judged, shown, titled, until
+from tests.fixtures.daemon import Daemon
 
 LONG_S = 120.0
 

@@ -10,12 +10,12 @@ import pytest
 from acud.base.errors import NotFound
 from acud.types import AllOf, Change, DisplayInfo, Rect, Stable, Text, WaitState, WindowTitle
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.conftest import BARE, PATIENT_TMUX
 from tests.e2e.desktop import Desk, ended, judged, shown, titled, until
 from tests.e2e.mcp_support import fault, stdio, value
 from tests.e2e.terminals import Tmux
+from tests.fixtures.daemon import Daemon
 
 LONG_S = 120.0
 

@@ -16,9 +16,9 @@ from acud.base.errors import AcudError, Conflict, DisplayDown, InvalidRequest, N
 from acud.types import AnyOf, Change, Rect, Stable, Text, WaitState, WindowTitle
 from acud.types.tasks import ActionStatus, ActionType, Detail, ItemStatus, Task, TaskStatus, TaskView
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.desktop import PATIENCE_S, Desk, ended, judged, shown, titled, until
+from tests.fixtures.daemon import Daemon
 
 LONG_S = 120.0
 NEVER = WindowTitle("nowhere to be seen")

@@ -20,12 +20,12 @@ from acud.protocol.web import Scope
 from acud.types import Change, ProcessExit, Text, WaitState
 from acud_cli.exit_codes import Exit
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.api_support import Api
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.conftest import BARE, SCRIPTED
 from tests.e2e.desktop import ended, until
 from tests.e2e.mcp_support import fault, stdio, value
+from tests.fixtures.daemon import Daemon
 
 DAEMON_SETTINGS = (
     SCRIPTED + BARE + "[pty]\npoll_s = 0.2\ntimeout_s = 30\n[web]\nenabled = true\nport = 0\n"

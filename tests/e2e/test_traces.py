@@ -10,13 +10,13 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Status
 
 from acud.types import DisplayInfo
 from acud_web.trace_export import trace_id
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.faults import Judge
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.otlp_receiver import Receiver, attributes
 from tests.fixtures.painter import Painter
-from tests.otlp_receiver import Receiver, attributes
-from tests.wake_receiver import TOKEN
-from tests.wake_receiver import Receiver as Hook
+from tests.fixtures.wake_receiver import TOKEN
+from tests.fixtures.wake_receiver import Receiver as Hook
 
 
 @pytest.fixture(scope="module")

@@ -20,10 +20,10 @@ from acud.store.store import Store
 from acud.types import Criteria, DisplayInfo
 from acud.types.actions import CursorPosition
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.faults import Judge
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import Painter
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from acud.types import Criteria, Rect
 from acud.types.grounding import Found, GroundingBackend
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.desktop import Desk
+from tests.fixtures.daemon import Daemon
 from tests.integration.model_server import Answer, ModelThread
 from tests.integration.vendors import MODELS, completion
 

@@ -12,9 +12,9 @@ import pytest
 from acud.types import AnyOf, Budget, Cadence, Criteria, DisplayInfo, OnBudget, Policy, Rect, WaitInfo, WaitState
 from acud.types import WindowTitle as Window
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.desktop import Desk, ended, judged, shown, timed_out, until
+from tests.fixtures.daemon import Daemon
 
 LONG_S = 120.0
 SEEN = Criteria("the lamp is red")

@@ -12,10 +12,10 @@ import pytest
 from acud.base.errors import AcudError, Conflict, NotFound
 from acud.types import Change, DisplayInfo, DisplayState, Rect, Stable, WaitState
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import Desk, compared, ended, judged, shown, until
+from tests.fixtures.daemon import Daemon
 from tests.integration.xserver import XServer, xauthority_entry
 
 LONG_S = 120.0

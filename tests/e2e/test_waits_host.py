@@ -37,7 +37,6 @@ from acud.types import (
 from acud.types.actions import Launch
 from acud.waits.host_files import CLOCK_S
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.conftest import SCRIPTED
 from tests.e2e.desktop import ended, judged, shown, until
@@ -45,6 +44,7 @@ from tests.e2e.faults import refused
 from tests.e2e.mcp_support import fault as fault_of
 from tests.e2e.mcp_support import stdio, value
 from tests.e2e.recording import act
+from tests.fixtures.daemon import Daemon
 
 LONG_S = 120.0
 STILL_S = 0.3

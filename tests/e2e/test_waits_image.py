@@ -18,11 +18,11 @@ from acud.types import AllOf, AnyOf, DisplayInfo, NotOf, Rect, ScreenImage, Text
 from acud.types.actions import Click, CursorPosition, Point
 from acud_client import Client
 from acud_client.image_files import png_of
-from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import Desk, Pixels, ended, judged, shown, titled, until
 from tests.e2e.recording import act
+from tests.fixtures.daemon import Daemon
 
 LONG_S = 120.0
 WINDOW = Rect(40, 30, 300, 200)

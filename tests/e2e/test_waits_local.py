@@ -25,9 +25,9 @@ from acud.types import (
     WindowTitle,
 )
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.desktop import PATIENCE_S, Desk, compared, ended, judged, shown, timed_out, titled
 from tests.e2e.desktop import until as waited
+from tests.fixtures.daemon import Daemon
 
 LONG_S = 120.0
 SOON_S = 1.5

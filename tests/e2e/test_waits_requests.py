@@ -15,8 +15,8 @@ from acud.base.untrusted_text import with_seen
 from acud.pixels.tiles import identity
 from acud.types import Change, Criteria, DisplayInfo, Policy, Rect, Stable, Until, WaitState, WindowTitle
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.desktop import PATIENCE_S, Desk, Pixels, decoded, ended, judged, shown, timed_out, titled, until
+from tests.fixtures.daemon import Daemon
 
 LONG_S = 120.0
 NEVER = Criteria("the lamp is green")

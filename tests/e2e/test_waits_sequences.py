@@ -7,9 +7,9 @@ import pytest
 from acud.base.errors import NotFound
 from acud.types import Change, Rect, Text, Then, WaitInfo, WaitState, appears_then_goes
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import Desk, decoded, ended, judged, shown, timed_out, until
+from tests.fixtures.daemon import Daemon
 
 PAGE = Rect(20, 20, 420, 160)
 BOX = Rect(300, 300, 64, 64)

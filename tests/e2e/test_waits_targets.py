@@ -8,8 +8,8 @@ from functools import partial
 
 from acud.types import Change, Criteria, DisplayInfo, NotOf, Policy, Rect, Stable, Text, Until, WaitState, WindowTitle
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, compared, ended, judged, shown, timed_out, titled, until
+from tests.fixtures.daemon import Daemon
 
 LONG_S = 120.0
 REGION = Rect(100, 100, 37, 21)

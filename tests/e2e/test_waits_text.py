@@ -30,7 +30,7 @@ from acud.waits.anew import WAS_THERE
 from acud_client import Client
 from tests.e2e import desktop
 from tests.e2e.desktop import Desk, ended, judged, shown, timed_out
-from tests.tesseract import needs_tesseract
+from tests.fixtures.tesseract import needs_tesseract
 
 LONG_S = 120.0
 PAGE = Rect(20, 20, 420, 160)

@@ -13,11 +13,11 @@ import pytest
 from acud.base.errors import Conflict
 from acud.types import DisplayInfo, Rect, Text, WaitInfo, WaitState
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.conftest import BARE, SCRIPTED
 from tests.e2e.desktop import Desk, ended, judged, letters, shown, until
 from tests.e2e.metrics import scrape
 from tests.e2e.text_page import ENGLISH
+from tests.fixtures.daemon import Daemon
 
 WIDTH, HEIGHT = 3840, 2160
 PAGE = Rect(20, 20, 420, 160)

@@ -13,9 +13,9 @@ import pytest
 
 from acud.types import Answer, DisplayInfo, NotOf, Then, Until, Verdict, WaitInfo, WaitState, widget_condition
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e.desktop import titled, until
 from tests.e2e.gui_support import SETTINGS
+from tests.fixtures.daemon import Daemon
 from tests.grounding import desktop as programs
 
 PROGRAM = Path(__file__).with_name("widget_program.py")

@@ -18,12 +18,12 @@ from acud.protocol.requests.waits import WaitCreate
 from acud.types import RouteName, WaitInfo, WakeAddress, WakeInfo, WakeState, WindowTitle
 from acud.types.actions import CursorPosition
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.cli_support import CommandLine
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import Painter
-from tests.ports import free_port
-from tests.wake_receiver import TOKEN, Receiver
+from tests.fixtures.ports import free_port
+from tests.fixtures.wake_receiver import TOKEN, Receiver
 
 SECRET = "key-of-the-webhook-of-the-test"
 HOLDS = WindowTitle("there is no such window", gone=True)

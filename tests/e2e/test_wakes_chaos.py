@@ -20,10 +20,10 @@ import pytest
 from acud.base.errors import AcudError
 from acud.types import WaitInfo, WakeInfo, WakeState, WindowTitle
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.desktop import PATIENCE_S
-from tests.wake_receiver import ReceiverProcess as Receiver
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.wake_receiver import ReceiverProcess as Receiver
 
 HOLDS = WindowTitle("there is no such window", gone=True)
 WAITS = 3

@@ -18,11 +18,11 @@ from typing import Any
 import pytest
 
 from acud.types import RouteName, WakeAddress, WakeState, WindowTitle
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.npm_support import install
-from tests.ports import free_port
-from tests.wake_receiver import TOKEN
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.ports import free_port
+from tests.fixtures.wake_receiver import TOKEN
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 

@@ -22,8 +22,8 @@ from acud.supervisor.coroutines import run_steps
 from acud.supervisor.displays import ManagedDisplay, ManagedDisplays, processes
 from acud.supervisor.waits.active_waits import ActiveWaits
 from acud.types import DisplayState
+from tests.fixtures.numbers import own_number
 from tests.fixtures.patience import LONG_S
-from tests.numbers import own_number
 
 _START_S = 50.0
 

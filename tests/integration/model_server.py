@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 
-from tests.certificates import Pair
+from tests.fixtures.certificates import Pair
 
 T = TypeVar("T")
 Writer = asyncio.StreamWriter

@@ -22,8 +22,8 @@ from acud_fleet.envelopes import ReadRequest
 from acud_fleet.host_client import HostClient
 from acud_fleet.host_server import HostCapacity, HostServer
 from acud_fleet.registry import Life, Member
-from tests import nkey_files
-from tests.fleet_servers import FleetServers
+from tests.fixtures import nkey_files
+from tests.fixtures.fleet_servers import FleetServers
 
 LEASE_S = 2.0
 

@@ -10,7 +10,7 @@ from acud.protocol.requests.waits import Evaluation
 from acud.store.store import Store
 from acud.store.waits import StoredWait
 from acud.types import AllOf, Criteria, NotOf, Rect, Target, Text, Verdict, WaitSpec, WaitState, no
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 
 CLOCK = ManualClock()
 NOW_S = CLOCK.instant().utc_s

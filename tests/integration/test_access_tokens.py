@@ -19,7 +19,7 @@ from acud.store.store import Store
 from acud.supervisor.access_tokens import AccessTokens
 from acud.supervisor.journal import Journal
 from acud.supervisor.observers import Order
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 
 CODE, SESSION, TOKEN = map(digest_of, ("code", "session", "token"))
 DAY_S = 86_400.0

@@ -16,8 +16,8 @@ from acud.evaluator.judges.provider import ChatRequest
 from acud.protocol.requests.daemon import Finding
 from acud.types import Criteria, WaitInfo, no, yes
 from acud.types.chat import ChatMessage, ChatTool
-from tests.daemon import Daemon
 from tests.e2e import faults
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import Painter
 from tests.integration.vendors import QUESTION, Quick, model
 from tests.llama_cpp.server import KEY, MODEL, LlamaServer

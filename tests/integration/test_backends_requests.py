@@ -14,7 +14,7 @@ from acud.delivery.routes import DeliveryOutcome, Poster
 from acud.evaluator.judges.judge import JudgeQuestion
 from acud.evaluator.judges.provider import ChatRequest
 from acud.types.chat import ChatCall, ChatMessage, ChatTool
-from tests.certificates import Authority
+from tests.fixtures.certificates import Authority
 from tests.integration.model_server import Answer, Asked, ModelServer
 from tests.integration.vendors import (
     KEY,

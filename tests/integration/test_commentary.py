@@ -21,8 +21,8 @@ from acud.supervisor.journal import Journal
 from acud.supervisor.observers import Order
 from acud.supervisor.usage_log import UsageLog
 from acud.types.commentary import AnalysisConfig, ContextWindow, SenseEvent, SenseMeta
+from tests.fixtures.manual_clock import ManualClock
 from tests.integration.store_support import open_store
-from tests.manual_clock import ManualClock
 
 
 class _Mind:

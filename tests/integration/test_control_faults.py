@@ -23,7 +23,7 @@ from acud.supervisor.control import Call, Control, FaultGuard
 from acud.supervisor.coroutines import Callback, Resume
 from acud.supervisor.journal import Journal
 from acud.supervisor.replies import RequestDigest
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 
 _PATIENCE_MS = 60_000
 

@@ -20,8 +20,8 @@ from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.delivery import Deliver, Delivered, DeliveryHello, FromDelivery
 from acud.types import RouteName, WakeKind
 from tests.fixtures.patience import LONG_S
+from tests.fixtures.wake_receiver import TOKEN, Receiver
 from tests.integration.halting import go_on, halt
-from tests.wake_receiver import TOKEN, Receiver
 
 
 class DeliveryProcess:

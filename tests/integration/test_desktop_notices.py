@@ -10,7 +10,7 @@ import pytest
 from acud.base.errors import Unavailable
 from acud.config import NotifySettings
 from acud.delivery.desktop_notifications import DesktopNotifier, session_bus
-from tests.notification_server import NotificationServer, Shown
+from tests.fixtures.notification_server import NotificationServer, Shown
 
 pytestmark = pytest.mark.asyncio
 

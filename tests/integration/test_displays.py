@@ -14,9 +14,9 @@ import pytest
 from acud.base.errors import DisplayDown, InvalidRequest, NotFound, Refused, Unavailable
 from acud.supervisor.displays import ManagedDisplay, processes
 from acud.supervisor.displays.stop import ProcessEnd
+from tests.fixtures.numbers import own_number
+from tests.fixtures.retitled import WRITE_OVER
 from tests.integration.displays_support import Host, environ, traces, xdpyinfo
-from tests.numbers import own_number
-from tests.retitled import WRITE_OVER
 
 _TCP_LISTEN = "0A"
 

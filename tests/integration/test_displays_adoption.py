@@ -11,8 +11,8 @@ import pytest
 
 from acud.store.displays import StoredDisplay
 from acud.supervisor.displays import processes
+from tests.fixtures.numbers import own_number
 from tests.integration.displays_support import Host, row, traces, xdpyinfo
-from tests.numbers import own_number
 
 ROOT = Path(__file__).parents[2]
 

@@ -15,7 +15,7 @@ from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.signatures import SIGNATURE, Identity, Signed
 from acud_fleet import streams
 from tests.e2e.cli_support import CommandLine
-from tests.nats_servers import Nats
+from tests.fixtures.nats_servers import Nats
 
 pytestmark = pytest.mark.asyncio
 

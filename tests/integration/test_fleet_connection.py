@@ -20,8 +20,8 @@ from acud.types import DisplayInfo, DisplayState, WaitInfo, WaitState
 from acud_fleet.places import Kind, ObjectInfo, Places
 from acud_fleet.registry import Registry
 from acud_fleet.state_mirror import read_info
+from tests.fixtures.fleet_servers import FleetServers
 from tests.fixtures.patience import until_true
-from tests.fleet_servers import FleetServers
 from tests.integration.client_replies import wait_info
 
 _ENDPOINTS = 8

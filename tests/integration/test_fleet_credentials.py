@@ -16,10 +16,10 @@ from acud.features.fleet.connection import NatsConnection
 from acud_fleet import initialisation
 from acud_fleet.initialisation import FleetRoles
 from acud_fleet.streams import PLACES_KEPT_S, Bucket
-from tests import nkey_files
-from tests.certificates import Authority, Pair
+from tests.fixtures import nkey_files
+from tests.fixtures.certificates import Authority, Pair
+from tests.fixtures.nats_servers import Nats
 from tests.fixtures.patience import LONG_S
-from tests.nats_servers import Nats
 
 pytestmark = pytest.mark.asyncio
 

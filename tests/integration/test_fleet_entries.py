@@ -34,8 +34,8 @@ from acud_fleet.lost_waits import LostWaits
 from acud_fleet.places import Places, read_info
 from acud_fleet.registry import Life, Member, Registry, Roster
 from acud_fleet.state_mirror import StateMirror
+from tests.fixtures.fleet_servers import FleetServers
 from tests.fixtures.patience import LONG_S
-from tests.fleet_servers import FleetServers
 from tests.integration.client_replies import wait_info
 from tests.integration.signed_fleet import LEASE_S, Daemon, Members, running, serving, signed_servers
 

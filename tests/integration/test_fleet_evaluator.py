@@ -16,7 +16,7 @@ from acud.protocol.evaluation import JobResult
 from acud.protocol.jobs import VisionAnswer, VisionJob, digest_of
 from acud.protocol.questions import Hide
 from acud.types import Answer, Criteria, HiddenBox, Rect, yes
-from tests.fleet_servers import FleetServers
+from tests.fixtures.fleet_servers import FleetServers
 from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
 from tests.integration.jobs_rig import LONG_S, connected, queued
 

@@ -21,9 +21,9 @@ from acud.features.fleet.worker.service import JobService
 from acud.protocol import codec
 from acud.protocol.jobs import VisionAnswer, VisionJob, digest_of
 from acud.types import Answer, unknown, yes
+from tests.fixtures.fleet_proxy import Proxy
+from tests.fixtures.fleet_servers import FleetServers
 from tests.fixtures.patience import until_true
-from tests.fleet_proxy import Proxy
-from tests.fleet_servers import FleetServers
 from tests.integration.jobs_rig import LONG_S, QUESTION, Worker, connected, emptied, host, picture, queued
 
 pytestmark = pytest.mark.asyncio

@@ -29,8 +29,8 @@ from acud_fleet.lost_waits import LostWaits
 from acud_fleet.places import Places, read_info
 from acud_fleet.registry import Life, Registry, Roster
 from acud_fleet.wakes import AgentWakes
+from tests.fixtures.fleet_servers import FleetServers
 from tests.fixtures.patience import LONG_S
-from tests.fleet_servers import FleetServers
 from tests.integration.client_replies import wait_info
 
 LEASE_S = 2.0

@@ -19,9 +19,9 @@ from acud_fleet import envelopes
 from acud_fleet.host_client import HostClient
 from acud_fleet.near_connections import AnswerInbox, NearConnections
 from acud_fleet.registry import Life, Member
+from tests.fixtures.fleet_servers import FleetServers
+from tests.fixtures.nats_servers import Nats, NatsServer
 from tests.fixtures.patience import LONG_S, until_true
-from tests.fleet_servers import FleetServers
-from tests.nats_servers import Nats, NatsServer
 
 pytestmark = pytest.mark.asyncio
 

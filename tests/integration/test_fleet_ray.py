@@ -10,8 +10,8 @@ import pytest
 
 from acud.evaluator.judges.judge import JudgeQuestion
 from acud.types import Answer
+from tests.fixtures.fleet_servers import FleetServers
 from tests.fixtures.patience import until_true
-from tests.fleet_servers import FleetServers
 from tests.integration.jobs_rig import QUESTION, Worker, host, picture
 
 pytestmark = [
@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: acud[ray]"),
 ]
 
-_ACTORS = {"judge": "tests.ray_judges:make", "actors": 2, "calls_per_actor": 2, "cpus_per_actor": 0.5}
+_ACTORS = {"judge": "tests.fixtures.ray_judges:make", "actors": 2, "calls_per_actor": 2, "cpus_per_actor": 0.5}
 
 
 async def test_two_actors_answer_one_dies_and_is_made_again(tmp_path: Path) -> None:

@@ -33,11 +33,11 @@ from acud_fleet import envelopes
 from acud_fleet.access import Role
 from acud_fleet.host_wakes import WakeAcks, WakePublisher, make_shared_wake
 from acud_fleet.wakes import AgentWakes
-from tests import nkey_files
+from tests.fixtures import nkey_files
+from tests.fixtures.fleet_servers import FleetServers, nothing_told
+from tests.fixtures.nats_servers import settled
 from tests.fixtures.patience import LONG_S, until_true
-from tests.fleet_servers import FleetServers, nothing_told
 from tests.integration.signed_fleet import Daemon, Members, asking, running, serving, signed_servers
-from tests.nats_servers import settled
 
 pytestmark = pytest.mark.asyncio
 

@@ -30,10 +30,10 @@ from acud_fleet.host_wakes import WakePublisher
 from acud_fleet.initialisation import FleetRoles, PartState
 from acud_fleet.places import Places
 from acud_fleet.wakes import AgentWakes, publish_wake
-from tests import nkey_files
+from tests.fixtures import nkey_files
+from tests.fixtures.fleet_servers import FleetServers, nothing_told
+from tests.fixtures.nats_servers import Nats
 from tests.fixtures.patience import LONG_S
-from tests.fleet_servers import FleetServers, nothing_told
-from tests.nats_servers import Nats
 
 SECRET = b"hunter2, typed on h2"
 ROLES = FleetRoles(("h1", "h2"), ("main",), ("vision",))

@@ -20,10 +20,10 @@ from acud_fleet import streams
 from acud_fleet.events import ID
 from acud_fleet.host_wakes import WakeCarrier, WakePublisher, make_shared_wake
 from acud_fleet.wakes import AgentWakes, TakenWake
-from tests import fleet_reader
+from tests.fixtures import fleet_reader
+from tests.fixtures.fleet_proxy import Proxy
+from tests.fixtures.fleet_servers import FleetServers, nothing_told
 from tests.fixtures.patience import LONG_S
-from tests.fleet_proxy import Proxy
-from tests.fleet_servers import FleetServers, nothing_told
 
 pytestmark = pytest.mark.asyncio
 

@@ -14,7 +14,7 @@ from acud.protocol.events import Event
 from acud.store.store import Store
 from acud.supervisor.journal import Journal
 from acud.supervisor.observers import Order
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 
 
 class Rig:

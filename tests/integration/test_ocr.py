@@ -14,7 +14,7 @@ from acud.evaluator.ocr.reader import RapidEngine, ScreenReader
 from acud.evaluator.ocr.second_reader import SecondReader
 from acud.evaluator.ocr.tesseract import Tesseract
 from acud.types import Answer, Rect, Text
-from tests.tesseract import needs_tesseract
+from tests.fixtures.tesseract import needs_tesseract
 
 SIZE = (640, 360)
 LINES = [

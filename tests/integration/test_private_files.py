@@ -15,7 +15,7 @@ from acud.base import private_files
 from acud.base.errors import Refused
 from acud.base.paths import Paths, resolve
 from acud_cli import daemon_process, doctor
-from tests.open_instance import open_instance, put
+from tests.fixtures.open_instance import open_instance, put
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ from acud.features.redaction.evaluator import RedactionRules
 from acud.protocol.evaluation import JobResult
 from acud.protocol.questions import Hide
 from acud.types import Answer, Criteria, HiddenBox, Rect
-from tests.ink_engine import InkEngine
+from tests.fixtures.ink_engine import InkEngine
 from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
 from tests.integration.ollama_server import OllamaServer, OllamaThread
 from tests.integration.secret_screen import COLOURS, HEIGHT, WIDTH, covered, draw, screen

@@ -44,7 +44,7 @@ from acud.types import (
     WindowTitle,
     unknown,
 )
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 
 _NEVER = Criteria("never")
 _ONE_WORKER = Settings(evaluator=EvaluatorSettings(workers=1))

@@ -22,8 +22,8 @@ from acud.delivery.routes import DeliveryOutcome, WebhookRoute, sign, signing_ke
 from acud.protocol.bootstrap import DeliveryOptions
 from acud.protocol.delivery import Deliver
 from acud.types import RouteName, WakeKind
-from tests.ports import free_port
-from tests.wake_receiver import TOKEN, Manner, Receiver, Taken
+from tests.fixtures.ports import free_port
+from tests.fixtures.wake_receiver import TOKEN, Manner, Receiver, Taken
 
 SECRET = "whsec_" + base64.b64encode(b"key of the test").decode()
 SAID = '[smart_wait resolved] Job wait-1: "Done" is visible. Next: wait_result wait_id=wait-1'

@@ -22,7 +22,7 @@ from acud.supervisor.redaction import NoRedaction
 from acud.supervisor.wakes import Wakes
 from acud.types import RouteName, WakeAddress, WakeInfo, WakeKind
 from acud.waits import wakes as rules
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 
 HOOK = RouteName.WEBHOOK
 WAKE = WakeSettings(routes=(HOOK,), webhook_url="http://127.0.0.1:1/", webhook_secret="s", http_concurrency=8)

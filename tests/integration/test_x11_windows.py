@@ -19,10 +19,10 @@ from acud.x11.connection import Connection
 from acud.x11.events import Translator
 from acud.x11.windows import WindowReader, WindowSnapshot
 from tests.fixtures.patience import LONG_S
+from tests.fixtures.xsettings import SettingsManager
 from tests.grounding.desktop import SYSTEM_PYTHON, missing
 from tests.integration.painter import BLUE, RED, Painter
 from tests.integration.xserver import XServer
-from tests.xsettings import SettingsManager
 
 
 class Watcher:

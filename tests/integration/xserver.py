@@ -21,8 +21,8 @@ from types import TracebackType
 from typing import Self
 
 from acud.supervisor.displays import numbers
+from tests.fixtures.numbers import own_number
 from tests.fixtures.patience import LONG_S
-from tests.numbers import own_number
 
 _TRIES = 5
 _FAMILY_LOCAL = 256  # Xauth.h

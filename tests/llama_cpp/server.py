@@ -12,8 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.environments import environment
-from tests.ports import free_port
+from tests.fixtures.environments import environment
+from tests.fixtures.ports import free_port
 
 HERE = Path(__file__).parent
 KEY = "sk-llama-0123456789abcdef"

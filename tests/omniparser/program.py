@@ -26,7 +26,7 @@ from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.evaluator import omniparser
 from acud.features.grounding.evaluator.omniparser import OmniparserMethod
 from acud.types import Rect
-from tests.scripted_backend import ScriptedBackend
+from tests.fixtures.scripted_backend import ScriptedBackend
 from tests.unit.features.grounding.rig import as_it_is, ask, sight
 
 OUTSIDE: list[str] = []

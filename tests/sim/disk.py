@@ -26,8 +26,8 @@ from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.signatures import SIGNATURE
 from acud.types import WindowTitle
 from acud_client import Client
-from tests.fleet_rig import Fleet
-from tests.fleet_servers import FleetServers
+from tests.fixtures.fleet_rig import Fleet
+from tests.fixtures.fleet_servers import FleetServers
 
 WAITS = 24_000
 _TAKEN, _LASTS_S = 40, 1.5

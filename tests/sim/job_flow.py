@@ -15,9 +15,9 @@ from acud.config import JobSettings
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.job_queue import JobQueue
 from tests.bench._many_cost import cpu_s
-from tests.fleet_servers import FleetServers
+from tests.fixtures.fleet_servers import FleetServers
+from tests.fixtures.nats_servers import NatsServer
 from tests.integration.jobs_rig import connected, emptied
-from tests.nats_servers import NatsServer
 
 JOBS = 2000
 _PUBLISHERS = _PLACES = 64

@@ -20,7 +20,7 @@ from acud.features.fleet.evaluator import FleetJudge
 from acud.types import Answer
 from tests.bench import displays
 from tests.bench._many_cost import cpu_s
-from tests.fleet_servers import FleetServers
+from tests.fixtures.fleet_servers import FleetServers
 from tests.integration.jobs_rig import Worker, connected, host, noise, picture
 from tests.sim import disk
 from tests.sim.figures import Measured

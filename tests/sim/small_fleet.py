@@ -19,7 +19,7 @@ from acud.protocol.fleet import HostState
 from acud_fleet.registry import Registry
 from tests.bench._many_cost import cpu_s
 from tests.bench.fleet import arming, per_second, tls_fleet, waits_on
-from tests.fleet_rig import Fleet
+from tests.fixtures.fleet_rig import Fleet
 
 _SETTLE_S = 3.0
 """What a host may take to tell of what changed."""

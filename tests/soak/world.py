@@ -13,15 +13,15 @@ from typing import Any, Self
 from acud.base.errors import AcudError
 from acud.types import DisplayInfo
 from acud_client import Client
-from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.mounts import Ballast
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.wake_receiver import ReceiverProcess
 from tests.integration.xserver import XServer
 from tests.soak.canvas import HEIGHT, WIDTH, Canvas, rules
 from tests.soak.ledger import Asked, Ledger, now_s
 from tests.soak.machine import StoreView, pids
 from tests.soak.oracle import Taken
-from tests.wake_receiver import ReceiverProcess
 
 PATIENCE_S = 240.0
 FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acud.base.clock import Instant, SystemClock, utc_iso
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 
 
 def test_within_a_boot_the_boot_clock_rules() -> None:

@@ -69,5 +69,5 @@ async def test_the_gpus_of_an_actor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_pool, "find_spec", lambda name: True)
     monkeypatch.setattr(ray_pool, "_join_ray", lambda settings: SimpleNamespace(remote=remote))
     monkeypatch.setattr(ray_pool.RayPool, "_make_again", make_again)
-    await ray_pool.RayPool.start(RaySettings(judge="tests.ray_judges:make", gpus_per_actor=0.5), ())
+    await ray_pool.RayPool.start(RaySettings(judge="tests.fixtures.ray_judges:make", gpus_per_actor=0.5), ())
     assert asked["num_gpus"] == 0.5

@@ -6,7 +6,7 @@ import socket
 import time
 
 from acud.process.event_loop import EventLoop, Timer
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 
 
 def test_cancelled_timers_are_let_go_of_long_before_their_time() -> None:

@@ -12,7 +12,7 @@ import traceback
 from typing import Any
 
 from tests.bench.foreign.case import SETTINGS, Answer, Case, Outcome, count
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 
 def run() -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from acud.types import Verdict
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 SETTINGS = '[vision]\nbackend = "ocr"\n'
 """What a daemon of these cases runs with, unless their module says otherwise."""

@@ -10,7 +10,7 @@ from functools import partial
 from acud.types import Change, NotOf, Text, Until, Verdict, WaitState
 from acud.types.actions import Launch, WindowDo, WindowList, WindowVerb
 from tests.bench.foreign.case import Answer, Case, Outcome
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 _PATIENCE_S = 40.0
 _SEEN = "Uploading"

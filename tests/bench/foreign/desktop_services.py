@@ -14,7 +14,7 @@ from acud.base.errors import NotFound
 from acud.types import DisplayInfo, NotificationText
 from acud.types.actions import ClipboardGet
 from tests.bench.foreign.case import Answer, Case, Outcome, compare, compare_verdict
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 _NOTICES = str(Path(__file__).with_name("programs") / "notices.py")
 _PNG = b"\x89PNG\r\n\x1a\n" + b"a picture as its owner gives it" * 20_000

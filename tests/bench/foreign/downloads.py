@@ -18,7 +18,7 @@ from pathlib import Path
 
 from acud.types import DisplayInfo, FileState
 from tests.bench.foreign.case import Answer, Case, Outcome
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 SETTINGS = f'[vision]\nbackend = "ocr"\n[host_conditions]\npaths = ["{tempfile.gettempdir()}"]\n'
 _NAME, _SIZE = "ledger.bin", 600_000

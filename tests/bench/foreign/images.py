@@ -12,7 +12,7 @@ from PIL import Image
 from acud.types import DisplayInfo, ScreenImage, WindowInfo
 from acud.types.actions import Launch, Point, WindowDo, WindowList, WindowVerb
 from tests.bench.foreign.case import Answer, Case, Outcome
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 _PATIENCE_S = 40.0
 

@@ -9,12 +9,12 @@ from contextlib import closing
 from acud.types import Answer as Said
 from acud.types import Criteria, Verdict, WaitState
 from tests.bench.foreign.case import Answer, Case, Outcome
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.painter import Painter
+from tests.fixtures.ports import free_port
 from tests.integration.model_server import Answer as Reply
 from tests.integration.model_server import ModelThread, cut, hang, reset
 from tests.integration.vendors import MODELS, completion
-from tests.ports import free_port
 
 _PATIENCE_S = 60.0
 _MODELS = {"/v1/models": Reply({"object": "list", "data": [{"id": MODELS["vllm"]}]})}

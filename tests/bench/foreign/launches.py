@@ -6,7 +6,7 @@ from acud.protocol.requests.waits import WaitCreate
 from acud.types import Text, WaitState
 from acud.types.actions import Launch
 from tests.bench.foreign.case import Answer, Case, Outcome
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 _PATIENCE_S = 40.0
 _READY = "The report is ready"

@@ -9,7 +9,7 @@ from acud.types import Text, WaitInfo
 from acud.types.actions import WaitIdle
 from tests.bench.foreign.case import Answer, Case, Outcome
 from tests.bench.foreign.screen import SYSTEM_PYTHON, Pages, need, show, unseen
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 _SAID = "out of view"
 

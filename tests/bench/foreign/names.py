@@ -13,7 +13,7 @@ from typing import Any
 from acud.types import DisplayInfo
 from acud.types.actions import Launch, WindowList
 from tests.bench.foreign.case import Answer, Case, Outcome
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 _PROGRAMS = Path(__file__).with_name("programs")
 _PATIENCE_S = 60.0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from acud.types import Text, number_condition
 from tests.bench.foreign.case import Case, Outcome, compare
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 _CARD = "border:1px solid #ccc;border-radius:8px;padding:12px;width:160px"
 _STAT = f"""<div style="display:flex;gap:16px"><div style="{_CARD}"><div>Visitors</div><div style="font-size:30px">1,847

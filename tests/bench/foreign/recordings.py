@@ -13,7 +13,7 @@ from acud.types import DisplayInfo
 from acud.types.actions import Launch
 from tests.bench.foreign.case import SETTINGS as PLAIN
 from tests.bench.foreign.case import Answer, Case, Outcome
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 SETTINGS = PLAIN + "[recording]\nenabled = false\n"
 _CLOCK = ("xterm", "-e", "sh", "-c", "while :; do date +%N; sleep 0.1; done")

@@ -21,7 +21,7 @@ from acud.protocol.requests.gui import DoReply
 from acud.types import Policy, Until, WaitInfo
 from acud.types.actions import Action, Launch, WindowList
 from tests.bench.foreign.case import Answer, Case, Outcome
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 PROGRAMS = Path(__file__).with_name("programs")
 SYSTEM_PYTHON = "/usr/bin/python3"

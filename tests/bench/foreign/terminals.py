@@ -13,7 +13,7 @@ from acud.types import Answer as Said
 from acud.types import Text, Until, WaitInfo, WaitState
 from tests.bench.foreign.case import SETTINGS as PLAIN
 from tests.bench.foreign.case import Answer, Case, Outcome
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 SETTINGS = PLAIN + "[pty]\npoll_s = 0.2\n"
 _PATIENCE_S = 30.0

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from acud.types import WindowTitle
 from tests.bench.foreign.case import Case, Outcome, compare
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 
 def _case(shown: str, wanted: str, *command: str) -> Callable[[Daemon], Outcome]:

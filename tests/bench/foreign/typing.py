@@ -31,7 +31,7 @@ from acud.types.actions import (
     WindowVerb,
 )
 from tests.bench.foreign.case import Answer, Case, Outcome
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 _LETTERS = Path(__file__).with_name("programs") / "letters.py"
 _LONG = "the quick brown fox jumps over the lazy dog " * 220

@@ -16,7 +16,7 @@ from acud.types import Change, NotOf, Stable, Text, Until, WaitInfo, WaitState, 
 from acud.types.actions import Click, Key, Point, WaitIdle, WindowDo, WindowVerb
 from tests.bench.foreign.case import Answer, Case, Outcome
 from tests.bench.foreign.screen import PROGRAMS, SYSTEM_PYTHON, Missing, Screen, need, show, unseen, wait_for
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 _WORDS = "Uploading 7 files"
 _GONE = Text("Uploading", gone=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 from acud.types import FileState, WaitState
 from tests.bench.foreign.case import Answer, Case, Outcome
 from tests.bench.foreign.screen import Pages, need, show, unseen, wait_for
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 SETTINGS = '[vision]\nbackend = "ocr"\n[host_conditions]\npaths = ["~", "/tmp"]\n'
 _SIZE = 600_000

@@ -15,7 +15,7 @@ from acud.types import Criteria, NotificationText, Text, Until, WaitState, Widge
 from acud.types.actions import ClipboardGet, ClipboardSet, Key, WaitIdle
 from tests.bench.foreign.case import Answer, Case, Outcome
 from tests.bench.foreign.screen import PROGRAMS, SYSTEM_PYTHON, Pages, Record, need, show, unseen, wait_for
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 _UTF8 = ("env", "LC_ALL=C.UTF-8")
 

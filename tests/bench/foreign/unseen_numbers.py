@@ -9,7 +9,7 @@ from acud.types import Criteria, Text, Until, WaitState, number_condition
 from acud.types.actions import WaitIdle
 from tests.bench.foreign.case import Answer, Case, Outcome
 from tests.bench.foreign.screen import SYSTEM_PYTHON, Pages, Screen, need, show, unseen
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 
 def _decide(screen: Screen, condition: str, expected: str, is_sentence: bool) -> Outcome:

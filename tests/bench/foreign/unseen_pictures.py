@@ -12,7 +12,7 @@ from acud.types import ScreenImage, Text, WaitState
 from acud.types.actions import WaitIdle
 from tests.bench.foreign.case import Answer, Case, Outcome
 from tests.bench.foreign.screen import SYSTEM_PYTHON, Pages, need, show, unseen
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 
 def _find_font(name: str) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 from acud.types import Text, WaitState
 from tests.bench.foreign.case import Answer, Case, Outcome
 from tests.bench.foreign.screen import PROGRAMS, SYSTEM_PYTHON, Pages, Record, judge_form, need, show, unseen, wait_for
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 _ORDER = ("entry:Recipient", "entry:Street", "button:Send", "button:Discard")
 _ANNA = "type 'Anna' into the Recipient field"

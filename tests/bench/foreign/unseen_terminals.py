@@ -9,7 +9,7 @@ from acud.protocol.requests.waits import WaitCreate
 from acud.types import Policy, Text, WaitState, number_condition
 from tests.bench.foreign.case import Answer, Case, Outcome
 from tests.bench.foreign.screen import need, unseen
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 _PATIENCE_S = 12.0
 

@@ -10,7 +10,7 @@ from acud.types import Policy, Text, WaitState
 from acud.types.actions import Click, Key, Point, TypeText, WaitIdle
 from tests.bench.foreign.case import Answer, Case, Outcome
 from tests.bench.foreign.screen import PROGRAMS, SYSTEM_PYTHON, Pages, Record, need, show, unseen, wait_for
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 _LINE = "Pack my box with five dozen liquor jugs; how vexingly quick daft zebras jump. "
 _LONG = _LINE * 5

@@ -17,8 +17,8 @@ from acud.base.errors import AcudError
 from acud.types import Criteria, WaitInfo, WaitState
 from tests.bench.foreign.case import Answer, Case, Outcome
 from tests.bench.foreign.screen import show, unseen
-from tests.daemon import Daemon
-from tests.ports import free_port
+from tests.fixtures.daemon import Daemon
+from tests.fixtures.ports import free_port
 
 _PORT = free_port()
 _HOST = f"http://127.0.0.1:{_PORT}"

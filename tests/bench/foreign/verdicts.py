@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from acud.types import Criteria
 from tests.bench.foreign.case import Answer, Case, Outcome
-from tests.daemon import Daemon
+from tests.fixtures.daemon import Daemon
 
 _PATHS = {"lab": "", "paas": "/api/paas/v4", "beta": "/v1beta/openai"}
 """By backend, where its server has `chat/completions`; a plain host has it below /v1."""

@@ -27,7 +27,7 @@ from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.evaluation import MOST_READINGS_HELD, Job, JobResult
 from acud.protocol.questions import Ask, LeafAsk, View
 from acud.types import Criteria, Rect, Text
-from tests.ink_engine import InkEngine
+from tests.fixtures.ink_engine import InkEngine
 
 
 class HeldEngine(InkEngine):

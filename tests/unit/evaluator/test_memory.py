@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from acud.evaluator.memory import MemoryTrim
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 
 SCRIPT = """
 import sys

@@ -10,7 +10,7 @@ import pytest
 
 from acud.base import png
 from acud.pixels.gates import dhash
-from tests.png_frames import MAX_PIXELS, frame_of_png, png_size
+from tests.fixtures.png_frames import MAX_PIXELS, frame_of_png, png_size
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 

@@ -35,7 +35,7 @@ from acud.types import (
     yes,
 )
 from acud.waits import conditions
-from tests.ink_engine import InkEngine
+from tests.fixtures.ink_engine import InkEngine
 
 YES, NO, OTHER = Criteria("this holds"), Criteria("that fails"), Criteria("another holds")
 SCRIPT = '{"rules": [{"criteria": "holds"}], "cost_usd": 0.5}'

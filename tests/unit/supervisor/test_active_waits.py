@@ -16,7 +16,7 @@ from acud.types import WaitState
 from acud.waits import machine
 from acud.waits.events import FrameSeen
 from acud.waits.frame_coalescing import ChangeBuffer
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 from tests.unit.waits.rig import spec
 
 

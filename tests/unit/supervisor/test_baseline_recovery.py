@@ -12,7 +12,7 @@ from acud.supervisor.waits.baseline_recovery import BaselineRecovery
 from acud.types import Change, Rect
 from acud.waits import events as happened
 from acud.waits.targets import TargetLocation
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 from tests.unit.supervisor.test_orphaned_rings import left, ring
 
 TOKEN = ":1@run.x/64x48#6+4,4,20,20"

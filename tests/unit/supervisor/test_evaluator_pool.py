@@ -20,7 +20,7 @@ from acud.supervisor.children import Child, ChildState
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
 from acud.supervisor.judge_metrics import JudgeMetrics
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 
 
 class Keeper:

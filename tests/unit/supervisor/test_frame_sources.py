@@ -23,7 +23,7 @@ from acud.supervisor.orphaned_rings import KEEP_S
 from acud.supervisor.waits.active_waits import ActiveWaits
 from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.types import MAX_NUMBER, Rect
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 
 
 class Watcher:

@@ -13,7 +13,7 @@ from acud.supervisor.observers import Observers
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, MonitorInfo, Rect
 from acud.waits.targets import parse_target
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 
 WHOLE = Rect(0, 0, 640, 480)
 

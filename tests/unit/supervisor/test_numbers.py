@@ -12,7 +12,7 @@ import pytest
 
 from acud.base import private_files
 from acud.supervisor.displays import numbers
-from tests.numbers import own_number
+from tests.fixtures.numbers import own_number
 
 PID = 4242
 

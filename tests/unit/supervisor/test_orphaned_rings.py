@@ -15,7 +15,7 @@ from acud.protocol.capture import Attach, Demand, Notice, SourceHello
 from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.orphaned_rings import MAX_SEQUENCE_NUMBERS, OrphanedRings, count_by_frame, find_same_frame
 from acud.types import MAX_NUMBER
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 
 LAYOUT = Layout(64, 48, 2)
 

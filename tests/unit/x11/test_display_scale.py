@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acud.x11.display_scale import DPI, FACTOR, integers_of, scale_of
-from tests.xsettings import COLOUR, encoded
+from tests.fixtures.xsettings import COLOUR, encoded
 
 
 @pytest.mark.parametrize(("settings", "resources", "scale"), [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acud.x11 import input_steps
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 
 
 @pytest.fixture

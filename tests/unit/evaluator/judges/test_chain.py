@@ -8,7 +8,7 @@ from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeQuestion, Judg
 from acud.evaluator.judges.registry import JudgeRegistry
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, no, unknown, yes
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 
 
 class Eye:

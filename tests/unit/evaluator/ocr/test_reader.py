@@ -16,8 +16,8 @@ from acud.evaluator.ocr.reader import ScreenReader, TextReading
 from acud.evaluator.ocr.text_layout import rows
 from acud.evaluator.view_pixels import ViewPixels
 from acud.types import Answer, Rect, Text
-from tests.ink_engine import InkEngine
-from tests.manual_clock import ManualClock
+from tests.fixtures.ink_engine import InkEngine
+from tests.fixtures.manual_clock import ManualClock
 
 ROWS, COLUMNS, PITCH, LETTER = 12, 40, 16, 8
 

@@ -11,7 +11,7 @@ from acud.base.errors import Unavailable
 from acud.evaluator.ocr.engine import Bgr, Reading
 from acud.evaluator.ocr.scripts import packages, script_of
 from acud.evaluator.ocr.second_reader import Doubt, SecondReader, ViewScripts, is_doubtful, stands, without_icons
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 
 CYRILLIC, GREEK = script_of("Cyrillic"), script_of("Greek")
 assert CYRILLIC is not None

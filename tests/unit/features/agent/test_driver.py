@@ -15,7 +15,7 @@ from acud.protocol.requests.gui import DoReply
 from acud.supervisor.coroutines import Callback
 from acud.types.agent_runs import RunInfo, RunSpec, RunState
 from acud.types.chat import ChatCall
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 
 
 class Rig:

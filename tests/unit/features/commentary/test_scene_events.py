@@ -13,7 +13,7 @@ from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect, WindowInfo
 from acud.types.commentary import SenseEvent
 from acud.types.scene import ChangeTiers, DisplayProviders, OcrElement, ProviderState, Scene, SceneDisplay, SceneMode
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 
 BOX = Rect(0, 0, 10, 10)
 READY = ProviderState("rapidocr", "ready")

@@ -10,7 +10,7 @@ from acud.supervisor.observers import Observers
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import Rect, WindowInfo
 from acud.types.commentary import SenseEvent
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 
 BOX = Rect(0, 0, 10, 10)
 HIDDEN = "[REDACTED_WINDOW]"

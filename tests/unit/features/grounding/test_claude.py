@@ -35,7 +35,7 @@ from acud.features.grounding.evaluator.claude import (
 )
 from acud.types import Rect
 from acud.types.actions import Point
-from tests.scripted_backend import ScriptedBackend, called, said
+from tests.fixtures.scripted_backend import ScriptedBackend, called, said
 from tests.unit.features.grounding.rig import as_it_is, ask, sight, withheld
 
 SONNET_4 = "claude-sonnet-4-20250514"

@@ -33,7 +33,7 @@ from acud.features.grounding.evaluator.omniparser import (
 from acud.types import Rect
 from acud.types.actions import Point
 from acud.types.grounding import GroundingMethod
-from tests.scripted_backend import ScriptedBackend
+from tests.fixtures.scripted_backend import ScriptedBackend
 from tests.unit.features.grounding.rig import as_it_is, ask, sight, withheld
 
 ICON, SAME, BUTTON, LETTER = (Rect(10, 10, 20, 20), Rect(11, 11, 20, 20), Rect(100, 50, 80, 30), Rect(200, 82, 6, 6))

@@ -24,7 +24,7 @@ from acud.features.grounding.evaluator.uitars import (
 )
 from acud.types import Rect
 from acud.types.actions import Point
-from tests.scripted_backend import ScriptedBackend, said
+from tests.fixtures.scripted_backend import ScriptedBackend, said
 from tests.unit.features.grounding.rig import as_it_is, ask, sight, withheld
 
 MODEL = "0000/ui-tars-1.5-7b"

@@ -30,7 +30,7 @@ from acud.supervisor.job_queues import FillJob, Lane
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, HiddenBox, Rect, WindowInfo
 from acud.types.scene import ProviderState, Scene, SceneMode
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 from tests.unit.features.scene.test_display_elements import reserved_numbers, standing_elements
 
 READY = ProviderState("reader", "ready")

@@ -13,7 +13,7 @@ from acud.supervisor.coroutines import Callback, Resume
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, Rect
 from acud.types.scene import OcrElement, ProviderState, SceneMode
-from tests.manual_clock import ManualClock
+from tests.fixtures.manual_clock import ManualClock
 from tests.unit.features.scene.test_display_elements import reserved_numbers, standing_elements
 
 
