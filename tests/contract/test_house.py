@@ -17,7 +17,7 @@ FIGURES = {
     "rooms at the top of acud": 22, "arrows between these rooms": 100, "files of the largest circle": 3,
     "regular expressions": 259, "lines without the fleet": 111_200, "lines of the fleet": 9_900, "changelog items": 120,
     "changelog words an item": 20, "hand-written words in docs": 86_000,
-    "lines of test to a line of product": 0.92,
+    "lines of test to a line of product": 0.95,
 }  # fmt: skip
 """Limits of the table; its goals stand in `scripts/house.py`."""
 
