@@ -70,6 +70,12 @@ def test_no_line_is_lost_beside_those_that_share_its_canvas(engine: RapidEngine,
     assert [y for y in middles if not any(box.y <= y < box.bottom for box in boxes)] == []
 
 
+def test_no_line_of_a_terminal_in_its_own_letters_is_lost(engine: RapidEngine) -> None:
+    with Image.open(Path(__file__).with_name("xterm.png")) as image:
+        pixels = np.asarray(image.convert("RGBX")).copy()
+    assert {"Download complete", "# abc"} <= set(texts(engine, pixels))
+
+
 @pytest.mark.parametrize("size", [9, 10, 12])
 def test_small_accents_are_kept_or_in_doubt_and_none_is_made_up(engine: RapidEngine, size: int) -> None:
     words, plain = ["naïve", "café", "Zürich"], ["title", "Resume", "Unit"]

@@ -26,6 +26,8 @@ _BORDER_PX = 56
 _REACH_X_PX, _REACH_Y_PX = 33, 9
 """Edges nearer than this are one band."""
 _LEAST_PX = 3  # bands lower or narrower than this hold no letter: what is left of a border's corner
+_ROW_PX, _LEAST_STROKES = range(5, 21), 3
+"""Heights of rows that a detector may miss, small letters, and how many strokes with a column between they have."""
 PART_X = 14
 """A part of a line is so many times as long as high, 672 of the recogniser's pixels: longer only for want of a gap."""
 _GAP_X = 0.4  # A gap of so many heights is one between words: more than beside a dot in a monospaced font
@@ -35,6 +37,8 @@ _LEAST_CELLS_X = 2
 boxes hold no two cells."""
 MARGIN_X_PX, MARGIN_Y_PX = 20, 20
 """Around each band: with 12 the detector cut last letters off, and joined Chinese words of one row (measured)."""
+ALONE_PX = 12
+"""Around a row that was missed among others: more is found with it than with 8 or 20 (measured)."""
 
 
 def text_bands(pixels: NDArray[np.uint8]) -> list[Rect]:
@@ -54,6 +58,25 @@ def text_bands(pixels: NDArray[np.uint8]) -> list[Rect]:
         if right - x >= _LEAST_PX and bottom - y >= _LEAST_PX:
             boxes.append(Rect(x, y, right - x, bottom - y))
     return boxes
+
+
+def unfound_rows(pixels: NDArray[np.uint8], band: Rect, found: Sequence[Rect]) -> list[Rect]:
+    """Return the boxes inside `band` of a picture (height x width x 3 or 4 uint8) that look like a row of letters and
+    lie in none of the `found` lines: several strokes side by side, as high as small letters.
+    """
+    if band.h < _ROW_PX[0] or band.w < _ROW_PX[0]:
+        return []
+    edges = _edges(pixels[band.y : band.bottom, band.x : band.right])
+    for box in found:
+        if (common := box.intersect(band)) is not None:
+            edges[common.y - band.y : common.bottom - band.y, common.x - band.x : common.right - band.x] = 0
+    return [
+        Rect(band.x + left, band.y + top, right - left, bottom - top)
+        for top, bottom in runs(np.asarray(edges.any(axis=1)), 1)
+        if bottom - top in _ROW_PX
+        for left, right in runs(np.asarray(edges[top:bottom].any(axis=0)), _REACH_X_PX)
+        if len(runs(np.asarray(edges[top:bottom, left:right].any(axis=0)), 0)) >= _LEAST_STROKES
+    ]
 
 
 def line_parts(pixels: NDArray[np.uint8]) -> list[Rect]:

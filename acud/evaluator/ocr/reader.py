@@ -162,7 +162,9 @@ class ScreenReader:
         return (*kept, *(_Known(box, line) for box, line in zip(fresh, lines, strict=True)))
 
     def _find(self, pixels: NDArray[np.uint8], regions: Sequence[Rect], standing: Sequence[Rect]) -> Steps[list[Rect]]:
-        """Return the boxes in reach of `regions` that are no line standing already: searched where text can be."""
+        """Return the boxes in reach of `regions` that are no line standing already: searched where text can be, and
+        once more, alone and enlarged, what looks like letters and was not found there.
+        """
         whole = _whole(pixels)
         cuts = [on_grid(region, _CONTEXT_PX, _GRID_PX, whole) for region in regions]
         reaches = [around(region, 0, REACH_Y_PX, whole) for region in regions]
@@ -172,23 +174,36 @@ class ScreenReader:
             for band in bands.text_bands(_part(pixels, cut))
             if (inside := band.shift(cut.x, cut.y).intersect(reach)) is not None
         ]
-        parts = [around(band, bands.MARGIN_X_PX, bands.MARGIN_Y_PX, whole) for band in held]
-        searched: list[list[Rect]] = []
-        for some in _shares(parts):
-            searched += self._engine.detect([_bgr(pixels, part) for part in some])
-            yield
-        boxes = [
-            cell
-            for band, part, found in zip(held, parts, searched, strict=True)
-            for box in found
-            if (own := _own_part(box.shift(part.x, part.y), band, whole)) is not None
-            for cell in bands.cells(pixels, own)
-        ]
+        boxes = yield from self._search(pixels, held, (bands.MARGIN_X_PX, bands.MARGIN_Y_PX))
+        seen = [*standing, *boxes]
+        missed = [row for band in held for row in bands.unfound_rows(pixels, band, seen)]
+        boxes += yield from self._search(pixels, missed, (bands.ALONE_PX, bands.ALONE_PX), 2)
         fresh: list[Rect] = []
         for box in sorted(boxes, key=lambda one: -one.area):  # a band may show a part of what another one shows whole
             if not any(_is_part_of(box, other) for other in (*standing, *fresh)):
                 fresh.append(box)
         return fresh
+
+    def _search(
+        self, pixels: NDArray[np.uint8], places: Sequence[Rect], margins: tuple[int, int], scale: int = 1
+    ) -> Steps[list[Rect]]:
+        """Return the boxes of lines that the engine finds in `places`, each with `margins` (x, y) of what is around and
+        enlarged by `scale`.
+        """
+        whole = _whole(pixels)
+        parts = [around(place, *margins, whole) for place in places]
+        searched: list[list[Rect]] = []
+        for some in _shares(parts):
+            crops = (_bgr(pixels, part) for part in some)
+            searched += self._engine.detect([crop.repeat(scale, 0).repeat(scale, 1) for crop in crops])
+            yield
+        return [
+            cell
+            for place, part, found in zip(places, parts, searched, strict=True)
+            for box in found
+            if (own := _own_part(_reduce(box, scale).shift(part.x, part.y), place, whole)) is not None
+            for cell in bands.cells(pixels, own)
+        ]
 
     def _read_areas(
         self, pixels: NDArray[np.uint8], shown: ViewScripts, areas: Sequence[Rect], changed: Sequence[bool]
@@ -309,6 +324,12 @@ def _rewritten_box(region: Rect, gone: Sequence[_Known], before: _Seen, pixels: 
     if max(map(abs, moved)) > _SAME_PX:
         return None
     return Rect(found.x, found.y, max(1, found.right + new.box.right - old.box.right - found.x), found.h)
+
+
+def _reduce(box: Rect, scale: int) -> Rect:
+    """Return a box of a picture enlarged by `scale` in pixels of the picture."""
+    x, y = box.x // scale, box.y // scale
+    return Rect(x, y, -(-box.right // scale) - x, -(-box.bottom // scale) - y)
 
 
 def _own_part(found: Rect, band: Rect, whole: Rect) -> Rect | None:

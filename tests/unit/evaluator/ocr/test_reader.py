@@ -54,6 +54,21 @@ def test_reading_changes_gives_what_reading_everything_gives(first: list, later:
         assert words(read) == words(ScreenReader(InkEngine()).read(("view",), terminal.pixels.copy()))
 
 
+class ShortSightedEngine(InkEngine):
+    """Misses lines of letters lower than 15 pixels."""
+
+    def _detect(self, pixels: Bgr) -> list[Rect]:
+        return [box for box in super()._detect(pixels) if box.h >= 15]
+
+
+def test_a_row_that_the_search_misses_is_searched_enlarged() -> None:
+    terminal = Terminal()
+    for column in (2, 3, 4):
+        terminal.put(2, column, 1)
+    found = ScreenReader(ShortSightedEngine()).read((), terminal.pixels)
+    assert words(found) == words(ScreenReader(InkEngine()).read((), terminal.pixels)) != []
+
+
 def full_terminal() -> Terminal:
     terminal = Terminal()
     for row in range(ROWS):
