@@ -1,5 +1,6 @@
 """Small real cases of strangers' programs, screens, files and models, by kind of fault: is acud right about them?
 
+`scripts/bench foreign` installs the programs (conf/apt-packages-bench); a case without its program is unknown, by name.
 Each module beside this one is a kind. It has `CASES`; `SETTINGS`, where its daemon needs others than `case.SETTINGS`.
 The figures to hold: `cases` >= 60, `wrong` = 0, `right` >= 0.95; what is unknown is named.
 """
@@ -12,6 +13,7 @@ import traceback
 from typing import Any
 
 from tests.bench.foreign.case import SETTINGS, Answer, Case, Outcome, count
+from tests.bench.foreign.screen import Missing
 from tests.fixtures.daemon import Daemon
 
 
@@ -42,6 +44,8 @@ def _check(case: Case, daemon: Daemon) -> Outcome:
     """Return the outcome of one case. An error that it did not expect is a wrong answer, with the error's text."""
     try:
         return case.check(daemon)
+    except Missing as fault:
+        return Outcome(Answer.UNKNOWN, f"not on this machine: {fault}")
     except Exception as fault:  # noqa: BLE001  (one broken case must not hide the others)
         last = traceback.extract_tb(fault.__traceback__)[-1]
         return Outcome(Answer.WRONG, f"{type(fault).__name__} at {last.name}:{last.lineno}: {fault}")
