@@ -73,7 +73,7 @@ def test_no_line_is_lost_beside_those_that_share_its_canvas(engine: RapidEngine,
 def test_no_line_of_a_terminal_in_its_own_letters_is_lost(engine: RapidEngine) -> None:
     with Image.open(Path(__file__).with_name("xterm.png")) as image:
         pixels = np.asarray(image.convert("RGBX")).copy()
-    assert {"Download complete", "# abc"} <= set(texts(engine, pixels))
+    assert {"Download complete", "# abc"} <= {line.text for line in ScreenReader(engine).read((), pixels)}
 
 
 @pytest.mark.parametrize("size", [9, 10, 12])
