@@ -15,82 +15,37 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from acud.base.errors import AcudError, DaemonDown
-    from acud.types import (
-        AllOf,
-        AnyOf,
-        Change,
-        Criteria,
-        FileState,
-        NotificationText,
-        NotOf,
-        Policy,
-        ProcessExit,
-        Rect,
-        ScreenImage,
-        Stable,
-        Text,
-        Then,
-        Widget,
-        WindowTitle,
-        appears_then_goes,
-        widget_condition,
-    )
-    from acud.types.tasks import ActionStatus, ActionType, Detail, ItemStatus, TaskStatus
-    from acud_client.aio import AsyncClient
-    from acud_client.stream import AsyncEventStream, EventStream, Trimmed
-    from acud_client.sync import Client
-
-__all__ = [
-    "ActionStatus",
-    "ActionType",
-    "AcudError",
-    "AllOf",
-    "AnyOf",
-    "AsyncClient",
-    "AsyncEventStream",
-    "Change",
-    "Client",
-    "Criteria",
-    "DaemonDown",
-    "Detail",
-    "EventStream",
-    "FileState",
-    "ItemStatus",
-    "NotOf",
-    "NotificationText",
-    "Policy",
-    "ProcessExit",
-    "Rect",
-    "ScreenImage",
-    "Stable",
-    "TaskStatus",
-    "Text",
-    "Then",
-    "Trimmed",
-    "Widget",
-    "WindowTitle",
-    "appears_then_goes",
-    "widget_condition",
-]
+    from acud.base.errors import AcudError as AcudError
+    from acud.base.errors import DaemonDown as DaemonDown
+    from acud.types import Policy as Policy
+    from acud.types import Rect as Rect
+    from acud.types.conditions import *  # noqa: F403  # its list is the list of kinds
+    from acud.types.tasks import ActionStatus as ActionStatus
+    from acud.types.tasks import ActionType as ActionType
+    from acud.types.tasks import Detail as Detail
+    from acud.types.tasks import ItemStatus as ItemStatus
+    from acud.types.tasks import TaskStatus as TaskStatus
+    from acud_client.aio import AsyncClient as AsyncClient
+    from acud_client.stream import AsyncEventStream as AsyncEventStream
+    from acud_client.stream import EventStream as EventStream
+    from acud_client.stream import Trimmed as Trimmed
+    from acud_client.sync import Client as Client
 
 _HOMES = {
-    "AcudError": "acud.base.errors",
-    "DaemonDown": "acud.base.errors",
-    "AsyncClient": "acud_client.aio",
-    "AsyncEventStream": "acud_client.stream",
-    "Client": "acud_client.sync",
-    "EventStream": "acud_client.stream",
-    "Trimmed": "acud_client.stream",
-    "ActionStatus": "acud.types.tasks",
-    "ActionType": "acud.types.tasks",
-    "Detail": "acud.types.tasks",
-    "ItemStatus": "acud.types.tasks",
-    "TaskStatus": "acud.types.tasks",
+    "acud.base.errors": ("AcudError", "DaemonDown"),
+    "acud.types": ("Policy", "Rect"),
+    "acud.types.tasks": ("ActionStatus", "ActionType", "Detail", "ItemStatus", "TaskStatus"),
+    "acud_client.aio": ("AsyncClient",),
+    "acud_client.stream": ("AsyncEventStream", "EventStream", "Trimmed"),
+    "acud_client.sync": ("Client",),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    conditions: list[str] = import_module("acud.types.conditions").__all__
+    homes = {one: home for home, names in _HOMES.items() for one in names} | dict.fromkeys(conditions, "acud.types")
+    if name == "__all__":
+        return [*homes]
+    if name not in homes:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES.get(name, "acud.types")), name)
+    return getattr(import_module(homes[name]), name)
