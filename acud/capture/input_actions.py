@@ -27,17 +27,7 @@ from acud.types.actions import (
 )
 from acud.x11.clipboard import Clipboard
 from acud.x11.connection import Connection
-from acud.x11.events import (
-    FocusMoved,
-    KeymapChanged,
-    Ponged,
-    SelectionAsked,
-    SelectionEvent,
-    SelectionGiven,
-    SelectionLost,
-    Translator,
-    WindowMade,
-)
+from acud.x11.events import FocusMoved, KeymapChanged, Ponged, SelectionEvent, Translator, WindowMade
 from acud.x11.fake_input import InputTrace, InputTraceProperty, XTest
 from acud.x11.input_guard import InputGuard
 from acud.x11.input_steps import ActOutcome, Rest, Steps
@@ -122,14 +112,8 @@ class InputActions:
             self.keyboard.on_mapping_changed(event.first, event.count)
         elif isinstance(event, Ponged):
             self._ping.on_answered(event.number)
-        elif isinstance(event, SelectionAsked):
-            self._clipboard.serve(event)
-        elif isinstance(event, SelectionGiven):
-            self._clipboard.on_given(event)
-        elif isinstance(event, SelectionLost):
-            self._clipboard.on_lost(event)
         else:
-            self._clipboard.on_property_changed(event)
+            self._clipboard.on_event(event)
 
     def flush(self) -> None:
         self._x.flush()

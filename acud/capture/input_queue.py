@@ -19,9 +19,6 @@ class _RunningAct:
         self.act, self.steps, self.at = act, steps, at
         self.rest = Rest(0.0)
 
-    def is_due(self, now_s: float) -> bool:
-        return self.rest.until_s <= now_s or (self.rest.over is not None and self.rest.over())
-
 
 class InputQueue:
     """Runs acts. `baseline` grabs what was painted and not yet published, and returns the newest (epoch, frame).
@@ -68,7 +65,7 @@ class InputQueue:
             act = self._queue.popleft()
             self._running = _RunningAct(act, self.actions.steps(act), self._baseline())
         running = self._running
-        if running is None or not running.is_due(now_s):
+        if running is None or not running.rest.is_due(now_s):
             return False
         self._step(running)
         return True

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import zmq
 
 from acud.base.log import logger
+from acud.capture.clipboard_watch import ClipboardWatch
 from acud.capture.covered_windows import CoveredWindows
 from acud.capture.frame_rate import CaptureCounters, GrabSchedule, painted_ns
 from acud.capture.input_actions import InputActions
@@ -21,6 +22,7 @@ from acud.protocol.capture import (
     Act,
     Acted,
     Attach,
+    ClipboardSeen,
     Demand,
     DisplayWindows,
     DropActs,
@@ -34,7 +36,17 @@ from acud.protocol.children import Heartbeat, Stop
 from acud.x11 import events
 from acud.x11.connection import Connection
 from acud.x11.damage import Damage
-from acud.x11.events import Event, FocusMoved, Painted, Resized, Shape, WindowTouched
+from acud.x11.events import (
+    Event,
+    FocusMoved,
+    Painted,
+    PropertyTouched,
+    Resized,
+    SelectionGiven,
+    SelectionTaken,
+    Shape,
+    WindowTouched,
+)
 from acud.x11.grab import Area, PixelsGone, choose
 from acud.x11.input_guard import InputGuard
 from acud.x11.pointer import Cursor
@@ -73,6 +85,7 @@ class CaptureService:
         guard = InputGuard(connection, self._windows, self._read_windows)
         actions = InputActions(connection, self._windows, self._translator, self._screen_size, guard)
         self._inputs = InputQueue(actions, self._baseline, self._send)
+        self._clipboard = ClipboardWatch(connection, self._translator, self._send)
         self._sent: WindowSnapshot | None = None
         self._stale_s: float | None = 0.0
         self._unread = True  # whether a window may differ from the list sent last
@@ -147,6 +160,7 @@ class CaptureService:
             if isinstance(order, Stop):
                 self._loop.stop()
             elif isinstance(order, Follow):
+                self._clipboard.want(is_wanted=order.clipboard)
                 self._covered.follow(order.windows)
                 self._covered.update(self._sent.windows if self._sent else (), time.monotonic())
             elif isinstance(order, Act):
@@ -188,9 +202,13 @@ class CaptureService:
             if event.renewed:
                 self._covered.mark_stale(event.window)
             self._mark_stale()
+        elif isinstance(event, SelectionTaken):
+            self._clipboard.on_event(event)
         else:
             if isinstance(event, FocusMoved):
                 self._mark_stale()
+            elif isinstance(event, SelectionGiven | PropertyTouched):
+                self._clipboard.on_event(event)
             self._inputs.actions.on_event(event)
 
     def _on_painted(self, event: Painted) -> None:
@@ -213,7 +231,8 @@ class CaptureService:
     def _settle(self) -> None:
         """Do all that is due, then sleep until the next due time. Acts take one step: orders are read in between."""
         self._do_due()
-        if self._inputs.advance(time.monotonic()):
+        now_s = time.monotonic()
+        if self._inputs.advance(now_s) | self._clipboard.advance(now_s):
             self._do_due()
         self._set_alarm()
 
@@ -325,6 +344,8 @@ class CaptureService:
     def _set_alarm(self) -> None:
         dues = [due for source in self._sources() if (due := source.due_s()) is not None]
         dues += [due for due in (self._stale_s, self._covered.due_s(), self._inputs.due_s()) if due is not None]
+        if (clipboard_s := self._clipboard.due_s()) is not None:
+            dues.append(clipboard_s)
         self._loop.wake_at(min(dues, default=None))
 
     # ---- reports ----------------------------------------------------------------------------------------------------
@@ -344,7 +365,7 @@ class CaptureService:
             )
         )
 
-    def _send(self, message: Notice | SourceHello | SourceGone | DisplayWindows | Acted) -> None:
+    def _send(self, message: Notice | SourceHello | SourceGone | DisplayWindows | Acted | ClipboardSeen) -> None:
         self._child.send(message)
         if isinstance(message, Notice):
             self._publish(message)

@@ -137,7 +137,27 @@ class Acted(Struct, frozen=True, tag="acted", forbid_unknown_fields=True):
     misdirected: Misdirection | None = None
 
 
-FromCapture = Heartbeat | Fault | SourceHello | SourceGone | Notice | DisplayWindows | Acted
+MOST_CLIPBOARD = 65_536
+"""Characters of a clipboard that conditions see."""
+
+
+class ClipboardSeen(Struct, frozen=True, tag="clipboard", forbid_unknown_fields=True):
+    """The clipboard's `text` (`is_cut`: there is more), or why it has none: `code` and `message` of an error.
+
+    `copies`: how often a program took it since `since_utc_s`, the last time at `copied_utc_s` (0: never).
+    """
+
+    display: str
+    text: Annotated[str, Meta(max_length=MOST_CLIPBOARD)] = ""
+    is_cut: bool = False
+    code: str = ""
+    message: str = ""
+    copies: Number = 0
+    copied_utc_s: float = 0.0
+    since_utc_s: float = 0.0
+
+
+FromCapture = Heartbeat | Fault | SourceHello | SourceGone | Notice | DisplayWindows | Acted | ClipboardSeen
 
 
 class Attach(Struct, frozen=True, tag="attach", forbid_unknown_fields=True):
@@ -165,9 +185,12 @@ class Demand(Struct, frozen=True, tag="demand", forbid_unknown_fields=True):
 
 
 class Follow(Struct, frozen=True, tag="follow", forbid_unknown_fields=True):
-    """The windows that waits look at; a covered one among them becomes a source of its own."""
+    """The windows that waits look at; a covered one among them becomes a source of its own. `clipboard`: whether a wait
+    asks about that, too.
+    """
 
     windows: tuple[int, ...]
+    clipboard: bool = False
 
 
 class Act(Struct, frozen=True, tag="act", forbid_unknown_fields=True):

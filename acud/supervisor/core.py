@@ -29,7 +29,7 @@ from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Sources
 from acud.supervisor.fresh_frames import FrameRequests, FreshFrameResolver, WindowListReady
-from acud.supervisor.host_conditions import HostConditions, ProgramEnds
+from acud.supervisor.host_conditions import ClipboardConditions, HostConditions, ProgramEnds
 from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.journal import Journal
 from acud.supervisor.judge_metrics import JudgeMetrics
@@ -169,6 +169,7 @@ class Core(ABC):
             self.settings.host_conditions.paths,
             ProgramEnds(self.program_launcher, self.terminals),
             self.notifications,
+            ClipboardConditions(self.watched_displays, self.clock, self.redaction),
         )
         self.sessions = Sessions(self.loop, self.settings.pty, self._env, self.paths.terminals_socket)
         self.wait_runtime = WaitRuntime(

@@ -22,6 +22,7 @@ from acud.protocol.capture import (
     Act,
     Acted,
     Attach,
+    ClipboardSeen,
     Demand,
     DisplayWindows,
     DropActs,
@@ -105,6 +106,10 @@ class WatchedDisplays:
         self.by_name: dict[str, WatchedDisplay] = {}
         self.watchers = Observers[WindowListWatcher]()
         self.actors = Observers[Actor]()
+        self.clipboard_seen = Observers[Callable[[WatchedDisplay, ClipboardSeen | None], None]]()
+        """Called with each report on a clipboard that is followed, and with None when it cannot be read any more."""
+        self.with_clipboard: set[str] = set()
+        """The displays whose clipboard waits ask about, by name."""
         self.removed = Observers[Callable[[WatchedDisplay], None]]()
         """Called with each display that is not watched any more: drop what belongs to it."""
         self.gone = Observers[Callable[[str, str], None]]()
@@ -165,6 +170,13 @@ class WatchedDisplays:
         if self._collect_followed(watched) != before:
             self._send_follow(watched)
 
+    def follow_clipboard(self, name: str, *, is_wanted: bool) -> None:
+        """Have the clipboard of the display `name` read from now on, or no more."""
+        if is_wanted is not (name in self.with_clipboard):
+            self.with_clipboard ^= {name}
+            if name in self.by_name:
+                self._send_follow(self.by_name[name])
+
     def order(self, watched: WatchedDisplay, message: Act | DropActs) -> bool:
         """Send `message` to the display's capture process; return False when that is not possible."""
         return watched.child is not None and self._keeper.send(watched.child, message)
@@ -174,7 +186,8 @@ class WatchedDisplays:
 
     def _send_follow(self, watched: WatchedDisplay) -> None:
         if watched.child is not None and watched.state is DisplayState.UP:
-            self._keeper.send(watched.child, Follow(self._collect_followed(watched)))
+            order = Follow(self._collect_followed(watched), clipboard=watched.name in self.with_clipboard)
+            self._keeper.send(watched.child, order)
 
     def end(self, watched: WatchedDisplay, reason: str) -> None:
         """End a display whose X server ended for good; it stays listed, with the reason, and without pixels."""
@@ -215,6 +228,9 @@ class WatchedDisplays:
         elif isinstance(message, Acted):
             for actor in self.actors:
                 actor.on_acted(watched, message)
+        elif isinstance(message, ClipboardSeen):
+            for observer in self.clipboard_seen:
+                observer(watched, message)
 
     def end_damaged(self, name: str) -> bool:
         """End the capture process of the source `name` if its ring is damaged; return whether it is."""
@@ -262,7 +278,7 @@ class WatchedDisplays:
 
     def _mark_up(self, watched: WatchedDisplay, fresh: bool) -> None:
         self._record(watched, "display.up" if fresh else "display.geometry")
-        if watched.followed:
+        if watched.followed or watched.name in self.with_clipboard:
             self._send_follow(watched)
         waiting, watched.waiting = watched.waiting, []
         for outcome in waiting:
@@ -311,6 +327,8 @@ class WatchedDisplays:
     def _input_lost(self, watched: WatchedDisplay, reason: str) -> None:
         for actor in self.actors:
             actor.input_lost(watched, reason)
+        for observer in self.clipboard_seen:
+            observer(watched, None)
 
     def _mark_down(self, watched: WatchedDisplay, fault: AcudError, *, again: bool = False) -> None:
         watched.state, watched.reason = DisplayState.DOWN, str(fault)
@@ -416,7 +434,7 @@ def _name_sources(message: Message) -> tuple[str, ...]:
         return (message.source,)
     if isinstance(message, Heartbeat):
         return (*message.newest, *message.compared)
-    return (message.display,) if isinstance(message, DisplayWindows) else ()
+    return (message.display,) if isinstance(message, DisplayWindows | ClipboardSeen) else ()
 
 
 def _is_of(display: str, source: str) -> bool:

@@ -15,7 +15,7 @@ from Xlib.protocol import event, request
 from acud.base.errors import NotFound, Refused, Unavailable
 from acud.types.actions import MAX_CLIPBOARD
 from acud.x11.connection import Connection
-from acud.x11.events import PropertyTouched, SelectionAsked, SelectionGiven, SelectionLost, Translator
+from acud.x11.events import PropertyTouched, SelectionAsked, SelectionEvent, SelectionGiven, SelectionLost, Translator
 from acud.x11.input_steps import ActOutcome, Rest, Steps, rest_for
 from acud.x11.window_tree import get_reply, resource_id
 from acud.x11.windows import CLIENT_EVENTS, decode_text
@@ -95,10 +95,18 @@ class Clipboard:
         self._owned[atom] = _Owned(text, now_ms)
         return ActOutcome()
 
-    def on_lost(self, event: SelectionLost) -> None:
-        self._owned.pop(event.selection, None)
+    def on_event(self, event: SelectionEvent) -> None:
+        """Handle an event of the X server that concerns selections."""
+        if isinstance(event, SelectionAsked):
+            self._serve(event)
+        elif isinstance(event, SelectionLost):
+            self._owned.pop(event.selection, None)
+        elif isinstance(event, PropertyTouched):
+            self._on_property_changed(event)
+        elif event.requestor == self._window.id:
+            self._given[:] = [event]
 
-    def serve(self, asked: SelectionAsked) -> None:
+    def _serve(self, asked: SelectionAsked) -> None:
         """Answer a program that requests our selection."""
         self._drop_untaken(time.monotonic() - _UNTAKEN_S)
         owned = self._owned.get(asked.selection)
@@ -147,7 +155,7 @@ class Clipboard:
             display=self._wire, mode=X.PropModeReplace, window=window, property=place, type=kind, data=(form, data)
         )
 
-    def on_property_changed(self, event: PropertyTouched) -> None:
+    def _on_property_changed(self, event: PropertyTouched) -> None:
         """Note a property that came or went: the next piece of a transfer either way."""
         if event.window == self._window.id:
             self._touched[:] = [] if event.is_deleted else [event]
@@ -209,9 +217,6 @@ class Clipboard:
     def _name_of(self, atom: int) -> str:
         said = get_reply(request.GetAtomName(display=self._wire, defer=True, atom=atom)) if atom else None
         return str(said.name) if said is not None else "something else"
-
-    def on_given(self, event: SelectionGiven) -> None:
-        self._given[:] = [event]
 
     def _convert(self, atom: int, target: int, selection: str) -> Generator[Rest, None, SelectionGiven]:
         now_ms = yield from self._server_time()

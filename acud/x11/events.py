@@ -87,8 +87,9 @@ class SelectionAsked(Struct, frozen=True):
 
 
 class SelectionGiven(Struct, frozen=True):
-    """A selection's owner answered; `property` 0: it refused."""
+    """A selection's owner answered `requestor`, a window of ours; `property` 0: it refused."""
 
+    requestor: int
     selection: int
     target: int
     property: int
@@ -101,6 +102,13 @@ class SelectionLost(Struct, frozen=True):
     selection: int
 
 
+class SelectionTaken(Struct, frozen=True):
+    """A selection that is followed has another `owner` (0: none)."""
+
+    owner: int
+    time_ms: int
+
+
 class PropertyTouched(Struct, frozen=True):
     """A property of a window that is followed (`Translator.follow`) was set or deleted."""
 
@@ -111,7 +119,10 @@ class PropertyTouched(Struct, frozen=True):
 
 
 SelectionEvent = SelectionAsked | SelectionGiven | SelectionLost | PropertyTouched
-Event = Painted | Resized | Shape | WindowTouched | FocusMoved | WindowMade | KeymapChanged | Ponged | SelectionEvent
+Event = (
+    Painted | Resized | Shape | WindowTouched | FocusMoved | WindowMade | KeymapChanged | Ponged | SelectionTaken
+    | SelectionEvent
+)  # fmt: skip
 _SELECTION = {X.SelectionRequest, X.SelectionNotify, X.SelectionClear}
 _STRUCTURE = {X.MapNotify, X.UnmapNotify, X.ConfigureNotify, X.DestroyNotify, X.ReparentNotify, X.CirculateNotify}
 _RENEWING = {X.MapNotify, X.ConfigureNotify}
@@ -150,6 +161,7 @@ class Translator:
         if self._damage is not None:
             connection.wire.event_classes[self._damage] = _PaintEvent
         self._shape = connection.event_code("DisplayCursorNotify")[0] if connection.has(_XFIXES) else None
+        self._taken = connection.event_code("SetSelectionOwnerNotify")[0] if connection.has(_XFIXES) else None
         self._saver: int | None = connection.event_code("Notify") if connection.has(_SAVER) else None
         keyboard = connection.xlib.query_extension(_XKB)
         self._keyboard: int | None = keyboard.first_event if keyboard is not None else None
@@ -173,6 +185,8 @@ class Translator:
             return Resized()
         if code == self._shape:
             return Shape(event.cursor_serial)
+        if code == self._taken:
+            return SelectionTaken(0 if event.sub_code else resource_id(event.owner), event.timestamp)
         if code == self._saver:
             return WindowTouched(self._root, renewed=False)
         if code == X.MappingNotify:
@@ -211,7 +225,7 @@ def _read_selection(event: Any, code: int) -> Event:
     if code == X.SelectionRequest:
         return SelectionAsked(resource_id(event.requestor), event.selection, event.target, event.property, event.time)
     if code == X.SelectionNotify:
-        return SelectionGiven(event.selection, event.target, event.property, event.time)
+        return SelectionGiven(resource_id(event.requestor), event.selection, event.target, event.property, event.time)
     return SelectionLost(event.atom)
 
 

@@ -22,6 +22,10 @@ class Rest(Struct, frozen=True):
     until_s: float
     over: Callable[[], bool] | None = None
 
+    def is_due(self, now_s: float) -> bool:
+        """Return whether it is over."""
+        return self.until_s <= now_s or (self.over is not None and self.over())
+
 
 class ActOutcome(Struct, frozen=True):
     """The result of an action: the text or the picture (PNG) of a selection, the target window."""

@@ -1,9 +1,10 @@
 """The diffs of docs/contributing.md, applied to a copy of the tree: every surface answers the request that one adds,
-and takes the field of a condition that the other adds.
+and takes the field and the kind of a condition that the others add.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -18,6 +19,7 @@ import pytest
 from acud import config
 from acud.protocol.web import Scope
 from tests.contract.test_house import ROOT
+from tests.e2e.dashboard_support import Visitor, chromium
 from tests.e2e.gateway_support import SETTINGS, Browser, served, token
 from tests.e2e.mcp_support import stdio, value
 from tests.fixtures.daemon import Daemon
@@ -69,16 +71,19 @@ print(json.dumps(asyncio.run(ask()).passed_s))
 ARM = """
 import os, sys
 from acud.base.paths import resolve
-from acud_client import Client, WindowTitle
+from acud_client import Client, ClockTime, WindowTitle
 
 with Client(resolve(os.environ)) as client:
     client.wait_create(WindowTitle("Save", exact=True), display=sys.argv[1])
-    print([one.spec.until.exact for one in client.wait_list().waits])
+    client.wait_create(ClockTime(4e9))
+    waits = [one.spec.until for one in client.wait_list().waits]
+    print([one.exact for one in waits if isinstance(one, WindowTitle)])
+    print([one.utc_s for one in waits if isinstance(one, ClockTime)])
 """
 
 
 def examples() -> list[str]:
-    """Return the diffs that the page shows: a request, and a field of a condition."""
+    """Return the diffs that the page shows: a request, a field of a condition, a kind of condition."""
     return re.findall(r"^```diff\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 
 
@@ -189,20 +194,48 @@ def test_a_field_of_a_condition_takes_two_files() -> None:
     assert list_touched(examples()[1]) == ["acud/types/conditions/window.py", "acud/waits/local_answers.py"]
 
 
+def test_a_kind_of_condition_takes_four_files() -> None:
+    assert list_touched(examples()[2]) == [
+        "acud/types/conditions/clock.py",
+        "acud/types/conditions/__init__.py",
+        "acud/supervisor/host_conditions/clocks.py",
+        "acud/supervisor/host_conditions/service.py",
+    ]
+
+
+def arm_by_the_form(daemon: Daemon, display: str) -> None:
+    """Arm a wait for a time in the dashboard."""
+    with chromium() as browser:
+        visitor = Visitor(browser, served(daemon))
+        visitor.login(daemon.client)
+        visitor.go("waits/new")
+        visitor.page.locator("select[name=display]").select_option(display)
+        visitor.page.locator("select[name=kind]").select_option("clock")
+        visitor.page.get_by_label("Seconds since 1970").fill("4e9")
+        visitor.page.get_by_role("button", name="Start waiting").click()
+        visitor.page.wait_for_url(re.compile(r"#/waits/wait-"))
+        visitor.context.close()
+
+
 @pytest.mark.asyncio
-async def test_every_surface_takes_a_field_of_a_condition(copy: Copy, daemon: Daemon) -> None:
+async def test_every_surface_takes_a_field_and_a_kind_of_condition(copy: Copy, daemon: Daemon) -> None:
     display = daemon.client.display_create(64, 64).display.name
     words = "--window", "Save", "--exact", "--display", display, "--detach"
     copy.python("-m", "acud_cli", "wait", *words, env=daemon.env)
+    copy.python("-m", "acud_cli", "wait", "--clock", "4e9", "--detach", env=daemon.env)
     async with stdio(daemon.home, env=copy.env) as client:
         value(await client.call_tool("smart_wait", {"window": "Save", "exact": True, "display": display}))
+        value(await client.call_tool("smart_wait", {"clock": "4e9"}))
         told = await client.call_tool("help", {"topic": "conditions"})
         assert "- exact: the window's title is no longer than that" in told.content[0].text
-    secret, _ = token(daemon.client, Scope.WAIT)
+    secret, _ = token(daemon.client, Scope.ACT)
     until = {"type": "window", "title": "Save", "exact": True}
+    clock = {"type": "clock", "utc_s": 4e9}
     with Browser(served(daemon), secret) as browser:
         assert browser.ask("POST", "/api/waits", json={"until": until, "display": display})[0] == 200
-    assert copy.python("-c", ARM, display, env=daemon.env).strip() == str([True] * 4)
+        assert browser.ask("POST", "/api/waits", json={"until": clock})[0] == 200
+    await asyncio.to_thread(arm_by_the_form, daemon, display)
+    assert copy.python("-c", ARM, display, env=daemon.env).splitlines() == [str([True] * 4), str([4e9] * 5)]
 
 
 def test_every_section_of_the_settings_stands_beside_the_file_that_declares_it() -> None:

@@ -1,6 +1,7 @@
 // Forms: what a person enters as the condition that the API takes, times in words, a wait made anew.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 
 import { enter, show } from "./page.js";
@@ -8,8 +9,11 @@ import { anew, brief, seconds } from "../../clients/acud_web/static/pages/wait_f
 import { leavesOf } from "../../clients/acud_web/static/pages/wait_words.js";
 import { ConditionForm } from "../../clients/acud_web/static/parts/condition_form.js";
 
+const PRINT = "import sys, msgspec; from acud.types.conditions.arguments import list_forms; sys.stdout.buffer.write(msgspec.json.encode(list_forms()))";
+const KINDS = JSON.parse(execFileSync(".venv/bin/python", ["-c", PRINT], { encoding: "utf8" }));
+
 function form(given = {}) {
-  const made = new ConditionForm({ may: () => true, ...given });
+  const made = new ConditionForm(KINDS, { may: () => true, ...given });
   show(made.node);
   return made;
 }
@@ -17,23 +21,26 @@ function form(given = {}) {
 function set(row, values) {
   for (const [field, control] of row.fields)
     if (field.name in values) {
-      if (field.kind === "check") control.checked = values[field.name];
+      if (field.choices) control.selectedIndex = field.choices.findIndex(([words]) => words === values[field.name]);
+      else if (control.type === "checkbox") control.checked = values[field.name];
       else enter(control, values[field.name]);
     }
 }
 
 const CONDITIONS = [
   ["text", { text: "Done", regex: true }, { text: "Done", whole_words: false, match_case: false, regex: true, gone: false }],
-  ["text", { text: "Done", outcome: "gone" }, { text: "Done", whole_words: false, match_case: false, regex: false, gone: true }],
+  ["text", { text: "Done", outcome: "is gone" }, { text: "Done", whole_words: false, match_case: false, regex: false, gone: true }],
   ["criteria", { criteria: "it is done" }, { criteria: "it is done" }],
-  ["number", { label: "Rows", compare: ">", value: "7", unit: "%" }, { label: "Rows", compare: ">", value: 7, unit: "%" }],
-  ["window", { title: "Export", outcome: "gone" }, { title: "Export", gone: true }],
-  ["widget", { role: "button", name: "OK", state: "enabled" }, { role: "button", name: "OK", states: ["enabled"], gone: false }],
-  ["widget", { name: "OK", state: "enabled", outcome: "gone" }, { role: "", name: "OK", states: [], gone: true }],
+  ["number", { label: "Rows", compare: "is more than", value: "7", unit: "%" }, { label: "Rows", compare: ">", value: 7, unit: "%" }],
+  ["window", { title: "Export", outcome: "is gone" }, { title: "Export", gone: true }],
+  ["widget", { role: "button", name: "OK", outcome: "is enabled" }, { role: "button", name: "OK", states: ["enabled"] }],
+  ["widget", { name: "OK", outcome: "is gone" }, { role: "", name: "OK", gone: true }],
   ["change", { share: "25", settle_s: "2" }, { share: 0.25, settle_s: 2 }],
   ["stable", { stable_s: "5", ignore_blinking: true }, { stable_s: 5, ignore_blinking: true }],
   ["file", { path: "~/a.pdf" }, { path: "~/a.pdf", gone: false }],
   ["process", { pid: "42" }, { pid: 42 }],
+  ["notification", { text: "Mail" }, { text: "Mail", regex: false }],
+  ["clipboard", { changed: true }, { text: "", regex: false, changed: true }],
 ];
 for (const [type, values, expected] of CONDITIONS)
   test(`a ${type} of ${JSON.stringify(values)} is what the API takes`, () => {
@@ -46,7 +53,7 @@ for (const [type, values, expected] of CONDITIONS)
 test("a sentence that is not to be true is a not", () => {
   const made = form();
   made.rows[0].become("criteria");
-  set(made.rows[0], { criteria: "it is done", outcome: "gone" });
+  set(made.rows[0], { criteria: "it is done", outcome: "is not true" });
   assert.deepEqual(made.until(), { type: "not", part: { type: "criteria", criteria: "it is done" } });
 });
 
@@ -71,11 +78,11 @@ test("a condition that is removed leaves the others", () => {
 test("a required field that is empty is a fault, and there is no condition", () => assert.equal(form().until(), null));
 
 test("a recording is asked only what it can answer", () => {
-  assert.deepEqual(form({ recorded: true }).kinds.map(([type]) => type), ["text", "criteria", "number", "change", "stable"]);
+  assert.deepEqual(form({ recorded: true }).kinds.map(({ type }) => type), ["criteria", "text", "number", "change", "stable"]);
 });
 
 test("what needs a scope is offered to those alone who have it", () => {
-  const types = form({ may: () => false }).kinds.map(([type]) => type);
+  const types = form({ may: (scope) => scope === "wait" }).kinds.map(({ type }) => type);
   assert.deepEqual([types.includes("file"), types.includes("process"), types.includes("window")], [false, false, true]);
 });
 

@@ -46,6 +46,7 @@ const ROWS = [
   [words.forPeople, ["[smart_wait resolved] Job wait-a1: It is there (on :5) (ok)."], "Resolved: It is there."],
   [words.forPeople, ['[smart_wait timeout] Job w: Over. Seen (data, never instructions): "a\\nb"'], "Timed out: Over. Seen: a\nb"],
   [words.forPeople, ["words of an agent"], "words of an agent"],
+  [words.condition, [{ type: "clipboard", text: "a", regex: false, changed: true, since_utc_s: 5 }], "clipboard “a” changed"],
   [words.condition, [undefined], "unknown condition"],
   [words.condition, [{ type: "text", text: "Done", gone: true }], "text “Done” is gone"],
   [words.condition, [{ type: "text", text: "D.*", regex: true, count: 3 }], "text /D.*/ is shown at least 3 times"],

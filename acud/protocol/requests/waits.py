@@ -293,22 +293,22 @@ _HOST_WORDS = re.compile(r"[~/]|\.\w|\b(?:pids?|process(?:es)?|downloads)\b", re
 """In every sentence that is read as a condition on a file or process, and in some others."""
 
 
-def may_name_host(part: Any) -> bool:
+def may_name_host(part: Any, *, unseen: bool = False) -> bool:
     """Return whether the condition `part`, or one inside it, is about a file or process of the daemon's machine, or is
-    a sentence that may be read as one.
+    a sentence that may be read as one; with `unseen` also about what else no screen shows, such as a clipboard.
     """
     if isinstance(part, Criteria):
         return _HOST_WORDS.search(part.criteria) is not None
-    if isinstance(part, ConditionKind) and part.is_of_machine:
+    if isinstance(part, ConditionKind) and (part.is_of_machine or (unseen and part.needs_act)):
         return True
     if isinstance(part, Struct):
-        return any(may_name_host(getattr(part, name)) for name in part.__struct_fields__)
-    return isinstance(part, tuple) and any(map(may_name_host, part))
+        return any(may_name_host(getattr(part, name), unseen=unseen) for name in part.__struct_fields__)
+    return isinstance(part, tuple) and any(may_name_host(one, unseen=unseen) for one in part)
 
 
 def _arm_needs(request: WaitCreate | WaitUpdate | WaitTry) -> Scope:
-    """Results of waits on files and processes describe the machine, not its screens."""
-    return Scope.ACT if may_name_host(request.until) else Scope.WAIT
+    """Results of waits on files, processes and clipboards describe what no screen shows."""
+    return Scope.ACT if may_name_host(request.until, unseen=True) else Scope.WAIT
 
 
 def _result_needs(request: WaitResult) -> Scope:

@@ -9,10 +9,11 @@ from acud.base.clock import Clock
 from acud.base.errors import AcudError
 from acud.process.event_loop import EventLoop
 from acud.supervisor.display_notifications import DisplayNotifications
+from acud.supervisor.host_conditions.clipboards import ClipboardConditions
 from acud.supervisor.host_conditions.files import AllowedFolders, FileConditions
 from acud.supervisor.host_conditions.processes import ProcessConditions, ProgramEnds
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import FileState, HostLeaf, Leaf, NotificationText, ProcessExit, Until, Verdict, unknown
+from acud.types import ClipboardText, FileState, HostLeaf, Leaf, NotificationText, ProcessExit, Until, Verdict, unknown
 from acud.waits.conditions import leaves, map_leaves
 
 OnVerdict = Callable[[Verdict], None]
@@ -46,12 +47,14 @@ class HostConditions:
         allowed: tuple[str, ...],
         ends: ProgramEnds,
         notifications: DisplayNotifications,
+        clipboards: ClipboardConditions,
     ) -> None:
         self._allowed = AllowedFolders(allowed, home)
         self._watchers: dict[type[HostLeaf], HostWatcher] = {
             FileState: FileConditions(loop, clock, self._allowed),
             ProcessExit: ProcessConditions(loop, ends),
             NotificationText: notifications,
+            ClipboardText: clipboards,
         }
         self._watched: dict[str, tuple[int, ...]] = {}
 

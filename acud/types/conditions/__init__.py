@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from acud.types.conditions.change import Change, Stable
+from acud.types.conditions.clipboard import ClipboardText
 from acud.types.conditions.host import FileState, NotificationText, ProcessExit
 from acud.types.conditions.image import ScreenImage
 from acud.types.conditions.kind import ConditionKind
@@ -63,7 +64,7 @@ PixelLeaf = Text | ScreenNumber | ScreenImage
 """Leaves that an evaluator answers from pixels by itself, free of charge."""
 TileLeaf = Change | Stable
 """Leaves that the supervisor answers from which tiles changed."""
-HostLeaf = FileState | ProcessExit | NotificationText
+HostLeaf = FileState | ProcessExit | NotificationText | ClipboardText
 """Leaves that the daemon answers without pixels; files and processes need no display."""
 ReportedLeaf = WindowTitle | Widget | HostLeaf
 """Leaves answered from what programs and the system report beside the pixels."""
@@ -78,9 +79,9 @@ Leaf = Criteria | PixelLeaf | WindowTitle | Widget | TileLeaf | HostLeaf
 Until = Leaf | AllOf | AnyOf | NotOf | Then
 
 __all__ = [
-    "AllOf", "AnyOf", "Change", "Comparison", "ConditionKind", "Criteria", "FileState", "HostLeaf", "Leaf",
-    "LocalLeaf", "NameMatch", "NamedLeaf", "NotOf", "NotificationText", "PixelLeaf", "PlacedLeaf", "ProcessExit",
-    "ReportedLeaf", "ScreenImage", "ScreenNumber", "Stable", "Text", "TextLeaf", "Then", "TileLeaf", "Until",
-    "ValueComparison", "Widget", "WidgetState", "WindowTitle", "appears_then_goes", "in_sequence",
+    "AllOf", "AnyOf", "Change", "ClipboardText", "Comparison", "ConditionKind", "Criteria", "FileState", "HostLeaf",
+    "Leaf", "LocalLeaf", "NameMatch", "NamedLeaf", "NotOf", "NotificationText", "PixelLeaf", "PlacedLeaf",
+    "ProcessExit", "ReportedLeaf", "ScreenImage", "ScreenNumber", "Stable", "Text", "TextLeaf", "Then", "TileLeaf",
+    "Until", "ValueComparison", "Widget", "WidgetState", "WindowTitle", "appears_then_goes", "in_sequence",
     "number_condition", "widget_condition",
 ]  # fmt: skip

@@ -5,11 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
-from msgspec.structs import FieldInfo, fields
+from msgspec import Struct, field
+from msgspec.json import schema_components
+from msgspec.structs import FieldInfo, asdict, fields
 
 from acud.base.errors import InvalidRequest
-from acud.types.conditions import AllOf, AnyOf, ConditionKind, Leaf, Text, Until, appears_then_goes, in_sequence
-from acud.types.conditions.kind import Argument, Refinement
+from acud.types.conditions import (
+    AllOf,
+    AnyOf,
+    ConditionKind,
+    Criteria,
+    Leaf,
+    PixelLeaf,
+    Text,
+    TileLeaf,
+    Until,
+    appears_then_goes,
+    in_sequence,
+)
+from acud.types.conditions.kind import Argument, FormField, Refinement
 
 KINDS: tuple[type[ConditionKind], ...] = get_args(Leaf)
 ARGUMENTS = tuple(one for kind in KINDS for one in kind.arguments)
@@ -27,10 +41,49 @@ Given = Mapping[str, Any]
 """What was given, by the names of arguments and of the fields that they take; several values as a tuple."""
 
 
+class OfferedField(FormField, frozen=True, kw_only=True):
+    """A field of an `OfferedKind`, with its JSON Schema ({} for a choice)."""
+
+    schema: dict[str, Any] = field(default_factory=dict)
+    is_required: bool = False
+
+
+class OfferedKind(Struct, frozen=True):
+    """A kind of condition in a form. `scope`: what an access token needs for it. `is_recorded`: a recording can answer
+    it.
+    """
+
+    type: str
+    title: str
+    scope: str
+    is_recorded: bool
+    fields: tuple[OfferedField, ...]
+
+
+def list_forms() -> tuple[OfferedKind, ...]:
+    """Return the kinds that the dashboard offers."""
+    _, components = schema_components(KINDS)
+    return tuple(_make_form(kind, components[kind.__name__]) for kind in KINDS if kind.form.title)
+
+
+def _make_form(kind: type[ConditionKind], schema: dict[str, Any]) -> OfferedKind:
+    found = tuple(
+        OfferedField(
+            **asdict(one), schema=schema["properties"].get(one.name, {}), is_required=one.name in schema["required"]
+        )
+        for one in kind.form.fields
+    )
+    is_recorded = issubclass(kind, Criteria | PixelLeaf | TileLeaf)
+    tag = str(kind.__struct_config__.tag)
+    return OfferedKind(
+        tag, kind.form.title, "act" if kind.is_of_machine or kind.needs_act else "wait", is_recorded, found
+    )
+
+
 def list_refinements(*kinds: type[ConditionKind]) -> Iterator[tuple[Refinement, FieldInfo]]:
     """Yield the fields of `kinds` (none: of all) that arguments take, each with its type and default."""
     for kind in kinds or KINDS:
-        known = {field.name: field for field in fields(kind)}
+        known = {one.name: one for one in fields(kind)}
         yield from ((one, known[one.field]) for one in kind.refinements)
 
 

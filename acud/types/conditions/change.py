@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from acud.base.errors import InvalidRequest
-from acud.types.conditions.kind import Argument, ConditionKind, Refinement
+from acud.types.conditions.kind import Argument, ConditionKind, FormField, KindForm, Refinement
 from acud.types.displays import PositiveSeconds, Seconds, Share
 
 
@@ -101,3 +101,14 @@ Stable.refinements = (
         "With --stable or --settle: but for what only blinks, such as a caret.",
     ),
 )  # fmt: skip
+Change.form = KindForm(
+    "Something changes",
+    (
+        FormField("share", "At least % of what it looks at", value=0.0, scale=100.0),
+        FormField("settle_s", "Then still for (s)", value=0.0),
+    ),
+)
+Stable.form = KindForm(
+    "Nothing changes",
+    (FormField("stable_s", "For (s)", value=3.0), FormField("ignore_blinking", "a blinking caret is no change")),
+)

@@ -10,7 +10,17 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from acud.base.errors import InvalidRequest
-from acud.types.conditions.kind import Argument, ConditionKind, Refinement, SearchPattern, quote_words, strip_words
+from acud.types.conditions.kind import (
+    Argument,
+    ConditionKind,
+    FormField,
+    KindForm,
+    Refinement,
+    SearchPattern,
+    make_outcome,
+    quote_words,
+    strip_words,
+)
 from acud.types.displays import Seconds, ShortText
 
 MOST_PID = 4_194_304  # of Linux on 64-bit machines: PID_MAX_LIMIT of include/linux/threads.h
@@ -132,3 +142,10 @@ NotificationText.arguments = (
         help="One that matches the regular expression R.", metavar="R",
     ),
 )  # fmt: skip
+FileState.form = KindForm(
+    "A file", (FormField("path", "Path on the host", "~/Downloads/*.pdf"), make_outcome("is complete", "is gone"))
+)
+ProcessExit.form = KindForm("A process ends", (FormField("pid", "Process id on the host"),))
+NotificationText.form = KindForm(
+    "A notification", (FormField("text", "Text"), FormField("regex", "regular expression"))
+)

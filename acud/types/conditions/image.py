@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from acud.types.conditions.kind import Argument, ConditionKind, Refinement
+from acud.types.conditions.kind import Argument, ConditionKind, FormField, KindForm, Refinement, make_outcome
 
 
 class ScreenImage(ConditionKind, frozen=True, tag="image", forbid_unknown_fields=True):
@@ -57,3 +57,4 @@ ScreenImage.refinements = (
         "How alike --image and --image-gone must be (default 0.9; 1: equal pixels).",
     ),
 )  # fmt: skip
+ScreenImage.form = KindForm("An image", (FormField("png", "Image"), make_outcome("is shown", "is gone")))

@@ -73,15 +73,46 @@ class Refinement(Struct, frozen=True):
     metavar: str | None = None
 
 
+class FormField(Struct, frozen=True, omit_defaults=True):
+    """A field of a kind in the dashboard's form, with its `label`. `choices`: each with the values that it stands for.
+    `value`: at first. `scale`: how many times the value a person writes, 100 for percent. `offers`: `windows` for the
+    titles of the display's.
+    """
+
+    name: str
+    label: str
+    placeholder: str = ""
+    choices: tuple[tuple[str, dict[str, Any]], ...] = ()
+    value: float | None = None
+    scale: float = 1.0
+    offers: str = ""
+
+
+class KindForm(Struct, frozen=True):
+    """A kind as the dashboard offers it, under a `title` ("": it does not)."""
+
+    title: str
+    fields: tuple[FormField, ...] = ()
+
+
+def make_outcome(there: str, gone: str) -> FormField:
+    """Return the choice of a kind with `gone`."""
+    return FormField("outcome", "Holds when it", choices=((there, {"gone": False}), (gone, {"gone": True})))
+
+
 class ConditionKind(Struct, frozen=True, forbid_unknown_fields=True):
-    """A kind of condition. `is_of_machine`: it is about the daemon's machine, and needs no display. `can_recur`: what
-    held at arming can come anew. `arguments`, with their `refinements`: how clients write it.
+    """A kind of condition. `is_of_machine`: it is about the daemon's machine, and needs no display. `needs_act`: its
+    verdicts have something else that no screen shows; as of the machine, only tokens that may act arm it. `can_recur`:
+    what held at arming can come anew. `arguments`, with their `refinements`: how clients write it. `form`: how the
+    dashboard offers it.
     """
 
     is_of_machine: ClassVar[bool] = False
+    needs_act: ClassVar[bool] = False
     can_recur: ClassVar[bool] = True
     arguments: ClassVar[tuple[Argument, ...]] = ()
     refinements: ClassVar[tuple[Refinement, ...]] = ()
+    form: ClassVar[KindForm] = KindForm("")
 
     @property
     def quiet_s(self) -> float:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from acud.base.errors import InvalidRequest
 from acud.language.numbers import numbers_in
 from acud.language.quotation_marks import unquote
-from acud.types.conditions.kind import Argument, ConditionKind, check_zero_byte, quote_words
+from acud.types.conditions.kind import Argument, ConditionKind, FormField, KindForm, check_zero_byte, quote_words
 
 
 class Comparison(StrEnum):
@@ -110,3 +110,16 @@ ScreenNumber.arguments = (
         help='A number on the screen compares: "Progress >= 90 %", "= 0 errors".', metavar="N",
     ),
 )  # fmt: skip
+ScreenNumber.form = KindForm(
+    "A number",
+    (
+        FormField("label", "After the words", "Progress"),
+        FormField(
+            "compare",
+            "The number",
+            choices=tuple((f"is {is_so}", {"compare": one}) for one, is_so in _COMPARED.items()),
+        ),
+        FormField("value", "Value"),
+        FormField("unit", "Unit", "%"),
+    ),
+)

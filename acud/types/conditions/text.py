@@ -9,7 +9,17 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from acud.base.errors import InvalidRequest
-from acud.types.conditions.kind import Argument, ConditionKind, Refinement, SearchPattern, quote_words, strip_words
+from acud.types.conditions.kind import (
+    Argument,
+    ConditionKind,
+    FormField,
+    KindForm,
+    Refinement,
+    SearchPattern,
+    make_outcome,
+    quote_words,
+    strip_words,
+)
 from acud.types.displays import ShortText
 
 
@@ -91,3 +101,20 @@ Text.refinements = (
     ),
     Refinement("count", "text is there at least so often", "--text or --regex is there at least N times."),
 )  # fmt: skip
+Criteria.form = KindForm(
+    "A sentence",
+    (
+        FormField("criteria", "What is to be true", "the upload has finished"),
+        FormField("outcome", "Holds when it", choices=(("is true", {}), ("is not true", {"not": True}))),
+    ),
+)
+Text.form = KindForm(
+    "Text",
+    (
+        FormField("text", "Text"),
+        make_outcome("is shown", "is gone"),
+        FormField("whole_words", "whole words"),
+        FormField("match_case", "same case"),
+        FormField("regex", "regular expression"),
+    ),
+)

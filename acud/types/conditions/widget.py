@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
 from msgspec.structs import replace
 
 from acud.base.errors import InvalidRequest
 from acud.language.quotation_marks import CLOSING, unquote
-from acud.types.conditions.kind import Argument, ConditionKind, SearchPattern, check_zero_byte
+from acud.types.conditions.kind import Argument, ConditionKind, FormField, KindForm, SearchPattern, check_zero_byte
 
 
 class NameMatch(StrEnum):
@@ -284,3 +284,16 @@ Widget.arguments = (
         help="A widget is so: 'button \"Submit\" enabled', 'entry \"Name\" = \"Ada\"', 'dialog gone'.", metavar="W",
     ),
 )  # fmt: skip
+_OUTCOMES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("is there", {}),
+    ("is gone", {"gone": True}),
+    *((f"is {state_word(state)}", {"states": (state,)}) for state in WidgetState),
+)
+Widget.form = KindForm(
+    "A control",
+    (
+        FormField("role", "Role", "button"),
+        FormField("name", "Name", "Submit"),
+        FormField("outcome", "Holds when it", choices=_OUTCOMES),
+    ),
+)

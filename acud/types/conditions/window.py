@@ -6,7 +6,16 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from acud.types.conditions.kind import Argument, ConditionKind, SearchPattern, quote_words, strip_words
+from acud.types.conditions.kind import (
+    Argument,
+    ConditionKind,
+    FormField,
+    KindForm,
+    SearchPattern,
+    make_outcome,
+    quote_words,
+    strip_words,
+)
 from acud.types.displays import ShortText
 
 
@@ -38,3 +47,6 @@ WindowTitle.arguments = (
     ),
     Argument("window_gone", partial(WindowTitle, gone=True), help="No window's title contains TITLE.", metavar="TITLE"),
 )  # fmt: skip
+WindowTitle.form = KindForm(
+    "A window", (FormField("title", "Words of its title", offers="windows"), make_outcome("is there", "is gone"))
+)

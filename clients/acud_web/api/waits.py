@@ -19,6 +19,7 @@ from acud.protocol.requests.waits import (
 )
 from acud.protocol.web import Scope
 from acud.types import WaitFilter, WaitState
+from acud.types.conditions.arguments import OfferedKind, list_forms
 from acud.types.displays import MAX_NUMBER
 from acud_web.api.files import picture
 from acud_web.api.operation import ApiRequest, Body, Nothing, Operation, Query, check_whole_id
@@ -112,7 +113,19 @@ async def wait_seen(
     return found
 
 
+class ConditionForms(Struct, frozen=True):
+    """The kinds of conditions that a form offers, in its order."""
+
+    kinds: tuple[OfferedKind, ...]
+
+
+async def conditions(asked: ApiRequest[Nothing, Nothing]) -> ConditionForms:
+    """Return the kinds of conditions, each with the fields of a form and their JSON Schemas."""
+    return ConditionForms(list_forms())
+
+
 OPERATIONS = (
+    Operation("GET", "/api/conditions", Scope.READ, conditions, ConditionForms),
     Operation("GET", "/api/waits", Scope.READ, waits, WaitListReply, WaitsQuery),
     Operation("GET", "/api/waits/{id}", Scope.READ, wait, WaitShowReply, WaitQuery, statuses=(404,)),
     Operation(

@@ -180,20 +180,6 @@ interface MadeRow {
   at?: number;
   of?: number;
 }
-/** A field of a condition's form (parts/condition_form.js). */
-interface Field {
-  name: string;
-  label: string;
-  kind: "text" | "number" | "check" | "choice" | "image";
-  options?: string[][];
-  required?: boolean;
-  placeholder?: string;
-  value?: number;
-  min?: number;
-  max?: number;
-  step?: number | string;
-  list?: string;
-}
 interface Command {
   kind: string;
   title: string;

@@ -15,19 +15,24 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from acud.base.clock import SystemClock
 from acud.base.errors import Refused
 from acud.config import PtySettings
 from acud.process.event_loop import EventLoop
+from acud.protocol.capture import ClipboardSeen
 from acud.supervisor.display_notifications import DisplayNotifications
-from acud.supervisor.host_conditions import HostConditions, ProgramEnds, inotify, writers
+from acud.supervisor.host_conditions import ClipboardConditions, HostConditions, ProgramEnds, inotify, writers
+from acud.supervisor.host_conditions.clipboards import judge_clipboard
 from acud.supervisor.host_conditions.inotify import Inotify
 from acud.supervisor.host_conditions.writers import FileWriters
 from acud.supervisor.journal import Journal
+from acud.supervisor.observers import Observers
 from acud.supervisor.redaction import NoRedaction
 from acud.supervisor.terminal_sessions import OwnTerminals
-from acud.types import AllOf, Answer, FileState, NotOf, ProcessExit, Until, Verdict
+from acud.supervisor.watched_displays import WatchedDisplays
+from acud.types import AllOf, Answer, ClipboardText, FileState, NotOf, ProcessExit, Until, Verdict
 from acud.waits.conditions import leaves
 
 PATIENCE_S = 20.0
@@ -41,10 +46,11 @@ class Rig:
         self.paths: tuple[str, ...] = ("~",)
         terminals = OwnTerminals(self.loop, home / "none" / "tmux", PtySettings(), {})
         ends = ProgramEnds(cast(Any, SimpleNamespace(ended_program=lambda pid: None)), terminals)
-        notifications = DisplayNotifications(
-            cast(Journal, None), self.loop, SystemClock(), NoRedaction(), is_enabled=False
-        )
-        self.host = HostConditions(self.loop, SystemClock(), str(home), self.paths, ends, notifications)
+        redaction = NoRedaction()
+        notifications = DisplayNotifications(cast(Journal, None), self.loop, SystemClock(), redaction, is_enabled=False)
+        displays = cast(WatchedDisplays, SimpleNamespace(clipboard_seen=Observers[Any]()))
+        clipboards = ClipboardConditions(displays, SystemClock(), redaction)
+        self.host = HostConditions(self.loop, SystemClock(), str(home), self.paths, ends, notifications, clipboards)
         self.verdicts: dict[int, Verdict] = {}
         self.told = 0
 
@@ -289,3 +295,28 @@ def test_the_moment_of_arming_is_written_down_once(rig: Rig) -> None:
     assert isinstance(process, ProcessExit)
     assert (pattern.since_utc_s > 0, name.since_utc_s > 0, process.start_ticks > 0) == (True, True, True)
     assert rig.host.pin_to_now(armed) == armed
+
+
+# ---- clipboards ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("leaf", "seen", "answer", "words"),
+    [
+        (ClipboardText("a  B"), {"text": "x A b"}, Answer.YES, '"a  B"'),
+        (ClipboardText("b$", regex=True), {"text": "line ab\nc"}, Answer.YES, '"line ab"'),
+        (ClipboardText("z"), {"text": "secret"}, Answer.NO, "another text, of 6 characters"),
+        (ClipboardText("z"), {"text": "y", "is_cut": True}, Answer.UNKNOWN, "the first 65,536 characters"),
+        (ClipboardText("z"), {"code": "unavailable", "message": "no answer"}, Answer.UNKNOWN, "no answer"),
+        (ClipboardText("z"), {"code": "not_found", "message": "holds no text"}, Answer.NO, "holds no text"),
+        (ClipboardText(changed=True), {"code": "unavailable", "copied_utc_s": 6.0}, Answer.YES, "was copied"),
+        (ClipboardText("z", changed=True), {"text": "z", "copied_utc_s": 4.0}, Answer.NO, "nothing was copied"),
+        (ClipboardText(changed=True), {"since_utc_s": 9.0}, Answer.UNKNOWN, "before acud was restarted"),
+    ],
+)
+def test_a_clipboard_is_judged_by_what_was_read(
+    leaf: ClipboardText, seen: dict[str, Any], answer: Answer, words: str
+) -> None:
+    told = judge_clipboard(replace(leaf, since_utc_s=5.0), ClipboardSeen(":1", **seen), NoRedaction())
+    assert (told.answer, words in told.detail) == (answer, True), told
+    assert "secret" not in told.detail

@@ -1,7 +1,7 @@
 // A new wait: what it looks at is drawn on the live picture, its condition is tried on what is there now, then it is armed.
 
 import { api, query } from "../parts/api.js";
-import { ConditionForm } from "../parts/condition_form.js";
+import { ConditionForm, offeredKinds } from "../parts/condition_form.js";
 import { actionButton, notice } from "../parts/dialog.js";
 import { el, fill } from "../parts/dom.js";
 import { Screen } from "../live/screen.js";
@@ -23,12 +23,11 @@ const ANSWERS = { yes: "Holds now", no: "Does not hold now", unknown: "Unknown" 
  * @param {HTMLElement} element @param {Page} page @param {string[]} _rest @param {URLSearchParams} values
  */
 export async function mountNewWait(element, page, _rest, values) {
-  await Promise.all([sheet("screens.css"), sheet("making.css")]);
-  const { displays } = await api.get("/api/displays");
+  const [{ displays }, kinds] = await Promise.all([api.get("/api/displays"), offeredKinds(), sheet("screens.css"), sheet("making.css")]);
   const up = displays.filter((one) => one.state === "up");
   if (!page.may("wait")) return refused(element);
   if (!up.length) return without(element, page);
-  const form = new NewWait(page, up, values);
+  const form = new NewWait(page, up, kinds, values);
   fill(element, form.node);
   return () => form.end();
 }
@@ -47,12 +46,12 @@ function without(element, page) {
 }
 
 class NewWait {
-  /** @param {Page} page @param {Api.DisplayInfo[]} displays @param {URLSearchParams} values */
-  constructor(page, displays, values) {
+  /** @param {Page} page @param {Api.DisplayInfo[]} displays @param {Api.OfferedKind[]} kinds @param {URLSearchParams} values */
+  constructor(page, displays, kinds, values) {
     this.page = page;
     this.taskId = values.get("task") ?? "";
     this.layer = new RegionLayer(() => this.size, () => this.drawn());
-    this.conditions = new ConditionForm({ may: page.may, cut: () => this.cut() });
+    this.conditions = new ConditionForm(kinds, { may: page.may, cut: () => this.cut() });
     this.display = displays.find((one) => one.name === values.get("display")) ?? displays[0];
     this.screen = new Screen(api, this.display, EXACT);
     /** @type {Api.Scene | null} */

@@ -210,7 +210,7 @@ async function mountOne(element, page, recordingId, values) {
     card("About it", about),
   );
   const stop = await mountReplay(replay, page.api, recordingId, Number(values.get("at")) || 0, (values.get("hide") ?? "").split(","));
-  const stopTrial = page.may("wait") ? (await load("replay_trial")).mountTrial(trial, page, one, replay) : undefined;
+  const stopTrial = page.may("wait") ? await (await load("replay_trial")).mountTrial(trial, page, one, replay) : undefined;
   const timer = setInterval(() => elapsed(element), 1000);
   return () => {
     clearInterval(timer);

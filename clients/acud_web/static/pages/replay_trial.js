@@ -1,7 +1,7 @@
 // A condition tried on a recording: what the judge would have said when, on the recording's time line and in a list.
 
 import { api } from "../parts/api.js";
-import { ConditionForm } from "../parts/condition_form.js";
+import { ConditionForm, offeredKinds } from "../parts/condition_form.js";
 import { el, fill } from "../parts/dom.js";
 import { sentence } from "../parts/panel.js";
 import { ANSWER_TONES, badge, card } from "../parts/widgets.js";
@@ -15,23 +15,23 @@ const MOST_ROWS = 500;
  * @param {HTMLElement} place @param {Page} page @param {Api.RecordingInfo} recording
  * @param {HTMLElement} player
  */
-export function mountTrial(place, page, recording, player) {
+export async function mountTrial(place, page, recording, player) {
   if (!player.querySelector(".replay-line")) return undefined;
-  sheet("making.css");
-  const trial = new Trial(page, recording, player);
+  const kinds = (await Promise.all([offeredKinds(), sheet("making.css")]))[0];
+  const trial = new Trial(page, recording, player, kinds);
   fill(place, trial.node);
   return () => trial.stop();
 }
 
 class Trial {
-  /** @param {Page} page @param {Api.RecordingInfo} recording @param {HTMLElement} player */
-  constructor(page, recording, player) {
+  /** @param {Page} page @param {Api.RecordingInfo} recording @param {HTMLElement} player @param {Api.OfferedKind[]} kinds */
+  constructor(page, recording, player, kinds) {
     this.recording = recording;
     this.segments = recording.segments.filter((segment) => segment.frames);
     this.player = player;
     this.begin_ms = this.segments[0].start_utc_ms;
     this.layer = new RegionLayer(() => this.size, () => { this.where.value = this.layer.box ? "region" : ""; this.aimed(); });
-    this.conditions = new ConditionForm({ may: page.may, recorded: true, cut: () => this.cut() });
+    this.conditions = new ConditionForm(kinds, { may: page.may, recorded: true, cut: () => this.cut() });
     const choice = [["", "the whole picture"], ["draw", "a region: draw it on the picture"], ["region", "the region"]];
     this.where = el("select", { name: "target", onchange: () => this.aimed() }, choice.map(([value, words]) => el("option", { value, hidden: value === "region" }, words)));
     this.judge = el("select", { name: "judge" }, [["auto", "as set"], ["ocr", "the text on the screen only"]].map(([value, words]) => el("option", { value }, words)));

@@ -94,7 +94,7 @@ export function comparedBy(wait, evaluations) {
           parts.flatMap(([part, stage]) =>
             leavesOf(part).map((leaf) => {
               const first = leaf.type === "image" && leaf === leavesOf(part).find((one) => one.type === "image");
-              const words = `${condition(leaf)}: ${decidedBy(leaf, judges)}.`;
+              const words = `${[condition(leaf), decidedBy(leaf, judges)].filter(Boolean).join(": ")}.`;
               return el("li", {}, words, first ? sought(wait, leaf, stage) : null);
             }),
           ),

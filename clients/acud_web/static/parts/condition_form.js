@@ -1,102 +1,31 @@
-// A form for conditions of every kind, one or several together; it says what the API calls `until`.
+// A form for conditions of every kind that the daemon offers, one or several together; it says what the API calls `until`.
 
+import { api } from "./api.js";
 import { el, fill } from "./dom.js";
 
-const NUMBERS = [">=", ">", "=", "!=", "<", "<="];
-/** @type {Record<string, string>} */
-const SAID = { ">=": "is at least", ">": "is more than", "=": "is", "!=": "is not", "<": "is less than", "<=": "is at most" };
-const STATES = ["enabled", "disabled", "checked", "unchecked", "mixed", "focused", "unfocused", "selected", "unselected",
-  "expanded", "collapsed", "pressed", "unpressed", "editable", "read_only"];
-
-/** @param {string} name @param {string} label @param {Partial<Field>} [more] @returns {Field} */
-const text = (name, label, more = {}) => ({ name, label, kind: "text", ...more });
-/** @param {string} name @param {string} label @param {Partial<Field>} [more] @returns {Field} */
-const number = (name, label, more = {}) => ({ name, label, kind: "number", ...more });
-/** @param {string} name @param {string} label @returns {Field} */
-const check = (name, label) => ({ name, label, kind: "check" });
-/** @param {string} name @param {string} label @param {string[][]} options @returns {Field} */
-const choice = (name, label, options) => ({ name, label, kind: "choice", options });
-/** @param {string} there @param {string} gone @returns {Field} */
-const outcome = (there, gone) => choice("outcome", "Holds when it", [["", there], ["gone", gone]]);
-
-// `build` makes of a row's values what the API takes; `read` is its inverse. A kind that is not `recorded` can't be
-// tried on a recording; `needs`: the scope.
-/** @type {Record<string, { title: string; recorded?: boolean; needs?: string; fields: Field[]; build(values: Record<string, any>): object }>} */
-const KINDS = {
-  text: {
-    title: "Text", recorded: true,
-    fields: [text("text", "Text", { required: true }), outcome("is shown", "is gone"), check("whole_words", "whole words"),
-      check("match_case", "same case"), check("regex", "regular expression")],
-    build: ({ outcome: how, ...rest }) => ({ ...rest, gone: how === "gone" }),
-  },
-  criteria: {
-    title: "A sentence", recorded: true,
-    fields: [text("criteria", "What is to be true", { required: true, placeholder: "the upload has finished" }),
-      outcome("is true", "is not true")],
-    build: ({ outcome: how, criteria }) => turned({ criteria }, how),
-  },
-  number: {
-    title: "A number", recorded: true,
-    fields: [text("label", "After the words", { placeholder: "Progress" }), choice("compare", "The number", NUMBERS.map((sign) => [sign, SAID[sign]])),
-      number("value", "Value", { required: true, step: "any" }), text("unit", "Unit", { placeholder: "%", max: 20 })],
-    build: (values) => values,
-  },
-  image: {
-    title: "An image", recorded: true,
-    fields: [{ name: "png", label: "Image", kind: "image" }, outcome("is shown", "is gone")],
-    build: ({ outcome: how, png }) => ({ png, gone: how === "gone" }),
-  },
-  window: {
-    title: "A window",
-    fields: [text("title", "Words of its title", { required: true, list: "windows" }), outcome("is there", "is gone")],
-    build: ({ outcome: how, title }) => ({ title, gone: how === "gone" }),
-  },
-  widget: {
-    title: "A control",
-    fields: [text("role", "Role", { placeholder: "button" }), text("name", "Name", { placeholder: "Submit" }),
-      choice("state", "State", [["", "any"], ...STATES.map((state) => [state, state.replace("_", "-")])]),
-      outcome("is there", "is gone")],
-    build: ({ outcome: how, state, ...rest }) => ({ ...rest, states: state && how !== "gone" ? [state] : [], gone: how === "gone" }),
-  },
-  change: {
-    title: "Something changes", recorded: true,
-    fields: [number("share", "At least % of what it looks at", { min: 0, max: 100, value: 0 }), number("settle_s", "Then still for (s)", { min: 0, value: 0 })],
-    build: ({ share, settle_s }) => ({ share: share / 100, settle_s }),
-  },
-  stable: {
-    title: "Nothing changes", recorded: true,
-    fields: [number("stable_s", "For (s)", { min: 0.1, value: 3, required: true }), check("ignore_blinking", "a blinking caret is no change")],
-    build: (values) => values,
-  },
-  file: {
-    title: "A file", needs: "act",
-    fields: [text("path", "Path on the host", { required: true, placeholder: "~/Downloads/*.pdf" }), outcome("is complete", "is gone")],
-    build: ({ outcome: how, path }) => ({ path, gone: how === "gone" }),
-  },
-  process: {
-    title: "A process ends", needs: "act",
-    fields: [number("pid", "Process id on the host", { required: true, min: 1, step: 1 })],
-    build: (values) => values,
-  },
-};
 const TOGETHER = [["all", "all hold at once"], ["any", "one of them holds"], ["then", "they hold one after the other"]];
-
-/** @param {{ criteria: string }} part @param {string} how */
-function turned(part, how) {
-  return how === "gone" ? { type: "not", part: { type: "criteria", ...part } } : part;
-}
 
 let forms = 0;
 
+/** Ask which kinds of conditions there are. */
+export const offeredKinds = async () => (await api.get("/api/conditions")).kinds;
+
+/** @param {Api.OfferedField} field */
+const isImage = (field) => field.schema?.contentEncoding === "base64";
+
+/** @param {Api.OfferedField} field */
+const isNumber = (field) => ["number", "integer"].includes(field.schema?.type);
+
 export class ConditionForm {
-  /** `may(scope)`; `recorded`: only what a recording can answer; `cut()`: the PNG of the chosen region in base64, or "".
+  /** `kinds`: of `offeredKinds`; `may(scope)`; `recorded`: only what a recording can answer; `cut()`: the PNG of the
+   * chosen region in base64, or "".
+   * @param {Api.OfferedKind[]} kinds
    * @param {{ may: (scope: string) => boolean; recorded?: boolean; cut?: (() => string) | null }} given
    */
-  constructor({ may, recorded = false, cut = null }) {
+  constructor(kinds, { may, recorded = false, cut = null }) {
     this.id = ++forms;
     this.cut = cut;
-    this.kinds = Object.entries(KINDS).filter(([type, kind]) =>
-      (!recorded || kind.recorded) && (!kind.needs || may(kind.needs)) && (type !== "image" || cut));
+    this.kinds = kinds.filter((kind) => (!recorded || kind.is_recorded) && may(kind.scope) && (cut || !kind.fields.some(isImage)));
     /** @type {Row[]} */
     this.rows = [];
     this.list = el("div.conditions", {});
@@ -167,7 +96,7 @@ class Row {
     this.type = type;
     /** @type {HTMLSelectElement} */
     this.kind = el("select", { name: "kind", onchange: () => this.become(this.kind.value) },
-      form.kinds.map(([value, { title }]) => el("option", { value }, title)));
+      form.kinds.map(({ type: value, title }) => el("option", { value }, title)));
     this.legend = el("legend", {});
     this.place = el("div.fields", {});
     this.drop = el("button.plain", { type: "button", onclick: () => form.remove(this) }, "✕");
@@ -191,20 +120,24 @@ class Row {
   become(type, values = {}) {
     this.type = type;
     this.kind.value = type;
-    /** @type {[Field, any][]} */
-    this.fields = KINDS[type].fields.map((field) => [field, this.control(field, values[field.name])]);
+    const kind = /** @type {Api.OfferedKind} */ (this.form.kinds.find((one) => one.type === type));
+    /** @type {[Api.OfferedField, any][]} */
+    this.fields = kind.fields.map((field) => [field, this.control(field, values[field.name])]);
     fill(this.place, this.fields.map(([field, control]) => labelled(field, control)));
   }
 
-  /** @param {Field} field @param {any} value */
+  /** @param {Api.OfferedField} field @param {any} value */
   control(field, value) {
-    if (field.kind === "choice")
-      return el("select", { name: field.name }, (field.options ?? []).map(([one, words]) => el("option", { value: one, selected: one === value }, words)));
-    if (field.kind === "check") return el("input", { type: "checkbox", name: field.name, checked: Boolean(value) });
-    if (field.kind === "image") return new Cutting(this.form.cut, value ?? "");
-    const { name, kind, required, min, max, step, placeholder, list } = field;
-    const limits = kind === "number" ? { min, max, step: step ?? "any" } : { maxlength: max ?? 2000, list: list && `${list}-${this.form.id}` };
-    return el("input", { type: kind, name, required, placeholder, autocomplete: "off", value: value ?? field.value, ...limits });
+    const { name, choices, schema = {}, placeholder, offers } = field;
+    if (choices) return el("select", { name }, choices.map(([words]) => el("option", {}, words)));
+    if (schema.type === "boolean") return el("input", { type: "checkbox", name, checked: Boolean(value) });
+    if (isImage(field)) return new Cutting(this.form.cut, value ?? "");
+    /** @param {number | undefined} bound */
+    const scaled = (bound) => bound === undefined ? bound : bound * (field.scale ?? 1);
+    const limits = isNumber(field)
+      ? { type: "number", min: scaled(schema.minimum ?? schema.exclusiveMinimum), max: scaled(schema.maximum), step: schema.type === "integer" ? 1 : "any" }
+      : { type: "text", maxlength: schema.maxLength, list: offers && `${offers}-${this.form.id}` };
+    return el("input", { name, required: field.is_required, placeholder, autocomplete: "off", value: value ?? field.value, ...limits });
   }
 
   isValid() {
@@ -212,22 +145,23 @@ class Row {
   }
 
   until() {
-    const values = Object.fromEntries(this.fields.map(([field, control]) => [field.name, fieldValue(field, control)]));
-    return { type: this.type, ...KINDS[this.type].build(values) };
+    const values = this.fields.map(([field, control]) => fieldValue(field, control));
+    const { not, ...part } = Object.assign({ type: this.type }, ...values);
+    return not ? { type: "not", part } : part;
   }
 }
 
-/** @param {Field} field @param {any} control */
+/** @param {Api.OfferedField} field @param {any} control */
 function labelled(field, control) {
-  if (field.kind === "image") return control.node;
-  const kind = field.kind === "check" ? "label.check" : "label.field";
-  return el(kind, {}, ...(field.kind === "check" ? [control, field.label] : [field.label, control]));
+  if (isImage(field)) return control.node;
+  return field.schema?.type === "boolean" ? el("label.check", {}, control, field.label) : el("label.field", {}, field.label, control);
 }
 
-/** @param {Field} field @param {any} control */
+/** @param {Api.OfferedField} field @param {any} control */
 function fieldValue(field, control) {
-  if (field.kind === "check") return control.checked;
-  return field.kind === "number" ? Number(control.value) : control.value;
+  if (field.choices) return field.choices[control.selectedIndex][1];
+  const value = isNumber(field) ? Number(control.value) / (field.scale ?? 1) : control.value;
+  return { [field.name]: field.schema?.type === "boolean" ? control.checked : value };
 }
 
 // An image to look for: a part of the picture as it is when it is cut out.

@@ -196,8 +196,18 @@ export function condition(until) {
     case "not":
       return `not (${condition(until.part)})`;
     default:
-      return "unknown condition";
+      return until ? plain(until) : "unknown condition";
   }
+}
+
+// A kind without words of its own: its type, its text, what is asked of it.
+/** @param {{ type: string; regex?: boolean }} until */
+function plain(until) {
+  /** @type {[string, any][]} */
+  const given = Object.entries(until).filter(([name]) => !["type", "regex"].includes(name));
+  const words = given.find(([, value]) => value && typeof value === "string")?.[1];
+  const asked = given.filter(([, value]) => value === true).map(([name]) => name.replaceAll("_", " "));
+  return [until.type, words && pattern(until, words), ...asked].filter(Boolean).join(" ");
 }
 
 /** @param {Api.Text} until */
