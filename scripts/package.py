@@ -27,8 +27,8 @@ ROOT = Path(__file__).parents[1]
 LOCK = ROOT / "requirements.lock"
 TOOLS_LOCK = ROOT / "conf" / "package.lock"
 UV = ROOT / ".tools" / "bin" / "uv"
-EXTRAS = ("fleet", "onnxruntime", "otel", "push")
-"""Extras whose wheels are in the bundle. Not `ray` and `omniparser`: 0.2 and several GB."""
+EXTRAS = ("all", "ocr")
+"""Extras whose wheels are in the bundle; it installs the first. Not `ray` and `omniparser`: 0.2 and several GB."""
 
 _UV_ENV = {"UV_PYTHON_DOWNLOADS": "never", "UV_SYSTEM_CERTS": "1", "UV_NO_PROGRESS": "1"}
 

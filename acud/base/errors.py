@@ -7,7 +7,8 @@
     │   ├── Conflict             same request id with other content; illegal move of a state
     │   └── Refused              a limit, a policy or an unsupported setup forbids it
     │       ├── NoJudge          a sentence, and no judge is configured that could answer it
-    │       └── NotEnabled       a feature is switched off in the settings
+    │       ├── NotEnabled       a feature is switched off in the settings
+    │       └── NotInstalled     the extra of acud that the request needs is not installed
     ├── ConfigError              a setting is unknown or malformed
     ├── Unavailable              a part acud needs does not answer now
     │   ├── DaemonDown           no supervisor behind the control socket
@@ -87,6 +88,12 @@ class NotEnabled(Refused):
     """The feature that answers the request is switched off in the settings."""
 
     code = "not_enabled"
+
+
+class NotInstalled(Refused):
+    """The extra that the request needs is not installed here; the hint is the command that installs it."""
+
+    code = "not_installed"
 
 
 class ConfigError(AcudError):

@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from acud.base.extras import install_command, is_installed
 from acud.config import key_variable
 from acud.config.backends import KEY_PLACE, AnyBackend
 
@@ -92,6 +93,8 @@ def _from_keyring(service: str, name: str) -> ApiKey:
 
 
 def _ask_keyring(service: str, name: str) -> ApiKey:
+    if not is_installed("keyring"):
+        return ApiKey(fault=f"acud[keyring] is not installed: {install_command('keyring')}")
     import keyring
     from keyring.errors import KeyringError
 

@@ -7,6 +7,7 @@ import os
 from contextlib import AsyncExitStack
 
 from acud.base.errors import ProtocolError, Unavailable
+from acud.base.extras import install_command, is_installed
 from acud.delivery import service
 from acud.delivery.service import DeliveryService, SendPush, ShowNotification
 from acud.process import child_process
@@ -35,6 +36,8 @@ def _make_notifier(options: DeliveryOptions) -> ShowNotification:
     """Return the function that shows notifications. D-Bus is loaded only if they are enabled."""
     if not options.notify.enabled:
         return _refuse_notification
+    if not is_installed("push"):
+        return _refuse_uninstalled
     from acud.delivery.desktop_notifications import DesktopNotifier
 
     desktop = DesktopNotifier(options.notify, os.environ)
@@ -63,6 +66,10 @@ async def _refuse_push(push: Push) -> Pushed:
 
 async def _refuse_notification(notice: Notify) -> Notified:
     return Notified(notice.number, fault="notifications are off", hint="set [notify] enabled = true")
+
+
+async def _refuse_uninstalled(notice: Notify) -> Notified:
+    return Notified(notice.number, fault="acud[push] is not installed", hint=install_command("push"))
 
 
 if __name__ == "__main__":

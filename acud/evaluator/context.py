@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from acud.base.errors import Unavailable
+from acud.base.extras import require
 from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.evidence import EncodedView, encoded_view, keep_views, record_of
 from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeReply
@@ -170,6 +171,7 @@ class EvaluatorContext:
 
     def _image_search(self) -> ImageSearch:
         if self._images is None:
+            require("actions", "a search for pictures")
             from acud.evaluator.image_search import ImageSearch  # 40 MB that an evaluator without images never spends
 
             self._images = ImageSearch()

@@ -6,7 +6,9 @@ Each is imported where it is made, so one that is off is not loaded.
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
+from importlib import import_module
 
+from acud.base.extras import is_installed
 from acud.config import AccessibilitySettings, RedactionSettings
 from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.context import EvaluatorContext
@@ -16,6 +18,9 @@ from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.ports import JobAnswerer, PassthroughRedactor, Redactor
 from acud.evaluator.view_pixels import Frames
 from acud.protocol.bootstrap import EvaluatorOptions
+
+if is_installed("actions"):
+    import_module("acud.evaluator.accessibility.mirror")  # once, in the process that evaluators are forked from
 
 
 def build_context(options: EvaluatorOptions, stack: AsyncExitStack, frames: Frames | None = None) -> EvaluatorContext:
@@ -28,6 +33,7 @@ def build_context(options: EvaluatorOptions, stack: AsyncExitStack, frames: Fram
     stack.push_async_callback(mirrors.close)
     redactor: Redactor = PassthroughRedactor()
     answerers: dict[str, JobAnswerer] = {}
+    has_widgets = is_installed("actions")
     if on.redaction:
         redactor = make_redactor(options.redaction, options.accessibility, text, mirrors, stack)
     if on.fleet:
@@ -35,19 +41,19 @@ def build_context(options: EvaluatorOptions, stack: AsyncExitStack, frames: Fram
 
         fleet = FleetJudge(options.fleet, options.jobs, options.vision)
         judges[fleet.name] = fleet
-    if on.actions:
+    if on.actions and has_widgets:
         from acud.features.actions.evaluator.observer import WidgetObserver
 
         observer = WidgetObserver(options.accessibility, text, redactor)
         stack.push_async_callback(observer.close)
         answerers["observe"] = observer.answer
-    if on.grounding:
+    if on.grounding and has_widgets:
         from acud.features.grounding.evaluator.cascade import make_cascade
 
         cascade = make_cascade(options, text, models, redactor)
         stack.push_async_callback(cascade.close)
         answerers["find"] = cascade.answer
-    if on.scene:
+    if on.scene and has_widgets:
         from acud.features.scene.evaluator.description import describe
         from acud.features.scene.evaluator.reader import make_reader
 
@@ -68,7 +74,11 @@ def make_redactor(
     stack: AsyncExitStack,
 ) -> Redactor:
     """Return who decides what may leave this process, closed with `stack`. `text`, `mirrors` are the caller's."""
-    from acud.features.redaction.evaluator import RedactionRules, SecureFields
+    from acud.features.redaction.evaluator import RedactionRules
+
+    if not is_installed("redact"):
+        return RedactionRules(settings, text)
+    from acud.features.redaction.secure_fields import SecureFields
 
     fields = SecureFields(accessibility, mirrors)
     stack.push_async_callback(fields.close)

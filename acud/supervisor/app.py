@@ -11,6 +11,7 @@ from typing import IO
 
 from acud.base import log
 from acud.base.clock import Clock
+from acud.base.extras import is_feature_installed
 from acud.base.paths import Paths
 from acud.config import Settings
 from acud.protocol.requests import REQUESTS
@@ -64,12 +65,13 @@ class App(Core):
             command.name: partial(handlers[command.name], self) for command in REQUESTS if not command.feature
         }
         for feature in features:
-            running = feature.start(self) if getattr(settings.features, feature.name) else None
+            is_on = getattr(settings.features, feature.name) and is_feature_installed(feature.name)
+            running = feature.start(self) if is_on else None
             answering |= handlers_of(feature.name, running)
-            if running is None:
-                self.switched_off.append(feature.name)
-            else:
+            if running is not None:
                 self.features[feature.name] = running
+            elif not getattr(settings.features, feature.name):
+                self.switched_off.append(feature.name)
         self.drain = Drain(self)
         self.control = Control(
             paths.run / "control",

@@ -5,23 +5,27 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from acud.base.clock import Clock
 from acud.base.errors import NotFound, Unavailable
+from acud.base.extras import is_installed
 from acud.base.patterns import compile_pattern
 from acud.base.rate_limits import TokenBucket
 from acud.base.untrusted_text import quote
 from acud.process.event_loop import EventLoop
 from acud.supervisor.coroutines import Resume
-from acud.supervisor.displays.notification_server import CloseReason, NotificationServer
 from acud.supervisor.journal import Journal
 from acud.supervisor.observers import Observers
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayNotification, DisplayState, NotificationText, Verdict, no, unknown, yes
 from acud.waits.read_text import comparable
+
+if TYPE_CHECKING:
+    from acud.supervisor.displays.notification_server import NotificationServer
 
 _MARKUP = re.compile(r"</?[biu]>|</?a\b[^<>]*>|<img\b[^<>]*>")
 """The markup that the specification allows in a body. Programs send it even if the server does not support it."""
@@ -32,7 +36,7 @@ _OFF = "set notifications = true of [display], then restart the daemon"
 OnVerdict = Callable[[Verdict], None]
 
 
-class _NotifiedDisplay:
+class NotifiedDisplay:
     """One display, its notification server, and the rate at which its notifications may become events."""
 
     def __init__(self, watched: WatchedDisplay, events: TokenBucket) -> None:
@@ -43,22 +47,6 @@ class _NotifiedDisplay:
         self.on_settled: list[Resume[None]] = []
 
 
-class _DisplayServer(NotificationServer):
-    """The notification server of `display`."""
-
-    def __init__(
-        self, loop: EventLoop, clock: Clock, address: str, owner: DisplayNotifications, display: _NotifiedDisplay
-    ) -> None:
-        self._owner, self._display = owner, display
-        super().__init__(loop, clock, address)
-
-    def on_shown(self, shown: DisplayNotification) -> None:
-        self._owner.on_shown(self._display, shown)
-
-    def on_changed(self) -> None:
-        self._owner.on_changed(self._display)
-
-
 class DisplayNotifications:
     """`is_enabled`: whether acud serves notifications at all."""
 
@@ -66,8 +54,8 @@ class DisplayNotifications:
         self, journal: Journal, loop: EventLoop, clock: Clock, redaction: Redaction, *, is_enabled: bool
     ) -> None:
         self._journal, self._loop, self._clock, self._redact = journal, loop, clock, redaction.redact
-        self._is_enabled = is_enabled
-        self._displays: dict[str, _NotifiedDisplay] = {}
+        self._is_enabled = is_enabled and is_installed("actions")
+        self._displays: dict[str, NotifiedDisplay] = {}
         self._conditions: dict[str, dict[Hashable, tuple[NotificationText, OnVerdict, Verdict]]] = {}
         """By display name, as a display of that name may come again."""
         self.changed = Observers[Callable[[WatchedDisplay], None]]()
@@ -84,7 +72,9 @@ class DisplayNotifications:
             display.server.close()
             display.server = None
         if display.server is None and watched.bus_address and self._is_enabled:
-            display.server = _DisplayServer(self._loop, self._clock, watched.bus_address, self, display)
+            from acud.supervisor.displays.notification_server import DisplayServer
+
+            display.server = DisplayServer(self._loop, self._clock, watched.bus_address, self, display)
         self.on_changed(display)
 
     def when_settled(self, watched: WatchedDisplay, done: Resume[None]) -> None:
@@ -121,7 +111,7 @@ class DisplayNotifications:
         if action:
             display.server.invoke(number, action)
         else:
-            display.server.end(number, CloseReason.DISMISSED)
+            display.server.end(number)
         return self._redact_notification(found)
 
     def close(self) -> None:
@@ -152,14 +142,14 @@ class DisplayNotifications:
             if conditions.pop(key, None) is not None and not conditions:
                 del self._conditions[name]
 
-    def _find_display(self, watched: WatchedDisplay) -> _NotifiedDisplay:
+    def _find_display(self, watched: WatchedDisplay) -> NotifiedDisplay:
         known = self._displays.get(watched.name)
         if known is None or known.watched is not watched:
             events = TokenBucket(_EVENTS_PER_S, _EVENTS_AT_ONCE, self._clock.monotonic_s())
-            known = self._displays[watched.name] = _NotifiedDisplay(watched, events)
+            known = self._displays[watched.name] = NotifiedDisplay(watched, events)
         return known
 
-    def _judge(self, display: _NotifiedDisplay, leaf: NotificationText) -> Verdict:
+    def _judge(self, display: NotifiedDisplay, leaf: NotificationText) -> Verdict:
         server, name = display.server, display.watched.name
         if display.watched.state is DisplayState.ENDED:
             return unknown("display_down", f"display {name} has ended")
@@ -174,9 +164,9 @@ class DisplayNotifications:
         was = f", {before_s:.0f} s before the wait began, and is open" if before_s > 0 else ""
         return yes(f"the notification {self._quote(found)} was given{was}")
 
-    def _explain_fault(self, display: _NotifiedDisplay | None) -> str:
+    def _explain_fault(self, display: NotifiedDisplay | None) -> str:
         if not self._is_enabled:
-            return "[display] notifications is off"
+            return "[display] notifications is off, or acud[actions] is not installed"
         if display is None:
             return "it is not a managed display"
         return display.server.fault if display.server is not None else "it has no session bus"
@@ -190,7 +180,7 @@ class DisplayNotifications:
     def _redact_notification(self, one: DisplayNotification) -> DisplayNotification:
         return replace(one, title=self._redact(one.title), body=self._redact(one.body))
 
-    def on_shown(self, display: _NotifiedDisplay, shown: DisplayNotification) -> None:
+    def on_shown(self, display: NotifiedDisplay, shown: DisplayNotification) -> None:
         """Record a notification as an event, unless too many come."""
         if display.events.due_s(self._clock.monotonic_s()) > 0:
             display.unrecorded += 1
@@ -203,7 +193,7 @@ class DisplayNotifications:
         more |= {"left_out": left_out} if left_out else {}
         self._journal.keep(lambda: self._journal.event("display.notified", name, **facts, **more), droppable=True)
 
-    def on_changed(self, display: _NotifiedDisplay) -> None:
+    def on_changed(self, display: NotifiedDisplay) -> None:
         """Store the open notifications of a display, and judge the conditions on them."""
         server, watched = display.server, display.watched
         before = {one.id: one for one in watched.notifications}

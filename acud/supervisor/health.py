@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import resource
 from collections.abc import Iterator
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -14,6 +12,7 @@ import zmq
 
 from acud import __version__
 from acud.base import private_files
+from acud.base.extras import find_missing, install_command, is_installed
 from acud.config import OtelSettings, key_variable
 from acud.config.http_listeners import is_loopback
 from acud.protocol.requests.daemon import Finding
@@ -33,7 +32,7 @@ Level = Literal["ok", "warning", "fault"]
 _FIRST_CHOICE = "attachfd"
 _JUDGE_FIXES = {
     "ollama": 'start ollama and pull the model, or set [vision] backend = "ocr"',
-    "ocr": "acud logs --level error; run scripts/setup; where OpenVINO does not run, install acud[onnxruntime]",
+    "ocr": "acud logs --level error; run scripts/setup; where OpenVINO does not run, install acud[ocr]",
 }
 
 
@@ -63,6 +62,8 @@ def findings(app: App) -> Iterator[Finding]:
         yield from running.findings()
     for name in app.switched_off:
         yield Finding(f"feature {name}", "ok", "switched off in [features]")
+    for extra in find_missing():
+        yield Finding(f"extra {extra}", "ok", f"not installed: {install_command(extra)}")
 
 
 def _check_keys(app: App) -> Iterator[Finding]:
@@ -186,7 +187,7 @@ def _check_traces(app: App) -> Iterator[Finding]:
     """Yield where spans are sent, or which package for that is missing."""
     url, missing = app.settings.otel.url, _explain_missing_exporter(app.settings.otel)
     if missing:
-        yield Finding("traces", "fault", missing, 'pip install "acud[otel]", then acud daemon restart')
+        yield Finding("traces", "fault", missing, install_command("otel"))
     elif url:
         yield Finding("traces", "ok", f"spans of waits go to {url}")
 
@@ -267,14 +268,6 @@ def find_unlisted_reasons(app: App) -> list[tuple[str, str]]:
 
 def _explain_missing_exporter(settings: OtelSettings) -> str:
     """Return why no traces can be sent though an endpoint is set; "" if nothing is wrong."""
-    if not settings.url or _is_installed():
+    if not settings.url or is_installed("otel"):
         return ""
     return "[otel] endpoint is set, and the extra acud[otel] is not installed"
-
-
-@cache
-def _is_installed() -> bool:
-    try:
-        return find_spec("opentelemetry.exporter.otlp.proto.http") is not None
-    except ModuleNotFoundError:  # not even the packages around it
-        return False

@@ -10,7 +10,8 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from msgspec import Struct
 
-from acud.base.errors import AcudError, NotEnabled
+from acud.base.errors import AcudError, NotEnabled, NotInstalled
+from acud.base.extras import OF_FEATURES, is_feature_installed, not_installed
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.frame_sources import Source
 from acud.supervisor.fresh_frames import FreshTarget
@@ -25,8 +26,10 @@ from acud.types.tasks import Action, ActionLog, ActionType, Task
 Thing = TypeVar("Thing")
 
 
-def not_enabled(feature: str) -> NotEnabled:
-    """Return the error for a request that needs a feature which is switched off."""
+def not_enabled(feature: str) -> NotEnabled | NotInstalled:
+    """Return the error for a request that needs a feature which is switched off, or whose extra is missing."""
+    if not is_feature_installed(feature):
+        return not_installed(OF_FEATURES[feature], f"the feature {feature}")
     return NotEnabled(
         f"the feature {feature} is switched off here",
         hint=f"set {feature} = true in [features], then acud daemon restart",

@@ -35,7 +35,7 @@ MEANINGS: dict[Exit, str] = {
     Exit.FAILED: "the wait failed",
     Exit.DAEMON_DOWN: "the daemon does not run or does not answer",
     Exit.NOT_FOUND: "no such wait, display or window",
-    Exit.REFUSED: "a state, a limit or a policy says no",
+    Exit.REFUSED: "a state, a limit, a policy or a missing extra says no",
     Exit.NO_JUDGE: "no judge is configured that could answer the sentence",
     Exit.DETACHED: "interrupted by Ctrl-C; a wait goes on in the daemon",
 }
@@ -50,6 +50,7 @@ _BY_CODE = {
     "refused": Exit.REFUSED,
     "no_judge": Exit.NO_JUDGE,
     "not_enabled": Exit.REFUSED,
+    "not_installed": Exit.REFUSED,
 }
 
 _BY_STATE = {

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from acud import config
 from acud.base.errors import ConfigError
+from acud.base.extras import require
 from acud.config.fleet import FleetSettings
 from acud_cli.exit_codes import Exit
 from acud_cli.session import Session, pass_session, say_all
@@ -31,13 +32,11 @@ _FOLDER = click.option(
 
 
 def fleet_settings(session: Session) -> FleetSettings:
-    """Return the settings of the fleet. Raises: ConfigError when it has no server, Unavailable without its library."""
-    from acud.features.fleet import require_nats
-
+    """Return the settings of the fleet. Raises: ConfigError when it has no server, NotInstalled."""
     settings = config.load(session.home.config, os.environ).fleet
     if not settings.urls:
         raise ConfigError("[fleet] url names no NATS server", hint=f"set it in {session.home.config}; docs/scaling.md")
-    require_nats()
+    require("fleet", "acud fleet")
     return settings
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from acud.base.errors import ConfigError
+from acud.base.extras import require
 from acud_cli.options import Duration, WholeNumber
 from acud_cli.session import Session, pass_session, say, session_of
 from acud_mcp.selection import DEFAULT_PORT, Selection, workspace_of
@@ -85,7 +86,9 @@ def mcp(ctx: click.Context, /, *, http: bool, port: int, fleet: bool, autostart:
     absent = _absent(session) | (frozenset() if workspace else {"workspace"})
     selection = Selection(*names, given["read_only"], absent)
     handshake = None
-    if not http:
+    if http:
+        require("web", "acud mcp --http")
+    else:
         handshake = _handshake(selection, tasks_extension=given["tasks_extension"])
         if not handshake.answer():
             return

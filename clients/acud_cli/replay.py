@@ -13,6 +13,7 @@ import click
 import msgspec
 
 from acud.base.errors import Unavailable
+from acud.base.extras import require
 from acud.base.typed_values import decode_json
 from acud.protocol.replay import (
     ReplayAsk,
@@ -88,6 +89,7 @@ def replay(session: Session, **given: Any) -> int:
 
     Exit code: 0 it resolved with every judge, 3 it did not, 5 a run failed, 1 the recording is damaged.
     """
+    require("record", "acud replay")
     ask = _make_request(given)
     lines: list[ReplayLine] = []
     for line in _read_replay(ask):

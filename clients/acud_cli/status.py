@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from acud import __version__
-from acud.protocol.requests.daemon import StatusReply, UsageReply
+from acud.base.extras import require
+from acud.protocol.requests.daemon import MetricsReply, StatusReply, UsageReply
 from acud.types import screen_cover
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import FittedTable, cost, count, duration, in_words, plain
@@ -152,7 +153,13 @@ def metrics(session: Session) -> None:
     \b
     acud metrics
     """
+    if not session.json:
+        require("web", "the Prometheus format")
+    reply = session.client().metrics()
+    session.show(reply, lambda: _print_exposition(reply))
+
+
+def _print_exposition(reply: MetricsReply) -> None:
     from acud_client.exposition import text
 
-    reply = session.client().metrics()
-    session.show(reply, lambda: print(text(reply.metrics), end="", flush=True))
+    print(text(reply.metrics), end="", flush=True)

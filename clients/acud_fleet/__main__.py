@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from acud.base.errors import ProtocolError
-from acud.features.fleet import require_nats
+from acud.base.extras import require
 from acud.process import child_process
 from acud.protocol.bootstrap import Bootstrap, FleetOptions
 
 
 def main(bootstrap: Bootstrap) -> None:
-    """Join by the options of `bootstrap`. Raises: ProtocolError if it is meant for another kind of child; Unavailable
-    without the extra.
+    """Join by the options of `bootstrap`. Raises: ProtocolError if it is meant for another kind of child;
+    NotInstalled.
     """
     if not isinstance(bootstrap.options, FleetOptions):
         raise ProtocolError("the bootstrap of the fleet process holds options of another child")
-    require_nats()
+    require("fleet", "the fleet")
     import uvloop
 
     from acud_fleet import host

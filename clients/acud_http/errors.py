@@ -141,6 +141,7 @@ GATEWAY_ERRORS = ErrorFormat(
         errors.Conflict: (409, "conflict"),
         errors.NoJudge: (422, "no_judge"),
         errors.NotEnabled: (403, "not_enabled"),
+        errors.NotInstalled: (501, "not_installed"),
         errors.Refused: (403, "refused"),
         errors.UsageError: (422, "invalid"),
         errors.Unavailable: (503, ""),

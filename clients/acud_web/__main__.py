@@ -5,15 +5,20 @@ from __future__ import annotations
 import asyncio
 
 from acud.base.errors import ProtocolError
+from acud.base.extras import require
 from acud.process import child_process
 from acud.protocol.bootstrap import Bootstrap, WebOptions
-from acud_web import process
 
 
 def main(bootstrap: Bootstrap) -> None:
-    """Serve by the options of `bootstrap`. Raises: ProtocolError if it is meant for another kind of child."""
+    """Serve by the options of `bootstrap`. Raises: ProtocolError if it is meant for another kind of child;
+    NotInstalled.
+    """
     if not isinstance(bootstrap.options, WebOptions):
         raise ProtocolError("the bootstrap of the web process holds options of another child")
+    require("web", "the dashboard, like all of acud over HTTP,")
+    from acud_web import process
+
     asyncio.run(process.serve(bootstrap, bootstrap.options))
 
 

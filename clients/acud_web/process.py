@@ -14,6 +14,7 @@ from pathlib import Path
 
 from acud.base import log, paths
 from acud.base.errors import AcudError, ConfigError
+from acud.base.extras import install_command, is_installed
 from acud.base.paths import Paths
 from acud.config.http_listeners import ListenerSettings, WebSettings, check_token
 from acud.process import child_process
@@ -188,11 +189,11 @@ async def _send_traces(options: WebOptions, places: paths.Paths) -> None:
     """Send spans if a URL is set; without the SDK nothing is sent, which doctor reports too."""
     if not options.otel.url:
         return
-    try:
-        from acud_web import trace_export
-    except ImportError as fault:
-        _LOG.error("traces.missing", fault=str(fault), fix='pip install "acud[otel]"')
+    if not is_installed("otel"):
+        _LOG.error("traces.missing", fix=install_command("otel"))
         return
+    from acud_web import trace_export
+
     await trace_export.run(options.otel.url, places, direct=options.otel.is_here)
 
 

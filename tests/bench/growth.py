@@ -18,7 +18,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from acud.evaluator.memory import give_back, keep_freed_memory
 from acud.evaluator.ocr.engine import Bgr
-from acud.evaluator.ocr.reader import RapidEngine
+from acud.evaluator.ocr.rapid import RapidEngine
 from acud.process.child_process import rss_mb as own_rss_mb
 from acud.types import Criteria, WindowTitle
 from acud_client import Client

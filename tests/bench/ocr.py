@@ -29,7 +29,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from acud.evaluator.memory import give_back, keep_freed_memory
 from acud.evaluator.ocr.engine import Bgr, Line
-from acud.evaluator.ocr.reader import RapidEngine, ScreenReader
+from acud.evaluator.ocr.rapid import RapidEngine
+from acud.evaluator.ocr.reader import ScreenReader
 from acud.evaluator.ocr.text_layout import rows
 from acud.process.child_process import rss_mb
 from tests.bench._text_desktop import BITMAP_BOX, DIALOG_BOX, TextDesktop

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from acud.base.ids import new_id
-from acud.evaluator.ocr.reader import RapidEngine, ScreenReader
+from acud.evaluator.ocr.rapid import RapidEngine
+from acud.evaluator.ocr.reader import ScreenReader
 from acud.features.recording.recorder.frame_copy import FrameCopier
 from acud.features.recording.recorder.segment import SegmentWriter
 from acud.features.recording.replay.frame_source import APART

@@ -19,6 +19,8 @@ from types import ModuleType
 
 import pytest
 
+from acud.base.extras import EXTRAS
+
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 VERSION = PROJECT["version"]
@@ -61,6 +63,8 @@ def test_dependencies_have_bounds_and_the_lock_is_within_them() -> None:
     )
     extras = [line for lines in PROJECT["optional-dependencies"].values() for line in lines]
     for wanted in map(Requirement, [*PROJECT["dependencies"], *extras]):
+        if wanted.name == "acud":  # the extra `all`
+            continue
         kinds = {one.operator for one in wanted.specifier}
         assert kinds == {"=="} or kinds == {">=", "<"}, wanted
         if wanted.name in locked:
@@ -68,9 +72,28 @@ def test_dependencies_have_bounds_and_the_lock_is_within_them() -> None:
 
 
 def test_extras_of_the_bundle_are_those_of_the_package(package: ModuleType) -> None:
-    assert set(package.EXTRAS) | {"omniparser", "ray"} == PROJECT["optional-dependencies"].keys()
+    extras = PROJECT["optional-dependencies"]
+    in_all = extras["all"][0].removeprefix("acud[").removesuffix("]").split(",")
+    assert {*package.EXTRAS, *in_all, "omniparser", "ray"} == extras.keys()
     said = (ROOT / "conf" / "package" / "install").read_text(encoding="utf-8")
     assert all(re.search(rf"--extra NAME .*\b{extra}\b", said) for extra in package.EXTRAS)
+
+
+def test_the_table_of_extras_names_a_module_of_each_package() -> None:
+    named = {
+        "google-re2": "re2",
+        "nats-py[nkeys]": "nats",
+        "opencv-python-headless": "cv2",
+        "pynacl": "nacl",
+        "python-stdnum": "stdnum",
+    }
+    named |= {
+        "opentelemetry-exporter-otlp-proto-http": "opentelemetry.exporter.otlp.proto.http",
+        "opentelemetry-sdk": "opentelemetry.sdk",
+    }
+    for extra, modules in EXTRAS.items():
+        packages = [re.split("[>=<]", line)[0] for line in PROJECT["optional-dependencies"][extra]]
+        assert sorted(named.get(name, name.replace("-", "_")) for name in packages) == sorted(modules), extra
 
 
 def test_what_is_left_out_is_there_to_be_left_out() -> None:
@@ -92,7 +115,7 @@ def _wheel(folder: Path, version: str = VERSION) -> None:
     info = f"acud-{version}.dist-info"
     files = {
         "acud_stand_in.py": f"def main():\n    print('acud {version}')\n",
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: acud\nVersion: {version}\n",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: acud\nVersion: {version}\nProvides-Extra: all\n",
         f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         f"{info}/entry_points.txt": "[console_scripts]\nacud = acud_stand_in:main\n",
     }

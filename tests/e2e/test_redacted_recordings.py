@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from acud.evaluator.evidence import pixels_of
-from acud.evaluator.ocr.reader import RapidEngine, ScreenReader
+from acud.evaluator.ocr.rapid import RapidEngine
+from acud.evaluator.ocr.reader import ScreenReader
 from acud.features.recording.recorder.frame_copy import FrameCopier
 from acud.protocol.recordings import RecordingInfo
 from acud.types import Criteria, JudgeName

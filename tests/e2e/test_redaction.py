@@ -14,7 +14,8 @@ import pytest
 import simplejpeg
 
 from acud.evaluator.evidence import pixels_of
-from acud.evaluator.ocr.reader import RapidEngine, ScreenReader
+from acud.evaluator.ocr.rapid import RapidEngine
+from acud.evaluator.ocr.reader import ScreenReader
 from acud.types import Criteria, DisplayInfo, JudgeName, Rect, WaitState, WindowInfo
 from acud_client import Client
 from tests.e2e.desktop import Desk, ended, until

@@ -10,7 +10,8 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from acud.evaluator.ocr.match import look_for
-from acud.evaluator.ocr.reader import RapidEngine, ScreenReader
+from acud.evaluator.ocr.rapid import RapidEngine
+from acud.evaluator.ocr.reader import ScreenReader
 from acud.evaluator.ocr.second_reader import SecondReader
 from acud.evaluator.ocr.tesseract import Tesseract
 from acud.types import Answer, Rect, Text

@@ -23,7 +23,8 @@ from acud.base.errors import Unavailable
 from acud.config import OcrSettings, RedactionSettings
 from acud.evaluator.evidence import pixels_of
 from acud.evaluator.ocr.engine import Bgr, Reading
-from acud.evaluator.ocr.reader import RapidEngine, ScreenReader, TextReading
+from acud.evaluator.ocr.rapid import RapidEngine
+from acud.evaluator.ocr.reader import ScreenReader, TextReading
 from acud.evaluator.ports import RedactedPixels, Withheld
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.redaction import evaluator

@@ -17,7 +17,8 @@ from acud.config import AccessibilitySettings, RedactionSettings
 from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.ports import RedactedPixels, Withheld
 from acud.evaluator.view_pixels import ViewPixels
-from acud.features.redaction.evaluator import RedactionRules, SecureFields
+from acud.features.redaction.evaluator import RedactionRules
+from acud.features.redaction.secure_fields import SecureFields
 from acud.protocol.questions import WidgetSources
 from acud.types import Rect
 from tests.grounding.desktop import Desktop, missing

@@ -19,7 +19,8 @@ from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.ports import RedactedPixels
 from acud.evaluator.view_pixels import ViewPixels
-from acud.features.redaction.evaluator import RedactionRules, SecureFields
+from acud.features.redaction.evaluator import RedactionRules
+from acud.features.redaction.secure_fields import SecureFields
 from acud.features.redaction.text_rules import find
 from acud.types import Rect
 from tests.redaction_set.marked import Half, Text

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -16,9 +16,11 @@ from acud.accessibility.ask import AccessibilityAsk, AccessibilityProvider, Prov
 from acud.accessibility.nodes import Limits, Tree
 from acud.base import log
 from acud.base.errors import AcudError, Unavailable
+from acud.base.extras import require
 from acud.config import AccessibilitySettings
-from acud.evaluator.accessibility.bus import AccessibilityBus
-from acud.evaluator.accessibility.mirror import Mirror
+
+if TYPE_CHECKING:
+    from acud.evaluator.accessibility.mirror import Mirror
 
 MOST_MIRRORS = 32
 """The most mirrors; beyond it, the one with the oldest request is dropped."""
@@ -94,7 +96,7 @@ class AtSpiProvider:
         return self._mirrors[key].ask_again_s()
 
     def _take_mirror(self, key: BusKey) -> Mirror:
-        mirror = self._mirrors.pop(key, None) or Mirror(AccessibilityBus(*key))
+        mirror = self._mirrors.pop(key, None) or _make_mirror(key)
         self._mirrors[key] = mirror  # the newest comes last
         return mirror
 
@@ -131,6 +133,14 @@ class AtSpiProvider:
         task = asyncio.ensure_future(self._mirrors.pop(key).close())
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
+
+
+def _make_mirror(key: BusKey) -> Mirror:
+    require("actions", "reading widgets")
+    from acud.evaluator.accessibility.bus import AccessibilityBus
+    from acud.evaluator.accessibility.mirror import Mirror
+
+    return Mirror(AccessibilityBus(*key))
 
 
 class AccessibilityChain:

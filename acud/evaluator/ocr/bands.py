@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from acud.evaluator.ocr.changes import runs
+from acud.evaluator.ocr.changes import around, runs
 from acud.evaluator.ocr.engine import Bgr
+from acud.pixels.components import find_shapes, long_runs, spread
 from acud.types import Rect
 
 EDGE = 12
@@ -28,6 +29,8 @@ _REACH_X_PX, _REACH_Y_PX = 33, 9
 _LEAST_PX = 3  # bands lower or narrower than this hold no letter: what is left of a border's corner
 _ROW_PX, _LEAST_STROKES = range(5, 21), 3
 """Heights of rows that a detector may miss, small letters, and how many strokes with a column between they have."""
+_LEAST_ROW_PX, _ROOM_PX, _CELL_PX = 6, 2, 24
+"""Of a line of letters, around what is found of it, and of the rules between cells, which would join their lines."""
 PART_X = 14
 """A part of a line is so many times as long as high, 672 of the recogniser's pixels: longer only for want of a gap."""
 _GAP_X = 0.4  # A gap of so many heights is one between words: more than beside a dot in a monospaced font
@@ -43,15 +46,11 @@ ALONE_PX = 12
 
 def text_bands(pixels: NDArray[np.uint8]) -> list[Rect]:
     """Return boxes around all that may be text in a height x width x 3 or 4 uint8 picture."""
-    import cv2  # 40 MB that an evaluator without text to read never spends
-
     height, width = pixels.shape[:2]
     if min(height, width) < _LEAST_PX:
         return []
-    grown = cv2.dilate(_edges(pixels), np.ones((_REACH_Y_PX, _REACH_X_PX), np.uint8))
-    count, _, stats, _ = cv2.connectedComponentsWithStats(grown, connectivity=8)
     boxes = []
-    for left, top, wide, high, _ in stats[1:count].tolist():
+    for left, top, wide, high, _ in find_shapes(spread(_edges(pixels), _REACH_X_PX, _REACH_Y_PX)).tolist():
         x, y = left + _REACH_X_PX // 2 * (left > 0), top + _REACH_Y_PX // 2 * (top > 0)
         right = left + wide - _REACH_X_PX // 2 * (left + wide < width)
         bottom = top + high - _REACH_Y_PX // 2 * (top + high < height)
@@ -69,7 +68,7 @@ def unfound_rows(pixels: NDArray[np.uint8], band: Rect, found: Sequence[Rect]) -
     edges = _edges(pixels[band.y : band.bottom, band.x : band.right])
     for box in found:
         if (common := box.intersect(band)) is not None:
-            edges[common.y - band.y : common.bottom - band.y, common.x - band.x : common.right - band.x] = 0
+            edges[common.y - band.y : common.bottom - band.y, common.x - band.x : common.right - band.x] = False
     return [
         Rect(band.x + left, band.y + top, right - left, bottom - top)
         for top, bottom in runs(np.asarray(edges.any(axis=1)), 1)
@@ -77,6 +76,28 @@ def unfound_rows(pixels: NDArray[np.uint8], band: Rect, found: Sequence[Rect]) -
         for left, right in runs(np.asarray(edges[top:bottom].any(axis=0)), _REACH_X_PX)
         if len(runs(np.asarray(edges[top:bottom, left:right].any(axis=0)), 0)) >= _LEAST_STROKES
     ]
+
+
+def text_rows(pixels: NDArray[np.uint8]) -> list[Rect]:
+    """Return boxes of the lines in a part that holds text, cut at empty rows and at gaps of two heights, again and
+    again.
+    """
+    edges = _edges(pixels, _CELL_PX)
+    whole = Rect(0, 0, pixels.shape[1], pixels.shape[0])
+    left, found = [whole], []
+    while left:
+        box = left.pop()
+        here = edges[box.y : box.bottom, box.x : box.right]
+        parts = [
+            Rect(box.x + x, box.y + top, right - x, bottom - top)
+            for top, bottom in runs(np.asarray(here.any(axis=1)), 1)
+            for x, right in runs(np.asarray(here[top:bottom].any(axis=0)), 2 * (bottom - top))
+        ]
+        if parts != [box]:
+            left += parts
+        elif box.h >= _LEAST_ROW_PX:
+            found.append(around(box, _ROOM_PX, _ROOM_PX, whole))
+    return found
 
 
 def line_parts(pixels: NDArray[np.uint8]) -> list[Rect]:
@@ -156,18 +177,21 @@ def text_extent(row: NDArray[np.uint8]) -> TextExtent | None:
     return TextExtent(box, int(np.diff(columns).max(initial=1)) - 1)
 
 
-def _edges(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return 1 where a pixel differs from its neighbour on the right or below, and no border runs."""
-    import cv2
+def _edges(pixels: NDArray[np.uint8], border_px: int = _BORDER_PX) -> NDArray[np.bool_]:
+    """Return where a pixel differs from its neighbour on the right or below, and no border so long runs."""
+    across = np.zeros(pixels.shape[:2], np.bool_)
+    down = np.zeros(pixels.shape[:2], np.bool_)
+    across[:, 1:] = _differ(pixels[:, 1:], pixels[:, :-1])
+    down[1:] = _differ(pixels[1:], pixels[:-1])
+    upright = long_runs(across, border_px, axis=0)
+    return (across & ~upright) | (down & ~long_runs(down, border_px, axis=1))
 
-    colours = np.ascontiguousarray(pixels[:, :, :3])
-    across = np.zeros(pixels.shape[:2], np.uint8)
-    down = np.zeros(pixels.shape[:2], np.uint8)
-    across[:, 1:] = cv2.absdiff(colours[:, 1:], colours[:, :-1]).max(axis=2) > EDGE
-    down[1:] = cv2.absdiff(colours[1:], colours[:-1]).max(axis=2) > EDGE
-    level = np.asarray(cv2.morphologyEx(down, cv2.MORPH_OPEN, np.ones((1, _BORDER_PX), np.uint8)), np.uint8)
-    upright = np.asarray(cv2.morphologyEx(across, cv2.MORPH_OPEN, np.ones((_BORDER_PX, 1), np.uint8)), np.uint8)
-    return (across & ~upright) | (down & ~level)
+
+def _differ(pixels: NDArray[np.uint8], others: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    steps = np.maximum(pixels, others)
+    steps -= np.minimum(pixels, others)
+    # Four times as fast as `max` over the last axis.
+    return np.asarray(np.maximum(np.maximum(steps[:, :, 0], steps[:, :, 1]), steps[:, :, 2]) > EDGE)
 
 
 class Place(NamedTuple):

@@ -1,24 +1,21 @@
 """RapidOCR's detector and recogniser (PP-OCRv6 small, models inside its package), driven apart.
 
 RapidOCR's own front door resizes small crops up (a 620x140 dialog took 2.2 s so, 0.32 s at its own scale: measured) and
-reads lines again that did not change. What is before and after the models is RapidOCR's; what runs them is `runtime`'s.
+reads lines again that did not change. Only its models are used; what runs them is `runtime`'s.
 """
 
 from __future__ import annotations
 
-import logging
 import math
-import sys
-import threading
 from collections.abc import Sequence
-from importlib import import_module, metadata
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from acud.base.errors import Unavailable
 from acud.evaluator.ocr import bands
@@ -26,6 +23,7 @@ from acud.evaluator.ocr.decoder import LetterDecoder, with_gaps
 from acud.evaluator.ocr.engine import Bgr, Reading
 from acud.evaluator.ocr.ligatures import with_ligatures
 from acud.evaluator.ocr.runtime import HINT, Choice, Model, Runtime, Tensor, choose_runtime
+from acud.pixels.components import find_shapes
 from acud.types import Rect
 
 VERSION = f"rapidocr {metadata.version('rapidocr')}"
@@ -36,36 +34,21 @@ LINE_PX = 48
 BUCKET_PX, LEAST_LINE_PX, MOST_LINE_PX = 64, 192, 3200
 """Lines are padded to multiples of 64: a runtime keeps memory for each width that it saw. RapidOCR pads to 320 at
 least; 192 reads short words 1.6x as fast and as well, 128 loses some (measured)."""
-_MOST_CANDIDATES = 3000
-_OVERLAP_PX = 48  # pieces of a tall part share so many rows: a line that one piece cuts is whole in the next
+_INSIDE, _SURE = 0.3, 0.5
+"""A pixel belongs to a line, and a box holds one, with so much of a chance (as RapidOCR has it)."""
+_GROW = 1.5
+"""The detector finds the core of a line: its box grows by so many times its area over its outline."""
+_LEAST_CORE_PX = 3
+_OVERLAP_PX = 48
+"""Pieces of a tall part share so many rows: a line that one piece cuts is whole in the next."""
 
 
-_LOADING = threading.Lock()
-
-
-def _load_rapidocr() -> tuple[Path, Any]:
-    """Return the folder of RapidOCR's models and its class that makes boxes of what the detector finds.
-
-    Empty modules stand in for what that class never calls (front door, drawing, downloads), which takes 0.7 s of a core
-    to load. Nothing of this stays for other importers of RapidOCR. Raises: ImportError.
-    """
+def _find_models() -> Path:
+    """Return the folder of RapidOCR's models. Nothing of it is imported. Raises: Unavailable."""
     found = find_spec("rapidocr")
     if found is None or found.origin is None:
-        raise ImportError("rapidocr is not installed")
-    folder = Path(found.origin).parent
-    with _LOADING:
-        before = {name: module for name, module in sys.modules.items() if name.startswith("rapidocr")}
-        try:
-            for name, path in (("rapidocr", folder), ("rapidocr.ch_ppocr_det", folder / "ch_ppocr_det")):
-                sys.modules[name] = ModuleType(name)
-                sys.modules[name].__path__ = [str(path)]
-            sys.modules["rapidocr.utils.vis_res"] = ModuleType("rapidocr.utils.vis_res")
-            vars(sys.modules["rapidocr.utils.vis_res"])["VisRes"] = None
-            return folder / "models", import_module("rapidocr.ch_ppocr_det.utils").DBPostProcess
-        finally:
-            for name in [name for name in sys.modules if name.startswith("rapidocr")]:
-                del sys.modules[name]
-            sys.modules.update(before)
+        raise Unavailable("rapidocr is not installed", hint=HINT)
+    return Path(found.origin).parent / "models"
 
 
 class RapidEngine:
@@ -80,18 +63,11 @@ class RapidEngine:
         self.version = f"{VERSION}, {runtime.version}" + (f" ({runtime.why})" if runtime.why else "")
 
     def _load(self, runtime: Runtime) -> None:
-        # Loaded here: an evaluator without text to read never spends the time and the memory.
-        import cv2
-
-        models, post_process = _load_rapidocr()
-        logging.getLogger("RapidOCR").setLevel(logging.WARNING)
-        cv2.setNumThreads(1)
-        self._cv2 = cv2
+        models = _find_models()
         finder = runtime.load(models / "PP-OCRv6_det_small.onnx")
         reader = runtime.load(models / "PP-OCRv6_rec_small.onnx")
         self._finder, self._reader = finder.run, reader.run
         self._loaded = (finder, reader)
-        self._boxes_of = post_process(0.3, 0.5, _MOST_CANDIDATES, 1.5, "fast", True)
         self._decoder = LetterDecoder(reader.characters.splitlines())
 
     def detect(self, parts: Sequence[Bgr]) -> list[list[Rect]]:
@@ -132,8 +108,7 @@ class RapidEngine:
         for top in range(0, max(1, height - _OVERLAP_PX), most - _OVERLAP_PX):
             rows = part[top : top + most]
             size = (max(1, round(width * scale)), max(1, round(rows.shape[0] * scale)))
-            enlarged = self._cv2.resize(rows, size, interpolation=self._cv2.INTER_LINEAR)
-            made.append(_EnlargedPart(index, top, scale, np.asarray(enlarged, np.uint8), Rect(0, 0, width, height)))
+            made.append(_EnlargedPart(index, top, scale, _resize(rows, size), Rect(0, 0, width, height)))
         return made
 
     def _boxes_on(self, canvas: Bgr, parts: NDArray[np.bool_]) -> list[Rect]:
@@ -143,8 +118,7 @@ class RapidEngine:
         tensor = canvas.transpose(2, 0, 1)[None].astype(np.float32)
         tensor *= np.float32(2 / 255)
         tensor -= np.float32(1)
-        quads, _ = self._boxes_of(self._run(self._finder, tensor, "find lines") * parts, canvas.shape[:2])
-        return [_upright(quad) for quad in quads]
+        return find_lines(self._run(self._finder, tensor, "find lines")[0, 0] * parts)
 
     def recognise(self, crops: Sequence[Bgr]) -> list[Reading]:
         return [self._read(crop) for crop in crops]
@@ -158,7 +132,7 @@ class RapidEngine:
         wide = min(MOST_LINE_PX, max(1, math.ceil(LINE_PX * width / height)))
         padded = max(LEAST_LINE_PX, -(-wide // BUCKET_PX) * BUCKET_PX)
         tensor = np.zeros((1, 3, LINE_PX, padded), np.float32)
-        resized = self._cv2.resize(crop, (wide, LINE_PX)).transpose(2, 0, 1)
+        resized = _resize(crop, (wide, LINE_PX)).transpose(2, 0, 1)
         tensor[0, :, :, :wide] = resized * np.float32(2 / 255) - np.float32(1)
         chances = self._run(self._reader, tensor, "read lines")
         reading = self._decoder.decode(chances[0], width / wide * padded / chances.shape[1])
@@ -188,6 +162,23 @@ class _EnlargedPart(NamedTuple):
         return Rect(x, y + self.top, right - x, bottom - y).intersect(self.bounds) or self.bounds
 
 
-def _upright(quad: NDArray[np.generic]) -> Rect:
-    (left, top), (right, bottom) = np.floor(quad.min(axis=0)), np.ceil(quad.max(axis=0))
-    return Rect(int(left), int(top), int(right - left), int(bottom - top))
+def _resize(pixels: Bgr, size: tuple[int, int]) -> Bgr:
+    return np.asarray(Image.fromarray(np.ascontiguousarray(pixels)).resize(size, Image.Resampling.BILINEAR))
+
+
+def find_lines(chances: Tensor) -> list[Rect]:
+    """Return the upright boxes of lines by the detector's chance of each pixel (height x width), as RapidOCR does."""
+    inside = chances > _INSIDE
+    inside[1:] |= inside[:-1]
+    inside[:, 1:] |= inside[:, :-1]
+    height, width = chances.shape
+    found = []
+    for left, top, wide, high, _ in find_shapes(inside).tolist():
+        core = (wide - 1, high - 1)  # between the middles of its outermost pixels
+        if min(core) < _LEAST_CORE_PX or chances[top : top + high, left : left + wide].mean() < _SURE:
+            continue
+        by = _GROW * core[0] * core[1] / (2 * sum(core))
+        x, y = max(0, round(left - by)), max(0, round(top - by))
+        right, bottom = min(width - 1, round(left + core[0] + by)), min(height - 1, round(top + core[1] + by))
+        found.append(Rect(x, y, right - x, bottom - y))
+    return found

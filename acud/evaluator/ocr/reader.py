@@ -24,6 +24,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from acud.base.errors import AcudError, Unavailable
+from acud.base.extras import is_installed
 from acud.config import OcrSettings
 from acud.evaluator.ocr import bands
 from acud.evaluator.ocr.changes import REACH_Y_PX, apart, around, changed_boxes, on_grid, plan_reading
@@ -31,10 +32,9 @@ from acud.evaluator.ocr.engine import Bgr, Engine, EngineOnDemand, Line, Reading
 from acud.evaluator.ocr.match import look_for, without_echoes
 from acud.evaluator.ocr.memo import ReadingMemo, Unread, join_readings
 from acud.evaluator.ocr.number import look_for_number, outside_bars
-from acud.evaluator.ocr.rapid import VERSION, RapidEngine
 from acud.evaluator.ocr.read_queue import ReadingQueue, Steps
 from acud.evaluator.ocr.second_reader import Doubt, LineProgram, SecondReader, ViewScripts, is_doubtful, without_icons
-from acud.evaluator.ocr.tesseract import Tesseract
+from acud.evaluator.ocr.tesseract import ENGINE_VERSION, Tesseract, TesseractEngine
 from acud.evaluator.ocr.text_layout import segments
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.evaluation import JudgeHealth
@@ -344,6 +344,15 @@ def _is_part_of(found: Rect, standing: Rect) -> bool:
     return common is not None and 2 * common.area >= found.area
 
 
+def choose_engine(settings: OcrSettings) -> EngineOnDemand:
+    """Return RapidOCR's models where acud[ocr] or acud[openvino] is installed, else tesseract."""
+    if not (is_installed("ocr") or is_installed("openvino")):
+        return EngineOnDemand(TesseractEngine, ENGINE_VERSION)
+    from acud.evaluator.ocr import rapid
+
+    return EngineOnDemand(lambda: rapid.RapidEngine(settings.runtime), rapid.VERSION)
+
+
 class TextReading:
     """Owns the engine and the queue for it. A whole frame takes a second or more; judges do not wait for it."""
 
@@ -358,7 +367,7 @@ class TextReading:
     ) -> None:
         self._min_confidence = settings.min_confidence
         self._second = SecondReader(make_program, monotonic_s) if settings.second_reader == "auto" else None
-        self._engine = EngineOnDemand(make_engine or (lambda: RapidEngine(settings.runtime)), VERSION)
+        self._engine = EngineOnDemand(make_engine, "") if make_engine else choose_engine(settings)
         self._queue: ReadingQueue[ViewPixels] = ReadingQueue()
         self._reader = ScreenReader(self._engine, self._second)
         self._now = monotonic_s

@@ -24,7 +24,7 @@ Tensor = NDArray[np.float32]
 Model = Callable[[Tensor], Tensor]
 """One input, one output. Raises: RuntimeError. What it returned is overwritten by its next call."""
 Choice = Literal["auto", "openvino", "onnxruntime"]
-HINT = "run scripts/setup; where OpenVINO does not run, install acud[onnxruntime]"
+HINT = "run scripts/setup; where OpenVINO does not run, install acud[ocr]"
 
 
 class LoadedModel(Struct, frozen=True):

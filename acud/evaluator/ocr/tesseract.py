@@ -6,6 +6,7 @@ in memory between batches (measured). Lines go in as the pages of one TIFF over 
 
 from __future__ import annotations
 
+import io
 import os
 import resource
 import shutil
@@ -14,11 +15,16 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from acud.base.errors import Unavailable
+from acud.evaluator.ocr.bands import text_rows
 from acud.evaluator.ocr.engine import Bgr, Reading
+from acud.types import Rect
 
 PROGRAM = "tesseract"
+_LANGUAGE = "eng"
+ENGINE_VERSION = f"{PROGRAM} {_LANGUAGE}"
 START_S, LINE_S = 10.0, 0.25
 """What a batch may take: far more than it takes on a machine that is overloaded ten times."""
 _MEMORY_BYTES = 1 << 30
@@ -29,6 +35,8 @@ _FRAME_PX, _FRAME_SHARE = 4, 0.9
 """A column this near to an end with so much ink is the border of a window: it would be read as `[`."""
 _INK = 48
 _PAGE_PX = 1600
+_LUMA = np.array((0.114, 0.587, 0.299), np.float32)
+"""How much blue, green and red count for brightness (ITU-R BT.601)."""
 _WORD_LEVEL = "5"
 
 
@@ -98,9 +106,7 @@ def _environment() -> dict[str, str]:
 
 def _prepare_line(crop: Bgr) -> NDArray[np.uint8]:
     """Return a line as tesseract reads it best: dark on light, in its size, no window's border, with margins."""
-    import cv2
-
-    gray = np.asarray(cv2.cvtColor(crop, cv2.COLOR_BGR2GRAY), np.uint8)
+    gray = (crop[:, :, :3] @ _LUMA).astype(np.uint8)
     paper = int(np.median(np.concatenate((gray[0], gray[-1]))))
     if paper < 128:
         gray, paper = np.subtract(255, gray, dtype=np.uint8), 255 - paper
@@ -108,9 +114,8 @@ def _prepare_line(crop: Bgr) -> NDArray[np.uint8]:
     full[_FRAME_PX : max(_FRAME_PX, full.size - _FRAME_PX)] = False
     gray[:, full] = paper
     wide = max(1, round(gray.shape[1] * _LINE_PX / gray.shape[0]))
-    scaled = cv2.resize(gray, (wide, _LINE_PX), interpolation=cv2.INTER_CUBIC)
-    margin = (_MARGIN_PX,) * 4
-    return np.asarray(cv2.copyMakeBorder(scaled, *margin, cv2.BORDER_CONSTANT, value=paper), np.uint8)
+    scaled = Image.fromarray(gray).resize((wide, _LINE_PX), Image.Resampling.BICUBIC)
+    return np.pad(np.asarray(scaled), _MARGIN_PX, constant_values=paper)
 
 
 def _page(crops: Sequence[Bgr]) -> NDArray[np.uint8]:
@@ -127,12 +132,10 @@ def _page(crops: Sequence[Bgr]) -> NDArray[np.uint8]:
 
 
 def _tiff(pages: Sequence[NDArray[np.uint8]]) -> bytes:
-    import cv2
-
-    done, made = cv2.imencodemulti(".tiff", list(pages))
-    if not done:
-        raise Unavailable("the lines for tesseract can't be written as a TIFF")
-    return bytes(made)
+    first, *others = map(Image.fromarray, pages)
+    made = io.BytesIO()
+    first.save(made, "TIFF", save_all=True, append_images=others)
+    return made.getvalue()
 
 
 def _readings(told: str, scales: Sequence[float]) -> list[Reading]:
@@ -159,3 +162,25 @@ def _join_words(words: Sequence[tuple[str, float, float, float]]) -> Reading:
         middles += [left + wide * (place + 0.5) / len(text) for place in range(len(text))]
     text = " ".join(text for text, *_ in words).replace("\N{MICRO SIGN}", "\N{GREEK SMALL LETTER MU}")
     return Reading(text, max(0.0, min(1.0, sure)), tuple(middles))
+
+
+class TesseractEngine:
+    """The `Engine` where RapidOCR is not installed: lines are found by their edges. Other scripts than Latin are the
+    second reader's. Raises: Unavailable.
+    """
+
+    version = ENGINE_VERSION
+
+    def __init__(self) -> None:
+        self._program = Tesseract()
+
+    def detect(self, parts: Sequence[Bgr]) -> list[list[Rect]]:
+        """Return the boxes of lines in each part; see `Engine`."""
+        return [text_rows(part) for part in parts]
+
+    def recognise(self, crops: Sequence[Bgr]) -> list[Reading]:
+        """Return the reading of each crop; see `Engine`."""
+        return self._program.read(crops, [_LANGUAGE])
+
+    def release(self) -> None:
+        """Do nothing: each batch is a process of its own."""

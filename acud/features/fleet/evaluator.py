@@ -11,12 +11,12 @@ import time
 from typing import TYPE_CHECKING
 
 from acud.base.errors import AcudError, ConfigError, ProtocolError, Refused, Unavailable
+from acud.base.extras import require
 from acud.config import JobSettings, VisionSettings
 from acud.config.fleet import FleetSettings
 from acud.evaluator.judges.faults import CONTINUES, FREE, CallFailed, KeyFilter, TokenUsage
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply
 from acud.evaluator.judges.retry import CallClock, CallLimits, RetriedCalls
-from acud.features.fleet import require_nats
 from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.jobs import MAX_QUESTIONS, JobQuestion, VisionAnswer, VisionJob
 from acud.types import JudgeName, unknown
@@ -106,10 +106,10 @@ class FleetJudge:
             batch.fail(fault)
 
     async def _open_line(self) -> JobClient:
-        """Return the line to the workers, opened by the first call. Raises: Unavailable, ConfigError."""
+        """Return the line to the workers, opened by the first call. Raises: Unavailable, ConfigError, NotInstalled."""
         if not self._fleet.urls:
             raise Unavailable("this host is in no fleet", hint="set [fleet] url, or name another backend")
-        require_nats()
+        require("fleet", "the backend fleet")
         if self._job_client is None:
             from acud.features.fleet.job_client import JobClient
 

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from mnemonic import Mnemonic
-
 from acud.features.redaction.spans import RedactedSpan, Rule
 
 _LANGUAGES = ("english", "spanish", "french", "italian", "portuguese", "czech", "turkish")
@@ -22,6 +20,8 @@ _GAP, _LONGEST_GAP = frozenset("0123456789.,;:)#|·•*\"'[]- \t\r\n\u00a0"), 24
 
 @cache
 def _lists() -> tuple[frozenset[str], ...]:
+    from mnemonic import Mnemonic  # acud[redact]: without it the rule is not active
+
     return tuple(frozenset(Mnemonic(language).wordlist) for language in _LANGUAGES)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from acud.config import RedactionSettings, Settings
 from acud.features.redaction.places import PlaceRules, RegionRule, hidden_windows, on_display, on_window, window_rule
 from acud.features.redaction.spans import Rule
-from acud.features.redaction.text_rules import TextRules, redact, redact_with_rule, text_rules
+from acud.features.redaction.text_rules import TextRules, find_missing_rules, redact, redact_with_rule, text_rules
 from acud.protocol.questions import Hide, WidgetSources
 from acud.supervisor.core import Core
 from acud.supervisor.feature import RunningFeature
@@ -125,6 +125,8 @@ class RedactionPolicy:
         }
         numbers = (f"{count} {name}" for name, count in counted.items() if count)
         rules = ", ".join((*(settings.rules or ("no text rules",)), *numbers))
+        missing = find_missing_rules(settings.rules)
+        rules += f"; no picture leaves, as acud[redact] is missing for {', '.join(missing)}" if missing else ""
         return f"{rules}; evidence {settings.evidence}, wakes {'redacted' if settings.redact_wakes else 'full'}"
 
 

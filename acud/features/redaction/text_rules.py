@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
 
+from acud.base.extras import is_installed
 from acud.base.patterns import Pattern, compile_pattern
 from acud.features.redaction.answers import find_answers
 from acud.features.redaction.identity_numbers import find_ibans, find_ids
@@ -23,11 +24,22 @@ from acud.features.redaction.text_tables import find_in_inserts, find_in_tables
 from acud.features.redaction.values import looks_chosen
 from acud.types import RedactedText, redaction_mark
 
+_OF_EXTRA = frozenset((Rule.SEED, Rule.IBAN, Rule.ID, Rule.SECURE))
+
+
+def find_missing_rules(names: Iterable[str]) -> list[str]:
+    """Return which of the rules need acud[redact], if that is missing."""
+    return [] if is_installed("redact") else [name for name in names if name in _OF_EXTRA]
+
+
+def _keep_installed(names: Sequence[str]) -> frozenset[Rule]:
+    return frozenset(map(Rule, names)) - frozenset(map(Rule, find_missing_rules(names)))
+
 
 class TextRules(Struct, frozen=True):
     """The active rules, and the user's own expressions (`pattern`)."""
 
-    active: frozenset[Rule] = frozenset(USUAL_TEXT_RULES)
+    active: frozenset[Rule] = _keep_installed(USUAL_TEXT_RULES)
     patterns: tuple[Pattern, ...] = ()
 
 
@@ -35,8 +47,11 @@ ALL = TextRules()
 
 
 def text_rules(names: tuple[str, ...], patterns: tuple[str, ...]) -> TextRules:
-    """Return the rules of settings: names of text rules and regular expressions. Raises: ValueError, PatternFault."""
-    return TextRules(frozenset(Rule(name) for name in names), tuple(map(compile_pattern, patterns)))
+    """Return the rules of settings: names of text rules and regular expressions; without those whose extra is missing.
+
+    Raises: ValueError, PatternFault.
+    """
+    return TextRules(_keep_installed(names), tuple(map(compile_pattern, patterns)))
 
 
 def find(text: str, rules: TextRules = ALL, *, read: bool = False) -> list[RedactedSpan]:

@@ -9,7 +9,7 @@ import os
 from abc import ABC, abstractmethod
 from collections import deque
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jeepney import (
     DBusAddress,
@@ -28,6 +28,9 @@ from acud.process.event_loop import EventLoop, Timer
 from acud.supervisor.displays.processes import comm
 from acud.supervisor.displays.session_bus import BUS, SessionBusClient
 from acud.types import DisplayNotification, Urgency
+
+if TYPE_CHECKING:
+    from acud.supervisor.display_notifications import DisplayNotifications, NotifiedDisplay
 
 _NAME = "org.freedesktop.Notifications"
 _PLACE = DBusAddress("/org/freedesktop/Notifications", _NAME, _NAME)
@@ -96,9 +99,9 @@ class NotificationServer(ABC):
         """Choose an action of an open notification, which then closes unless it is resident."""
         self._emit("ActionInvoked", "us", number, action)
         if number not in self._resident:
-            self.end(number, CloseReason.DISMISSED)
+            self.end(number)
 
-    def end(self, number: int, reason: CloseReason) -> None:
+    def end(self, number: int, reason: CloseReason = CloseReason.DISMISSED) -> None:
         """Close an open notification, and signal the reason to programs."""
         self._cancel_expiry(number)
         self._resident.discard(number)
@@ -221,3 +224,19 @@ class NotificationServer(ABC):
         self.on_shown(shown)
         self.on_changed()
         return number
+
+
+class DisplayServer(NotificationServer):
+    """The notification server of `display`."""
+
+    def __init__(
+        self, loop: EventLoop, clock: Clock, address: str, owner: DisplayNotifications, display: NotifiedDisplay
+    ) -> None:
+        self._owner, self._display = owner, display
+        super().__init__(loop, clock, address)
+
+    def on_shown(self, shown: DisplayNotification) -> None:
+        self._owner.on_shown(self._display, shown)
+
+    def on_changed(self) -> None:
+        self._owner.on_changed(self._display)

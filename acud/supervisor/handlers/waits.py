@@ -34,7 +34,7 @@ from acud.supervisor.control import Call, handles
 from acud.supervisor.coroutines import Callback
 from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
-from acud.supervisor.waits.creation import WaitCreation, check_host_lost, measure_from_now
+from acud.supervisor.waits.creation import WaitCreation, check_extras, check_host_lost, measure_from_now
 from acud.supervisor.waits.end_polls import Polled
 from acud.supervisor.wakes import FETCH_S
 from acud.types import Change, Evidence, ScreenImage, ScreenNumber, Then, WaitInfo, WaitSpec
@@ -98,6 +98,7 @@ async def wait_update(app: App, request: WaitUpdate, call: Call) -> WaitReply:
     judge = before.spec.judge
     until = None if request.until is None else with_meanings(request.until, judge)
     if until is not None:
+        check_extras(until, before.spec.target)
         await app.screenshots.check_images(until, before.display)
         if is_from_now(until):
             measured = await measure_from_now(app, until, app.waits.find_target(request.wait_id))

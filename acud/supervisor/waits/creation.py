@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from acud.base.errors import AcudError, DisplayDown, Refused
+from acud.base.extras import can_read, not_installed, require
 from acud.protocol.requests.waits import WaitCreate, WaitReply
 from acud.supervisor.coroutines import Callback
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import DisplayState, OnDisplayLost, OnHostLost, Policy, Target, Until, WaitSpec
+from acud.types import DisplayState, OnDisplayLost, OnHostLost, Policy, Target, TextLeaf, Until, WaitSpec
 from acud.waits import baselines
-from acud.waits.conditions import is_from_now, needs_display
+from acud.waits.conditions import is_from_now, leaves, needs_display
 from acud.waits.rearmable import check_rearmable
 from acud.waits.sentences import meaning_notes, with_meanings
 from acud.waits.targets import parse_target
@@ -22,6 +23,15 @@ from acud.waits.validation import validate
 
 if TYPE_CHECKING:
     from acud.supervisor.core import Core
+
+
+def check_extras(until: Until, target: Target) -> None:
+    """Raise NotInstalled for a condition that needs an extra which is missing."""
+    for leaf in leaves(until):
+        if leaf.extra:
+            require(leaf.extra, f"a wait until {leaf.describe()}")
+        elif isinstance(leaf, TextLeaf) and not target.pty and not can_read():
+            raise not_installed("ocr", "reading text where there is no tesseract")
 
 
 def check_host_lost(core: Core, policy: Policy, until: Until, target: Target, watched: WatchedDisplay | None) -> None:
@@ -86,6 +96,7 @@ class WaitCreation:
         target = core.waits.targets.notes.with_display(self.spec.target)
         target = replace(target, opened_by=0) if in_opened else target
         self.spec = replace(self.spec, target=target, until=core.host_conditions.pin_to_now(self.spec.until))
+        check_extras(self.spec.until, target)
         core.waits.check_judged(self.spec.until, self.spec.judge, force=request.force)
         self.read_as = tuple(meaning_notes(request.until, request.judge))
         self._core = core

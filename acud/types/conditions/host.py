@@ -84,6 +84,8 @@ class NotificationText(ConditionKind, frozen=True, tag="notification", forbid_un
     display, or was given since the wait was armed (`since_utc_s`; 0: found out at arming).
     """
 
+    extra: ClassVar[str] = "actions"
+
     text: ShortText
     regex: bool = False
     since_utc_s: Annotated[float, Meta(ge=0)] = 0.0

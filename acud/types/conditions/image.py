@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
@@ -18,6 +18,8 @@ class ScreenImage(ConditionKind, frozen=True, tag="image", forbid_unknown_fields
     and how well the worst 9x9 pixels do; 1 for equal pixels. The daemon keeps the picture by its `digest`; its replies
     have that, `width` and `height` instead of `png`, and so may a request about a picture that it has.
     """
+
+    extra: ClassVar[str] = "actions"
 
     png: bytes = b""
     gone: bool = False

@@ -103,13 +103,14 @@ def make_outcome(there: str, gone: str) -> FormField:
 class ConditionKind(Struct, frozen=True, forbid_unknown_fields=True):
     """A kind of condition. `is_of_machine`: it is about the daemon's machine, and needs no display. `needs_act`: its
     verdicts have something else that no screen shows; as of the machine, only tokens that may act arm it. `can_recur`:
-    what held at arming can come anew. `arguments`, with their `refinements`: how clients write it. `form`: how the
-    dashboard offers it.
+    what held at arming can come anew. `extra`: the part of acud that answers it ("": the base). `arguments`, with their
+    `refinements`: how clients write it. `form`: how the dashboard offers it.
     """
 
     is_of_machine: ClassVar[bool] = False
     needs_act: ClassVar[bool] = False
     can_recur: ClassVar[bool] = True
+    extra: ClassVar[str] = ""
     arguments: ClassVar[tuple[Argument, ...]] = ()
     refinements: ClassVar[tuple[Refinement, ...]] = ()
     form: ClassVar[KindForm] = KindForm("")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -63,6 +63,8 @@ class Widget(ConditionKind, frozen=True, tag="widget", forbid_unknown_fields=Tru
     It is a field's text, a combo box's choice, a slider's position; of a progress bar, and where `percent` is set, the
     percent of its range. A password field's value is never compared.
     """
+
+    extra: ClassVar[str] = "actions"
 
     role: Annotated[str, Meta(max_length=60)] = ""
     name: Annotated[str, Meta(max_length=500)] = ""

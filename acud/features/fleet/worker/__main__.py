@@ -13,10 +13,10 @@ import msgspec
 from acud import config
 from acud.base import log, paths
 from acud.base.errors import AcudError, ConfigError
+from acud.base.extras import require
 from acud.base.typed_values import convert, decode_json
 from acud.base.value_errors import value_fault
 from acud.config import Settings, api_keys
-from acud.features.fleet import require_nats
 from acud.features.fleet.settings import RaySettings
 from acud.features.fleet.worker.judge_chain import JobJudge, backend_chain
 from acud.protocol.worker import WorkerAsk
@@ -53,7 +53,7 @@ def _list_given(settings: Settings, ask: WorkerAsk) -> Settings:
 def _check(settings: Settings) -> None:
     if not settings.fleet.urls:
         raise ConfigError("this machine is in no fleet", hint="set [fleet] url, or ACU_FLEET_URL")
-    require_nats()
+    require("fleet", "a worker of the fleet")
 
 
 async def _work(ask: WorkerAsk, settings: Settings) -> None:

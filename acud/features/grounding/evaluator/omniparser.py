@@ -191,7 +191,7 @@ def _import_libraries() -> tuple[ModuleType, ModuleType, ModuleType]:
     except (ImportError, RuntimeError) as fault:
         raise Unavailable(
             f"OmniParser's libraries cannot be imported: {_describe_fault(fault)}",
-            hint="pip install 'acud[omniparser]'",
+            hint='pip install "acud[omniparser]"',
         ) from fault
 
 

@@ -7,6 +7,7 @@ import msgspec
 from acud.base import log
 from acud.base.clock import Clock
 from acud.base.errors import Conflict, InvalidRequest, NotEnabled, NotFound, Refused, StoreUnavailable
+from acud.base.extras import install_command, is_installed
 from acud.base.ids import new_id
 from acud.base.paths import Paths, keep_secret
 from acud.config import NotifySettings
@@ -40,13 +41,13 @@ def load_key_pair(settings: NotifySettings, paths: Paths) -> tuple[str, str, str
     """Return the private and the public key, made at first use, and "" or why they are missing."""
     if not settings.push:
         return "", "", "[notify] push is off"
-    try:
-        from acud.features.notifications import vapid  # an extra of the installation, loaded only if used
+    if not is_installed("push"):
+        return "", "", f"acud[push] is not installed: {install_command('push')}"
+    from acud.features.notifications import vapid
 
+    try:
         private = keep_secret(paths.push_key, vapid.new_key)
         return private.decode("ascii"), vapid.public_key(private), ""
-    except ImportError as fault:
-        return "", "", f"the extra is not installed ({fault.name}): pip install 'acud[push]'"
     except (OSError, Refused, ValueError) as fault:
         return "", "", f"the key in {paths.push_key.name} is not taken: {fault}"
 

@@ -46,7 +46,7 @@ async def test_without_any_runtime_health_is_down_and_names_the_cure(monkeypatch
     health = await reading.check_health()
     reading.close()
     assert health.state == "down"
-    assert "acud[onnxruntime]" in health.reason
+    assert "acud[ocr]" in health.reason
 
 
 def shot() -> object:
