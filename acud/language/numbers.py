@@ -15,6 +15,7 @@ from msgspec import Struct
 from acud.language.quotation_marks import DASHES
 
 _SPACES = "\u0020\u00a0\u2009\u202f'’"  # separators of thousands, beside commas and points
+_NO_SPACES, _NO_POINTS = dict.fromkeys(map(ord, _SPACES)), dict.fromkeys(map(ord, ".,"))
 _MINUS = DASHES.translate({ord("—"): None, ord("―"): None})  # dashes that are a minus also apart from their number
 _CURRENCY = r"[A-Z]{0,3}[$¢-¥֏؋฿₠-⃀]|(?:USD|EUR|GBP|JPY|INR|CHF)(?![^\W\d_])"
 _SCALES = {
@@ -38,7 +39,8 @@ _AFTER_A_NUMBER = re.compile(rf"(?<=\d)[{DASHES}:/_]|(?<=[<≤])\s?")
 """The second number of "57/90" is not the count, and that of "< 5" only a bound."""
 _DASH_IN_WORD = re.compile(rf"(?<=[^\W\d_])[{DASHES}]$")  # A dash right after a letter, as in "B-5"
 _OF_AN_ADDRESS = re.compile(r"://|[?&][\w.-]+=|\w\.[a-z]{2,}[:/?]|^[\w.-]+:\d+/", re.IGNORECASE)
-_ORDINAL, _OF_A_WORD = re.compile(r"(?:st|nd|rd|th)\b"), re.compile(r"\w")
+_SUFFIX = re.compile(r"\w+")
+_ORDINAL_ENDINGS = ("st", "nd", "rd", "th")
 _GROUPS = re.compile(r"\d{1,3}(?:\.\d{3})+|\d{1,3}(?:,\d{2,3})*,\d{3}")
 _IS_A_LABEL = re.compile(r"\s?[:=]")
 TIME_UNITS = {
@@ -115,7 +117,8 @@ def numbers_in(text: str, start: int = 0) -> Iterator[NumberSeen]:
             continue
         if _OF_AN_ADDRESS.search(_find_chunk(text, begins)):
             continue
-        if not (found["scale"] or found["more"]) and (_ORDINAL if found["after"] else _OF_A_WORD).match(text, ends):
+        suffix = None if found["scale"] or found["more"] else _SUFFIX.match(text, ends)
+        if suffix is not None and (not found["after"] or suffix[0] in _ORDINAL_ENDINGS):
             continue
         seen = _parse_number(found, text)
         if seen.values:
@@ -166,17 +169,17 @@ def _parse_values(digits: str) -> tuple[float, ...]:
     parts = digits.split()
     if len(parts) > 1 and not re.fullmatch(_GROUPED, digits):
         return tuple(dict.fromkeys(n for one in (parts[0], "".join(parts), *parts[1:]) for n in _parse_values(one)))
-    plain = unicodedata.normalize("NFKC", re.sub(f"[{_SPACES}]", "", digits))
+    plain = unicodedata.normalize("NFKC", digits.translate(_NO_SPACES))
     points, commas = plain.count("."), plain.count(",")
     if points and commas:
         decimal = "." if plain.rfind(".") > plain.rfind(",") else ","
         whole, _, rest = plain.rpartition(decimal)
-        return (float(re.sub("[.,]", "", whole) + "." + rest),) if decimal not in whole else ()
+        return (float(whole.translate(_NO_POINTS) + "." + rest),) if decimal not in whole else ()
     if points + commas > 1:
-        return (float(re.sub("[.,]", "", plain)),) if _GROUPS.fullmatch(plain) else ()
+        return (float(plain.translate(_NO_POINTS)),) if _GROUPS.fullmatch(plain) else ()
     if points + commas == 0:
         return (float(plain),)
-    whole, rest = re.split("[.,]", plain)
+    whole, _, rest = plain.replace(",", ".").partition(".")
     decimal_value = float(f"{whole or 0}.{rest}")
     if len(rest) != 3 or len(whole) > 3 or not whole or whole.startswith("0") or plain != digits:
         return (decimal_value,)

@@ -18,8 +18,7 @@ from acud.protocol.events import Beat, Event, Told
 from acud.protocol.requests.daemon import EventsSinceReply
 
 if TYPE_CHECKING:
-    from acud_client.aio import AsyncClient
-    from acud_client.sync import Client
+    from acud_client.request_methods import AsyncRequestMethods, RequestMethods
 
 SILENCE_S = 12.0
 """Two beats and a bit: after such a silence the daemon is asked whether it is still there."""
@@ -174,7 +173,7 @@ class EventStream:
     DaemonDown it can be iterated on: it goes on where it stood, also with a restarted daemon.
     """
 
-    def __init__(self, client: Client, endpoint: str, topic: str, after: int | None) -> None:
+    def __init__(self, client: RequestMethods, endpoint: str, topic: str, after: int | None) -> None:
         self._client = client
         self._inbox = Inbox(topic, after)
         self._context: zmq.Context[Any] = zmq.Context()
@@ -236,7 +235,7 @@ class EventStream:
 class AsyncEventStream:
     """The same as `EventStream` for asyncio; made by `AsyncClient.events`."""
 
-    def __init__(self, client: AsyncClient, endpoint: str, topic: str, after: int | None) -> None:
+    def __init__(self, client: AsyncRequestMethods, endpoint: str, topic: str, after: int | None) -> None:
         self._client = client
         self._inbox = Inbox(topic, after)
         import zmq.asyncio  # with asyncio it is a quarter of what a command of the CLI loads, which never needs it

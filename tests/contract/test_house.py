@@ -8,16 +8,16 @@ import pytest
 
 from scripts.house import ROOT, House, is_gerund, is_participle
 
-LISTS = {"small": 23, "gerunds": 0, "twice": 0, "unknown_names": 0, "callbacks": 41, "nested": 18, "long": 6}
+LISTS = {"small": 23, "gerunds": 0, "twice": 0, "unknown_names": 0, "callbacks": 40, "nested": 18, "long": 0}
 """Modules under 40 lines (the features' `settings.py` among them, each beside what it sets), modules named by a gerund,
 class names that stand twice, and the lists of the same names.
 """
 FIGURES = {
     "functions named by a bare participle, %": 1, "tell, say, who … in 1,000 words of docstrings": 1.5,
-    "rooms at the top of acud": 22, "arrows between these rooms": 100, "files of the largest circle": 3,
-    "regular expressions": 259, "lines without the fleet": 111_200, "lines of the fleet": 9_900, "changelog items": 120,
+    "rooms at the top of acud": 22, "arrows between these rooms": 100, "files of the largest circle": 2,
+    "regular expressions": 250, "lines without the fleet": 110_700, "lines of the fleet": 9_900, "changelog items": 120,
     "changelog words an item": 20, "hand-written words in docs": 86_000,
-    "lines of test to a line of product": 0.95,
+    "lines of test to a line of product": 0.93,
 }  # fmt: skip
 """Limits of the table; its goals stand in `scripts/house.py`."""
 

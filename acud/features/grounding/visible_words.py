@@ -78,7 +78,6 @@ _LABELLED = (
 )
 _ROLE_FIRST_LABELLED = re.compile(rf"(?P<role>{_ROLE})\s+{_LABELLED}\s+(?P<name>.+)", re.IGNORECASE)
 _ROLE_LAST = re.compile(rf"(?P<name>.+?)\s+(?P<role>{_ROLE})", re.IGNORECASE)
-_ROLE_ONLY = re.compile(rf"(?P<role>{_ROLE})", re.IGNORECASE)
 _TELLING = ("search", "password")
 """First words of roles that are themselves the name of such a field."""
 _ARTICLE = re.compile(r"\A(?:the|a|an|that|this)\s+", re.IGNORECASE)
@@ -125,10 +124,9 @@ def _read_quoted(text: str) -> ShownWords | None:
 
 
 def _read_plain(text: str) -> ShownWords:
-    only = _ROLE_ONLY.fullmatch(text)
-    if only is not None:
+    if (role := text.lower()) in _SORT_OF:
         first, _, rest = text.partition(" ")
-        return ShownWords(first if rest and first.lower() in _TELLING else "", role=only["role"].lower())
+        return ShownWords(first if rest and first.lower() in _TELLING else "", role=role)
     for form in (_ROLE_FIRST_LABELLED, _ROLE_LAST):
         found = form.fullmatch(text)
         if found is not None:

@@ -88,8 +88,7 @@ _BRITISH = tuple(
         (r"lling$", "ling"),
     )
 )  # fmt: skip
-_NOT_PLURAL = re.compile(r"(?:ss|us|is|news)$")
-_VOWEL = re.compile(r"[aeiouy]")
+_NOT_PLURAL = ("ss", "us", "is", "news")
 _LEAST_STEM = 3
 
 
@@ -108,7 +107,7 @@ def _stems(word: str) -> frozenset[str]:
     found = {word, spelled}
     for ending in ("ies", "es", "s", "ing", "ed"):
         stem = spelled.removesuffix(ending)
-        if stem == spelled or len(stem) < _LEAST_STEM or not _VOWEL.search(stem) or _NOT_PLURAL.search(spelled):
+        if stem == spelled or len(stem) < _LEAST_STEM or not set(stem) & set("aeiouy") or spelled.endswith(_NOT_PLURAL):
             continue
         if ending == "ies":
             found.add(stem + "y")
