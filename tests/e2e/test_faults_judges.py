@@ -76,20 +76,22 @@ def _evaluations(daemon: Daemon, wait: WaitInfo, count: int) -> list[tuple[float
     [("error", "judge_down", (1.0, 2.0)), ("garbage", "unparsable", (1.0,)), ("empty", "unparsable", (1.0,))],
 )
 def test_a_judge_that_fails_is_unknown_and_asked_again_with_growing_pauses(
-    daemon: Daemon, judge: Judge, fault: str, code: str, pauses: tuple[float, ...]
+    judge: Judge, fault: str, code: str, pauses: tuple[float, ...]
 ) -> None:
+    """On a daemon of its own: a judge that was down before is asked again as soon as it answers at all."""
     judge.set(fault=fault)
-    display = daemon.client.display_create().display
-    with closing(Painter(display)) as painter:
-        painter.lamp(on=True)
-        wait = daemon.client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
-        told = _evaluations(daemon, wait, len(pauses) + 1)
-        assert {(answer, said) for _, answer, said in told} == {(Answer.UNKNOWN, code)}
-        gaps = [later[0] - earlier[0] for earlier, later in itertools.pairwise(told)]
-        assert all(gap > 0.9 * pause for gap, pause in zip(gaps, pauses, strict=False))
-        assert daemon.client.wait_show(wait.wait_id).wait.verdict.answer == "unknown"
-        judge.set()
-        faults.ended(daemon, wait, "resolved")
+    with Daemon(settings=faults.settings(judge)) as daemon:
+        display = daemon.client.display_create().display
+        with closing(Painter(display)) as painter:
+            painter.lamp(on=True)
+            wait = daemon.client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
+            told = _evaluations(daemon, wait, len(pauses) + 1)
+            assert {(answer, said) for _, answer, said in told} == {(Answer.UNKNOWN, code)}
+            gaps = [later[0] - earlier[0] for earlier, later in itertools.pairwise(told)]
+            assert all(gap > 0.9 * pause for gap, pause in zip(gaps, pauses, strict=False))
+            assert daemon.client.wait_show(wait.wait_id).wait.verdict.answer == "unknown"
+            judge.set()
+            faults.ended(daemon, wait, "resolved")
 
 
 def test_a_failing_judge_is_not_hammered_by_a_busy_screen(daemon: Daemon, judge: Judge) -> None:
