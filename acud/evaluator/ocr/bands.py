@@ -40,8 +40,7 @@ _LEAST_CELLS_X = 2
 boxes hold no two cells."""
 MARGIN_X_PX, MARGIN_Y_PX = 20, 20
 """Around each band: with 12 the detector cut last letters off, and joined Chinese words of one row (measured)."""
-ALONE_PX = 12
-"""Around a row that was missed among others: more is found with it than with 8 or 20 (measured)."""
+ALONE_PX = 12  # around a row that was missed among others: with less the detector cuts it, with more it is not alone
 
 
 def text_bands(pixels: NDArray[np.uint8]) -> list[Rect]:
