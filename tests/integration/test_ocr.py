@@ -77,6 +77,22 @@ def test_no_line_of_a_terminal_in_its_own_letters_is_lost(engine: RapidEngine) -
     assert {"Download complete", "# abc"} <= {line.text for line in ScreenReader(engine).read((), pixels)}
 
 
+@pytest.mark.parametrize("degrees", [0, 3, 8])
+def test_a_line_that_leans_as_in_a_scan_is_read(engine: RapidEngine, degrees: int) -> None:
+    line = Image.fromarray(drawn(["Download complete now"], font="DejaVuSans.ttf", size=18)[:40, :300, :3])
+    leaning = np.asarray(line.rotate(degrees, Image.Resampling.BICUBIC, expand=True, fillcolor=(255, 255, 255)))
+    pixels = np.full((*SIZE[::-1], 4), 255, np.uint8)
+    pixels[50 : 50 + leaning.shape[0], 50 : 50 + leaning.shape[1], :3] = leaning
+    assert [line.text for line in ScreenReader(engine).read((), pixels)] == ["Download complete now"]
+
+
+def test_letters_of_a_line_that_stands_on_its_side_are_no_lines(engine: RapidEngine) -> None:
+    upright = drawn(["Download complete now"], font="DejaVuSans.ttf", size=18)[:40, :300]
+    pixels = np.full((*SIZE[::-1], 4), 255, np.uint8)
+    pixels[30:330, 50:90] = np.rot90(upright)
+    assert [line for line in ScreenReader(engine).read((), pixels) if line.confidence >= 0.5] == []
+
+
 @pytest.mark.parametrize("size", [9, 10, 12])
 def test_small_accents_are_kept_or_in_doubt_and_none_is_made_up(engine: RapidEngine, size: int) -> None:
     words, plain = ["naïve", "café", "Zürich"], ["title", "Resume", "Unit"]

@@ -39,6 +39,8 @@ _INSIDE, _SURE = 0.3, 0.5
 _GROW = 1.5
 """The detector finds the core of a line: its box grows by so many times its area over its outline."""
 _LEAST_CORE_PX = 3
+_FILLED = 0.7
+"""A line fills so much of its box, or leans as in a scan: then what it fills alone is weighed and measured."""
 _OVERLAP_PX = 48
 """Pieces of a tall part share so many rows: a line that one piece cuts is whole in the next."""
 
@@ -174,11 +176,23 @@ def find_lines(chances: Tensor) -> list[Rect]:
     height, width = chances.shape
     found = []
     for left, top, wide, high, _ in find_shapes(inside).tolist():
-        core = (wide - 1, high - 1)  # between the middles of its outermost pixels
-        if min(core) < _LEAST_CORE_PX or chances[top : top + high, left : left + wide].mean() < _SURE:
+        box = np.s_[top : top + high, left : left + wide]
+        strip, thick = _fill_across(inside[box])
+        if strip.mean() >= _FILLED:
+            strip, thick = np.ones_like(strip), min(wide, high)
+        thick, length = thick - 1, max(wide, high) - 1  # between the middles of its outermost pixels
+        if min(length, thick) < _LEAST_CORE_PX or chances[box][strip].mean() < _SURE:
             continue
-        by = _GROW * core[0] * core[1] / (2 * sum(core))
+        by = _GROW * length * thick / (2 * (length + thick))
         x, y = max(0, round(left - by)), max(0, round(top - by))
-        right, bottom = min(width - 1, round(left + core[0] + by)), min(height - 1, round(top + core[1] + by))
+        right, bottom = min(width - 1, round(left + wide - 1 + by)), min(height - 1, round(top + high - 1 + by))
         found.append(Rect(x, y, right - x, bottom - y))
     return found
+
+
+def _fill_across(shape: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], int]:
+    """Return `shape` without gaps across its longer side, and how thick it is there at most."""
+    axis = int(shape.shape[0] > shape.shape[1])
+    onwards = np.logical_or.accumulate(shape, axis=axis)
+    strip = onwards & np.flip(np.logical_or.accumulate(np.flip(shape, axis), axis=axis), axis)
+    return strip, int(strip.sum(axis=axis).max())
