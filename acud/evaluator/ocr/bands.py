@@ -27,8 +27,10 @@ _BORDER_PX = 56
 _REACH_X_PX, _REACH_Y_PX = 33, 9
 """Edges nearer than this are one band."""
 _LEAST_PX = 3  # bands lower or narrower than this hold no letter: what is left of a border's corner
-_ROW_PX, _LEAST_STROKES = range(5, 21), 3
-"""Heights of rows that a detector may miss, small letters, and how many strokes with a column between they have."""
+_ROW_PX, _LEAST_WIDE_X, _LEAST_STROKES = range(5, 21), 1.5, 3
+"""A row that a detector may miss: the heights of small letters, its width in heights (a letter of a line that stands on
+its side has less), and its strokes with a column between.
+"""
 _LEAST_ROW_PX, _ROOM_PX, _CELL_PX = 6, 2, 24
 """Of a line of letters, around what is found of it, and of the rules between cells, which would join their lines."""
 PART_X = 14
@@ -73,7 +75,8 @@ def unfound_rows(pixels: NDArray[np.uint8], band: Rect, found: Sequence[Rect]) -
         for top, bottom in runs(np.asarray(edges.any(axis=1)), 1)
         if bottom - top in _ROW_PX
         for left, right in runs(np.asarray(edges[top:bottom].any(axis=0)), _REACH_X_PX)
-        if len(runs(np.asarray(edges[top:bottom, left:right].any(axis=0)), 0)) >= _LEAST_STROKES
+        if right - left >= _LEAST_WIDE_X * (bottom - top)
+        and len(runs(np.asarray(edges[top:bottom, left:right].any(axis=0)), 0)) >= _LEAST_STROKES
     ]
 
 
