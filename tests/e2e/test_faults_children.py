@@ -37,13 +37,13 @@ def judge(script: Judge) -> Judge:
     return script
 
 
-def _hosted(judge: Judge, **daemon: int) -> Daemon:
+def _make_daemon(judge: Judge, **daemon: int) -> Daemon:
     return Daemon(settings=faults.settings(judge, daemon={"restart_limit": 10_000, "child_silent_s": 600, **daemon}))
 
 
 @pytest.fixture(scope="module")
 def patient(script: Judge) -> Iterator[Daemon]:
-    with _hosted(script) as running:
+    with _make_daemon(script) as running:
         yield running
 
 
@@ -56,7 +56,7 @@ def daemon(patient: Daemon, judge: Judge) -> Iterator[Daemon]:
 
 @pytest.fixture(scope="module")
 def impatient(script: Judge) -> Iterator[Daemon]:
-    with _hosted(script, child_silent_s=12) as running:
+    with _make_daemon(script, child_silent_s=12) as running:
         yield running
 
 
@@ -70,7 +70,7 @@ def strict(impatient: Daemon, judge: Judge) -> Iterator[Daemon]:
 @pytest.fixture
 def mortal(judge: Judge) -> Iterator[Daemon]:
     """A daemon that gives a child up after its second death."""
-    with _hosted(judge, restart_limit=1, restart_window_s=3600) as running:
+    with _make_daemon(judge, restart_limit=1, restart_window_s=3600) as running:
         yield running
 
 

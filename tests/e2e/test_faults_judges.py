@@ -140,7 +140,7 @@ def test_a_wait_outlives_the_calls_that_hang_and_is_judged_by_the_mended_judge(j
             faults.ended(daemon, wait, "resolved")
 
 
-def _answered_by(ollama: OllamaServer, judge: Judge, timeout_s: float) -> Daemon:
+def _make_daemon(ollama: OllamaServer, judge: Judge, timeout_s: float) -> Daemon:
     """Return a daemon whose judge is this server; the scripted one is there, too."""
     table = {"url": ollama.url, "model": "eye", "timeout_s": timeout_s}
     return Daemon(settings=faults.settings(judge, vision={"backend": "ollama"}, ollama=table))
@@ -155,7 +155,7 @@ def _other(daemon: Daemon, display: DisplayInfo) -> None:
 
 
 def test_an_ollama_that_answers_nonsense(judge: Judge) -> None:
-    with OllamaThread("eye") as ollama, _answered_by(ollama, judge, 60.0) as daemon:
+    with OllamaThread("eye") as ollama, _make_daemon(ollama, judge, 60.0) as daemon:
         display = daemon.client.display_create().display
         for manner, code in _NONSENSE.items():
             ollama.manner = manner
@@ -170,7 +170,7 @@ def test_an_ollama_that_answers_nonsense(judge: Judge) -> None:
 
 
 def test_an_ollama_that_never_answers(judge: Judge) -> None:
-    with OllamaThread("eye") as ollama, _answered_by(ollama, judge, 1.0) as daemon:
+    with OllamaThread("eye") as ollama, _make_daemon(ollama, judge, 1.0) as daemon:
         display = daemon.client.display_create().display
         for manner in _SILENT:
             ollama.manner = manner

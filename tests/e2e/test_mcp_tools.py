@@ -58,16 +58,16 @@ def http(daemon: Daemon) -> Iterator[HttpServer]:
 @pytest.fixture(params=[f"{way}-{era}" for way in ("stdio", "http") for era in ERAS])
 def connect_each_way(request: pytest.FixtureRequest, daemon: Daemon, http: HttpServer, display: DisplayInfo) -> Any:
     """What makes a connected client, over each way in each era."""
-    return _connecting(*request.param.split("-"), daemon, http)
+    return _make_connect(*request.param.split("-"), daemon, http)
 
 
 @pytest.fixture
 def connect(daemon: Daemon, http: HttpServer, display: DisplayInfo) -> Any:
     """What makes a connected client, for what is the same over each way in each era."""
-    return _connecting("http", "auto", daemon, http)
+    return _make_connect("http", "auto", daemon, http)
 
 
-def _connecting(way: str, era: str, daemon: Daemon, http: HttpServer) -> Any:
+def _make_connect(way: str, era: str, daemon: Daemon, http: HttpServer) -> Any:
     @asynccontextmanager
     async def connected() -> AsyncIterator[Client]:
         async with http.client(era) if way == "http" else stdio(daemon.home, mode=era) as client:

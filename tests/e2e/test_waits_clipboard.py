@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,7 +57,7 @@ def view(client: Client) -> Iterator[DisplayInfo]:
 
 
 @pytest.fixture
-def copied(server: XServer) -> Iterator[Copy]:
+def own_clipboard(server: XServer) -> Iterator[Copy]:
     """A function that has an xclip own the clipboard of `server` with a content; they end with the test."""
     owners: list[subprocess.Popen[bytes]] = []
 
@@ -70,84 +71,84 @@ def copied(server: XServer) -> Iterator[Copy]:
         process.wait()
 
 
-def armed(client: Client, display: str, leaf: ClipboardText, **more: object) -> WaitInfo:
-    return client.wait_create(leaf, display=display, timeout_s=120.0, **more).wait  # type: ignore[arg-type]
+def arm(client: Client, display: str, leaf: ClipboardText, **more: Any) -> WaitInfo:
+    return client.wait_create(leaf, display=display, timeout_s=120.0, **more).wait
 
 
-def judged(client: Client, wait: WaitInfo, holds: Callable[[WaitInfo], bool]) -> WaitInfo:
+def expect(client: Client, wait: WaitInfo, holds: Callable[[WaitInfo], bool]) -> WaitInfo:
     """Return the wait once it `holds`."""
 
-    def found() -> WaitInfo | None:
+    def look() -> WaitInfo | None:
         now = shown(client, wait.wait_id)
         return now if holds(now) else None
 
-    return until(found, "the verdict")
+    return until(look, "the verdict")
 
 
 def put(client: Client, display: str, text: str) -> None:
     act(client, ClipboardSet(text), display=display)
 
 
-def test_a_text_that_is_copied_resolves_a_wait(client: Client, server: XServer, copied: Copy) -> None:
-    wait = armed(client, server.display, ClipboardText("inv-2041"))
-    assert judged(client, wait, lambda now: now.verdict.answer is Answer.NO).verdict.detail.startswith("nothing was")
-    copied("something else")
-    told = judged(client, wait, lambda now: "another text" in now.verdict.detail)
+def test_a_text_that_is_copied_resolves_a_wait(client: Client, server: XServer, own_clipboard: Copy) -> None:
+    wait = arm(client, server.display, ClipboardText("inv-2041"))
+    assert expect(client, wait, lambda now: now.verdict.answer is Answer.NO).verdict.detail.startswith("nothing was")
+    own_clipboard("something else")
+    told = expect(client, wait, lambda now: "another text" in now.verdict.detail)
     assert told.verdict.detail == "the clipboard holds another text, of 14 characters"
-    copied("Invoice\n  INV-2041\n")
+    own_clipboard("Invoice\n  INV-2041\n")
     assert ended(client, wait.wait_id).verdict.detail == 'the clipboard holds "inv-2041"'
-    again = armed(client, server.display, ClipboardText(r"^\s*INV-(\d+)$", regex=True))
+    again = arm(client, server.display, ClipboardText(r"^\s*INV-(\d+)$", regex=True))
     assert ended(client, again.wait_id).verdict.detail == 'the clipboard holds "INV-2041"'
 
 
 def test_only_what_is_copied_after_the_arming_changes_it(client: Client, view: DisplayInfo) -> None:
     put(client, view.name, "before")
-    wait = armed(client, view.name, ClipboardText("before", changed=True))
-    other = armed(client, view.name, ClipboardText(changed=True))
-    fresh = armed(client, view.name, ClipboardText("before"), policy=Policy(fresh=True))
+    wait = arm(client, view.name, ClipboardText("before", changed=True))
+    other = arm(client, view.name, ClipboardText(changed=True))
+    fresh = arm(client, view.name, ClipboardText("before"), policy=Policy(fresh=True))
     for one in (wait, other, fresh):
-        judged(client, one, lambda now: now.verdict.answer is Answer.NO)
+        expect(client, one, lambda now: now.verdict.answer is Answer.NO)
     put(client, view.name, "before")
     for one in (wait, other, fresh):
         assert ended(client, one.wait_id).state is WaitState.RESOLVED
 
 
-def test_a_picture_is_no_text_and_is_a_copy(client: Client, server: XServer, copied: Copy) -> None:
-    text = armed(client, server.display, ClipboardText("a"))
-    anything = armed(client, server.display, ClipboardText(changed=True))
-    process = copied(encode(np.zeros((9, 9, 3), np.uint8)), "-t", "image/png")
+def test_a_picture_is_no_text_and_is_a_copy(client: Client, server: XServer, own_clipboard: Copy) -> None:
+    text = arm(client, server.display, ClipboardText("a"))
+    anything = arm(client, server.display, ClipboardText(changed=True))
+    process = own_clipboard(encode(np.zeros((9, 9, 3), np.uint8)), "-t", "image/png")
     assert ended(client, anything.wait_id).verdict.detail == "something was copied"
-    assert judged(client, text, lambda now: "image/png" in now.verdict.detail).verdict.answer is Answer.NO
+    assert expect(client, text, lambda now: "image/png" in now.verdict.detail).verdict.answer is Answer.NO
     process.kill()
-    judged(client, text, lambda now: now.verdict.detail.startswith("nothing was copied"))
+    expect(client, text, lambda now: now.verdict.detail.startswith("nothing was copied"))
 
 
-def test_an_owner_that_hangs_is_unknown_with_the_reason(client: Client, server: XServer, copied: Copy) -> None:
-    process = copied("a")
+def test_an_owner_that_hangs_is_unknown_with_the_reason(client: Client, server: XServer, own_clipboard: Copy) -> None:
+    process = own_clipboard("a")
     os.kill(process.pid, signal.SIGSTOP)
-    wait = armed(client, server.display, ClipboardText("a"))
-    told = judged(client, wait, lambda now: now.verdict.code == "unreadable")
+    wait = arm(client, server.display, ClipboardText("a"))
+    told = expect(client, wait, lambda now: now.verdict.code == "unreadable")
     assert "gave no answer within 2 s" in told.verdict.detail
     os.kill(process.pid, signal.SIGCONT)
     assert ended(client, wait.wait_id).state is WaitState.RESOLVED
 
 
 def test_a_display_that_ends_is_unknown(client: Client, view: DisplayInfo, server: XServer) -> None:
-    wait = armed(client, server.display, ClipboardText("a"))
-    judged(client, wait, lambda now: now.verdict.answer is Answer.NO)
+    wait = arm(client, server.display, ClipboardText("a"))
+    expect(client, wait, lambda now: now.verdict.answer is Answer.NO)
     server.kill()
-    assert judged(client, wait, lambda now: now.verdict.answer is Answer.UNKNOWN).verdict.code == "display_down"
+    assert expect(client, wait, lambda now: now.verdict.answer is Answer.UNKNOWN).verdict.code == "display_down"
     with pytest.raises(InvalidRequest, match="no text of the clipboard"):
-        armed(client, view.name, ClipboardText())
+        arm(client, view.name, ClipboardText())
 
 
 def test_a_long_text_is_searched_to_a_bound_and_no_secret_is_quoted(
-    client: Client, server: XServer, copied: Copy
+    client: Client, server: XServer, own_clipboard: Copy
 ) -> None:
-    copied(f"token: ghp_{'a1B2' * 9}\n" + "x" * 70_000 + "end")
-    wait = armed(client, server.display, ClipboardText("end"))
-    assert judged(client, wait, lambda now: now.verdict.code == "incomplete")
-    secret = ended(client, armed(client, server.display, ClipboardText(r"token: \w+", regex=True)).wait_id)
+    own_clipboard(f"token: ghp_{'a1B2' * 9}\n" + "x" * 70_000 + "end")
+    wait = arm(client, server.display, ClipboardText("end"))
+    assert expect(client, wait, lambda now: now.verdict.code == "incomplete")
+    secret = ended(client, arm(client, server.display, ClipboardText(r"token: \w+", regex=True)).wait_id)
     assert "ghp_" not in secret.verdict.detail
     assert secret.state is WaitState.RESOLVED
 

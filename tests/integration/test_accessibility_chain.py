@@ -110,3 +110,9 @@ def test_the_chain_waits_for_nobody_when_it_is_cancelled(install) -> None:
                 await chain.read(AccessibilityAsk(":1", limits=Limits(walk_s=60)))
 
     asyncio.run(run())
+
+
+@pytest.mark.asyncio
+async def test_without_any_provider_it_is_unavailable() -> None:
+    with pytest.raises(Unavailable, match="no accessibility provider"):
+        await AccessibilityChain([]).read(ASK)

@@ -216,3 +216,10 @@ async def test_only_the_processes_asked_for_are_read(desktop: Desktop) -> None:
         while (await TreeReader(bus).read(desktop.windows(), PATIENT, pids=[one.pid])).apps:  # noqa: ASYNC110 - the bus tells nobody
             await asyncio.sleep(0.05)
     await bus.close()
+
+
+@pytest.mark.asyncio
+async def test_a_bus_that_hangs_is_unavailable(desktop: Desktop) -> None:
+    os.kill(desktop.bus.pid, signal.SIGSTOP)
+    with pytest.raises(Unavailable, match="no accessibility bus answered"):
+        await TreeReader(AccessibilityBus(desktop.bus_address, connect_s=0.5)).read()

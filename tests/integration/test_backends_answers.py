@@ -229,3 +229,15 @@ async def test_a_key_that_is_refused_shows_in_health_without_the_key() -> None:
     assert health.state == "down"
     assert "401" in health.reason
     assert KEY not in health.reason
+
+
+@pytest.mark.asyncio
+async def test_openrouter_s_own_figure_wins_over_a_price() -> None:
+    usage = {"prompt_tokens": 700, "completion_tokens": 9, "total_tokens": 709}
+    assert (await judged("openrouter", completion(usage=usage))).cost_usd == pytest.approx(
+        (700 * 0.075 + 9 * 0.30) / 1e6
+    )
+    assert (await judged("openrouter", completion(usage={**usage, "cost": 0.25}))).cost_usd == 0.25
+    assert (await judged("openrouter", completion(usage={**usage, "cost": 0}))).cost_usd == 0.0
+    own_key = {**usage, "cost": 0.01, "is_byok": True, "cost_details": {"upstream_inference_cost": 0.2}}
+    assert (await judged("openrouter", completion(usage=own_key))).cost_usd == pytest.approx(0.21)

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from acud.config import OcrSettings, VisionSettings
+from acud.evaluator.chat import think
+from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.judges.judge import JudgeReply
 from acud.evaluator.judges.provider import ChatRequest
+from acud.evaluator.judges.registry import JudgeRegistry
+from acud.evaluator.ports import PassthroughRedactor
+from acud.protocol.bootstrap import EvaluatorOptions
+from acud.protocol.questions import ThinkAsk
 from acud.types import Answer as Said
 from acud.types.chat import ChatMessage
 from tests.integration.model_server import Answer, ModelServer, cut, hang, reset, trickle
@@ -203,3 +211,22 @@ async def test_a_proxy_is_asked_about_everybody_else(monkeypatch: pytest.MonkeyP
         await backend.close()
     assert reply.verdict.answer is Said.YES
     assert proxy.posts[0].path == "http://models.invalid:8000/v1/chat/completions"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("status", "recurring", "posts"), [(429, False, 3), (429, True, 1), (503, True, 3)])
+async def test_a_rate_limit_costs_a_caller_that_comes_again_one_post(
+    tmp_path: Path, name: str, status: int, recurring: bool, posts: int
+) -> None:
+    busy = Answer({"error": {"message": "slow down"}}, status, {"retry-after": "2"})
+    ask = ThinkAsk(name, "", (ChatMessage("user", "x"),), picture=False, recurring=recurring)
+    async with ModelServer(busy) as server:
+        backend = model(name, server.url, tries=3, clock=Quick())
+        options = EvaluatorOptions(VisionSettings(), OcrSettings(), False, str(tmp_path), str(tmp_path), 8, 320)
+        context = EvaluatorContext(options, JudgeRegistry({name: backend}, (), None), None, PassthroughRedactor(), {})
+        thought = (await think(ask, None, context)).thought
+        await context.close()
+        await backend.close()
+    assert len(server.posts) == posts
+    assert (thought.code, thought.retry_after_s) == ("rate_limited" if status == 429 else "judge_down", 2.0)

@@ -111,3 +111,19 @@ def test_a_hello_that_gets_no_ring_waits_without_a_grab(xserver: XServer) -> Non
         assert rig.settle().counters["grabs"] == 0
         rig.make_ring(next(m for m in rig.said if isinstance(m, SourceHello)))
         assert rig.hear(Notice).frame == 1
+
+
+def test_a_frame_that_nobody_heard_of_is_not_compared_with(rig: CaptureRig, xserver: XServer) -> None:
+    """The notice died with the process: what that frame changed is not known, so the next one may have changed all."""
+    heard = rig.grab()
+    with Painter(xserver) as painter:
+        painter.fill(Rect(50, 50, 100, 20), RED)
+        rig.grab()
+    rig.kill()
+    rig.frames[xserver.display] = heard.frame
+    rig.start()
+    notice = rig.grab()
+    assert (notice.frame, notice.fresh) == (heard.frame + 1, True)
+    with rig.reader() as reader, reader.newest() as view:
+        assert set(view.tile_changes.tolist()) == {notice.frame}
+        assert tiles_in(notice.tiles) == set(range(view.tile_changes.size))

@@ -201,3 +201,11 @@ def test_stop_ends_in_good_order(rig: CaptureRig) -> None:
     assert rig.process.wait(timeout=60) == 0
     with RingReader(rig.rings[rig.server.display]) as reader:
         assert reader.newest().frame == 1
+
+
+def test_idle_with_demand_grabs_nothing(rig: CaptureRig) -> None:
+    rig.demand(60)
+    rig.hear(Notice)
+    rig.settle()
+    before = rig.settle().counters
+    assert rig.settle().counters["grabs"] == before["grabs"]

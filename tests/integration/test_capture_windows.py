@@ -11,7 +11,7 @@ import pytest
 from acud.protocol.capture import DisplayWindows, Notice, SourceGone, SourceHello
 from acud.types import Rect
 from tests.integration.capture_rig import CaptureRig
-from tests.integration.painter import BLUE, GREEN, RED, Painter, Pixels, plain, tiles_in
+from tests.integration.painter import BLUE, GREEN, RED, WHITE, Painter, Pixels, plain, tiles_in
 from tests.integration.xserver import XServer
 
 UNDER = Rect(20, 20, 200, 120)
@@ -140,3 +140,26 @@ def test_a_frame_never_precedes_the_windows_it_shows(rig: CaptureRig, painter: P
         rig.grab()
         titles = [i.title for m in rig.said[since:] if isinstance(m, DisplayWindows) for i in m.windows]
         assert f"number {number}" in titles
+
+
+def test_a_remapped_window_is_seen_anew(rig: CaptureRig, painter: Painter, under: Any, over: Any) -> None:
+    """Unmapped and mapped within one look at the windows: the old pixmap would be stale for ever."""
+    source = follow(rig, under)
+    rig.grab(source)
+    under.unmap()
+    under.change_attributes(background_pixel=WHITE)
+    under.map()
+    painter.connection.sync()
+    rig.windows_where(lambda w: [i.visibility for i in w.windows if i.window_id == under.id] == ["covered"])
+    while source not in rig.rings or not (pixels_of_now(rig, source) == colour(WHITE)).all():
+        rig.take()
+
+
+def test_a_burst_of_changes_is_few_snapshots(rig: CaptureRig, painter: Painter) -> None:
+    window = painter.window(UNDER, RED, "one")
+    for step in range(300):
+        window.configure(x=step)
+    painter.connection.sync()
+    told = rig.windows_where(lambda w: [i.bounds.x for i in w.windows] == [299])
+    assert told.windows[0].bounds.y == UNDER.y
+    assert len([m for m in rig.said if isinstance(m, DisplayWindows)]) < 30

@@ -318,3 +318,16 @@ def _until(terminal: RawIOBase, end: bytes) -> bytes:
     while end not in shown:
         shown += terminal.read(65536) or b""
     return shown
+
+
+def test_a_policy_is_updated_over_what_it_was(paths: Paths, capsys: Output) -> None:
+    answer = waiting(wait_info())
+    assert isinstance(answer, Script)
+    answer.by_name["wait_update"] = answer.by_name["wait_cancel"]
+    with StandIn(paths, answer) as daemon:
+        assert run(["waits", "update", "wait-00", "--confirm", "2", "--timeout", "1m"]) == 0
+        assert run(["waits", "update", "wait-00"]) == Exit.USAGE
+    sent = daemon.seen[1].body
+    assert (sent["wait_id"], sent["until"], sent["timeout_s"]) == (WAIT_ID, None, 60.0)
+    assert (sent["policy"]["confirm"], sent["policy"]["cadence"]) == (2, "event")
+    assert "nothing to change" in capsys.readouterr().err

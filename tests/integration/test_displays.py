@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from acud.base.errors import DisplayDown, InvalidRequest, NotFound, Refused, Unavailable
-from acud.supervisor.displays import ManagedDisplay, processes
+from acud.supervisor.displays import ManagedDisplay, numbers, processes
 from acud.supervisor.displays.stop import ProcessEnd
 from tests.fixtures.numbers import own_number
 from tests.fixtures.retitled import WRITE_OVER
@@ -282,3 +282,41 @@ def test_a_window_manager_is_a_bare_name(host: Host) -> None:
     for strange in ("/bin/sh", "openbox --replace", "../x", "-x", "a;b"):
         with pytest.raises(InvalidRequest):
             host.ask(strange)
+
+
+def test_a_dead_session_bus_is_noted(host: Host) -> None:
+    display = host.create()
+    os.kill(pid_of(display, "session_bus"), signal.SIGKILL)
+    host.until(lambda: bool(host.changed))
+    assert display.notes == ("the session bus ended: killed by SIGKILL",)
+    assert display.bus_address == ""
+
+
+def test_a_stopped_program_cannot_hold_up_the_end(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    # It ends as soon as it may go on; were it not let go on, it would be killed after that time.
+    monkeypatch.setitem(ProcessEnd.__init__.__kwdefaults__, "ask_s", 20)
+    display = host.create("none")
+    sleeper = subprocess.Popen(["sleep", "600"], env=display.environment(os.environ), start_new_session=True)
+    host.until_executed(sleeper.pid)
+    sleeper.send_signal(signal.SIGSTOP)
+    assert host.end(display.name) == ()
+    assert sleeper.wait(30) == -signal.SIGTERM
+
+
+def test_a_socket_stays_while_somebody_listens_there() -> None:
+    number = own_number()
+    path = numbers.socket_file(number)
+    path.parent.mkdir(mode=0o1777, exist_ok=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen(1)
+        assert not numbers.clear(number)
+        assert path.exists()
+    assert numbers.clear(number)
+    assert not path.exists()
+
+
+def test_without_a_window_manager_the_display_is_up_with_a_note(host: Host) -> None:
+    display = host.create("wm-that-is-nowhere")
+    assert display.notes == ("no window manager: wm-that-is-nowhere is not installed",)
+    assert xdpyinfo(display.environment(os.environ)).returncode == 0

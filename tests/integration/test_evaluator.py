@@ -16,9 +16,9 @@ from acud.base.ids import is_id
 from acud.evaluator.evidence import pixels_of
 from acud.evaluator.judges.picture_format import encode_for_judge
 from acud.protocol.children import Heartbeat
-from acud.protocol.evaluation import Job
+from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.questions import PictureAsk
-from acud.types import Answer, Criteria, Rect, Stable, yes
+from acud.types import AllOf, Answer, AnyOf, Criteria, Rect, Stable, WindowTitle, no, unknown, yes
 from tests.integration.evaluator_rig import SOURCE, EvaluatorRig, PaintedRing, ask
 
 LAMP = Rect(200, 100, 16, 16)
@@ -175,3 +175,34 @@ def test_it_ends_in_good_order_with_jobs_under_way(
         assert rig.child.wait(60) == 0
     else:
         assert rig.stop() == 0
+
+
+def test_a_slow_answer_holds_no_other_wait_of_the_job_up(rig: EvaluatorRig, ring: PaintedRing, script: Script) -> None:
+    script.write(fault="hang")
+    job = ring.job(ask(GREEN_LAMP, wait_id="slow"), ask(GREEN_LAMP, wait_id="quick", judge="passthrough"))
+    rig.send(job)
+    part = rig.next(JobResult, lambda result: result.job_id == job.job_id)
+    assert (part.status, [answered.wait_id for answered in part.answered]) == ("part", ["quick"])
+
+
+def test_a_leaf_that_cannot_matter_any_more_is_not_asked(rig: EvaluatorRig, ring: PaintedRing) -> None:
+    window, still = WindowTitle("x"), Stable(5)
+    settled = rig.run(ring.job(ask(AllOf((window, GREEN_LAMP)), known={0: no("no such window")})))
+    assert settled.answered[0].answers == ()
+    assert settled.answered[0].whole == no("no such window")
+    light(ring)
+    either = rig.run(ring.job(ask(AnyOf((GREEN_LAMP, Criteria("other"))), wait_id="w2")))
+    assert [answer.index for answer in either.answered[0].answers] == [0]
+    part = rig.run(ring.job(ask(AllOf((still, GREEN_LAMP)), known={0: unknown("display_down", "no frame")})))
+    assert part.answered[0].whole == unknown("display_down", "no frame")
+    assert [answer.verdict.answer for answer in part.answered[0].answers] == [Answer.YES]
+
+
+def test_more_jobs_than_allowed_are_refused_not_queued(tmp_path: Path, ring: PaintedRing) -> None:
+    with EvaluatorRig(tmp_path, max_jobs=2, backend="scripted", scripted='{"fault": "hang"}') as rig:
+        rig.ready()
+        jobs = [ring.job(ask(GREEN_LAMP)) for _ in range(3)]
+        for job in jobs:
+            rig.send(job)
+        refused = rig.next(JobResult)
+        assert (refused.job_id, refused.status) == (jobs[2].job_id, "failed")

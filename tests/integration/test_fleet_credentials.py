@@ -13,6 +13,7 @@ from acud.base.errors import ConfigError, Unavailable
 from acud.config import JobSettings
 from acud.config.fleet import FleetSettings
 from acud.features.fleet.connection import NatsConnection
+from acud.features.fleet.server_policy import rejection
 from acud_fleet import initialisation
 from acud_fleet.initialisation import FleetRoles
 from acud_fleet.streams import PLACES_KEPT_S, Bucket
@@ -231,3 +232,20 @@ async def test_secrets_that_others_can_read_are_refused(tmp_path: Path, mode: in
 
 
 # ---- beyond loopback ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("given", "host", "info", "words"), [
+    ({}, "10.0.0.2", {"auth_required": True}, "nobody joins a fleet unknown"),  # told of by a server of loopback
+    ({"nkey_seed_file": "s"}, "10.0.0.2", {}, "lets in whoever comes"),
+    ({"nkey_seed_file": "s"}, "nats-1", {"tls_required": True}, "lets in whoever comes"),
+    ({"nkey_seed_file": "s"}, "10.0.0.2", {"auth_required": True}, ""),
+    ({"tls_cert": "c", "tls_key": "k"}, "10.0.0.2", {"auth_required": True}, "offers no TLS"),
+    ({"tls_cert": "c", "tls_key": "k"}, "10.0.0.2", {"tls_required": True, "tls_verify": True}, ""),
+    ({}, "127.0.0.2", {}, ""),
+])  # fmt: skip
+async def test_nobody_is_unknown_beyond_loopback(
+    given: dict[str, str], host: str, info: dict[str, bool], words: str
+) -> None:
+    told = rejection(FleetSettings(url="nats://127.0.0.1", **given), "nats", host, info)  # type: ignore[arg-type]
+    assert words in told
+    assert bool(told) == bool(words)

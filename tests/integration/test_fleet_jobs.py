@@ -24,7 +24,7 @@ from acud.types import Answer, unknown, yes
 from tests.fixtures.fleet_proxy import Proxy
 from tests.fixtures.fleet_servers import FleetServers
 from tests.fixtures.patience import until_true
-from tests.integration.jobs_rig import LONG_S, QUESTION, Worker, connected, emptied, host, picture, queued
+from tests.integration.jobs_rig import LONG_S, QUESTION, Worker, connected, emptied, host, noise, picture, queued
 
 pytestmark = pytest.mark.asyncio
 
@@ -233,3 +233,35 @@ async def _stolen(connection: NatsConnection) -> tuple[VisionJob, bytes]:
     found = await connection.streams.get_last_msg("ACUD_JOBS", "acud.job.vision.alpha")
     assert found.data is not None
     return codec.decode(found.data, VisionJob), found.data
+
+
+async def test_a_worker_that_is_told_to_end_finishes_what_it_has(tmp_path: Path) -> None:
+    with FleetServers() as nats, Worker(tmp_path, nats.url, {"delay_ms": 8000, "default": "yes"}) as worker:
+        async with host(nats.url) as judge:
+            asked = asyncio.create_task(judge.evaluate(QUESTION, picture()))
+            await worker.took()
+            worker.end()
+            assert (await asked).verdict.answer is Answer.YES
+            assert await worker.ended() == 0
+            assert worker.events("worker.draining")
+
+
+async def test_a_worker_that_ends_before_its_model_answers_gives_the_job_back(tmp_path: Path) -> None:
+    with FleetServers() as nats, Worker(tmp_path / "a", nats.url, {"fault": "hang"}, drain_s=0) as first:
+        async with host(nats.url, max_deliver=1) as judge:
+            asked = asyncio.create_task(judge.evaluate(QUESTION, picture()))
+            await first.took()
+            first.end()
+            assert await first.ended() == 0
+            assert first.figures()["given_back"] == 1
+            with Worker(tmp_path / "b", nats.url, GREEN):  # ack_wait is 30 s: it comes sooner because it was given back
+                assert (await asked).verdict.answer is Answer.YES
+
+
+async def test_a_job_larger_than_the_servers_take_is_refused_by_name() -> None:
+    with FleetServers(extra="max_payload: 65536\n") as nats:
+        async with host(nats.url) as judge:
+            reply = await judge.evaluate(QUESTION, noise(400))
+    assert (reply.verdict.code, "max_payload" in reply.verdict.detail) == ("rejected", True)
+    assert "65536" in reply.verdict.detail
+    assert reply.cost_usd == 0.0

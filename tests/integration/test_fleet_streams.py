@@ -15,7 +15,7 @@ from urllib.parse import urlparse
 
 import nats.errors
 import pytest
-from nats.js.api import RePublish
+from nats.js.api import RePublish, StreamConfig
 
 from acud.base.errors import Unavailable
 from acud.config import JobSettings
@@ -355,3 +355,27 @@ async def test_an_older_server_among_newer_ones_keeps_streams_as_they_are(said: 
                 server.close()
         connection: Any = SimpleNamespace(nats=SimpleNamespace(servers=urls))
         assert await initialisation.all_compress(connection) is can
+
+
+async def test_what_the_servers_fill_in_is_no_difference() -> None:
+    wanted = StreamConfig(name="S", subjects=["a"], max_age=None)
+    assert (
+        names.describe_differences(wanted.evolve(max_msgs=-1, max_age=0.0, discard="old", num_replicas=1), wanted) == ""
+    )
+    assert names.describe_differences(wanted.evolve(max_msgs=1), wanted) == "max_msgs is 1, not none"
+    stolen = wanted.evolve(republish=RePublish(src=">", dest="else.>"))
+    assert "else.>" in names.describe_differences(stolen, wanted)
+
+
+async def test_copies_are_the_administrators_too() -> None:
+    with FleetServers(3, roles=ROLES) as running:
+        one, three = FleetSettings(url=running.url), FleetSettings(url=running.url, replicas=3)
+        assert {each.state for each in await look(three, change=False)} == {"well"}
+        assert {each.state for each in await look(one, change=True)} == {"well"}  # never on fewer
+    with Nats() as alone:
+        url = alone.url
+        await look(FleetSettings(url=url), change=True)
+        async with NatsConnection(FleetSettings(url=url, replicas=3), "host") as host:
+            await host.ready()
+            await host.find(streams.events(host.names))
+            assert "it is kept on 1 servers, not 3" in host.warnings["stream ACUD_EVENTS"][0]

@@ -129,3 +129,12 @@ def test_latin_1_is_read_as_such(rig: HandsRig, xserver: XServer) -> None:
     owner = copy(xserver, "Café".encode("latin-1"), "-t", "STRING")
     assert rig.do(ClipboardGet()).text == "Café"
     end(owner)
+
+
+@pytest.mark.parametrize("size", [40, 2_000_000])
+def test_a_picture_is_no_text(rig: HandsRig, xserver: XServer, size: int) -> None:
+    owner = copy(xserver, "P" * size, "-t", "image/png")
+    answer = rig.fail(ClipboardGet())
+    assert (answer.code, "holds no text, but" in answer.message) == ("not_found", True)
+    assert size > 1000 or "image/png" in answer.message
+    end(owner)

@@ -120,3 +120,9 @@ def test_the_frame_of_an_answer_holds_all_that_was_painted_before(rig: HandsRig,
                 assert (newest.frame, int(newest.pixels[120, 120, 0])) == (answer.frame, colour & 0xFF)
         assert frames[1] == frames[0] + 1
         assert rig.do(Move(Point(200, 300))).frame == frames[1], "nothing was painted, so nothing is grabbed"
+
+
+def test_a_hold_ends_by_itself(rig: HandsRig, tester: Program) -> None:
+    rig.do(Hold("ctrl", for_s=0.05))
+    tester.until_line("KeyRelease event")
+    assert not heard(rig, tester)

@@ -160,3 +160,22 @@ def test_nothing_leaves_where_it_cannot_be_hidden(tmp_path: Path) -> None:
     assert {row.verdict.code for row in told.rows} == {"redaction"}
     assert "no list of windows" in told.rows[0].verdict.detail
     assert told.runs[0].cost_usd == 0
+
+
+def test_from_to_and_the_timeout(tmp_path: Path) -> None:
+    tape = lamps(tmp_path, RED, GREEN)
+    early = replay(tape, IS_GREEN, settings(GREEN_LAMP), to_s=5.0)
+    assert (early.runs[0].state, early.runs[0].at_s) == ("watching", 5.0)
+    late = replay(tape, IS_GREEN, settings(GREEN_LAMP), from_s=6.5)
+    assert (late.runs[0].state, late.runs[0].at_s, late.runs[0].frame) == ("resolved", 6.5, 3)
+    timed = replay(tape, IS_GREEN, settings(GREEN_LAMP), timeout_s=2.0)
+    assert (timed.runs[0].state, timed.runs[0].at_s) == ("timeout", 2.0)
+    with pytest.raises(InvalidRequest, match="nothing lies between"):
+        replay(tape, IS_GREEN, settings(), from_s=100.0)
+
+
+def test_answers_take_as_long_as_is_said(tmp_path: Path) -> None:
+    told = replay(lamps(tmp_path, RED, GREEN), IS_GREEN, settings(GREEN_LAMP), latency_s=1.5)
+    assert (told.runs[0].at_s, told.runs[0].frame) == (7.5, 3)
+    late = replay(lamps(tmp_path, GREEN), IS_GREEN, settings(GREEN_LAMP), latency_s=10.0)
+    assert (late.runs[0].state, late.runs[0].at_s) == ("resolved", 13.0)  # asked in it, answered after it

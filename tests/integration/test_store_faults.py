@@ -160,3 +160,16 @@ def test_starting_on_a_full_disk(tmp_path: Path) -> None:
             open_store(home)
         (home / "ballast").unlink()
         open_store(home).close()
+
+
+def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "data.db").write_text("my diary\n" * 100)
+    with pytest.raises(StoreUnavailable, match="not an SQLite database"):
+        open_store(tmp_path)
+    assert (tmp_path / "data.db").read_text() == "my diary\n" * 100
+
+
+def test_a_directory_in_its_place_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "data.db").mkdir()
+    with pytest.raises(StoreUnavailable, match="cannot be opened"):
+        open_store(tmp_path)

@@ -269,3 +269,14 @@ def test_numbers_are_kept_until_what_they_number_is_gone(tmp_path: Path) -> None
                 SceneNumbers(store).reserve(name, 1000)
             SceneNumbers(store).forget(["t3", "a3", "v3"])
         assert [SceneNumbers(store).first_free(name) for name in ("t3", "a3", "scene")] == [1, 1, 1000]
+
+
+def test_a_repeat_answers_as_the_first_did(store: Store) -> None:
+    assert store.requests.recall("r1", "d") is None
+    store.requests.answer("r1", "d", b"reply", NOW_S)
+    assert store.requests.recall("r1", "d") == b"reply"
+    with pytest.raises(Conflict, match="other content"):
+        store.requests.recall("r1", "other")
+    with pytest.raises(Conflict):
+        store.requests.answer("r1", "d", b"second", NOW_S)
+    assert store.requests.recall("r1", "d") == b"reply"

@@ -335,3 +335,23 @@ def test_a_sentence_is_refused_where_no_judge_is_configured_and_not_where_one_is
 
 
 # ---- a wait of another host, which was lost -------------------------------------------------------------------------
+
+
+def test_where_no_word_of_the_fleet_comes_an_overdue_wait_ends_by_itself(tmp_path: Path, clock: _Clock) -> None:
+    with closing(_Host(tmp_path / "home", clock, _IN_FLEET)) as first:
+        wait = first.arm(30.0)
+    clock.advance(50.0)
+    with closing(_Host(tmp_path / "home", clock, _IN_FLEET)) as second:
+        second.app.waits.resume()
+        second.turn(29.9)
+        assert second.state(wait) == "watching"
+        second.turn(0.2)
+        assert second.ends(wait) == ["wait.timeout"]
+
+
+def test_the_usual_ollama_that_was_there_is_one_that_is_down(host: _Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    healths = {"ollama": JudgeHealth("ollama", "ready")}
+    monkeypatch.setattr(host.app.pool, "find_judge", healths.get)
+    host.app.wait_runtime.judges_changed()
+    healths["ollama"] = JudgeHealth("ollama", "down", "no answer")
+    host.app.waits.check_judged(_SENTENCE, JudgeName.AUTO, force=False)

@@ -10,6 +10,7 @@ import json
 import stat
 import time
 from collections.abc import Iterator
+from email.utils import formatdate
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 from acud.base.untrusted_text import with_seen
 from acud.config import WakeSettings
 from acud.delivery import service
-from acud.delivery.routes import DeliveryOutcome, WebhookRoute, sign, signing_key
+from acud.delivery.routes import DeliveryOutcome, WebhookRoute, retry_after_s, sign, signing_key
 from acud.protocol.bootstrap import DeliveryOptions
 from acud.protocol.delivery import Deliver
 from acud.types import RouteName, WakeKind
@@ -244,3 +245,10 @@ def test_what_a_program_leaves_running_holds_nobody_up(tmp_path: Path) -> None:
     import signal
 
     os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+
+
+def test_retry_after(receiver: Receiver) -> None:
+    receiver.manner, receiver.retry_after = "429", "7"
+    assert _hook(receiver).retry_after_s == 7
+    assert 50 < retry_after_s(formatdate(time.time() + 60, usegmt=True)) <= 61
+    assert [retry_after_s(text) for text in ("", "soon", "-5", formatdate(0, usegmt=True), "1e99")] == [0, 0, 0, 0, 0]

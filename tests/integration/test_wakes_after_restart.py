@@ -20,7 +20,7 @@ from acud.supervisor.delivery import DeliveryProcess
 from acud.supervisor.journal import Journal
 from acud.supervisor.redaction import NoRedaction
 from acud.supervisor.wakes import Wakes
-from acud.types import RouteName, WakeAddress, WakeInfo, WakeKind
+from acud.types import RouteName, WakeAddress, WakeInfo, WakeKind, WakeState
 from acud.waits import wakes as rules
 from tests.fixtures.manual_clock import ManualClock
 
@@ -176,3 +176,39 @@ def test_first_deliveries_go_before_the_reminders_of_what_was_sent(tmp_path: Pat
             for _ in range(5):
                 host.later(1.0)
             assert [one.reminder for one in host.came] == [0] * 20 + [1] * 10
+
+
+def test_a_route_that_is_still_dead_is_tried_by_one(down: Host, tmp_path: Path) -> None:
+    for number in range(20):
+        down.make(number)
+    for _ in range(600):
+        down.later(1.0)
+    with closing(_next(down, tmp_path)) as host:
+        host.works = False
+        host.hello()
+        assert len(host.tried) == 1
+        assert "webhook" in host.delivery.find_failing()
+        host.works = True
+        for _ in range(4):
+            host.later(1.0)
+        assert host.states() == {"sent": 20}
+
+
+def test_a_wake_that_its_receiver_never_takes_holds_no_reminder_up(tmp_path: Path, clock: ManualClock) -> None:
+    class Choosy(Host):
+        def answer(self, one: Deliver) -> None:
+            self.works = one.wake_id != "wake-001"
+            super().answer(one)
+
+    with closing(Choosy(tmp_path, clock, [])) as host:
+        host.hello()
+        host.make(1)
+        for number in range(2, 5):
+            host.later(5.0)
+            host.make(number)
+        for _ in range(int(WAKE.remind_after_s) + 10):
+            host.later(1.0)
+        assert sorted(one.wake_id for one in host.came if one.reminder) == ["wake-002", "wake-003", "wake-004"]
+        tries = [one for one in host.tried if one.wake_id == "wake-001"]
+        assert len(tries) < 14
+        assert host.wakes.find_newest(host.store.outbox.find("wake-001")).state is WakeState.PENDING

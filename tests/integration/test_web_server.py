@@ -165,3 +165,22 @@ def until_empty(running: Running) -> None:
             return
         threading.Event().wait(0.02)
     pytest.fail(f"{len(running.connection_limit)} connections are still held")
+
+
+def test_idle_ones_make_room(running: Running) -> None:
+    idle = [running.connect() for _ in range(200)]
+    assert running.is_well()
+    assert len(running.connection_limit) <= EACH
+    assert all(ended(one) for one in idle)
+
+
+def test_where_all_are_busy_the_next_is_refused_until_one_goes(running: Running) -> None:
+    busy = [running.connect(get("/hold")) for _ in range(EACH)]
+    for one in busy:
+        assert one.recv(65536)
+    assert ended(running.connect())
+    assert running.connection_limit.refused == 1
+    for one in busy:
+        one.close()
+    until_empty(running)
+    assert running.is_well()
