@@ -143,8 +143,9 @@ class Clipboard:
 
     def _send_data(self, window: int, place: int, kind: int, form: int, data: bytes | list[int]) -> None:
         if isinstance(data, bytes) and len(data) > _PIECE:
+            if (window, place) not in self._transfers:
+                self._translator.follow(window)
             self._transfers[window, place] = _Transfer(window, place, kind, data, time.monotonic())
-            self._translator.follow(window)
             # A superset of the events that `windows` selects: a selection of events replaces the one before.
             self._connection.xlib.create_resource_object("window", window).change_attributes(event_mask=CLIENT_EVENTS)
             kind, form, data = self.names.incr, 32, [len(data)]

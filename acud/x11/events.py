@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -156,7 +157,7 @@ class Translator:
         self._ping: int = connection.wire.get_atom("_NET_WM_PING")
         self._manager: int = connection.wire.get_atom("MANAGER")
         self._properties = properties
-        self._followed: set[int] = set()
+        self._followed: Counter[int] = Counter()
         self._damage = connection.event_code("DamageNotify") if connection.has(_DAMAGE) else None
         if self._damage is not None:
             connection.wire.event_classes[self._damage] = _PaintEvent
@@ -170,11 +171,13 @@ class Translator:
             connection.root.xrandr_select_input(_SCREEN_CHANGES)
 
     def follow(self, window: int) -> None:
-        """Report every property of `window` that comes or goes; the caller selects the events."""
-        self._followed.add(window)
+        """Report every property of `window` that comes or goes, until each follower has called `unfollow`; the caller
+        selects the events.
+        """
+        self._followed[window] += 1
 
     def unfollow(self, window: int) -> None:
-        self._followed.discard(window)
+        self._followed -= Counter((window,))
 
     def translate(self, event: Any) -> Event | None:
         """Return the meaning of `event`; None for an event that is not used."""

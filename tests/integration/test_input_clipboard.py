@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from Xlib import X
 from Xlib.protocol import event
 
 from acud.base.png import encode
+from acud.protocol.capture import MOST_CLIPBOARD, ClipboardSeen, Follow
 from acud.types.actions import ClipboardGet, ClipboardSet, Move, Point
 from tests.integration.capture_rig import program_after
 from tests.integration.input_rig import HandsRig, Witness
@@ -138,3 +140,16 @@ def test_a_picture_is_no_text(rig: HandsRig, xserver: XServer, size: int) -> Non
     assert (answer.code, "holds no text, but" in answer.message) == ("not_found", True)
     assert size > 1000 or "image/png" in answer.message
     end(owner)
+
+
+def _is_read(text: str, message: object) -> bool:
+    return isinstance(message, ClipboardSeen) and (message.code == "unavailable" or message.text == text)
+
+
+def test_a_large_text_of_ours_is_seen_by_a_wait_each_time(rig: HandsRig) -> None:
+    rig.send(Follow((), clipboard=True))
+    for text in (_LARGE, f"again {_LARGE}"):
+        since, part = len(rig.said), text[:MOST_CLIPBOARD]
+        rig.do(ClipboardSet(text))
+        seen = rig.until(partial(_is_read, part), since)
+        assert (seen.code, seen.is_cut) == ("", True)
