@@ -15,6 +15,8 @@ from acud.x11.input_steps import Rest
 
 _RETRY_S = 10.0
 """From an owner that did not answer to the next try: its program may only have been busy."""
+_PAUSE_S = 0.1
+"""From a reading to the next: a program that copies without end must not fill the supervisor's turns."""
 _OWNER_MASK = 7
 """A new owner, the end of the owner's window, the end of its connection (xfixesproto, section 8)."""
 
@@ -32,6 +34,7 @@ class ClipboardWatch:
         self._steps: Iterator[Rest] | None = None
         self._rest = Rest(0.0)
         self._due_s: float | None = None
+        self._read_s = -_PAUSE_S  # when the last reading ended
         self._is_wanted = False
         if connection.has("XFIXES"):
             atom = self._clipboard.names.selections["clipboard"]
@@ -56,18 +59,21 @@ class ClipboardWatch:
 
     def due_s(self) -> float | None:
         """Return when `advance` is due by the clock; None when there is nothing to read."""
-        return self._rest.until_s if self._steps is not None else self._due_s if self._is_wanted else None
+        if self._steps is not None:
+            return self._rest.until_s
+        return max(self._due_s, self._read_s + _PAUSE_S) if self._is_wanted and self._due_s is not None else None
 
     def advance(self, now_s: float) -> bool:
         """Take one step that is due; return False for none. May leave events queued that no poll sees."""
-        if self._steps is None and self._is_wanted and self._due_s is not None and self._due_s <= now_s:
+        due_s = self.due_s()
+        if self._steps is None and due_s is not None and due_s <= now_s:
             self._due_s, self._rest, self._steps = None, Rest(0.0), self._read()
         if self._steps is None or not self._rest.is_due(now_s):
             return False
         try:
             self._rest = next(self._steps)
         except StopIteration:
-            self._steps = None
+            self._steps, self._read_s = None, now_s
         self._connection.flush()
         return True
 
