@@ -284,8 +284,7 @@ class ChildKeeper:
         # Counted over all children: a removed display's capture may still be ending when its name is used again.
         child.generation = next(self._generations)
         child.fault = None
-        child.ending = ""
-        child.is_untrusted = False
+        child.ending, child.is_untrusted = "", False
         child.beat, child.queued_from = None, None
         child.totals.restart()
         child.state = ChildState.STARTING
@@ -296,8 +295,9 @@ class ChildKeeper:
 
     def _fork(self, child: Child) -> bool:
         server, generation = self.forking.get(child.module), child.generation
-        order = self._build_bootstrap(child)
-        return server is not None and server.fork(order, lambda pid: self._on_born(child, generation, pid))
+        if server is None:
+            return False
+        return server.fork(self._build_bootstrap(child), lambda pid: self._on_born(child, generation, pid))
 
     def _on_born(self, child: Child, generation: int, pid: int) -> None:
         wanted = child.generation == generation and child.state is not ChildState.STOPPED
