@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from acud.base.clock import Clock
 from acud.base.errors import NotFound, Unavailable
-from acud.base.extras import is_installed
+from acud.base.extras import install_command, is_installed
 from acud.base.patterns import compile_pattern
 from acud.base.rate_limits import TokenBucket
 from acud.base.untrusted_text import quote
@@ -55,6 +55,9 @@ class DisplayNotifications:
     ) -> None:
         self._journal, self._loop, self._clock, self._redact = journal, loop, clock, redaction.redact
         self._is_enabled = is_enabled and is_installed("actions")
+        self._off, self._fix = "[display] notifications is off", _OFF
+        if is_enabled:
+            self._off, self._fix = "acud[actions] is not installed", install_command("actions")
         self._displays: dict[str, NotifiedDisplay] = {}
         self._conditions: dict[str, dict[Hashable, tuple[NotificationText, OnVerdict, Verdict]]] = {}
         """By display name, as a display of that name may come again."""
@@ -100,7 +103,7 @@ class DisplayNotifications:
         display = self._displays.get(watched.name)
         if display is None or display.server is None or display.server.fault:
             words = f"acud reads no notifications of {watched.name}: {self._explain_fault(display)}"
-            raise Unavailable(words, hint="" if self._is_enabled else _OFF)
+            raise Unavailable(words, hint="" if self._is_enabled else self._fix)
         found = display.server.open.get(number)
         if found is None:
             raise NotFound(f"no notification {number} is open on {watched.name}", hint="acud display show lists them")
@@ -166,7 +169,7 @@ class DisplayNotifications:
 
     def _explain_fault(self, display: NotifiedDisplay | None) -> str:
         if not self._is_enabled:
-            return "[display] notifications is off, or acud[actions] is not installed"
+            return self._off
         if display is None:
             return "it is not a managed display"
         return display.server.fault if display.server is not None else "it has no session bus"

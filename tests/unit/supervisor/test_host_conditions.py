@@ -18,10 +18,11 @@ import pytest
 from msgspec.structs import replace
 
 from acud.base.clock import SystemClock
-from acud.base.errors import Refused
+from acud.base.errors import Refused, Unavailable
 from acud.config import PtySettings
 from acud.process.event_loop import EventLoop
 from acud.protocol.capture import ClipboardSeen
+from acud.supervisor import display_notifications
 from acud.supervisor.display_notifications import DisplayNotifications
 from acud.supervisor.host_conditions import ClipboardConditions, HostConditions, ProgramEnds, inotify, writers
 from acud.supervisor.host_conditions.clipboards import judge_clipboard
@@ -31,7 +32,7 @@ from acud.supervisor.journal import Journal
 from acud.supervisor.observers import Observers
 from acud.supervisor.redaction import NoRedaction
 from acud.supervisor.terminal_sessions import OwnTerminals
-from acud.supervisor.watched_displays import WatchedDisplays
+from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import AllOf, Answer, ClipboardText, FileState, NotOf, ProcessExit, Until, Verdict
 from acud.waits.conditions import leaves
 
@@ -320,3 +321,24 @@ def test_a_clipboard_is_judged_by_what_was_read(
     told = judge_clipboard(replace(leaf, since_utc_s=5.0), ClipboardSeen(":1", **seen), NoRedaction())
     assert (told.answer, words in told.detail) == (answer, True), told
     assert "secret" not in told.detail
+
+
+# ---- notifications ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("is_enabled", "words"),
+    [
+        (True, r"acud\[actions\] is not installed \(pip install"),
+        (False, r"\[display\] notifications is off \(set notifications = true"),
+    ],
+)
+def test_missing_notifications_name_the_setting_or_the_extra(
+    is_enabled: bool, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(display_notifications, "is_installed", lambda extra: False)
+    none = DisplayNotifications(
+        cast(Journal, None), EventLoop(time.monotonic), SystemClock(), NoRedaction(), is_enabled=is_enabled
+    )
+    with pytest.raises(Unavailable, match=f": {words}"):
+        none.answer(cast(WatchedDisplay, SimpleNamespace(name=":1")), 1, "")
