@@ -50,7 +50,7 @@ LIVE = frozenset(
         "host_conditions.paths",
     }
 ).union(config.LIVE_OF_FEATURES)
-"""Settings that are looked up at each use, by one part each, so that changing them affects nothing under way."""
+"""Settings that are looked up at each use, or set anew by a reload, by one part each: nothing under way is affected."""
 
 
 class Drain:

@@ -24,7 +24,7 @@ _SHOWN = 200
 class ClipboardConditions:
     """The conditions on clipboards, by key.
 
-    A text is kept as long as a wait asks about its clipboard, and is stored in no place.
+    The newest text of a clipboard is kept here as long as a wait asks about it, and no text is written to the store.
     """
 
     def __init__(self, displays: WatchedDisplays, clock: Clock, redaction: Redaction) -> None:
