@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from acud.base.errors import Unavailable
+from acud.base.errors import NotInstalled, Unavailable
 from acud.base.extras import require
 from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.evidence import EncodedView, encoded_view, keep_views, record_of
@@ -179,7 +179,10 @@ class EvaluatorContext:
 
     async def find_image(self, shot: ViewPixels, leaf: ScreenImage, png: bytes | None, origin: Point) -> JudgeReply:
         """Return whether the picture `png` of `leaf` is in the shot. `origin`: where its source is on the display."""
-        images = self._image_search()
+        try:
+            images = self._image_search()
+        except NotInstalled as fault:
+            return JudgeReply(unknown("engine", str(fault)), cost_usd=0.0)
         with self.counters.measure("image"):
             verdict = await self.off_loop(lambda: images.look_for(shot, leaf, png, origin))
         return JudgeReply(verdict, cost_usd=0.0)

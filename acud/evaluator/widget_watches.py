@@ -7,12 +7,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
 from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import Node, Tree
-from acud.base.errors import Unavailable
+from acud.base.errors import NotInstalled, Unavailable
 from acud.config import AccessibilitySettings
 from acud.evaluator.accessibility.provider import MAX_AGE_S, AtSpiProvider, display_limits
 from acud.evaluator.expression_time_limit import TookTooLong
@@ -174,8 +175,9 @@ class _DisplayWatch:
         key = (self._told.bus_address, self._told.a11y_address)
         if key != self._held:
             self._release()
-            self._mirrors.hold(key, self._due.set)
-            self._held, self._changed = key, None
+            with suppress(NotInstalled):  # each reading says so
+                self._mirrors.hold(key, self._due.set)
+                self._held, self._changed = key, None
 
     def _release(self) -> None:
         if self._held is not None:
@@ -225,6 +227,8 @@ class _DisplayWatch:
             self._changed = None
             self._backoff_s = min(max(_RETRY_S[0], self._backoff_s * 2), _RETRY_S[1])
             verdicts = self._same_for_all(unknown(NO_ACCESSIBILITY, _NO_BUS.format(fault.message)))
+        except NotInstalled as fault:
+            verdicts = self._same_for_all(unknown(NO_ACCESSIBILITY, str(fault)))
         except TookTooLong as fault:
             verdicts = self._same_for_all(unknown("redaction", fault.message))
         await self._send_answers(verdicts, looks, begun_ns)

@@ -80,10 +80,10 @@ class AtSpiProvider:
 
     def hold(self, key: BusKey, on_event: Callable[[], None]) -> None:
         """Keep the mirror of a display until `release`; `on_event` is called after each event of its programs, and must
-        not raise. `key`: the addresses of its session bus and its own accessibility bus.
+        not raise. `key`: the addresses of its session bus and its own accessibility bus. Raises: NotInstalled.
         """
-        self._asks[key] = self._asks.get(key, 0) + 1
         self._take_mirror(key).event_callbacks.append(on_event)
+        self._asks[key] = self._asks.get(key, 0) + 1
         self._end_oldest()
 
     def release(self, key: BusKey, on_event: Callable[[], None]) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from acud.base import extras
 from acud.config import OcrSettings, VisionSettings
 from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.judges.registry import JudgeRegistry
@@ -25,6 +26,7 @@ from acud.types import (
     Criteria,
     NotOf,
     Rect,
+    ScreenImage,
     Stable,
     Text,
     Until,
@@ -131,3 +133,13 @@ async def test_a_number_that_is_not_there_is_no_fault_of_the_engine(
     monkeypatch.setattr(JudgeRegistry, "doubt", lambda self, name, **_: doubted.append(name))
     found = await answered(number_condition("Errors = 0"), tmp_path, judge="ocr")
     assert (found.whole.code, doubted) == ("unreadable", [])
+
+
+@pytest.mark.asyncio
+async def test_a_kept_wait_on_a_picture_without_the_extra_names_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "is_installed", lambda extra: False)
+    found = await answered(ScreenImage(b"png"), tmp_path)
+    assert (found.whole.answer, found.whole.code) == (Answer.UNKNOWN, "engine")
+    assert extras.install_command("actions") in found.whole.detail

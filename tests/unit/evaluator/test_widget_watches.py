@@ -6,10 +6,14 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import pytest
+
 from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import AccessibleApp, Node, State, Tree
+from acud.base import extras
 from acud.base.errors import Unavailable
 from acud.config import AccessibilitySettings
+from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.ports import PassthroughRedactor
 from acud.evaluator.widget_watches import WidgetWatches
 from acud.protocol.widgets import DisplayWidgets, WidgetAnswer, WidgetAsk, WidgetLook, WidgetQuestion, WidgetsPainted
@@ -163,6 +167,22 @@ def test_a_bus_that_cannot_be_reached_is_unknown_and_tried_again_by_itself() -> 
         await rig.answered(2)
         assert rig.answers[1].verdicts[0].answer == "no"
         assert rig.mirrors.asks[-1].changed is None
+
+    played(play)
+
+
+def test_a_kept_wait_without_the_extra_is_answered_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extras, "is_installed", lambda extra: False)
+
+    async def play(rig: Rig) -> None:
+        rig.watches = WidgetWatches(AccessibilitySettings(), AtSpiProvider(1.0), PassthroughRedactor())
+        rig.take(DisplayWidgets(":1", bus_address="unix:path=/x"))
+        rig.ask("kept")
+        assert await rig.answered(1) == ["unknown"]
+        rig.take(DisplayWidgets(":1", bus_address="unix:path=/other"))
+        rig.ask("another")
+        assert await rig.answered(2) == ["unknown"] * 2
+        assert all(extras.install_command("actions") in one.verdicts[0].detail for one in rig.answers)
 
     played(play)
 
