@@ -1,51 +1,62 @@
-"""Shapes, spreading and long runs, each compared with its plain definition on small random pictures."""
+"""Shapes of flags by numpy alone: those of OpenCV, and straight runs by their definition."""
 
-from __future__ import annotations
+from itertools import groupby
 
+import cv2
 import numpy as np
 import pytest
 
 from acud.pixels.components import Flags, find_shapes, long_runs, spread
 
-PICTURES = [
-    np.random.default_rng(seed).random((high, wide)) < share
-    for seed, (high, wide, share) in enumerate(
-        ((1, 1, 1.0), (1, 9, 0.6), (9, 1, 0.6), (12, 15, 0.1), (12, 15, 0.4), (14, 9, 0.6), (14, 11, 0.9), (5, 5, 0.0))
-    )
-]
+SIZES = ((1, 1), (1, 90), (90, 1), (2, 3), (37, 53), (120, 200))
+SHARES = (0.0, 0.02, 0.3, 0.5, 0.7, 0.98, 1.0)
 
 
-@pytest.mark.parametrize("flags", PICTURES, ids=lambda flags: "x".join(map(str, flags.shape)))
-def test_shapes_are_those_of_a_flood_fill(flags: Flags) -> None:
-    assert sorted(map(tuple, find_shapes(flags).tolist())) == sorted(_flood(flags))
+def draw(size: tuple[int, int], share: float) -> Flags:
+    return np.random.default_rng(7).random(size) < share
 
 
-def _flood(flags: Flags) -> list[tuple[int, ...]]:
-    left = {(int(y), int(x)) for y, x in np.argwhere(flags)}
-    found = []
-    while left:
-        edge, shape = [left.pop()], set()
-        while edge:
-            y, x = edge.pop()
-            shape.add((y, x))
-            near = {(y + dy, x + dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1)} & left
-            left -= near
-            edge += near
-        ys, xs = zip(*shape, strict=True)
-        found.append((min(xs), min(ys), max(xs) - min(xs) + 1, max(ys) - min(ys) + 1, len(shape)))
-    return found
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("share", SHARES)
+def test_shapes_are_those_of_opencv_by_their_first_rows(size: tuple[int, int], share: float) -> None:
+    flags = draw(size, share)
+    count, _, stats, _ = cv2.connectedComponentsWithStats(flags.astype(np.uint8), connectivity=8)
+    found = find_shapes(flags).tolist()
+    assert sorted(found) == sorted(stats[1:count].tolist())
+    assert [top for _, top, *_ in found] == sorted(top for _, top, *_ in found)
 
 
-@pytest.mark.parametrize("flags", PICTURES, ids=lambda flags: "x".join(map(str, flags.shape)))
-def test_spreading_sets_all_that_is_near(flags: Flags) -> None:
-    wanted = np.zeros_like(flags)
-    for y, x in np.argwhere(flags):
-        wanted[max(0, y - 1) : y + 2, max(0, x - 4) : x + 5] = True
-    assert np.array_equal(spread(flags, 9, 3), wanted)
+def test_a_spiral_is_one_shape() -> None:
+    flags = np.zeros((41, 41), np.bool_)
+    for edge in range(0, 20, 4):
+        flags[edge, edge : 41 - edge] = flags[40 - edge, edge : 41 - edge] = True
+        flags[edge : 41 - edge, 40 - edge] = flags[edge + 2 : 41 - edge, edge] = True
+        flags[edge + 2, edge : edge + 5] = flags[edge + 2 : edge + 5, edge + 4] = True
+    assert find_shapes(flags)[:, :4].tolist() == [[0, 0, 41, 41]]
 
 
-def test_long_runs_stay_whole_and_short_ones_go() -> None:
-    row = np.array([[c == "#" for c in "##...####..###.....##########...###"]])
-    kept = np.array([[c == "#" for c in "##...####..........##########...###"]])
-    assert np.array_equal(long_runs(row, 4, axis=1), kept), "half a run at the edge may be the end of a whole one"
-    assert np.array_equal(long_runs(row.T, 4, axis=0), kept.T)
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("share", SHARES)
+def test_what_is_spread_is_what_opencv_dilates(size: tuple[int, int], share: float) -> None:
+    flags = draw(size, share)
+    for wide, high in (1, 1), (3, 5), (33, 9):
+        grown = cv2.dilate(flags.astype(np.uint8), np.ones((high, wide), np.uint8))
+        assert (spread(flags, wide, high) == grown.astype(np.bool_)).all()
+
+
+def keep_runs(line: list[bool], least: int) -> list[bool]:
+    beyond = [True] * (least // 2)
+    runs = [list(run) for _, run in groupby([*beyond, *line, *beyond])]
+    kept = [one and len(run) >= least for run in runs for one in run]
+    return kept[len(beyond) : len(beyond) + len(line)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("share", SHARES)
+def test_long_runs_are_whole_and_half_as_long_at_the_edge(size: tuple[int, int], share: float) -> None:
+    flags = draw(size, share)
+    for least in 5, 6, 24, 56:
+        level = [keep_runs(row, least) for row in flags.tolist()]
+        upright = [keep_runs(column, least) for column in flags.T.tolist()]
+        assert long_runs(flags, least, axis=1).tolist() == level
+        assert long_runs(flags, least, axis=0).T.tolist() == upright
