@@ -194,7 +194,7 @@ class ScreenReader:
         whole = _whole(pixels)
         parts = [around(place, *margins, whole) for place in places]
         searched: list[list[Rect]] = []
-        for some in _shares(parts):
+        for some in _shares(parts, _AREA_A_STEP // scale**2):
             searched += self._engine.detect([_enlarge(_bgr(pixels, part), scale) for part in some])
             yield
         return [
@@ -261,11 +261,11 @@ class ScreenReader:
             self._seen.popitem(last=False)
 
 
-def _shares(parts: Sequence[Rect]) -> Iterator[list[Rect]]:
+def _shares(parts: Sequence[Rect], area_a_step: int) -> Iterator[list[Rect]]:
     """Yield the parts in order, so many at a time as one step searches."""
     share: list[Rect] = []
     for part in parts:
-        if share and sum(one.area for one in (*share, part)) > _AREA_A_STEP:
+        if share and sum(one.area for one in (*share, part)) > area_a_step:
             yield share
             share = []
         share.append(part)

@@ -77,6 +77,18 @@ def full_terminal() -> Terminal:
     return terminal
 
 
+def test_enlarged_rows_take_no_longer_steps() -> None:
+    class StepEngine(ShortSightedEngine):
+        def detect(self, parts: Sequence[Bgr]) -> list[list[Rect]]:
+            steps.append([part.shape[0] * part.shape[1] for part in parts])
+            return super().detect(parts)
+
+    steps: list[list[int]] = []
+    assert len(ScreenReader(StepEngine()).read((), full_terminal().pixels)) == ROWS
+    assert len(steps) > 1
+    assert all(sum(step) <= module._AREA_A_STEP for step in steps if len(step) > 1)
+
+
 def test_one_changed_row_costs_one_row() -> None:
     engine, terminal = InkEngine(), full_terminal()
     reader = ScreenReader(engine)
