@@ -60,16 +60,14 @@ def text_bands(pixels: NDArray[np.uint8]) -> list[Rect]:
     return boxes
 
 
-def unfound_rows(pixels: NDArray[np.uint8], band: Rect, found: Sequence[Rect]) -> list[Rect]:
+def unfound_rows(pixels: NDArray[np.uint8], band: Rect, found: NDArray[np.bool_]) -> list[Rect]:
     """Return the boxes inside `band` of a picture (height x width x 3 or 4 uint8) that look like a row of letters and
-    lie in none of the `found` lines: several strokes side by side, as high as small letters.
+    lie in no line, of which `found` has the pixels: several strokes side by side, as high as small letters.
     """
     if band.h < _ROW_PX[0] or band.w < _ROW_PX[0]:
         return []
-    edges = _edges(pixels[band.y : band.bottom, band.x : band.right])
-    for box in found:
-        if (common := box.intersect(band)) is not None:
-            edges[common.y - band.y : common.bottom - band.y, common.x - band.x : common.right - band.x] = False
+    part = np.s_[band.y : band.bottom, band.x : band.right]
+    edges = _edges(pixels[part]) & ~found[part]
     return [
         Rect(band.x + left, band.y + top, right - left, bottom - top)
         for top, bottom in runs(np.asarray(edges.any(axis=1)), 1)

@@ -176,7 +176,9 @@ class ScreenReader:
             if (inside := band.shift(cut.x, cut.y).intersect(reach)) is not None
         ]
         boxes = yield from self._search(pixels, held, (bands.MARGIN_X_PX, bands.MARGIN_Y_PX))
-        seen = [*standing, *boxes]
+        seen = np.zeros(pixels.shape[:2], np.bool_)
+        for box in (*standing, *boxes):
+            seen[box.y : box.bottom, box.x : box.right] = True
         missed = [row for band in held for row in bands.unfound_rows(pixels, band, seen)]
         boxes += yield from self._search(pixels, missed, (bands.ALONE_PX, bands.ALONE_PX), _ENLARGED)
         fresh: list[Rect] = []
