@@ -20,6 +20,7 @@ from PIL import Image
 from acud.base.errors import Unavailable
 from acud.evaluator.ocr.bands import text_rows
 from acud.evaluator.ocr.engine import Bgr, Reading
+from acud.pixels.gates import luma
 from acud.types import Rect
 
 PROGRAM = "tesseract"
@@ -35,8 +36,6 @@ _FRAME_PX, _FRAME_SHARE = 4, 0.9
 """A column this near to an end with so much ink is the border of a window: it would be read as `[`."""
 _INK = 48
 _PAGE_PX = 1600
-_LUMA = np.array((0.114, 0.587, 0.299), np.float32)
-"""How much blue, green and red count for brightness (ITU-R BT.601)."""
 _WORD_LEVEL = "5"
 
 
@@ -106,7 +105,7 @@ def _environment() -> dict[str, str]:
 
 def _prepare_line(crop: Bgr) -> NDArray[np.uint8]:
     """Return a line as tesseract reads it best: dark on light, in its size, no window's border, with margins."""
-    gray = (crop[:, :, :3] @ _LUMA).astype(np.uint8)
+    gray = luma(crop)
     paper = int(np.median(np.concatenate((gray[0], gray[-1]))))
     if paper < 128:
         gray, paper = np.subtract(255, gray, dtype=np.uint8), 255 - paper
