@@ -38,15 +38,19 @@ def is_installed(extra: str) -> bool:
     return all(map(_is_found, EXTRAS[extra]))
 
 
+def has_rapidocr() -> bool:
+    """Return whether acud's own engine for text is there: `ocr` and `openvino` each bring it."""
+    return is_installed("ocr") or is_installed("openvino")
+
+
 def can_read() -> bool:
-    """Return whether anything here reads text off pixels: an engine of acud's, or the program tesseract."""
-    return is_installed("ocr") or is_installed("openvino") or which("tesseract") is not None
+    """Return whether anything here reads text off pixels: acud's own engine, or the program tesseract."""
+    return has_rapidocr() or which("tesseract") is not None
 
 
 def find_missing() -> list[str]:
     """Return the extras that are not there. `ocr` and `openvino` read the same text: one of them is enough."""
-    readers = {"ocr", "openvino"}
-    enough = readers if any(map(is_installed, readers)) else set()
+    enough = {"ocr", "openvino"} if has_rapidocr() else set()
     return [extra for extra in EXTRAS if not is_installed(extra) and extra not in enough]
 
 

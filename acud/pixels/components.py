@@ -1,5 +1,5 @@
-"""Flags of pixels joined to shapes: spread by a rectangle, long straight runs, connected shapes. By numpy alone: OpenCV,
-which does the same, is most of acud[actions].
+"""Flags of pixels joined to shapes: spread by a rectangle, long straight runs, connected shapes. By numpy alone:
+OpenCV, which does the same, is most of acud[actions].
 """
 
 from __future__ import annotations

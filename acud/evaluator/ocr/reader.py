@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from acud.base.errors import AcudError, Unavailable
-from acud.base.extras import is_installed
+from acud.base.extras import has_rapidocr, not_installed
 from acud.config import OcrSettings
 from acud.evaluator.ocr import bands
 from acud.evaluator.ocr.changes import REACH_Y_PX, apart, around, changed_boxes, on_grid, plan_reading
@@ -33,6 +33,7 @@ from acud.evaluator.ocr.match import look_for, without_echoes
 from acud.evaluator.ocr.memo import ReadingMemo, Unread, join_readings
 from acud.evaluator.ocr.number import look_for_number, outside_bars
 from acud.evaluator.ocr.read_queue import ReadingQueue, Steps
+from acud.evaluator.ocr.scripts import needs_rapidocr
 from acud.evaluator.ocr.second_reader import Doubt, LineProgram, SecondReader, ViewScripts, is_doubtful, without_icons
 from acud.evaluator.ocr.tesseract import ENGINE_VERSION, Tesseract, TesseractEngine
 from acud.evaluator.ocr.text_layout import segments
@@ -352,7 +353,7 @@ def _is_part_of(found: Rect, standing: Rect) -> bool:
 
 def choose_engine(settings: OcrSettings) -> EngineOnDemand:
     """Return RapidOCR's models where acud[ocr] or acud[openvino] is installed, else tesseract."""
-    if not (is_installed("ocr") or is_installed("openvino")):
+    if not has_rapidocr():
         return EngineOnDemand(TesseractEngine, ENGINE_VERSION)
     from acud.evaluator.ocr import rapid
 
@@ -398,7 +399,11 @@ class TextReading:
             cells = outside_bars(list(parted), windows)
             return look_for_number(cells, leaf, self._min_confidence, shot.crop, shot.pixels)
         verdict = look_for(lines, leaf, self._min_confidence, shot.crop, echoes, shot.pixels)
-        if self._second is None or verdict.answer is not (Answer.YES if leaf.gone else Answer.NO):
+        if verdict.answer is not (Answer.YES if leaf.gone else Answer.NO):
+            return verdict
+        if not has_rapidocr() and needs_rapidocr(leaf.text):
+            return unknown("engine", str(not_installed("ocr", "reading Chinese and Japanese")))
+        if self._second is None:
             return verdict
         reason = await asyncio.to_thread(self._second.cannot_read, leaf.text)
         return unknown("engine", reason) if reason else verdict

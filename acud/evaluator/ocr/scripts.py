@@ -62,6 +62,7 @@ SCRIPTS = tuple(
 )
 _DRAWN_AS_LATIN = frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧνορАВЕЅІЈКМНОРСТУХаеѕіјорсух")
 """Greek and Cyrillic letters that look as Latin ones do (Unicode's confusables)."""
+_OF_RAPIDOCR = ("CJK UNIFIED IDEOGRAPH", "HIRAGANA", "KATAKANA")
 _BY_NAME = {script.name: script for script in SCRIPTS}
 _OTHER_NAMES = {"Korean": "Hangul", "Hangul_vert": "Hangul"}
 
@@ -82,6 +83,11 @@ def lacking(text: str) -> WritingScript | None:
     return next(
         (script for script in SCRIPTS if sum(_begins(one).startswith(script.letters) for one in text) > 1), None
     )
+
+
+def needs_rapidocr(text: str) -> bool:
+    """Return whether `text` has Chinese or Japanese letters, which no other first reader reads."""
+    return any(_begins(letter).startswith(_OF_RAPIDOCR) for letter in text)
 
 
 def share(text: str, script: WritingScript) -> float:

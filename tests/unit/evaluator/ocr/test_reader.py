@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from acud.base.extras import install_command
 from acud.config import OcrSettings
 from acud.evaluator.ocr import reader as module
 from acud.evaluator.ocr.engine import Bgr, Line, Reading
@@ -303,6 +304,22 @@ async def test_an_engine_that_reads_is_not_unloaded() -> None:
     go_on.set()
     assert await asked
     assert not reading.rest()
+    reading.close()
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("words", ["完成", "ダウンロード", "共 3 个文件"])
+async def test_letters_of_the_missing_engine_are_unknown_never_absent(
+    words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading, shot = TextReading(OcrSettings(), InkEngine), as_seen(full_terminal().pixels)
+    assert (await reading.look_for(shot, Text(words))).answer is Answer.NO
+    monkeypatch.setattr(module, "has_rapidocr", lambda: False)
+    for leaf in Text(words), Text(words, gone=True):
+        verdict = await reading.look_for(shot, leaf)
+        assert (verdict.answer, verdict.code) == (Answer.UNKNOWN, "engine")
+        assert install_command("ocr") in verdict.detail
+    assert (await reading.look_for(shot, Text("Download"))).answer is Answer.NO
     reading.close()
 
 
