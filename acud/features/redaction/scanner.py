@@ -61,16 +61,15 @@ def find_by_rules(text: str, active: frozenset[Rule], *, read: bool) -> Iterator
     low = lower_in_place(text)
     low_flow = low if flow == text else lower_in_place(flow)
     for rule in _rules():
+        if rule.rule not in active or (rule.read and not read):
+            continue
         shown, lowered = (flow, low_flow) if rule.prose else (text, low)
         searched = lowered if rule.any_case else shown
         for needle in rule.needles:
             if needle in searched:
-                break
-        else:
-            continue  # most rules, by far
-        if rule.rule in active and (read or not rule.read):
-            for match in _find_matches(rule, shown, searched):
-                yield from _take_groups(rule, match)
+                for match in _find_matches(rule, shown, searched):
+                    yield from _take_groups(rule, match)
+                break  # of most rules, by far, no needle is there
 
 
 def _find_matches(rule: PatternRule, text: str, searched: str) -> Iterator[re.Match[str]]:
@@ -97,9 +96,14 @@ def _take_groups(rule: PatternRule, match: re.Match[str]) -> Iterator[RedactedSp
     for group in [name for name in match.re.groupindex if name[0] != "_"] or (0,):
         value = match[group]
         if value is not None:
-            value = value.rstrip(trimmed)
-            if value and "REDACTED_" not in value and accept(value):
-                yield RedactedSpan(match.start(group), match.start(group) + len(value), rule.rule)
+            value, start = value.rstrip(trimmed), match.start(group)
+            if value and not _is_mark(match.string, start) and accept(value):
+                yield RedactedSpan(start, start + len(value), rule.rule)
+
+
+def _is_mark(text: str, start: int) -> bool:
+    """Return whether a mark of something hidden begins at `start`, or its bracket right before."""
+    return "[REDACTED_" in text[max(0, start - 1) : start + len("[REDACTED_")]
 
 
 _ENDS_PROSE = ".,;:?)\"']}"

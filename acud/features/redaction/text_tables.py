@@ -81,11 +81,11 @@ def _find_between_marks(head: str, below: Sequence[tuple[int, str]], mark: str) 
                 yield RedactedSpan(start + at, start + at + len(bare), RULES[found.kind])
 
 
-def _split_cells(line: str, mark: str) -> list[tuple[int, str]]:
-    """Return the place and the text of each cell between marks, without quotation marks."""
+def _split_cells(line: str, mark: str, *, quotes: str = "\"'`") -> list[tuple[int, str]]:
+    """Return the place and the text of each cell between marks, without `quotes` around it."""
     cells, at = [], 0
     for cell in line.split(mark):
-        bare = cell.strip().strip("\"'`")
+        bare = cell.strip().strip(quotes)
         cells.append((at + cell.index(bare), bare))
         at += len(cell) + 1
     return cells
@@ -93,7 +93,7 @@ def _split_cells(line: str, mark: str) -> list[tuple[int, str]]:
 
 def _find_between_bars(head: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
     """Yield the secrets in a table between bars as read by an engine, which loses some of the bars."""
-    bars = " ".join("|" if word in ("I", "l") else word for word in head.replace("\t", "|").split(" "))
+    bars = " ".join("|" if word in ("I", "l") else word for word in head.replace("\t", " | ").split(" "))
     heads = [cell.strip() for cell in bars.split("|") if cell.strip()]
     columns = [(place, found) for place, cell in enumerate(heads) if (found := _read_head(cell)) is not None]
     if not columns or not _is_head(heads):
@@ -103,7 +103,7 @@ def _find_between_bars(head: str, below: Sequence[tuple[int, str]]) -> Iterator[
             if _is_ruled(line):
                 continue
             return
-        cells = [cell for cell in _split_cells(line.replace("\t", "|"), "|") if cell[1]]
+        cells = [cell for cell in _split_cells(line.replace("\t", "|"), "|", quotes="") if cell[1]]
         for place, found in columns if len(cells) == len(heads) else ():
             at, bare = cells[place]
             if _fits(found, bare) or (
@@ -171,10 +171,10 @@ def find_in_inserts(text: str) -> Iterator[RedactedSpan]:
         start = match.start("rows")
         for row in match["rows"].split(")"):
             opened = row.find("(") + 1
-            cells = [(opened + at, bare) for at, bare in _split_cells(row[opened:], ",")]
-            for found, (at, bare) in zip(heads, cells, strict=False):
-                if found is not None and row[at - 1] == "'" and _fits(found, bare):
-                    yield RedactedSpan(start + at, start + at + len(bare), RULES[found.kind])
+            cells = [cell for cell in forms()["inserted value"].finditer(row, opened) if cell[0].strip()]
+            for found, cell in zip(heads, cells, strict=False):
+                if found is not None and cell["quoted"] and _fits(found, cell["quoted"]):
+                    yield RedactedSpan(start + cell.start("quoted"), start + cell.end("quoted"), RULES[found.kind])
             start += len(row) + 1
 
 
@@ -198,7 +198,7 @@ _ENDS_PART = str.maketrans(".:!,(–—", "\n" * 7)
 
 def _read_plural(line: str) -> Label | None:
     """Return the label of several codes in a sentence: `Keep these backup codes. Each works once.`"""
-    for part in f"{line} ".translate(_ENDS_PART).split("\n"):
+    for part in line.replace(" -", "\n").translate(_ENDS_PART).split("\n"):
         found = find_label(part.strip()[-60:])
         if found is not None and found.kind is LabelKind.CODE and found.term[-1] == "s":
             return found
@@ -232,7 +232,7 @@ def _find_list(name: str, below: Sequence[tuple[int, str]]) -> Iterator[Redacted
     if (
         len(first) > _MAX_ITEMS
         or not set(first) & set("0123456789-")
-        or not has_form("code items", first.replace("\t", " "))
+        or not has_form(first.replace("\t", " "), "code items")
     ):
         return
     bare = name.rstrip(" \t:")
@@ -248,7 +248,7 @@ def _find_list(name: str, below: Sequence[tuple[int, str]]) -> Iterator[Redacted
                 return
             continue
         line = line.replace("\t", " ")
-        if not has_form("code items", line):
+        if not has_form(line, "code items"):
             return
         for item in forms()["code item"].finditer(line):
             shape = "".join("-" if c == "-" else "x" for c in item[0])

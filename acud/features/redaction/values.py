@@ -18,7 +18,9 @@ _SHORT_KEY, _SHORTEST, _SHORT_SECRET, _HEX_TOKEN = 6, 3, 8, 32
 def looks_chosen(word: str) -> bool:
     """Return whether a word of prose is more likely a password than a word: it mixes what words do not."""
     bare = word.strip("\"'`.,;:()[]{}<>!?")
-    if not 4 <= len(bare) <= 200 or has_form("ordinary", bare) or ("@" in bare[1:-1] and "." in bare):
+    if not 4 <= len(bare) <= 200 or ("@" in bare[1:-1] and "." in bare):
+        return False
+    if has_form(bare, "ordinary") or has_form(bare, "version"):
         return False
     has_digit = any(c.isdigit() for c in bare)
     if not any(c.isalpha() for c in bare):
@@ -38,10 +40,15 @@ def _has_sign(word: str) -> bool:
 
 def is_reference(value: str) -> bool:
     """Return whether `value` stands for a secret in a command: a variable, a command or a placeholder."""
-    if has_form("example", value) or value.startswith(("<(", "$(", "…", "...")):
+    if has_form(value, "example") or value.startswith(("<(", "$(", "…", "...")):
         return True
     mixed = any((a.islower() and b.isdigit()) or (a.isdigit() and b.islower()) for a, b in pairwise(value))
     return value.startswith(("$", "{{", "<", "%(", "-")) and not mixed and "!" not in value and "#" not in value
+
+
+def _stands_for_value(value: str, *, quoted: bool) -> bool:
+    """Return whether `value` begins like a variable or a placeholder, or, if it is not in quotes, like a call."""
+    return forms()["placeholder" if quoted else "reference"].match(value) is not None
 
 
 def accepts(found: Label, value: str, *, quoted: bool = False) -> bool:
@@ -50,7 +57,7 @@ def accepts(found: Label, value: str, *, quoted: bool = False) -> bool:
     `quoted`: it stood in quotes, so it is not a name or a call.
     """
     bare = value.strip().strip("\"'`,;")
-    if not bare or has_form("example", bare) or forms()["placeholder" if quoted else "reference"].match(bare):
+    if not bare or has_form(bare, "mask") or has_form(bare, "example") or _stands_for_value(bare, quoted=quoted):
         return False
     if (of_term := forms().get(f"term {found.term}")) is not None:
         return of_term.match(bare) is not None
@@ -66,15 +73,15 @@ def accepts(found: Label, value: str, *, quoted: bool = False) -> bool:
                 and bool(first)
                 and first[0].casefold().rstrip(f"{_QUOTES}{_ENDS}") not in label_words("no_values")
                 and not bare.startswith(("-", "["))
-                and not has_form("location", bare)
-                and not (found.term.endswith("pwd") and has_form("directory", bare))  # PWD=/srv
+                and not has_form(bare, "location")
+                and not (found.term.endswith("pwd") and has_form(bare, "directory"))  # PWD=/srv
             )
         case LabelKind.KEY:
             return _is_key(found, bare)
         case LabelKind.SEED:
             words = [word for word in words_of(bare) if word.isalpha()]
             return len(words) >= 3 and all(len(word) >= 3 and word not in label_words("no_seeds") for word in words)
-        case LabelKind.ID if has_form("decimal", bare):
+        case LabelKind.ID if has_form(bare, "decimal"):
             return False
     return forms()[found.kind].match(bare) is not None
 
@@ -87,9 +94,9 @@ def _is_key(found: Label, value: str) -> bool:
         return False
     if looks_random(packed):
         return True
-    if found.is_setting and has_form("words", value) and len(value) >= _SHORT_SECRET:
+    if found.is_setting and has_form(value, "words") and len(value) >= _SHORT_SECRET:
         return value.casefold() not in label_words("no_values")
-    plain = found.is_bare or "(" in packed or has_form("ordinary", packed)
+    plain = found.is_bare or "(" in packed or has_form(packed, "ordinary")
     return is_mixed(packed) and len(packed) >= _SHORT_KEY and not plain
 
 
@@ -98,14 +105,13 @@ def accepts_in_prose(found: Label, value: str) -> bool:
     bare = value.strip(_QUOTES + _ENDS)
     match found.kind:
         case LabelKind.PASSWORD | LabelKind.PHRASE:
-            name, equals, _ = bare.partition("=")
-            if equals and name.islower() and name.replace("-", "_").isidentifier():
-                return False  # another setting
-            chosen = looks_chosen(value) and not forms()["reference"].match(value)
-            return chosen or has_form("digits", bare)
+            if has_form(bare, "another setting"):
+                return False
+            chosen = looks_chosen(value) and not _stands_for_value(value, quoted=False)
+            return chosen or has_form(bare, "digits")
         case LabelKind.CODE:
-            return has_form("code in prose", bare)
-        case LabelKind.KEY if found.is_bare and has_form("hex", value.rstrip(".,;:)").removeprefix("0x")):
+            return has_form(bare, "code in prose")
+        case LabelKind.KEY if found.is_bare and has_form(value.rstrip(".,;:)").removeprefix("0x"), "hex"):
             # The key of a public one, a commit. A token is neither.
             return found.term in ("token", "secret") and len(value) >= _HEX_TOKEN
     return accepts(found, value)

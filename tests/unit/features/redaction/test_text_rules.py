@@ -39,6 +39,8 @@ READ = [
     ("Password: correct horse battery", Rule.PASSWORD),
     ("postgres;//bob;rQJM9UayY209@db.example,org/main", Rule.PASSWORD),
     ("api_key; 9f8a-7b6c-5d4e", Rule.KEY),
+    ("name\tI\ttoken\t| created\nsync | c46ede23bc0fc9b74e97d6a49cf58ab33a86ec64 | 2025-02-11", Rule.KEY),
+    ("name\tI\ttoken\t| note\nsync | c46ede23bc0fc9b74e97d6a49cf58ab33a86ec64 | ''", Rule.KEY),
     ("\n‹private>x</private>\n", Rule.PRIVATE),
     ("\nprivate> x <lprivate>\n", Rule.PRIVATE),
 ]
