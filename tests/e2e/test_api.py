@@ -168,6 +168,9 @@ def test_a_person_takes_a_display_over_acts_and_gives_it_back(api: Api, daemon: 
         assert acting.refused("POST", f"{place}/actions", json=launch) == (403, "forbidden")
         assert acting.refused("POST", f"{place}/release", json={"force": True}) == (403, "forbidden")
     assert api.post(f"{place}/release", lease=lease)["display"]["taken_by"] == ""
+    with Api(daemon, Scope.ACT, displays=[other.name]) as limited:
+        lease = limited.post(f"{place}/take", who="Ada")["lease"]
+        assert limited.post(f"{place}/release", lease=lease)["display"]["taken_by"] == ""
     assert api.refused("POST", "displays/:9999/take", json={}) == (404, "not_found")
 
 

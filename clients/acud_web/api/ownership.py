@@ -47,7 +47,8 @@ async def bind_request(asked: ApiRequest[Query, Body], request: Any, granted: st
         raise wrong(403, "forbidden", words)
     if not hasattr(request, "display"):
         return request
-    own = (await task_seen(asked, request.task_id)).task.display if request.task_id else ""
+    task_id = getattr(request, "task_id", "")
+    own = (await task_seen(asked, task_id)).task.display if task_id else ""
     display = request.display or own or granted
     if not display:
         words = "this access token is limited: name one of its displays, or a task of its own that has one"
