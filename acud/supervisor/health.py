@@ -196,6 +196,9 @@ def _check_redaction(app: App) -> Finding:
     remote = [judge.name for judge in app.pool.list_judges() if not judge.local]
     leaving = f"pictures leave for {', '.join(remote)}" if remote else "every judge is local"
     text = f"{app.redaction.describe_rules()}; {leaving}"
+    if missing := app.redaction.find_missing_rules():
+        words = f"{', '.join(missing)} need acud[redact]: texts keep what they hide, and no picture leaves; {text}"
+        return Finding("redaction", "warning", words, install_command("redact"))
     if app.redaction.needs_reader(local=False, keeps_evidence=False):
         return Finding("redaction", "ok", text)
     fix = "set [redaction] ocr = true and give it rules, or keep to local backends"

@@ -33,6 +33,9 @@ class Redaction(Protocol):
     def describe_rules(self) -> str:
         """Return the active rules in a line, for `acud doctor`."""
 
+    def find_missing_rules(self) -> list[str]:
+        """Return the rules that hide nothing, because acud[redact] is missing."""
+
 
 class NoRedaction:
     """Stands in for the feature redaction: nothing is hidden."""
@@ -54,3 +57,6 @@ class NoRedaction:
 
     def describe_rules(self) -> str:
         return "the feature redaction is switched off: nothing is hidden"
+
+    def find_missing_rules(self) -> list[str]:
+        return []

@@ -148,6 +148,9 @@ def test_a_daemon_on_the_base_waits_and_names_each_missing_extra(base: _Environm
         found = {one.part: one for one in client.doctor().findings}
         for extra in EXTRAS:
             assert install_command(extra) in found[f"extra {extra}"].text
+        redaction = found["redaction"]
+        assert (redaction.level, redaction.fix) == ("warning", install_command("redact"))
+        assert "seed, iban, id, secure need acud[redact]: texts keep what they hide" in redaction.text
         refused = {
             "actions": lambda: client.wait_create(Widget(role="button"), display=display.name),
             "record": lambda: client.record_start(display=display.name),

@@ -125,9 +125,10 @@ class RedactionPolicy:
         }
         numbers = (f"{count} {name}" for name, count in counted.items() if count)
         rules = ", ".join((*(settings.rules or ("no text rules",)), *numbers))
-        missing = find_missing_rules(settings.rules)
-        rules += f"; no picture leaves, as acud[redact] is missing for {', '.join(missing)}" if missing else ""
         return f"{rules}; evidence {settings.evidence}, wakes {'redacted' if settings.redact_wakes else 'full'}"
+
+    def find_missing_rules(self) -> list[str]:
+        return find_missing_rules(self._settings.rules)
 
 
 def _bus_of(watched: WatchedDisplay | None, source: Source) -> WidgetSources | None:
