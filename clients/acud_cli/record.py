@@ -122,11 +122,11 @@ def _print_list(recordings: tuple[RecordingInfo, ...]) -> None:
     if not recordings:
         say("no recordings")
         return
-    table = FittedTable("state, display, holds+, began-, task-, id, reason+-")
+    table = FittedTable("state, display, reason+-, holds+, began-, task-, id")
     for one in recordings:
         began, reason = moment(one.created_utc_s), shorten(one.reason, 120)
         names = (one.task_id or "-", one.recording_id)
-        table.add_row(one.state.value, plain(one.display), _amount(one), began, *names, reason)
+        table.add_row(one.state.value, plain(one.display), reason, _amount(one), began, *names)
     print_table(table)
 
 

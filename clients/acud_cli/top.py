@@ -229,7 +229,9 @@ class Board:
             "displays",
             lambda one: one.name,
             lambda one: f"{one.name} {one.state}",
-            Column("display", lambda one: one.name + (" *" if one.is_default else ""), _split_name),
+            Column(
+                "display", lambda one: one.name + (" *" if one.is_default else ""), lambda one: _split_name(one.name)
+            ),
             Column("changes", self._draw_changes, lambda one: one.fps, falling=True),
             Column("fps", lambda one: f"{one.fps:.1f}", lambda one: one.fps, falling=True),
             Column("state+", _draw_state, lambda one: one.state.value),
@@ -416,7 +418,7 @@ def _list_waits() -> TopList:
         Column("left", lambda one: style_state(one.state, duration(one.remaining_s)), lambda one: one.remaining_s),
         Column("condition+", lambda one: shorten(name_wait(one), 80), lambda one: name_wait(one).lower()),
         Column("verdict+", _draw_verdict, lambda one: (one.verdict.answer.value, one.verdict.detail)),
-        Column("where-", lambda one: shorten(describe_place(one), 30), _split_place),
+        Column("where-", lambda one: shorten(describe_place(one), 30), lambda one: _split_name(describe_place(one))),
         Column("judged-", lambda one: str(one.judged), lambda one: one.judged, falling=True),
         Column("cost-", lambda one: cost(one.cost_usd) if one.cost_usd else "-", lambda one: one.cost_usd or 0.0, True),
         Column("id", lambda one: one.wait_id, lambda one: one.created_utc_s),
@@ -462,14 +464,9 @@ def _describe_judge(one: JudgeHealth) -> tuple[str, str]:
     return "red" if one.state == "down" else "green", plain(f"{one.name} {one.state}")
 
 
-def _split_name(one: DisplayInfo) -> tuple[int, str]:
+def _split_name(name: str) -> tuple[int, str]:
     """Return a key by which :9 comes before :10."""
-    return int("".join(filter(str.isdigit, one.name))[:9] or -1), one.name
-
-
-def _split_place(one: WaitInfo) -> tuple[int, str]:
-    place = describe_place(one)
-    return int("".join(filter(str.isdigit, place))[:9] or -1), place
+    return int("".join(filter(str.isdigit, name))[:9] or -1), name
 
 
 def _wrap_words(words: list[tuple[str, str]], width: int) -> list[Text]:
