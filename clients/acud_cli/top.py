@@ -466,7 +466,7 @@ def _describe_judge(one: JudgeHealth) -> tuple[str, str]:
 
 def _split_name(name: str) -> tuple[int, str]:
     """Return a key by which :9 comes before :10."""
-    return int("".join(filter(str.isdigit, name))[:9] or -1), name
+    return int("".join(filter(str.isdecimal, name))[:9] or -1), name
 
 
 def _wrap_words(words: list[tuple[str, str]], width: int) -> list[Text]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 from rich.text import Text as RichText
 
@@ -112,6 +113,15 @@ def test_sorting_goes_through_columns_and_turns_round(board: Board) -> None:
     assert '"order 0"' in next(line for line in shown(board) if "order" in line)
     press(board, "left", "left", "left", "left")
     assert any("by left ↑" in line for line in shown(board))
+
+
+def test_waits_on_windows_with_any_digits_are_sorted_by_place(board: Board) -> None:
+    odd = wait(0)
+    odd = replace(odd, spec=replace(odd.spec, target=Target(display=":100", window="5 m²")))
+    view = reading()
+    board.take(replace(view, waits=replace(view.waits, waits=(odd, *view.waits.waits[1:]))))
+    press(board, "right", "right", "right")
+    assert any("by where ↑" in line for line in shown(board))
 
 
 def test_the_list_with_the_focus_has_the_greatest_part(board: Board) -> None:
