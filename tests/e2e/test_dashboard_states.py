@@ -379,7 +379,7 @@ def test_the_page_outlives_its_daemon(browser: Browser) -> None:
         expect(visitor.page.locator("a.row")).to_have_count(1)
         visitor.check("daemon-down")
         visitor.page.goto(f"{visitor.url}/dashboard#/commentary")
-        expect(visitor.page.locator(".trouble")).to_contain_text("commentary.js did not load")
+        expect(visitor.page.locator(".trouble")).to_contain_text(re.compile(r"file did not load: .*commentary\.js"))
         visitor.page.unroute_all(behavior="ignoreErrors")
         daemon.start()
         served(daemon)

@@ -3,16 +3,15 @@
 import { api, isAway } from "./parts/api.js";
 import { Bus } from "./parts/bus.js";
 import { doing } from "./parts/dialog.js";
-import { el, fill } from "./parts/dom.js";
-import { icon } from "./parts/icons.js";
+import { el, fill, svg } from "./parts/dom.js";
 import { list as shortcutList, listen, shortcut } from "./parts/keys.js";
-import { mend, preload } from "./parts/modules.js";
+import { load, mend, preload } from "./parts/modules.js";
 import { loading, trouble } from "./parts/panel.js";
 import { openPalette } from "./parts/palette.js";
-import { PANELS } from "./parts/panels.js";
 import { hoverTimes } from "./parts/widgets.js";
 import { themeSwitch } from "./parts/theme.js";
 import { clock } from "./parts/words.js";
+import { PAGES } from "./pages.js";
 
 /** @param {string} id */
 const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -45,16 +44,17 @@ function isLimited() {
 // ---- panels -----------------------------------------------------------------------------------------------------------
 
 function navigation() {
-  const links = PANELS.map((panel) =>
-    el("a", { href: `#/${panel.path}`, "data-path": panel.path }, icon(panel.path || "now"), panel.title),
-  );
+  const links = PAGES.map(({ path, title, icon }) => {
+    const size = { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" };
+    return el("a", { href: `#/${path}`, "data-path": path }, svg("svg.icon", size, svg("path", { d: icon })), title);
+  });
   fill(byId("nav"), links);
-  for (const panel of PANELS) if (panel.key) shortcut(panel.key, panel.title, () => go(panel.path));
+  for (const { path, title, key } of PAGES) shortcut(key, title, () => go(path));
 }
 
 function route() {
   const [path = "", ...rest] = location.hash.replace(/^#\/?/, "").split("?")[0].split("/").map(decodeURIComponent);
-  const panel = PANELS.find((one) => one.path === path) ?? PANELS[0];
+  const panel = PAGES.find((one) => one.path === path) ?? PAGES[0];
   return { panel, rest, values: new URLSearchParams(location.hash.split("?")[1] ?? "") };
 }
 
@@ -83,7 +83,8 @@ async function show() {
   }
   shownAt = here;
   try {
-    const stop = await panel.mount(place, page, rest, values);
+    const { mount } = await load((rest[0] === "new" && panel.form) || panel.module);
+    const stop = await mount(place, page, rest, values);
     place.dataset.shown = [panel.path, ...rest].join("/");
     if (place.isConnected) leave = stop ?? (() => {});
     else stop?.();
@@ -100,7 +101,7 @@ function commands() {
   /** @param {string} title @param {() => unknown} run */
   const action = (title, run) => ({ kind: "Action", title, run });
   return [
-    ...PANELS.map(({ title, key, path }) => ({ kind: "Panel", title, key, run: () => go(path) })),
+    ...PAGES.map(({ title, key, path }) => ({ kind: "Panel", title, key, run: () => go(path) })),
     action("Waits that timed out", () => go("waits?state=timeout")),
     action("Events that need a person", () => go("feed?kind=needs")),
     action("Hide idle screens", () => go("screens?idle=hidden")),

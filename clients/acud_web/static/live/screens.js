@@ -14,9 +14,10 @@ export const TOPICS = ["display.", "task.", "wait.created", "wait.resolved", "wa
 
 /** Show the displays in `element`: all of them, or the one called `name`, which another one may be called by now: where
  * a `number` is given, it is that one or none. `page`: `api`, `bus`, and whether this access token `may`. Returns what ends it.
- * @param {HTMLElement} element @param {Page} page @param {string} [name] @param {URLSearchParams} [values]
+ * @param {HTMLElement} element @param {Page} page @param {string[]} rest @param {URLSearchParams} values
  */
-export async function mountScreens(element, page, name = "", values = new URLSearchParams()) {
+export async function mount(element, page, [name], values) {
+  fill(element);
   await sheet("screens.css");
   if (!name) {
     const grid = new Grid(element, page, values);

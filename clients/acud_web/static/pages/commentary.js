@@ -7,7 +7,7 @@ import { panelHead, when } from "../parts/widgets.js";
 import { duration, money } from "../parts/words.js";
 
 /** @param {HTMLElement} element @param {Page} given */
-export function mountCommentary(element, { bus }) {
+export function mount(element, { bus }) {
   const list = el("ul.feed", { "aria-label": "Commentary", "aria-live": "polite" });
   const body = el("div", {});
   const panel = new Panel(body, bus, {

@@ -165,7 +165,7 @@ const KINDS = [
 ];
 
 /** @param {HTMLElement} element @param {Page} given @param {string[]} _rest @param {URLSearchParams} values */
-export async function mountFeed(element, { bus }, _rest, values) {
+export async function mount(element, { bus }, _rest, values) {
   const aborter = new AbortController();
   const spoken = el("p.hidden", { "aria-live": "polite" });
   const body = el("div", {}, loading());

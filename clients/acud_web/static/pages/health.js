@@ -8,7 +8,7 @@ import { badge, card, facts, panelHead, when } from "../parts/widgets.js";
 import { count, duration, money } from "../parts/words.js";
 
 /** @param {HTMLElement} element @param {Page} given */
-export function mountHealth(element, { bus, me }) {
+export function mount(element, { bus, me }) {
   const body = el("div.grid", {});
   const panel = new Panel(body, bus, {
     load: (signal) => both(me, signal),

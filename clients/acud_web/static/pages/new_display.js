@@ -26,7 +26,7 @@ export function sizeFields() {
 }
 
 /** @param {HTMLElement} element @param {Page} page */
-export async function mountNewDisplay(element, page) {
+export async function mount(element, page) {
   await sheet("making.css");
   const head = el("div.head", {}, el("a.button", { href: "#/screens" }, "← Screens"), el("h1", {}, "New display"));
   if (!page.may("act") || page.isLimited()) {

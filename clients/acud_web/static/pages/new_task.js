@@ -9,7 +9,7 @@ import { panelHead } from "../parts/widgets.js";
 import { sheet } from "../parts/sheet.js";
 
 /** @param {HTMLElement} element @param {Page} page */
-export async function mountNewTask(element, page) {
+export async function mount(element, page) {
   await sheet("making.css");
   const head = el("div.head", {}, el("a.button", { href: "#/tasks" }, "← Tasks"), el("h1", {}, "New task"));
   if (!page.may("wait") || page.isLimited()) {

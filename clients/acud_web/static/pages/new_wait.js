@@ -22,7 +22,7 @@ const ANSWERS = { yes: "Holds now", no: "Does not hold now", unknown: "Unknown" 
 /** Show the form in `element`; `values`: `display`, `task` and `region` (x,y,w,h) to begin with. Returns what ends it.
  * @param {HTMLElement} element @param {Page} page @param {string[]} _rest @param {URLSearchParams} values
  */
-export async function mountNewWait(element, page, _rest, values) {
+export async function mount(element, page, _rest, values) {
   const [{ displays }, kinds] = await Promise.all([api.get("/api/displays"), offeredKinds(), sheet("screens.css"), sheet("making.css")]);
   const up = displays.filter((one) => one.state === "up");
   if (!page.may("wait")) return refused(element);

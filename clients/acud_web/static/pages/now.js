@@ -19,7 +19,7 @@ const WAITS = 8;
 const EVENTS = 12;
 
 /** @param {HTMLElement} element @param {Page} given */
-export async function mountNow(element, { api, bus }) {
+export async function mount(element, { api, bus }) {
   await sheet("screens.css");
   const tiles = el("div.tiles", {});
   const [screens, tasks, waits, feed] = [1, 2, 3, 4].map(() => el("div.body.flush", {}));

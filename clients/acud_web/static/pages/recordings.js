@@ -9,6 +9,7 @@ import { learn, taskName } from "../parts/names.js";
 import { Panel } from "../parts/panel.js";
 import { badge, card, panelHead, when } from "../parts/widgets.js";
 import { bytes, count, dial, duration, stateWord } from "../parts/words.js";
+import { PARTS } from "../pages.js";
 
 const MOST = 1000;
 
@@ -76,7 +77,7 @@ async function deleted(one, path) {
 }
 
 /** @param {HTMLElement} element @param {Page} page @param {string[]} given @param {URLSearchParams} values */
-export async function mountRecordings(element, page, [chosen], values) {
+export async function mount(element, page, [chosen], values) {
   if (chosen) return mountOne(element, page, chosen, values);
   const list = el("ul.rows", { "aria-label": "Recordings" });
   const body = el("div", {});
@@ -185,7 +186,7 @@ function starter() {
 async function mountOne(element, page, recordingId, values) {
   /** @type {`/api/recordings/${string}`} */
   const path = `/api/recordings/${encodeURIComponent(recordingId)}`;
-  const [found, { mountReplay }] = await Promise.all([api.get(path), load("replay")]);
+  const [found, { mountReplay }] = await Promise.all([api.get(path), load(PARTS.replay)]);
   const one = found.recording;
   const replay = el("div.replay", {});
   const trial = el("div", {});
@@ -210,7 +211,7 @@ async function mountOne(element, page, recordingId, values) {
     card("About it", about),
   );
   const stop = await mountReplay(replay, page.api, recordingId, Number(values.get("at")) || 0, (values.get("hide") ?? "").split(","));
-  const stopTrial = page.may("wait") ? await (await load("replay_trial")).mountTrial(trial, page, one, replay) : undefined;
+  const stopTrial = page.may("wait") ? await (await load(PARTS.replay_trial)).mountTrial(trial, page, one, replay) : undefined;
   const timer = setInterval(() => elapsed(element), 1000);
   return () => {
     clearInterval(timer);

@@ -111,7 +111,7 @@ const SHAPE = {
 };
 
 /** @param {HTMLElement} element @param {Page} page @param {string[]} given @param {URLSearchParams} values */
-export function mountTasks(element, page, [chosen], values) {
+export function mount(element, page, [chosen], values) {
   return mountList(element, page, SHAPE, chosen, values);
 }
 

@@ -19,7 +19,7 @@ const MEASURES = [
 ];
 
 /** @param {HTMLElement} element @param {Page} given */
-export function mountUsage(element, { bus }) {
+export function mount(element, { bus }) {
   const body = el("div.grid", {});
   let days = "7",
     measure = "";

@@ -8,6 +8,7 @@ import { learn, nameWait, taskName } from "../parts/names.js";
 import { trouble } from "../parts/panel.js";
 import { badge, when } from "../parts/widgets.js";
 import { condition, stateWord } from "../parts/words.js";
+import { PARTS } from "../pages.js";
 
 const ENDED_STATES = ["resolved", "timeout", "cancelled", "failed"];
 export const ALL_STATES = ["watching", ...ENDED_STATES];
@@ -103,7 +104,7 @@ const SHAPE = {
 };
 
 /** @param {HTMLElement} element @param {Page} page @param {string[]} given @param {URLSearchParams} values */
-export function mountWaits(element, page, [chosen], values) {
+export function mount(element, page, [chosen], values) {
   return mountList(element, page, SHAPE, chosen, values);
 }
 
@@ -113,7 +114,7 @@ function mountWait(element, page, waitId) {
   /** @type {Stop | undefined} */
   let stop;
   let isOver = false;
-  load("wait").then(
+  load(PARTS.wait).then(
     (one) => {
       if (!isOver) stop = one.mountWait(element, page, waitId);
     },

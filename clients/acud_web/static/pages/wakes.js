@@ -19,7 +19,7 @@ const UNSEEN = ["pending", "sent", "reminding", "undelivered"];
 const STATES = { unseen: UNSEEN, failed: ["undelivered"], all: [...UNSEEN, "seen"] };
 
 /** @param {HTMLElement} element @param {Page} page */
-export function mountWakes(element, page) {
+export function mount(element, page) {
   const list = el("ul.rows", { "aria-label": "Wakes" });
   const failing = el("div", {});
   const body = el("div", {});
