@@ -17,8 +17,8 @@ import pytest
 from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import Limits, Tree
 from acud.base.errors import Unavailable
+from acud.evaluator.accessibility import bus as bus_module
 from acud.evaluator.accessibility import mirror as mirror_module
-from acud.evaluator.accessibility import provider as provider_module
 from acud.evaluator.accessibility.bus import AccessibilityBus, connect
 from acud.evaluator.accessibility.listener import MUTE_S, STORM
 from acud.evaluator.accessibility.mirror import Mirror
@@ -168,7 +168,7 @@ async def test_a_wrong_session_bus_does_not_hide_what_the_display_itself_names(
 
 
 async def test_mirrors_end_when_nobody_asks(desktop: Desktop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(provider_module, "AccessibilityBus", partial(AccessibilityBus, connect_s=30))
+    monkeypatch.setattr(bus_module, "AccessibilityBus", partial(AccessibilityBus, connect_s=30))
     desktop.show("odd.py", "plain")
     provider = AtSpiProvider(ttl_s=0.3)
     ask = AccessibilityAsk(":1", bus_address=desktop.bus_address, max_age_s=LONG_S, limits=PATIENT, changed=())

@@ -45,7 +45,7 @@ MAX_KEPT_BYTES = 64 << 20
 """Pixels of earlier frames kept to compare with: 17 views of 1280x720."""
 _GRID_PX = 32
 _CONTEXT_PX = 16
-_AREA_A_STEP, _LINES_A_STEP = 130_000, 4
+AREA_A_STEP, _LINES_A_STEP = 130_000, 4
 """Pixels searched and lines, or parts of them, read before another view may go first: 0.1 to 0.3 s (measured)."""
 _ENLARGED = 2  # times, for a row that the first search missed: the detector loses a line at one size only
 _BEYOND_PX = 4  # A detector's boxes reach so far past their letters, which all lie in their band
@@ -197,7 +197,7 @@ class ScreenReader:
         whole = _whole(pixels)
         parts = [around(place, *margins, whole) for place in places]
         searched: list[list[Rect]] = []
-        for some in _shares(parts, _AREA_A_STEP // scale**2):
+        for some in _shares(parts, AREA_A_STEP // scale**2):
             searched += self._engine.detect([_enlarge(_bgr(pixels, part), scale) for part in some])
             yield
         return [

@@ -87,7 +87,7 @@ def test_enlarged_rows_take_no_longer_steps() -> None:
     steps: list[list[int]] = []
     assert len(ScreenReader(StepEngine()).read((), full_terminal().pixels)) == ROWS
     assert len(steps) > 1
-    assert all(sum(step) <= module._AREA_A_STEP for step in steps if len(step) > 1)
+    assert all(sum(step) <= module.AREA_A_STEP for step in steps if len(step) > 1)
 
 
 def test_one_changed_row_costs_one_row() -> None:
