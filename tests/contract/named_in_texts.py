@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-import io
 import re
-import tokenize
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parents[2]
+from scripts.house import ROOT, comments_of, nodes_of
+
 BACKENDS = ("azure", "bedrock", "google", "llama")
 """Names that examples give to backends; their keys have variables."""
 HOLE = "…"
@@ -23,7 +22,6 @@ _TICKED = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 VERBATIM = re.compile(r"\x08\n(.*?)(?:\n\s*\n|\Z)", re.DOTALL)
 """A paragraph that `click` is told to leave as it is."""
 _COMMAND = re.compile(r"""(?:^|\$\(|[|&;] )\s*(acud (?:"[^"]*"|'[^']*'|[^|&;)"'])*)""")
-_TELLING_COMMENT = re.compile(r"#.*(?:\bacud |ACU_|\[[a-z_]+\]|\.py\b|\.sql\b|(?:tests|docs|scripts|conf|clients)/)")
 _ADVICE = {"hint", "fix"}
 
 
@@ -48,8 +46,8 @@ def code(folders: tuple[str, ...] = ("acud", "clients", "scripts"), holding: str
     """Yield strings, docstrings and comments of the Python files that hold those words."""
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*.py")):
-            if holding in (source := path.read_text(encoding="utf-8")):
-                yield from _of_python(path, source)
+            if holding in path.read_text(encoding="utf-8"):
+                yield from _of_python(path)
 
 
 def pages() -> Iterator[Said]:
@@ -100,8 +98,8 @@ def _ticked(place: str, text: str, *, code: bool = True) -> Iterator[Said]:
     yield Said(place, text)
 
 
-def _of_python(path: Path, source: str) -> Iterator[Said]:
-    nodes = list(ast.walk(ast.parse(source)))
+def _of_python(path: Path) -> Iterator[Said]:
+    nodes = nodes_of(path)
     joined = [node for node in nodes if isinstance(node, ast.JoinedStr)]
     inner = {id(part) for node in joined for part in ast.walk(node)} - {id(node) for node in joined}
     calls = [node for node in nodes if isinstance(node, ast.Call)]
@@ -115,11 +113,8 @@ def _of_python(path: Path, source: str) -> Iterator[Said]:
             yield from _lines(place, found[1])
         rest = VERBATIM.sub("\n", text)
         yield from (one._replace(advice=id(node) in advice) for one in _ticked(place, rest))
-    if not _TELLING_COMMENT.search(source):
-        return  # taking a file apart costs more than all the rest
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            yield from _ticked(f"{_place(path)}:{token.start[0]}", token.string)
+    for line, comment in comments_of(path):
+        yield from _ticked(f"{_place(path)}:{line}", comment)
 
 
 def _text_of(node: ast.AST) -> str | None:

@@ -205,7 +205,11 @@ def test_every_file_and_folder_of_the_layout_is_there() -> None:
 
 
 def test_every_choice_of_tests_chooses_some() -> None:
-    names = {test for path in (ROOT / "tests").rglob("test_*.py") for test in [path.stem, *functions_of(path.name)]}
+    names = {
+        test
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for test in [path.stem, *_DEFINED.findall(path.read_text(encoding="utf-8"))]
+    }
     named = {(said.place, word) for said in everything() for word in _CHOSEN.findall(said.text)}
     assert [one for one in named if not any(one[1] in name for name in names)] == []
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.contract.sources import tree_of
+from scripts.house import nodes_of
 
 SUPERVISOR = Path(__file__).parents[2] / "acud" / "supervisor"
 OPENING = {"open", "read_text", "read_bytes", "write_text", "write_bytes"}
@@ -24,9 +24,9 @@ OTHERS = {
 """Not of files; a ring opens its own as carefully (`acud/frames/ring.py`)."""
 
 
-def opened(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def opened(nodes: list[ast.AST]) -> Iterator[tuple[int, str]]:
     """Yield the line of each call that may open a file, and what is called."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Call):
             called = ast.unparse(node.func)
             if called.rpartition(".")[2] in OPENING and called != "private_files.open_regular":
@@ -38,7 +38,7 @@ def test_every_file_is_opened_without_waiting() -> None:
     for path in sorted(SUPERVISOR.rglob("*.py")):
         name = str(path.relative_to(SUPERVISOR))
         allowed = OF_THE_KERNEL.get(name, set())
-        for line, called in opened(tree_of(path)):
+        for line, called in opened(nodes_of(path)):
             if called not in OTHERS | allowed and called.rpartition(".")[2] not in allowed:
                 found.append(f"acud/supervisor/{name}:{line}: {called}: use acud.base.private_files (or see OTHERS)")
     assert not found, "\n".join(found)

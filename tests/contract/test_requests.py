@@ -20,7 +20,7 @@ from acud.supervisor.control import handles
 from acud.supervisor.handlers import HANDLERS
 from acud_fleet.merged_replies import MERGERS
 from acud_fleet.request_router import OWN
-from tests.contract.sources import tree_of
+from scripts.house import nodes_of
 from tests.contract.test_house import ROOT
 
 for feature in FEATURES:
@@ -74,9 +74,9 @@ COMMANDS_OF_THE_CLI = ("clients/acud_cli/app.py", "clients/acud_mcp/next_steps.p
 """Names the groups of commands, some of which are called as a request is; they load late, so nothing lists them."""
 
 
-def names_in(tree: ast.AST) -> Iterator[tuple[int, set[str]]]:
+def names_in(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, set[str]]]:
     """Find each list, set, dict, union and match, with the requests that it names by their tag or their class."""
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
                 yield node.lineno, _named(parts)
@@ -110,7 +110,7 @@ def test_no_module_keeps_a_list_of_requests() -> None:
         for part in ("acud", "clients", "scripts")
         for path in sorted((ROOT / part).rglob("*.py"))
         if not str(path.relative_to(ROOT)).startswith((*DECLARATIONS, *COMMANDS_OF_THE_CLI))
-        for line, names in names_in(tree_of(path))
+        for line, names in names_in(nodes_of(path))
         if len(names) >= MANY
     ]
     assert kept == []
@@ -121,7 +121,7 @@ def test_no_module_keeps_a_list_of_requests() -> None:
     "match x:\n case Look(): pass\n case Status(): pass\n case WaitList(): pass",
 ])  # fmt: skip
 def test_what_a_list_of_requests_is(source: str) -> None:
-    assert {"look", "status", "wait_list"} in [names for _, names in names_in(ast.parse(source))]
+    assert {"look", "status", "wait_list"} in [names for _, names in names_in(ast.walk(ast.parse(source)))]
 
 
 def _patterns(node: Any) -> Iterator[dict[str, Any]]:

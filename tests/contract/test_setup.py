@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.sources import tree_of
+from scripts.house import ROOT, nodes_of
 
-ROOT = Path(__file__).parents[2]
 OWN = f"{ROOT}/.venv/bin"
 
 
@@ -112,13 +111,13 @@ def programs() -> dict[str, str]:
     """Return every program that tests and scripts name as they run it, and a file that does."""
     found = {}
     for path in [*(ROOT / "tests").rglob("*.py"), *(ROOT / "scripts").glob("*.py")]:
-        for node in ast.walk(tree_of(path)):
-            if isinstance(node, ast.Call) and node.args and ast.unparse(node.func) in _RUNNERS:
-                first = (
-                    node.args[0].elts[0] if isinstance(node.args[0], ast.List) and node.args[0].elts else node.args[0]
-                )
-                if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                    found[first.value.rsplit("/", 1)[-1]] = str(path.relative_to(ROOT))
+        for node in nodes_of(path):
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Name(id=owner), attr=name),
+                    args=[ast.List(elts=[ast.Constant(value=str(program)), *_]) | ast.Constant(value=str(program)), *_],
+                ) if f"{owner}.{name}" in _RUNNERS:
+                    found[program.rsplit("/", 1)[-1]] = str(path.relative_to(ROOT))
     return found
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.contract.sources import tree_of
+from scripts.house import nodes_of
 
 TESTS = Path(__file__).parents[1]
 ROOTS = ("acud", "scripts", "tests")
@@ -30,7 +30,7 @@ def _imports(nodes: list[ast.AST]) -> Iterator[tuple[str, str, str, int]]:
 
 
 def _faults(file: Path) -> Iterator[str]:
-    nodes = list(ast.walk(tree_of(file)))
+    nodes = nodes_of(file)
     place = file.relative_to(TESTS.parent)
     of_benches = BENCHES in file.parents or file in ABOUT_BENCHES | MEASURING
     modules = set()

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.sources import tree_of
+from scripts.house import ROOT, nodes_of
 
-ROOT = Path(__file__).parents[2]
 ROOMS = ("acud/supervisor", "acud/features")
-TREES = {path: tree_of(path) for path in sorted((ROOT / "acud").rglob("*.py"))}
+TREES = {path: nodes_of(path)[0] for path in sorted((ROOT / "acud").rglob("*.py"))}
 WIRED = [path for path in TREES if str(path.relative_to(ROOT)).startswith(ROOMS)]
 EMPTY = {"set", "frozenset", "dict", "list", "tuple"}
 EXCEPTED = {"on_exit", "transient"}
