@@ -7,6 +7,7 @@ All rooms and the clients share this vocabulary: import it from here, not from t
 """
 
 from acud.language.numbers import NumberSeen, numbers_in
+from acud.types.budgets import Budget, OnBudget, Spent
 from acud.types.condition_text import ConditionWords, condition_text
 from acud.types.conditions import *  # noqa: F403  # its list is the list of kinds
 from acud.types.conditions import __all__ as _conditions
@@ -44,19 +45,16 @@ from acud.types.targets import Target, target_argument, target_text
 from acud.types.verdicts import MOST_BOXES, Answer, Echo, Verdict, no, unknown, yes
 from acud.types.waits import (
     JUDGE_NAME,
-    Budget,
     Cadence,
     Evidence,
     GateKind,
     JudgeChoice,
     JudgeName,
-    OnBudget,
     OnDisplayLost,
     OnHostLost,
     Policy,
     Priority,
     Rearmed,
-    Spent,
     Stage,
     WaitFilter,
     WaitInfo,

@@ -1,13 +1,14 @@
-"""Waits: policies, requests, budgets and results."""
+"""Waits: policies, requests and results."""
 
 from __future__ import annotations
 
 import re
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import Meta, Struct
 
+from acud.types.budgets import Budget, Spent
 from acud.types.condition_text import condition_text
 from acud.types.conditions import Until
 from acud.types.displays import Rect
@@ -82,6 +83,21 @@ class Policy(Struct, frozen=True, forbid_unknown_fields=True):
     on_display_lost: OnDisplayLost = OnDisplayLost.FAIL
     on_host_lost: OnHostLost = OnHostLost.FAIL
     """`rearm` needs a fleet, and a wait that another host can take over. See docs/scaling.md."""
+    help: ClassVar[dict[str, str]] = {
+        "cadence": "event: when pixels changed (default); fixed: every --interval; adaptive: rarer while all is still.",
+        "interval_s": "Tick of `fixed`, and of `event` at the latest (default {:g} s).",
+        "min_interval_s": "Shortest time between two judgements (default {:g} s).",
+        "force_after_s": "Judge at the latest after this long (default {:g} s).",
+        "gate": "What lets a changed frame through; only none and exact never miss a change.",
+        "gate_threshold": "Threshold of a lossy gate.",
+        "confirm": "Yeses needed, each on another picture (default 1).",
+        "hold_s": "What is gone must stay gone so long (default {:g} s).",
+        "fresh": "What holds already does not count: it must come anew.",
+        "priority": "Whose judgements go first when there are more than can be made (default normal).",
+        "on_display_lost": "If its managed display ends or is removed: fail at once (default) or wait to the deadline.",
+        "on_host_lost": "When the fleet has lost its host: fail at the deadline (default), or rearm on another host.",
+    }
+    """The help of each field as an option; {} is its default."""
 
 
 class WaitState(StrEnum):
@@ -114,33 +130,6 @@ class JudgeName(StrEnum):
     """Workers on other machines."""
     SCRIPTED = "scripted"
     PASSTHROUGH = "passthrough"
-
-
-class OnBudget(StrEnum):
-    """What happens when a budget is spent."""
-
-    LOCAL = "local"
-    """Go on with what is free (local leaves, text, sentences about quoted words); the rest is `unknown(budget)`."""
-    FAIL = "fail"
-    """The wait ends as failed."""
-
-
-class Budget(Struct, frozen=True, forbid_unknown_fields=True):
-    """How much may be spent on vision judges; None: no limit. An evaluation is one frame that such a judge was asked
-    about; OCR is free. A model without a price in `[prices]` has no known cost, and only `max_evaluations` bounds it.
-    """
-
-    max_cost_usd: Annotated[float, Meta(ge=0, le=1_000_000)] | None = None
-    max_evaluations: Annotated[int, Meta(ge=0, le=1_000_000_000)] | None = None
-    on_budget: OnBudget = OnBudget.LOCAL
-
-
-class Spent(Struct, frozen=True, forbid_unknown_fields=True):
-    """What was spent: the sum of known costs, and the number of evaluations; `unpriced` of them have no known cost."""
-
-    cost_usd: float = 0.0
-    evaluations: int = 0
-    unpriced: int = 0
 
 
 WaitNote = Annotated[str, Meta(max_length=500)]

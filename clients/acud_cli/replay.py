@@ -25,19 +25,12 @@ from acud.protocol.replay import (
     ReplayRow,
     ReplayRun,
 )
-from acud.types import JudgeName
+from acud.types import Budget, JudgeName, Policy
 from acud_cli.exit_codes import Exit, of_code
 from acud_cli.formatting import FittedTable, count, plain, shorten
 from acud_cli.options import BOX, DURATION, boxes, target_of, together
 from acud_cli.session import Session, as_json, pass_session, print_table, say, warn
-from acud_cli.wait_options import (
-    budget_options,
-    condition_options,
-    find_condition,
-    make_budget,
-    make_policy,
-    policy_options,
-)
+from acud_cli.wait_options import budget_options, condition_options, find_condition, policy_options, replace_given
 
 _MOST_DIFFERENT = 20
 
@@ -113,8 +106,8 @@ def _make_request(given: dict[str, Any]) -> ReplayAsk:
         target_of(given["target"], given["region"]),
         boxes(given["ignore"]),
         given["judges"] or (JudgeName.AUTO,),
-        make_policy(given),
-        make_budget(given),
+        replace_given(Policy(), given),
+        replace_given(Budget(), given),
         given["timeout"],
         given["from_s"],
         given["to_s"],

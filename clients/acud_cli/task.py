@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from acud.protocol.requests.tasks import TaskListReply, TaskReply
+from acud.types import Budget
 from acud.types.tasks import (
     ActionStatus,
     ActionType,
@@ -36,7 +37,7 @@ from acud_cli.options import (
     zip_option,
 )
 from acud_cli.session import Session, pass_session, print_table, say, say_all
-from acud_cli.wait_options import budget_options, make_budget, print_notes
+from acud_cli.wait_options import budget_options, print_notes, replace_given
 
 
 @click.group(short_help="Tasks: plan, actions, thread, display.")
@@ -101,7 +102,7 @@ def register_task(session: Session, *, name: str, plan: tuple[str, ...], **given
         isolated_display=not given["shared_display"],
         display_width=width,
         display_height=height,
-        budget=make_budget(given),
+        budget=replace_given(Budget(), given),
         labels=labels_of(given["labels"]),
     )
     _show(session, reply)
@@ -200,7 +201,8 @@ def fund_task(session: Session, *, task_id: str, **given: Any) -> None:
     """
     client = session.client()
     view = client.task_summary(task_id, as_data=True).view
-    reply = client.task_update(task_id, budget=make_budget(given, view.task.budget if view is not None else None))
+    budget = replace_given(view.task.budget if view is not None else Budget(), given)
+    reply = client.task_update(task_id, budget=budget)
     _show(session, reply)
 
 

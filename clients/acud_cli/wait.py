@@ -29,12 +29,11 @@ from acud_cli.wait_options import (
     condition_options,
     find_condition,
     format_armed,
-    make_budget,
-    make_policy,
     new_wait_options,
     policy_options,
     print_notes,
     print_result_command,
+    replace_given,
 )
 from acud_cli.wait_text import (
     PATIENCE_S,
@@ -178,9 +177,9 @@ def update_wait(session: Session, *, wait_id: str, timeout: float | None, force:
     until = find_condition(given)
     client = session.client()
     now = client.wait_show(wait_id, evaluations=0).wait
-    policy = make_policy(given, now.spec.policy)
+    policy = replace_given(now.spec.policy, given)
     changed = policy if policy != now.spec.policy else None
-    wanted = make_budget(given, now.spec.budget)
+    wanted = replace_given(now.spec.budget, given)
     budget = wanted if wanted != now.spec.budget else None
     if until is None and timeout is None and changed is None and budget is None:
         raise click.UsageError("nothing to change: give a condition, --timeout or an option of policy or budget")

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import click
 import msgspec
 from click.shell_completion import CompletionItem
-from msgspec import Struct
 from msgspec.inspect import BoolType, EnumType, FloatType, IntType, NoneType, Type, UnionType, type_info
 from msgspec.structs import FieldInfo, fields
 
@@ -90,10 +89,10 @@ def _choose_type(shape: Type, name: str) -> Any:
     return None
 
 
-def _make_field_options(kind: type[Struct], words: dict[str, str]) -> Iterator[Callable[[Any], Any]]:
-    """Yield an option for each field of `kind`, None where it is not given; {} in `words` is the field's default."""
+def _make_field_options(kind: type[Policy | Budget]) -> Iterator[Callable[[Any], Any]]:
+    """Yield an option for each field of `kind`, None where it is not given."""
     for field in fields(kind):
-        shape, text = type_info(field.type), words[field.name].format(field.default)
+        shape, text = type_info(field.type), kind.help[field.name].format(field.default)
         if isinstance(shape, UnionType):
             shape = next(one for one in shape.types if not isinstance(one, NoneType))
         name = "--" + field.name.removesuffix("_s").removesuffix("_usd").replace("_", "-")
@@ -172,40 +171,13 @@ def nested_condition(text: str) -> Until:
         raise click.UsageError(f"--until: {fault.message}") from None
 
 
-_POLICY = {
-    "cadence": "event: when pixels changed (default); fixed: every --interval; adaptive: rarer while nothing moves.",
-    "interval_s": "Tick of `fixed`, and of `event` at the latest (default {:g} s).",
-    "min_interval_s": "Shortest time between two judgements (default {:g} s).",
-    "force_after_s": "Judge at the latest after this long (default {:g} s).",
-    "gate": "What lets a changed frame through; only none and exact never miss a change.",
-    "gate_threshold": "Threshold of a lossy gate.",
-    "confirm": "Yeses needed, each on another picture (default 1).",
-    "hold_s": "What is gone must stay gone so long (default {:g} s).",
-    "fresh": "What holds already does not count: it must come anew.",
-    "priority": "Whose judgements go first when there are more than can be made (default normal).",
-    "on_display_lost": "When its managed display ends or is removed: fail at once (default), or wait to the deadline.",
-    "on_host_lost": "When the fleet has lost its host: fail at the deadline (default), or rearm on another host.",
-}
-_BUDGET = {
-    "max_cost_usd": "Spend at most this much on judges.",
-    "max_evaluations": "Ask vision judges at most this many times.",
-    "on_budget": "When that is spent: local (default): judge what costs nothing; fail: end the wait.",
-}
-policy_options = together(*_make_field_options(Policy, _POLICY))
-budget_options = together(*_make_field_options(Budget, _BUDGET))
+policy_options = together(*_make_field_options(Policy))
+budget_options = together(*_make_field_options(Budget))
 
 
-def make_policy(given: dict[str, Any], base: Policy | None = None) -> Policy:
-    return _replace_given(base or Policy(), given)
-
-
-def _replace_given(base: Fields, given: dict[str, Any]) -> Fields:
+def replace_given(base: Fields, given: dict[str, Any]) -> Fields:
     changes = {name: given[name] for name in base.__struct_fields__ if given.get(name) is not None}
     return msgspec.structs.replace(base, **changes)
-
-
-def make_budget(given: dict[str, Any], base: Budget | None = None) -> Budget:
-    return _replace_given(base or Budget(), given)
 
 
 def _complete_command(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -292,9 +264,9 @@ def arm_wait(client: Client, given: dict[str, Any]) -> WaitReply:
         target_of(given["target"], given["region"]),
         ignore=boxes(given["ignore"]),
         timeout_s=given["timeout"],
-        policy=make_policy(given),
+        policy=replace_given(Policy(), given),
         wake=make_address(given),
-        budget=make_budget(given),
+        budget=replace_given(Budget(), given),
         **pick(given, "display", "judge", "task_id", "label", "force", "note"),
     )
 

@@ -183,7 +183,7 @@ def parse_address(session_key: str) -> WakeAddress:
 
 def _make_budget(given: SmartWait) -> Budget:
     try:
-        asked = {name: getattr(given, name) for name in Budget.__struct_fields__}
+        asked = {name: getattr(given, name) for name in _BUDGET_WORDS}
         return convert(asked, Budget)
     except msgspec.ValidationError as fault:
         words = value_fault(fault, Budget).of("the budget")

@@ -38,7 +38,7 @@ from acud.types import (
     target_text,
 )
 from acud_cli.options import target_of
-from acud_cli.wait_options import find_condition, make_policy
+from acud_cli.wait_options import find_condition, replace_given
 
 NOTHING = dict.fromkeys(
     (
@@ -145,7 +145,7 @@ def test_targets_in_words() -> None:
 
 
 def test_a_policy_changes_only_what_is_given() -> None:
-    assert make_policy(NOTHING) == Policy()
+    assert replace_given(Policy(), NOTHING) == Policy()
     base = Policy(confirm=3, interval_s=2.0)
-    changed = make_policy(NOTHING | {"cadence": "fixed", "gate": "none"}, base)
+    changed = replace_given(base, NOTHING | {"cadence": "fixed", "gate": "none"})
     assert changed == Policy(Cadence.FIXED, 2.0, gate=GateKind.NONE, confirm=3)
