@@ -68,7 +68,9 @@ def keep_picture(page: Page, name: str) -> None:
 
 def serious(page: Page) -> list[tuple[str, str]]:
     """Return the serious faults that axe-core finds on the page: rule, and the first place that breaks it."""
-    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]  # half as much work
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(Axe().axe_script)
+    found = page.evaluate("axe.run({ resultTypes: ['violations'] }).then((all) => all.violations)")
     return [(one["id"], one["nodes"][0]["html"][:200]) for one in found if one["impact"] in ("serious", "critical")]
 
 

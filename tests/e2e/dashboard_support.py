@@ -75,9 +75,9 @@ class Visitor:
         expect(self.page.locator(".skeleton")).to_have_count(0)
 
     def begin_again(self) -> None:
-        """Become the next test's: still logged in, at a desk by day, with an empty page and no faults."""
+        """Become the next test's: still logged in, at a desk by day, on a page that none begins with, and no faults."""
         self.page.unroute_all(behavior="ignoreErrors")
-        self.page.goto("about:blank")
+        self.go("usage")
         self.page.set_viewport_size(_DESK)
         self.page.emulate_media(color_scheme="light")
         self.faults.clear()
