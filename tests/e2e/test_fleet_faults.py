@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 import pytest
 
@@ -17,9 +17,7 @@ from acud.types import Answer, Rect, WaitInfo, WaitState
 from acud_client import Client
 from tests.e2e.desktop import Desk
 from tests.e2e.fleet_waits import armed, heard, kill
-from tests.fixtures.fleet_proxy import Proxy
 from tests.fixtures.fleet_rig import CALM_S, LONG_S, Fleet, until
-from tests.fixtures.nats_servers import Nats
 
 
 def _paint(fleet: Fleet, wait: WaitInfo) -> None:
@@ -118,48 +116,6 @@ def test_the_endpoint_killed_loses_nothing(calm: Fleet) -> None:
 
 
 @pytest.mark.long
-def test_the_leader_of_the_streams_killed_in_a_cluster_of_three() -> None:
-    with Fleet({"h1": 'is = "h1"', "h2": 'is = "h2"'}, servers=3) as fleet:
-        wait = armed(fleet, "h1")
-        leader = _leader(fleet.nats, fleet.nats.url)
-        leader.kill()
-        until(lambda: _lives(fleet) == {"h1": "up", "h2": "up"}, "both hosts")
-        after: list[WaitInfo] = []
-        until(lambda: _tried(lambda: after.append(armed(fleet, "h2"))), "a new wait")
-        _paint(fleet, wait)
-        _paint(fleet, after[-1])
-        leader.start()
-        until(lambda: _lives(fleet) == {"h1": "up", "h2": "up"}, "both hosts again")
-
-
-@pytest.mark.long
-def test_a_partition_heals() -> None:
-    with ExitStack() as stack:
-        proxies: dict[str, Proxy] = {}
-
-        def url_of(host: str, nats: Nats) -> str:
-            proxies[host] = stack.enter_context(Proxy(nats.servers[0].port))
-            return proxies[host].url
-
-        with Fleet({"h1": 'is = "h1"', "h2": 'is = "h2"'}, url_of=url_of) as fleet:
-            cut, other = armed(fleet, "h1"), armed(fleet, "h2")
-            proxies["h1"].cut()
-            until(lambda: fleet.lives()["h1"] == "lost", "the loss")
-            assert fleet.client.wait_result(cut.wait_id).wait.verdict.code == "host_lost"
-            _paint(fleet, other)
-            # Behind the cut the host goes on by itself, and its wait resolves there.
-            own = fleet.daemons["h1"].client
-            shown = next(one for one in own.display_list().displays if f"h1/{one.name}" == cut.display)
-            with Desk(shown.name, shown.auth_file) as desk:
-                desk.fill(Rect(0, 0, 200, 200), 0xC02020)
-                assert own.wait_result(cut.wait_id, block_s=LONG_S, peek=True).ended
-            assert not fleet.client.wait_result(cut.wait_id).ended
-            proxies["h1"].heal()
-            until(lambda: fleet.lives()["h1"] == "up", "the host")
-            assert fleet.client.wait_end(cut.wait_id, timeout_s=LONG_S).wait.state is WaitState.RESOLVED
-
-
-@pytest.mark.long
 def test_a_host_of_another_version_is_told_and_not_asked() -> None:
     with Fleet({"h1": ""}) as fleet:
         _claim_to_be(fleet, HostState("h7", "x", {}, 0, 9, 0.0, "9.9.9", VERSION + 1, time.time()))
@@ -171,15 +127,6 @@ def test_a_host_of_another_version_is_told_and_not_asked() -> None:
         until(lambda: fleet.lives()["h7"] == "lost", "the end of its lease")
         fleet.client.fleet_drain("h7", "forget")
         assert fleet.lives() == {"h1": "up"}
-
-
-@pytest.mark.long
-def test_an_orderly_end_is_not_a_loss() -> None:
-    with Fleet({"h1": 'is = "h1"', "h2": ""}) as fleet:
-        wait = armed(fleet, "h1")
-        fleet.daemons["h1"].stop()
-        until(lambda: fleet.lives()["h1"] == "left", "the word that it left")
-        assert fleet.client.wait_result(wait.wait_id).wait.note.startswith("left(host h1)")
 
 
 def _claim_to_be(fleet: Fleet, state: HostState) -> None:
@@ -199,23 +146,6 @@ def _claim_to_be(fleet: Fleet, state: HostState) -> None:
     asyncio.run(claim())
 
 
-def _leader(nats: Nats, url: str):  # type: ignore[no-untyped-def]
-    import asyncio
-
-    from acud.config.fleet import FleetSettings
-    from acud.features.fleet.connection import NatsConnection
-
-    async def ask() -> str:
-        async with NatsConnection(FleetSettings(url=url), "test") as connection:
-            await connection.ready()
-            info = await connection.streams.stream_info("KV_acud_hosts")
-            assert info.cluster is not None
-            return str(info.cluster.leader)
-
-    name = asyncio.run(ask())
-    return next(server for server in nats.servers if server.name == name)
-
-
 def _fault(client: Client) -> str:
     try:
         client.fleet_hosts()
@@ -229,11 +159,3 @@ def _lives(fleet: Fleet) -> dict[str, str]:
         return fleet.lives()
     except Unavailable:
         return {}
-
-
-def _tried(work: Callable[[], object]) -> bool:
-    try:
-        work()
-    except Unavailable:
-        return False
-    return True

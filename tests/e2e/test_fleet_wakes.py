@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from acud.base.errors import InvalidRequest
+from acud.base.errors import InvalidRequest, Refused
 from acud.protocol.events import Event
-from acud.types import DisplayInfo, RouteName, WakeAddress, WakeState
+from acud.types import DisplayInfo, OnHostLost, Policy, RouteName, WakeAddress, WakeState, WindowTitle
 from acud_client import Client
 from acud_client.stream import Trimmed
 from tests.e2e import faults
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.fleet_support import HOLDS, host, joined, resolved, settled, stored, taken, wake_of
+from tests.fixtures.daemon import Daemon
 from tests.fixtures.fleet_servers import FleetServers
 from tests.fixtures.ports import free_port
 from tests.fixtures.wake_receiver import Receiver
@@ -43,22 +44,6 @@ def test_a_wake_outlives_its_host_before_and_after_it_was_published(tmp_path: Pa
         assert daemon.client.wake_list().wakes == ()
 
 
-def test_a_host_that_is_killed_over_its_publishing_doubles_nothing(tmp_path: Path) -> None:
-    rounds, ids = 4, []
-    with FleetServers() as nats, host(nats.url, "h1", tmp_path) as daemon:
-        for number in range(rounds):
-            joined(daemon)
-            wait = resolved(daemon)
-            (wake,) = daemon.client.wake_list(seen=True, wait_id=wait.wait_id).wakes
-            ids.append(wake.wake_id)
-            if number < rounds - 1:
-                daemon.kill()  # wherever its publishing was
-                daemon.start()
-        for wake_id in ids:
-            faults.event(daemon, "wake.sent", wake_id)
-        assert sorted(taken(nats.url, rounds)) == sorted(ids)
-
-
 def test_what_comes_while_the_server_is_away_is_kept_and_sent_when_it_is_back(tmp_path: Path) -> None:
     with FleetServers() as nats, host(nats.url, "h1", tmp_path, wake={"retry_max_s": 300}) as daemon:
         joined(daemon)
@@ -72,26 +57,39 @@ def test_what_comes_while_the_server_is_away_is_kept_and_sent_when_it_is_back(tm
         assert sorted(taken(nats.url, 5)) == sorted(wake.wake_id for wake in wakes)
 
 
-def test_events_go_on_over_kills_without_a_gap_or_a_double(tmp_path: Path) -> None:
+def test_wakes_and_events_go_on_over_kills_without_a_gap_or_a_double(tmp_path: Path) -> None:
     with FleetServers() as nats, host(nats.url, "h1", tmp_path) as daemon:
         waits = []
-        for _ in range(3):
+        for victim in ("supervisor", "fleet", "server", "supervisor"):
+            joined(daemon)
             waits.append(resolved(daemon))
-            daemon.kill()
-            daemon.start()
-        nats.servers[0].kill()
-        waits.append(resolved(daemon))
-        nats.servers[0].start()
-        for wait in [*waits, resolved(daemon)]:
-            wake_of(daemon, wait, WakeState.SENT)  # no more events come of them
+            _kill(victim, daemon, nats)  # wherever its publishing was
+        joined(daemon)
+        wakes = [wake_of(daemon, wait, WakeState.SENT) for wait in waits]
+        assert sorted(taken(nats.url, len(wakes))) == sorted(wake.wake_id for wake in wakes)
+        for wake in wakes:
+            faults.event(daemon, "wake.seen", wake.wake_id)
         settled(daemon, nats.url)
         found = stored(nats.url, "h1")
         told = [event for _, event in found if isinstance(event, Event)]
-        assert told == faults.events(daemon)
+        assert told == faults.events(daemon)[: len(told)]
         assert [event.n for event in told] == list(range(1, len(told) + 1))
         instances = {identity.split(":")[1] for identity, _ in found}
         assert len(instances) == 1
         assert [identity for identity, _ in found] == [f"h1:{next(iter(instances))}:{event.n}" for event in told]
+
+
+def _kill(victim: str, daemon: Daemon, nats: FleetServers) -> None:
+    if victim == "supervisor":
+        daemon.kill()
+        daemon.start()
+    elif victim == "fleet":
+        killed = faults.running(daemon, "fleet").pid
+        faults.kill(killed)
+        faults.running(daemon, "fleet", not_pid=killed)
+    else:
+        nats.servers[0].kill()
+        nats.servers[0].start()
 
 
 def test_events_that_are_kept_no_more_are_told_as_a_gap_and_a_new_store_is_told_from_its_first(tmp_path: Path) -> None:
@@ -193,3 +191,6 @@ def test_the_route_wants_a_fleet(client: Client, view: DisplayInfo) -> None:
     with pytest.raises(InvalidRequest, match="route fleet is not set up") as caught:
         client.wait_create(HOLDS, display=view.name, wake=WakeAddress(routes=(RouteName.FLEET,)))
     assert caught.value.hint == "it needs url in [fleet]"
+    with pytest.raises(Refused) as refused:
+        client.wait_create(WindowTitle("x"), display=view.name, policy=Policy(on_host_lost=OnHostLost.REARM))
+    assert "[fleet] url" in refused.value.hint
