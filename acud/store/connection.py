@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 import apsw
 
@@ -168,13 +167,6 @@ class Savepoint:
         self._database.end_savepoint(keep=kind is None)
 
 
-class IdQueries(NamedTuple):
-    """The statements that find at most four rows by the beginning and by the ending of their id."""
-
-    beginning: str
-    ending: str
-
-
 class Table:
     """The base of table groups: statements over the one connection. Every method may raise StoreUnavailable."""
 
@@ -193,13 +185,13 @@ class Table:
         """Return the one number that a query finds; 0 for NULL."""
         return int(next(iter(self._database.read(sql, bindings)[0].values())) or 0)
 
-    def _find_named(self, codec: RowCodec[T], sql: IdQueries, several: str, part: str, unknown: NotFound) -> T:
+    def _find_named(self, codec: RowCodec[T], sql: dict[str, str], several: str, part: str, unknown: NotFound) -> T:
         """Return the one struct with an id (its first column) that is or begins with `part`, or else ends with it.
         Raises: `unknown`; InvalidRequest when `several` match.
         """
-        rows, how = (self._database.read(sql.beginning, {"beginning": part}) if part else []), "begin"
+        rows, how = (self._database.read(sql["beginning"], {"beginning": part}) if part else []), "begin"
         if not rows and len(part) >= FEWEST_OF_ENDING and "-" not in part:
-            rows, how = self._database.read(sql.ending, {"ending": part}), "end"
+            rows, how = self._database.read(sql["ending"], {"ending": part}), "end"
         if not rows:
             raise unknown
         ids = [str(row[codec.key]) for row in rows]

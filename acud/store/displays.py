@@ -14,9 +14,6 @@ from acud.store.rows import Row, RowCodec, load
 from acud.types import DisplayState, Labels
 from acud.types.actions import Launch
 
-_SQL = load("displays")
-_TAKEOVERS_SQL = load("takeovers")
-
 
 class StoredProcess(Struct, frozen=True):
     """A process that outlives the supervisor: its start (field 22 of /proc/<pid>/stat, ticks) distinguishes it from a
@@ -66,7 +63,10 @@ class StoredDisplay(Struct, frozen=True):
     number: int = 0
 
 
-_DISPLAY = RowCodec(StoredDisplay)
+_DISPLAY = RowCodec(
+    StoredDisplay, found=("number",), fixed=("name", "managed", "created_utc_s", "task_id", "owner", "labels")
+)
+_SQL = load("displays", _DISPLAY)
 
 
 class DisplayTable(Table):
@@ -124,7 +124,8 @@ class Takeover(Struct, frozen=True):
     until: Instant
 
 
-_TAKEOVER = RowCodec(Takeover)
+_TAKEOVER = RowCodec(Takeover, fixed=("number",))
+_TAKEOVERS_SQL = load("takeovers", _TAKEOVER)
 
 
 class TakeoverTable(Table):

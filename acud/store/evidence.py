@@ -16,7 +16,6 @@ from acud.base.ids import is_id
 from acud.store.connection import Database, Table
 from acud.store.rows import Row, RowCodec, load
 
-_SQL = load("evidence")
 SUFFIX = ".png"
 NOUN = "evidence"
 
@@ -32,6 +31,7 @@ class StoredEvidence(Struct, frozen=True):
 
 
 _CODEC = RowCodec(StoredEvidence)
+_SQL = load("evidence", _CODEC)
 
 
 def file_path(directory: Path, name: str) -> Path:

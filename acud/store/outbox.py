@@ -6,13 +6,14 @@ import msgspec
 from msgspec import Struct
 
 from acud.base.errors import NotFound
-from acud.store.connection import IdQueries, Table
+from acud.store.connection import Table
 from acud.store.rows import Row, RowCodec, load
 from acud.types import WakeInfo, WakeState
 
-_SQL = load("outbox")
-_BY_ID = IdQueries(_SQL["beginning"], _SQL["ending"])
-_CODEC = RowCodec(WakeInfo)
+_CODEC = RowCodec(
+    WakeInfo, fixed=("wake_id", "kind", "text", "wait_id", "task_id", "address", "created_utc_s", "run_id")
+)
+_SQL = load("outbox", _CODEC)
 
 
 class WakePage(Struct, frozen=True):
@@ -39,7 +40,7 @@ class Outbox(Table):
         several match.
         """
         unknown = NotFound(f"no wake {part}", hint="acud wake list --all shows every kept one", wake_id=part)
-        return self._find_named(_CODEC, _BY_ID, "several wakes", part, unknown)
+        return self._find_named(_CODEC, _SQL, "several wakes", part, unknown)
 
     def of_wait(self, wait_id: str) -> WakeInfo | None:
         """Return the wake of the wait, None when there is none."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from functools import reduce
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
@@ -24,10 +25,13 @@ Value = str | int | float | bytes | None
 Row = dict[str, Value]
 
 
-def load(group: str, folder: Path = SQL) -> dict[str, str]:
-    """Return the blocks of `<group>.sql` in `folder` by name. Raises: ValueError when a name appears twice."""
+def load(group: str, *codecs: RowCodec[Any], folder: Path = SQL) -> dict[str, str]:
+    """Return the blocks of `<group>.sql` in `folder` by name, with the columns of `codecs`. Raises: ValueError when a
+    name appears twice.
+    """
     file = folder / f"{group}.sql"
-    parts = _HEADER.split(file.read_text(encoding="utf-8"))
+    text = reduce(lambda text, codec: codec.fill_columns(text), codecs, file.read_text(encoding="utf-8"))
+    parts = _HEADER.split(text)
     names, bodies = parts[1::2], parts[2::2]
     if len(set(names)) != len(names):
         raise ValueError(f"{file} names a block twice")
@@ -40,7 +44,7 @@ def load_of_features(group: str) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for file in sorted(_FEATURES.glob(f"*/{group}.sql")):
-        blocks = load(group, file.parent)
+        blocks = load(group, folder=file.parent)
         if found.keys() & blocks.keys():
             raise ValueError(f"{file} names a block of another feature")
         found |= blocks
@@ -48,10 +52,18 @@ def load_of_features(group: str) -> dict[str, str]:
 
 
 class RowCodec(Generic[T]):
-    """Reads and writes rows of the struct `kind`; columns that are not fields of it are ignored on reading."""
+    """Reads and writes rows of the struct `kind`; columns that are not fields of it are ignored on reading. `found`:
+    fields that no INSERT writes, as queries find them; `fixed`: those that no UPDATE changes.
+    """
 
-    def __init__(self, kind: type[T]) -> None:
+    def __init__(self, kind: type[T], *, found: Sequence[str] = (), fixed: Sequence[str] = ()) -> None:
         self._kind = kind
+        written = [name for name in kind.__struct_fields__ if name not in found]
+        self._filled = {
+            f"{{{kind.__name__}.columns}}": ", ".join(written),
+            f"{{{kind.__name__}.values}}": ", ".join(f":{name}" for name in written),
+            f"{{{kind.__name__}.changes}}": ", ".join(f"{name} = :{name}" for name in written if name not in fixed),
+        }
         self.key = kind.__struct_fields__[0]
         hints = get_type_hints(kind)
         self._types = {name: hints[name] for name in kind.__struct_fields__}
@@ -60,6 +72,12 @@ class RowCodec(Generic[T]):
         self._members = {name: _members(hint) for name, hint in self._types.items() if name not in self._json}
         self._encode = [(name, _as_json if name in self._json else _to_plain) for name in self._types]
         self._types_kept = {name: _types_kept(hint) for name, hint in self._types.items() if name not in self._json}
+
+    def fill_columns(self, sql: str) -> str:
+        """Return `sql` with the columns of a struct `X` in place of `{X.columns}`, the parameters of these in place of
+        `{X.values}`, and the assignments of an UPDATE in place of `{X.changes}`.
+        """
+        return reduce(lambda text, filled: text.replace(*filled), self._filled.items(), sql)
 
     def bind(self, row: T) -> Row:
         """Return the columns of `row` by name."""

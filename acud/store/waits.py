@@ -10,20 +10,17 @@ from acud.base.errors import Conflict, InvalidRequest, NotFound
 from acud.base.typed_values import convert, decode_json
 from acud.protocol.requests.daemon import Purpose, UsageRow
 from acud.protocol.requests.waits import Evaluation, WaitFacets
-from acud.store.connection import IdQueries, Table
+from acud.store.connection import Table
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list, load, load_of_features
 from acud.types import Budget, Evidence, Rearmed, Spent, Stage, Verdict, WaitFilter, WaitSpec, WaitState, unknown
 from acud.types.waits import fold_search_words, words_of_wait
 from acud.waits.machine import StoredBaseline
 from acud.waits.model import Places
 
-_SQL = load("waits")
-_BY_ID = IdQueries(_SQL["beginning"], _SQL["ending"])
 _IMAGES_SQL = load("wait_images")
-_EVALUATIONS_SQL = load("evaluations")
 _PICTURES_SQL = load("verdict_pictures")
-_USAGE_SQL = load("usage")
-_EVALUATION = RowCodec(Evaluation)
+_EVALUATION = RowCodec(Evaluation, found=("number",))
+_EVALUATIONS_SQL = load("evaluations", _EVALUATION)
 _TASK_SQL = load_of_features("task_record")
 """Statements of the feature that keeps tasks, which need not run: their names and budgets count all the same."""
 
@@ -87,7 +84,8 @@ class WaitTotals(Struct, frozen=True):
         return sum(self.by_state.values()) - self.live
 
 
-_WAIT = RowCodec(StoredWait)
+_WAIT = RowCodec(StoredWait, fixed=("wait_id", "created", "rearmed"))
+_SQL = load("waits", _WAIT)
 ANY_WAIT = WaitFilter()
 
 
@@ -124,7 +122,7 @@ class WaitTable(Table):
         if not part:
             raise InvalidRequest("an empty text is no wait id")
         unknown = _not_found(part)
-        return self._find_named(_WAIT, _BY_ID, "several waits", part, unknown)
+        return self._find_named(_WAIT, _SQL, "several waits", part, unknown)
 
     def newest(
         self,
@@ -296,6 +294,7 @@ class UsageEntry(Struct, frozen=True):
 
 
 _USAGE_ENTRY = RowCodec(UsageEntry)
+_USAGE_SQL = load("usage", _USAGE_ENTRY)
 
 
 class UsageTable(Table):

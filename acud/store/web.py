@@ -8,11 +8,9 @@ from msgspec import Struct
 
 from acud.base.errors import NotFound
 from acud.protocol.web import AccessToken, Scope
-from acud.store.connection import IdQueries, Table
+from acud.store.connection import Table
 from acud.store.rows import RowCodec, load, load_of_features
 
-_SQL = load("web")
-_BY_ID = IdQueries(_SQL["beginning"], _SQL["ending"])
 _REVOKED_SQL = load_of_features("revoked")
 """Rows deleted with an access token, or with all of a kind, also while the feature is off."""
 _PASS = RowCodec(AccessToken)
@@ -30,6 +28,7 @@ class LoginCode(Struct, frozen=True):
 
 
 _CODE = RowCodec(LoginCode)
+_SQL = load("web", _PASS, _CODE)
 
 
 class WebPasses(Table):
@@ -48,7 +47,7 @@ class WebPasses(Table):
         several match.
         """
         unknown = NotFound(f"no token or session {part[:80]}", hint="acud web token list")
-        return self._find_named(_PASS, _BY_ID, "several", part, unknown)
+        return self._find_named(_PASS, _SQL, "several", part, unknown)
 
     def all(self) -> tuple[AccessToken, ...]:
         """Return every access token, newest first, also expired ones that were not trimmed yet."""

@@ -1,14 +1,8 @@
 -- name: insert
-INSERT INTO agent_runs (
-    run_id, state, spec, display, created_utc_s, steps, spent, reason, evidence, ended_utc_s
-) VALUES (
-    :run_id, :state, :spec, :display, :created_utc_s, :steps, :spent, :reason, :evidence, :ended_utc_s
-);
+INSERT INTO agent_runs ({RunInfo.columns}) VALUES ({RunInfo.values});
 
 -- name: update
-UPDATE agent_runs SET
-    state = :state, steps = :steps, spent = :spent, reason = :reason, evidence = :evidence, ended_utc_s = :ended_utc_s
-WHERE run_id = :run_id;
+UPDATE agent_runs SET {RunInfo.changes} WHERE run_id = :run_id;
 
 -- name: beginning
 -- Ids are lower-case letters, digits and '-': '{' sorts after all of them.

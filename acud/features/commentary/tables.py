@@ -10,10 +10,9 @@ from acud.store.connection import Table
 from acud.store.rows import Row, RowCodec, load
 from acud.types.commentary import FEED_KEPT, HISTORY_KEPT, SENSE_KEPT, AnalysisResult, FeedItem, SenseEvent
 
-_SQL = load("tables", Path(__file__).parent)
-_FEED_ITEM = RowCodec(FeedItem)
-_SENSE_EVENT = RowCodec(SenseEvent)
-_ANALYSIS = RowCodec(AnalysisResult)
+_FEED_ITEM = RowCodec(FeedItem, found=("id",))
+_SENSE_EVENT = RowCodec(SenseEvent, found=("id",))
+_ANALYSIS = RowCodec(AnalysisResult, found=("id",))
 
 
 class _Ring(Table):
@@ -79,6 +78,7 @@ class AnalysisInputs(Struct, frozen=True):
 
 
 _INPUTS = RowCodec(AnalysisInputs)
+_SQL = load("tables", _FEED_ITEM, _SENSE_EVENT, _ANALYSIS, _INPUTS, folder=Path(__file__).parent)
 
 
 class AnalysisTable(_Ring):

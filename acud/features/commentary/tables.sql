@@ -1,5 +1,5 @@
 -- name: feed_add
-INSERT INTO feed (text, priority, ts, source) VALUES (:text, :priority, :ts, :source) RETURNING id;
+INSERT INTO feed ({FeedItem.columns}) VALUES ({FeedItem.values}) RETURNING id;
 
 -- name: feed_trim
 DELETE FROM feed WHERE id <= :newest - :keep;
@@ -14,8 +14,7 @@ SELECT count(*) AS found FROM feed;
 SELECT coalesce(max(id), 0) AS found FROM feed WHERE source <> :source;
 
 -- name: sense_add
-INSERT INTO sense (type, ts, receivedAt, ocr, meta, roi, diff, observation, source)
-VALUES (:type, :ts, :receivedAt, :ocr, :meta, :roi, :diff, :observation, :source) RETURNING id;
+INSERT INTO sense ({SenseEvent.columns}) VALUES ({SenseEvent.values}) RETURNING id;
 
 -- name: sense_trim
 DELETE FROM sense WHERE id <= :newest - :keep;
@@ -39,11 +38,8 @@ SELECT count(*) AS found FROM sense;
 SELECT coalesce(max(id), 0) AS found FROM sense;
 
 -- name: analyses_add
-INSERT INTO analyses (
-    ts, analysis, context, pushed, model, latencyMs, tokensIn, tokensOut, cost_usd, heard, seen
-) VALUES (
-    :ts, :analysis, :context, :pushed, :model, :latencyMs, :tokensIn, :tokensOut, :cost_usd, :heard, :seen
-) RETURNING id;
+INSERT INTO analyses ({AnalysisResult.columns}, {AnalysisInputs.columns})
+VALUES ({AnalysisResult.values}, {AnalysisInputs.values}) RETURNING id;
 
 -- name: analyses_trim
 DELETE FROM analyses WHERE id <= :newest - :keep;

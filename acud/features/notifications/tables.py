@@ -11,8 +11,6 @@ from acud.protocol.push import PushInfo, PushTarget
 from acud.store.connection import Table
 from acud.store.rows import RowCodec, load
 
-_SQL = load("tables", Path(__file__).parent)
-
 
 class Subscription(Struct, frozen=True):
     """A browser, with the displays and tasks of its access token (both empty: all)."""
@@ -42,6 +40,7 @@ class Subscription(Struct, frozen=True):
 
 
 _SUBSCRIPTION = RowCodec(Subscription)
+_SQL = load("tables", _SUBSCRIPTION, folder=Path(__file__).parent)
 
 
 class PushSubscriptions(Table):

@@ -13,14 +13,17 @@ from acud.base.errors import NotFound
 from acud.base.typed_values import convert, decode_json
 from acud.protocol.recordings import RecordingInfo
 from acud.protocol.requests.recordings import Mark, WaitSpan
-from acud.store.connection import IdQueries, Table
+from acud.store.connection import Table
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, Value, load
 from acud.types import Verdict, WaitSpec, condition_text
 from acud.types.actions import Point
 
-_SQL = load("tables", Path(__file__).parent)
-_BY_ID = IdQueries(_SQL["recordings_beginning"], _SQL["recordings_ending"])
-_CODEC = RowCodec(RecordingInfo)
+_FIXED = (
+    "recording_id", "display", "display_number", "folder", "fps", "crf", "created_utc_s", "task_id", "automatic",
+    "target",
+)  # fmt: skip
+_CODEC = RowCodec(RecordingInfo, fixed=_FIXED)
+_SQL = load("tables", _CODEC, folder=Path(__file__).parent)
 _OLDEST = 100
 _ALL = 1_000_000
 """More than a millisecond holds."""
@@ -49,7 +52,7 @@ class RecordingTable(Table):
         Raises: NotFound; InvalidRequest if several match.
         """
         unknown = NotFound(f"no recording {part[:80]}", hint="acud record list; old ones may have been deleted")
-        return self._find_named(_CODEC, _BY_ID, "several recordings", part, unknown)
+        return self._find_named(_CODEC, _SQL, "several recordings", part, unknown)
 
     def list_unfinished(self) -> tuple[RecordingInfo, ...]:
         """Return the recordings in progress, oldest first."""

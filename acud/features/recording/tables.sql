@@ -1,24 +1,15 @@
 -- name: recordings_insert
-INSERT INTO recordings (
-    recording_id, state, display, display_number, folder, fps, crf, created_utc_s, task_id, automatic, segments, frames,
-    seconds, size_bytes, dropped, gone, reason, ended_utc_s, target
-) VALUES (
-    :recording_id, :state, :display, :display_number, :folder, :fps, :crf, :created_utc_s, :task_id, :automatic,
-    :segments, :frames, :seconds, :size_bytes, :dropped, :gone, :reason, :ended_utc_s, :target
-);
+INSERT INTO recordings ({RecordingInfo.columns}) VALUES ({RecordingInfo.values});
 
 -- name: recordings_update
-UPDATE recordings SET
-    state = :state, segments = :segments, frames = :frames, seconds = :seconds, size_bytes = :size_bytes,
-    dropped = :dropped, gone = :gone, reason = :reason, ended_utc_s = :ended_utc_s
-WHERE recording_id = :recording_id;
+UPDATE recordings SET {RecordingInfo.changes} WHERE recording_id = :recording_id;
 
--- name: recordings_beginning
+-- name: beginning
 -- Ids are lower-case letters, digits and '-': '{' sorts after all of them.
 SELECT * FROM recordings
 WHERE recording_id >= :beginning AND recording_id < :beginning || '{' ORDER BY recording_id LIMIT 4;
 
--- name: recordings_ending
+-- name: ending
 SELECT * FROM recordings WHERE substr(recording_id, -length(:ending)) = :ending ORDER BY recording_id LIMIT 4;
 
 -- name: recordings_unfinished

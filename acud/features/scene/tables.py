@@ -21,7 +21,7 @@ from acud.store.rows import load
 from acud.supervisor.journal import Journal
 from acud.supervisor.watched_displays import WatchedDisplay
 
-_SQL = load("tables", Path(__file__).parent)
+_SQL = load("tables", folder=Path(__file__).parent)
 _ELEMENTS = ("t", "a", "v")
 """The letters of a display's elements: texts, widgets, annotations of a vision model."""
 _BLOCK = 1000

@@ -8,17 +8,16 @@ import msgspec
 from msgspec import Struct
 
 from acud.base.errors import NotFound
-from acud.store.connection import IdQueries, Table
+from acud.store.connection import Table
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list, load
 from acud.types.tasks import Action, ActionLog, ActionView, Message, PlanItem, Task, TaskStatus
 
-_SQL = load("tables", Path(__file__).parent)
-_BY_ID = IdQueries(_SQL["tasks_beginning"], _SQL["tasks_ending"])
-_TASK = RowCodec(Task)
-_ITEM = RowCodec(PlanItem)
+_TASK = RowCodec(Task, fixed=("task_id", "name", "agent_id", "metadata", "created_at", "display", "display_number"))
+_ITEM = RowCodec(PlanItem, found=("actions", "failed_actions"), fixed=("number", "title"))
 _MESSAGE = RowCodec(Message)
-_ACTION = RowCodec(Action)
+_ACTION = RowCodec(Action, fixed=("action_id", "item", "action_type", "summary", "input_data", "subject", "created_at"))
 _LOG = RowCodec(ActionLog)
+_SQL = load("tables", _TASK, _ITEM, _MESSAGE, _ACTION, _LOG, folder=Path(__file__).parent)
 _MOST_EVENTS = 2000
 """Events that one step of forgetting looks at: some milliseconds."""
 
@@ -55,7 +54,7 @@ class TaskTable(Table):
         Raises: NotFound; InvalidRequest if several match.
         """
         unknown = _not_found(part)
-        return self._find_named(_TASK, _BY_ID, "several tasks", part, unknown)
+        return self._find_named(_TASK, _SQL, "several tasks", part, unknown)
 
     def newest(
         self, statuses: tuple[TaskStatus, ...], limit: int, of: OwnerFilter = EVERYONE, offset: int = 0

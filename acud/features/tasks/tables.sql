@@ -1,26 +1,17 @@
 -- name: tasks_insert
-INSERT INTO tasks (
-    task_id, name, status, agent_id, metadata, created_at, updated_at, ended_at, display, display_number, stuck_at,
-    budget
-) VALUES (
-    :task_id, :name, :status, :agent_id, :metadata, :created_at, :updated_at, :ended_at, :display, :display_number,
-    :stuck_at, :budget
-);
+INSERT INTO tasks ({Task.columns}) VALUES ({Task.values});
 
 -- name: tasks_update
-UPDATE tasks SET
-    status = :status, updated_at = :updated_at, ended_at = :ended_at, stuck_at = :stuck_at,
-    budget = :budget
-WHERE task_id = :task_id;
+UPDATE tasks SET {Task.changes} WHERE task_id = :task_id;
 
 -- name: tasks_get
 SELECT * FROM tasks WHERE task_id = :task_id;
 
--- name: tasks_beginning
+-- name: beginning
 -- Ids are lower-case letters, digits and '-': '{' sorts after all of them.
 SELECT * FROM tasks WHERE task_id >= :beginning AND task_id < :beginning || '{' ORDER BY task_id LIMIT 4;
 
--- name: tasks_ending
+-- name: ending
 SELECT * FROM tasks WHERE substr(task_id, -length(:ending)) = :ending ORDER BY task_id LIMIT 4;
 
 -- name: tasks_newest
@@ -47,13 +38,10 @@ UPDATE tasks SET last_item = last_item + :count WHERE task_id = :task_id
 RETURNING last_item - :count + 1 AS first;
 
 -- name: tasks_insert_item
-INSERT INTO plan_items (task_id, number, title, status, started_at, completed_at, duration_seconds)
-VALUES (:task_id, :number, :title, :status, :started_at, :completed_at, :duration_seconds);
+INSERT INTO plan_items (task_id, {PlanItem.columns}) VALUES (:task_id, {PlanItem.values});
 
 -- name: tasks_update_item
-UPDATE plan_items SET
-    status = :status, started_at = :started_at, completed_at = :completed_at, duration_seconds = :duration_seconds
-WHERE task_id = :task_id AND number = :number;
+UPDATE plan_items SET {PlanItem.changes} WHERE task_id = :task_id AND number = :number;
 
 -- name: tasks_items
 SELECT plan_items.*, count(actions.seq) AS actions, count(actions.seq) FILTER (WHERE actions.status = 'failed')
@@ -66,8 +54,7 @@ SELECT number FROM plan_items WHERE task_id = :task_id AND status = 'active'
 ORDER BY started_at DESC, number DESC LIMIT 1;
 
 -- name: tasks_add_message
-INSERT INTO task_messages (task_id, role, content, msg_type, created_at)
-VALUES (:task_id, :role, :content, :msg_type, :created_at);
+INSERT INTO task_messages (task_id, {Message.columns}) VALUES (:task_id, {Message.values});
 
 -- name: tasks_messages
 SELECT * FROM task_messages WHERE task_id = :task_id ORDER BY seq DESC LIMIT :limit;
@@ -76,18 +63,10 @@ SELECT * FROM task_messages WHERE task_id = :task_id ORDER BY seq DESC LIMIT :li
 SELECT count(*) FROM task_messages WHERE task_id = :task_id;
 
 -- name: actions_insert
-INSERT INTO actions (
-    action_id, task_id, item, action_type, summary, status, input_data, output_data, duration_ms, judge, cost_usd,
-    subject, created_at
-) VALUES (
-    :action_id, :task_id, :item, :action_type, :summary, :status, :input_data, :output_data, :duration_ms, :judge,
-    :cost_usd, :subject, :created_at
-);
+INSERT INTO actions (task_id, {Action.columns}) VALUES (:task_id, {Action.values});
 
 -- name: actions_update
-UPDATE actions SET
-    status = :status, output_data = :output_data, duration_ms = :duration_ms, judge = :judge, cost_usd = :cost_usd
-WHERE action_id = :action_id;
+UPDATE actions SET {Action.changes} WHERE action_id = :action_id;
 
 -- name: actions_of_subject
 SELECT * FROM actions WHERE subject = :subject ORDER BY seq DESC LIMIT 1;
@@ -102,8 +81,7 @@ SELECT count(*) FROM actions WHERE task_id = :task_id;
 SELECT * FROM actions WHERE task_id = :task_id AND item = :item ORDER BY seq DESC LIMIT :limit;
 
 -- name: actions_add_log
-INSERT INTO action_logs (action_id, log_type, content, created_at)
-VALUES (:action_id, :log_type, :content, :created_at);
+INSERT INTO action_logs (action_id, {ActionLog.columns}) VALUES (:action_id, {ActionLog.values});
 
 -- name: actions_logs
 SELECT * FROM action_logs WHERE action_id IN (SELECT value FROM json_each(:action_ids)) ORDER BY seq;

@@ -1,20 +1,8 @@
 -- name: insert
-INSERT INTO displays (
-    name, managed, width, height, depth, auth_file, bus_address, window_manager, processes, state, reason,
-    created_utc_s, ended_utc_s, task_id, owner, is_default,
-    labels, launched
-) VALUES (
-    :name, :managed, :width, :height, :depth, :auth_file, :bus_address, :window_manager, :processes, :state, :reason,
-    :created_utc_s, :ended_utc_s, :task_id, :owner, :is_default,
-    :labels, :launched
-) RETURNING number;
+INSERT INTO displays ({StoredDisplay.columns}) VALUES ({StoredDisplay.values}) RETURNING number;
 
 -- name: update
-UPDATE displays SET
-    width = :width, height = :height, depth = :depth, auth_file = :auth_file, bus_address = :bus_address,
-    window_manager = :window_manager, processes = :processes, state = :state, reason = :reason,
-    ended_utc_s = :ended_utc_s, is_default = :is_default, launched = :launched
-WHERE number = :number AND state <> 'ended';
+UPDATE displays SET {StoredDisplay.changes} WHERE number = :number AND state <> 'ended';
 
 -- name: get
 SELECT * FROM displays WHERE number = :number;

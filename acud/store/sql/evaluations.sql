@@ -1,11 +1,5 @@
 -- name: insert
-INSERT INTO evaluations (
-    wait_id, utc_s, epoch, frame, verdict, judge, source, latency_ms, identity, tokens_in, tokens_out, cost_usd, picture,
-    width, height
-) VALUES (
-    :wait_id, :utc_s, :epoch, :frame, :verdict, :judge, :source, :latency_ms, :identity, :tokens_in, :tokens_out,
-    :cost_usd, :picture, :width, :height
-);
+INSERT INTO evaluations (wait_id, {Evaluation.columns}) VALUES (:wait_id, {Evaluation.values});
 
 -- name: newest
 SELECT *, seq AS number FROM evaluations WHERE wait_id = :wait_id AND (:before = 0 OR seq < :before)

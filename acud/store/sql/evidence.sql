@@ -1,6 +1,5 @@
 -- name: insert
-INSERT INTO evidence (name, wait_id, identity, size_bytes, utc_s)
-VALUES (:name, :wait_id, :identity, :size_bytes, :utc_s);
+INSERT INTO evidence ({StoredEvidence.columns}) VALUES ({StoredEvidence.values});
 
 -- name: get
 -- Waits that were resolved by one job share its picture.

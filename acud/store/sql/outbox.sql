@@ -1,18 +1,8 @@
 -- name: insert
-INSERT INTO outbox (
-    wake_id, kind, text, wait_id, task_id, address, routes, state, created_utc_s, begun_utc_s, next_utc_s, attempts,
-    sent_utc_s, sent_by, seen_utc_s, reminders, reason, flight, run_id
-) VALUES (
-    :wake_id, :kind, :text, :wait_id, :task_id, :address, :routes, :state, :created_utc_s, :begun_utc_s, :next_utc_s,
-    :attempts, :sent_utc_s, :sent_by, :seen_utc_s, :reminders, :reason, :flight, :run_id
-);
+INSERT INTO outbox ({WakeInfo.columns}) VALUES ({WakeInfo.values});
 
 -- name: update
-UPDATE outbox SET
-    routes = :routes, state = :state, begun_utc_s = :begun_utc_s, next_utc_s = :next_utc_s, attempts = :attempts,
-    sent_utc_s = :sent_utc_s, sent_by = :sent_by, seen_utc_s = :seen_utc_s, reminders = :reminders, reason = :reason,
-    flight = :flight
-WHERE wake_id = :wake_id;
+UPDATE outbox SET {WakeInfo.changes} WHERE wake_id = :wake_id;
 
 -- name: beginning
 -- Ids are lower-case letters, digits and '-': '{' sorts after all of them.

@@ -1,8 +1,6 @@
 -- name: put
-INSERT INTO takeovers (number, lease, who, note, since_utc_s, until)
-VALUES (:number, :lease, :who, :note, :since_utc_s, :until)
-ON CONFLICT (number) DO UPDATE SET
-    lease = :lease, who = :who, note = :note, since_utc_s = :since_utc_s, until = :until;
+INSERT INTO takeovers ({Takeover.columns}) VALUES ({Takeover.values})
+ON CONFLICT (number) DO UPDATE SET {Takeover.changes};
 
 -- name: all
 SELECT * FROM takeovers ORDER BY number;

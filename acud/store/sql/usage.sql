@@ -1,6 +1,5 @@
 -- name: insert
-INSERT INTO usage (utc_s, purpose, judge, model, task_id, tokens_in, tokens_out, cost_usd)
-VALUES (:utc_s, :purpose, :judge, :model, :task_id, :tokens_in, :tokens_out, :cost_usd);
+INSERT INTO usage ({UsageEntry.columns}) VALUES ({UsageEntry.values});
 
 -- name: cost_since
 SELECT sum(cost_usd) AS cost_usd FROM (

@@ -1,22 +1,8 @@
 -- name: insert
-INSERT INTO wait_jobs (
-    wait_id, state, spec, display, created, deadline, verdict, judged, judge_calls, frames_seen, cost_usd, note,
-    ended_utc_s, message, evidence, changed_to_resolved_ms, baselines, spent, stages, words,
-    rearmed, places
-) VALUES (
-    :wait_id, :state, :spec, :display, :created, :deadline, :verdict, :judged, :judge_calls, :frames_seen, :cost_usd,
-    :note, :ended_utc_s, :message, :evidence, :changed_to_resolved_ms, :baselines, :spent, :stages, :words,
-    :rearmed, :places
-);
+INSERT INTO wait_jobs ({StoredWait.columns}, words) VALUES ({StoredWait.values}, :words);
 
 -- name: update_watching
-UPDATE wait_jobs SET
-    state = :state, spec = :spec, display = :display, deadline = :deadline, verdict = :verdict, judged = :judged,
-    judge_calls = :judge_calls, frames_seen = :frames_seen, cost_usd = :cost_usd, note = :note,
-    ended_utc_s = :ended_utc_s, message = :message, evidence = :evidence,
-    changed_to_resolved_ms = :changed_to_resolved_ms, baselines = :baselines, spent = :spent, stages = :stages,
-    words = :words, places = :places
-WHERE wait_id = :wait_id AND state = 'watching';
+UPDATE wait_jobs SET {StoredWait.changes}, words = :words WHERE wait_id = :wait_id AND state = 'watching';
 
 -- name: spent_of_task
 SELECT

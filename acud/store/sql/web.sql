@@ -1,9 +1,5 @@
 -- name: insert
-INSERT INTO web_passes (
-    pass_id, digest, kind, name, scope, displays, tasks, created_utc_s, expires_utc_s, used_utc_s
-) VALUES (
-    :pass_id, :digest, :kind, :name, :scope, :displays, :tasks, :created_utc_s, :expires_utc_s, :used_utc_s
-);
+INSERT INTO web_passes ({AccessToken.columns}, digest) VALUES ({AccessToken.values}, :digest);
 
 -- name: digest
 SELECT * FROM web_passes WHERE digest = :digest;
@@ -28,8 +24,7 @@ DELETE FROM web_passes WHERE pass_id = :pass_id;
 DELETE FROM web_passes WHERE expires_utc_s > 0 AND expires_utc_s <= :utc_s;
 
 -- name: insert_code
-INSERT INTO web_codes (digest, name, scope, displays, tasks, expires_utc_s)
-VALUES (:digest, :name, :scope, :displays, :tasks, :expires_utc_s);
+INSERT INTO web_codes ({LoginCode.columns}) VALUES ({LoginCode.values});
 
 -- name: spend_code
 DELETE FROM web_codes WHERE digest = :digest RETURNING *;

@@ -42,6 +42,15 @@ def test_columns_are_what_sqlite_holds() -> None:
     assert {type(value) for value in bound.values()} <= {str, int, float}
 
 
+def test_statements_get_the_columns_of_the_struct() -> None:
+    codec = RowCodec(Whole, found=("flag", "parts"), fixed=("name",))
+    sql = "INSERT INTO t ({Whole.columns}) VALUES ({Whole.values}) ON CONFLICT DO UPDATE SET {Whole.changes}, {Other.x}"
+    assert codec.fill_columns(sql) == (
+        "INSERT INTO t (name, colour, cost, part) VALUES (:name, :colour, :cost, :part) "
+        "ON CONFLICT DO UPDATE SET colour = :colour, cost = :cost, part = :part, {Other.x}"
+    )
+
+
 def test_nothing_is_null() -> None:
     empty = Whole("", False, Colour.RED, None, None)
     bound = CODEC.bind(empty)

@@ -1,5 +1,6 @@
 """Named SQL blocks and numbered migrations."""
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -20,18 +21,34 @@ def test_blocks_are_read_by_name() -> None:
     assert blocks["trim"].startswith("DELETE FROM events")
 
 
-@pytest.mark.parametrize(
-    "file", sorted([*SQL.glob("*.sql"), *FEATURES.glob("*/*.sql")]), ids=lambda file: f"{file.parent.name}-{file.stem}"
-)
-def test_every_block_is_valid_sql_for_the_schema(file: Path) -> None:
+MODULES = [
+    *(f"acud.store.{path.stem}" for path in sorted(SQL.parent.glob("*.py")) if path.stem != "__init__"),
+    *(f"acud.features.{path.parent.name}.tables" for path in sorted(FEATURES.glob("*/tables.py"))),
+    "acud.features.agent.supervisor.service",
+]
+
+
+def _statements(module: str) -> dict[str, str]:
+    groups = (value for name, value in vars(importlib.import_module(module)).items() if name.endswith("_SQL"))
+    return {sql: name for group in groups for name, sql in group.items()}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_block_is_valid_sql_for_the_schema(module: str) -> None:
     connection = apsw.Connection(":memory:")
     connection.execute(load("migrations")["create"])
     for step in migration.known_migrations():
         connection.execute(step.script)
-    for name, sql in load(file.stem, file.parent).items():
+    for sql, name in _statements(module).items():
         if name != "create":
             connection.execute(f"EXPLAIN {sql}", _any_bindings(sql)).fetchall()
     connection.close()
+
+
+def test_every_file_is_loaded_with_its_columns() -> None:
+    loaded = {name for module in MODULES for name in _statements(module).values()}
+    files = [*SQL.glob("*.sql"), *FEATURES.glob("*/*.sql")]
+    assert {name for file in files for name in load(file.stem, folder=file.parent)} == loaded
 
 
 def _any_bindings(sql: str) -> dict[str, str | int | float | bytes | None]:

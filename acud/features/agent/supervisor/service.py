@@ -11,7 +11,7 @@ from acud.base.errors import Conflict, NotFound
 from acud.base.ids import new_id
 from acud.features.agent import prompt
 from acud.features.agent.supervisor.driver import Driver
-from acud.store.connection import IdQueries, Table
+from acud.store.connection import Table
 from acud.store.rows import RowCodec, load
 from acud.supervisor.core import Core
 from acud.supervisor.coroutines import Callback
@@ -166,9 +166,8 @@ def _make_log(run: RunInfo) -> list[ActionLog]:
     return [ActionLog("step", prompt.step_line(step), run.created_utc_s + step.at_s) for step in run.steps]
 
 
-_SQL = load("tables", Path(__file__).parents[1])
-_BY_ID = IdQueries(_SQL["beginning"], _SQL["ending"])
-_RUN = RowCodec(RunInfo)
+_RUN = RowCodec(RunInfo, fixed=("run_id", "spec", "display", "created_utc_s"))
+_SQL = load("tables", _RUN, folder=Path(__file__).parents[1])
 
 
 class AgentRunTable(Table):
@@ -188,7 +187,7 @@ class AgentRunTable(Table):
         Raises: NotFound; InvalidRequest for several.
         """
         unknown = NotFound(f"no run {part}", hint="acud agent list shows the newest ones", run_id=part)
-        return self._find_named(_RUN, _BY_ID, "several runs", part, unknown)
+        return self._find_named(_RUN, _SQL, "several runs", part, unknown)
 
     def running(self) -> tuple[RunInfo, ...]:
         """Return the runs stored as running, oldest first."""
