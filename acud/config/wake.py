@@ -74,7 +74,7 @@ class WakeSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     def missing(self, route: RouteName) -> str:
         """Return which settings `route` lacks ("" for none)."""
-        needs = {
+        needs: dict[RouteName, dict[str, str]] = {
             RouteName.OPENCLAW: {
                 "openclaw_token (or openclaw_token_file)": self.openclaw_token + self.openclaw_token_file
             },
@@ -84,9 +84,8 @@ class WakeSettings(Struct, frozen=True, forbid_unknown_fields=True):
                 "webhook_secret (or webhook_secret_file)": self.webhook_secret + self.webhook_secret_file,
             },
             RouteName.COMMAND: {"command": "".join(self.command)},
-            RouteName.FLEET: {},  # [fleet] url: see Settings.lacks
-        }[route]
-        return " and ".join(name for name, value in needs.items() if not value)
+        }  # of `fleet` url in [fleet]: see `Settings.lacks`
+        return " and ".join(name for name, value in needs.get(route, {}).items() if not value)
 
 
 def _check_url(name: str, url: str) -> None:

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 
 from acud.base.errors import ProtocolError, Unavailable
 from acud.base.extras import install_command, is_installed
-from acud.delivery import service
+from acud.delivery.routes import make_routes
 from acud.delivery.service import DeliveryService, SendPush, ShowNotification
 from acud.process import child_process
 from acud.process.async_child import AsyncChild
@@ -26,7 +26,7 @@ def main(bootstrap: Bootstrap) -> None:
 async def _serve(bootstrap: Bootstrap, options: DeliveryOptions) -> None:
     async with AsyncExitStack() as stack:
         child: AsyncChild[ToDelivery] = await stack.enter_async_context(AsyncChild(bootstrap, ToDelivery))
-        made = service.make_routes(options, os.environ)
+        made = make_routes(options, os.environ)
         for route in made.values():
             stack.push_async_callback(route.close)
         await DeliveryService(child, made, _make_notifier(options), _make_push_sender(options)).run()

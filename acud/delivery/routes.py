@@ -27,8 +27,9 @@ from acud.base.tls import authorities
 from acud.base.typed_values import convert, decode_json
 from acud.config import WakeSettings
 from acud.config.http_listeners import is_loopback
+from acud.protocol.bootstrap import DeliveryOptions
 from acud.protocol.delivery import Deliver
-from acud.types import WakeKind
+from acud.types import RouteName, WakeKind
 from acud.waits.wake_text import bare_text
 
 _MAX_REASON = 200
@@ -314,6 +315,18 @@ class CommandRoute:
 
     async def close(self) -> None:
         """Nothing is held."""
+
+
+def make_routes(options: DeliveryOptions, env: Mapping[str, str]) -> dict[RouteName, Route]:
+    """Return every route with complete settings. `env`: what commands inherit."""
+    wake, secrets = options.wake, (options.openclaw_token, options.webhook_secret)
+    routes: dict[RouteName, Callable[[], Route]] = {  # without `fleet`: the fleet process has the connection
+        RouteName.OPENCLAW: lambda: OpenClawRoute(wake, options.openclaw_token),
+        RouteName.OPENCLAW_CLI: lambda: OpenClawCliRoute(wake, secrets, env),
+        RouteName.WEBHOOK: lambda: WebhookRoute(wake, options.webhook_secret),
+        RouteName.COMMAND: lambda: CommandRoute(wake, secrets, env),
+    }
+    return {name: make() for name, make in routes.items() if not wake.missing(name)}
 
 
 def _fill_placeholders(word: str, values: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""The delivery process: takes deliveries, sends their outcomes and heartbeats; and makes the routes of the settings."""
+"""The delivery process: takes deliveries, sends their outcomes and heartbeats."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 
 from acud.base import log
-from acud.delivery.routes import CommandRoute, DeliveryOutcome, OpenClawCliRoute, OpenClawRoute, Route, WebhookRoute
+from acud.delivery.routes import DeliveryOutcome, Route
 from acud.process import child_process
 from acud.process.async_child import AsyncChild
-from acud.protocol.bootstrap import DeliveryOptions
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.delivery import Deliver, Delivered, DeliveryHello, Notified, Notify, Push, Pushed, ToDelivery
 from acud.types import RouteName
@@ -111,25 +110,3 @@ class DeliveryService:
 
     def _build_heartbeat(self) -> Heartbeat:
         return Heartbeat(jobs=tuple(self._tasks), rss_mb=child_process.rss_mb(), counters=dict(self._counts))
-
-
-def make_routes(options: DeliveryOptions, env: Mapping[str, str]) -> dict[RouteName, Route]:
-    """Return every route with complete settings. `env`: what commands inherit."""
-    wake = options.wake
-    secrets = (options.openclaw_token, options.webhook_secret)
-    routes: dict[RouteName, Route] = {}
-    for name in RouteName:
-        if wake.missing(name):
-            continue
-        match name:
-            case RouteName.OPENCLAW:
-                routes[name] = OpenClawRoute(wake, options.openclaw_token)
-            case RouteName.OPENCLAW_CLI:
-                routes[name] = OpenClawCliRoute(wake, secrets, env)
-            case RouteName.WEBHOOK:
-                routes[name] = WebhookRoute(wake, options.webhook_secret)
-            case RouteName.COMMAND:
-                routes[name] = CommandRoute(wake, secrets, env)
-            case RouteName.FLEET:
-                continue  # the fleet process has the connection
-    return routes

@@ -18,8 +18,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from acud.base.untrusted_text import with_seen
 from acud.config import WakeSettings
-from acud.delivery import service
-from acud.delivery.routes import DeliveryOutcome, WebhookRoute, retry_after_s, sign, signing_key
+from acud.delivery.routes import DeliveryOutcome, WebhookRoute, make_routes, retry_after_s, sign, signing_key
 from acud.protocol.bootstrap import DeliveryOptions
 from acud.protocol.delivery import Deliver
 from acud.types import RouteName, WakeKind
@@ -48,7 +47,7 @@ def _deliver(
 ) -> DeliveryOutcome:
     given = {"http_timeout_s": 60, "command_timeout_s": 60} | settings
     wake = WakeSettings(openclaw_token="t", webhook_secret="s", **given)  # type: ignore[arg-type]
-    made = service.make_routes(DeliveryOptions(wake, token, SECRET), env or {"PATH": "/usr/bin:/bin"})
+    made = make_routes(DeliveryOptions(wake, token, SECRET), env or {"PATH": "/usr/bin:/bin"})
 
     async def once() -> DeliveryOutcome:
         try:
