@@ -17,6 +17,7 @@ from tests.e2e.desktop import Desk, emptied, until, write_script
 from tests.fixtures.browsers import api, browser, chromium, session, visitor
 from tests.fixtures.daemon import Daemon
 from tests.fixtures.guis import form, gui_daemon
+from tests.fixtures.longest_first import begin_with
 from tests.fixtures.wire import NotPermitted, Wire
 
 __all__ = ["api", "browser", "chromium", "form", "gui_daemon", "session", "visitor"]
@@ -29,14 +30,11 @@ LONGEST = (
     "action_waits", "wakes", "baselines_restart", "gateway_process", "fleet_wakes", "commentary",
     "cli_daemon", "screens_replay", "agent", "waits_displays", "upkeep", "fleet", "recordings", "terminals",
 )  # fmt: skip
-"""Files that take over a minute, the longest first: a worker that gets one at the end keeps all others waiting."""
+"""Files that take over a minute, the longest first."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest files; the others stay in their order, which is shuffled."""
-    here = Path(__file__)
-    places = {here.with_name(f"test_{name}.py").resolve(strict=True): place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: places.get(item.path, len(places)))
+    begin_with(items, Path(__file__).parent, LONGEST)
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ def _needs(kind: str) -> None:
         pytest.skip(lacking)
 
 
-@pytest.mark.parametrize("kind", ["gtk3", *UNSURE, "firefox"])
+@pytest.mark.parametrize("kind", [*UNSURE, "firefox"])
 def test_with_the_pixels_that_changed_it_says_what_a_fresh_reading_says(kind: str) -> None:
     """Also of what a page has out of sight, and to another asker who does not want that."""
     _needs(kind)
@@ -50,7 +50,7 @@ def test_with_the_pixels_that_changed_it_says_what_a_fresh_reading_says(kind: st
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("kind", ["PyQt6", "chromium"])
+@pytest.mark.parametrize("kind", ["PyQt6", pytest.param("chromium", marks=pytest.mark.long)])
 def test_where_nobody_knows_the_pixels_toolkits_that_do_not_tell_are_read_anew(kind: str) -> None:
     _needs(kind)
 

@@ -102,7 +102,7 @@ async def test_a_storm_is_muted_and_its_end_is_seen(desktop: Desktop) -> None:
     os.kill(program.pid, signal.SIGUSR2)
     trees, count, bound = 0, 0, 0.0
     # A bound for the long run: what comes while this process stands still before it can mute is heard as well.
-    while time.monotonic() - begun < 5 or trees <= 3 or count <= 5000 or listener.heard - heard >= bound:
+    while time.monotonic() - begun < 3 or trees <= 3 or count <= 5000 or listener.heard - heard >= bound:
         assert time.monotonic() - begun < 200, (trees, count, listener.heard - heard, bound)
         tree = await mirror.tree(LONG_S, Limits(walk_s=5, answer_s=5), desktop.windows(), ())
         trees += any(name.startswith("storm") for name in names(tree))

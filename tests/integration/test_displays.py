@@ -269,7 +269,7 @@ def test_a_process_that_gets_a_new_program_is_never_taken_for_one_without_mark(h
     )
     try:
         host.until_executed(restless.pid)
-        looks = [processes.look_for_marked() for _ in range(300)]
+        looks = [processes.look_for_marked() for _ in range(50)]
         while not any(restless.pid in look.unsettled for look in looks):
             looks.append(processes.look_for_marked())
     finally:

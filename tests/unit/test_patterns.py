@@ -49,7 +49,7 @@ def expected(pattern: str, text: str, flags: int = 0) -> list[tuple[int, int]]:
     return [found.span() for found in re.finditer(pattern, text, flags)]
 
 
-@settings(max_examples=600, deadline=None, derandomize=True, database=None)
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
 @given(PATTERNS, TEXTS, st.booleans(), st.booleans())
 def test_a_match_is_where_python_finds_it(pattern: str, text: str, ignore_case: bool, lines: bool) -> None:
     flags = (re.IGNORECASE if ignore_case else 0) | (re.MULTILINE if lines else 0)
@@ -68,7 +68,7 @@ def test_classes_and_boundaries_over_all_of_unicode(pattern: str, ignore_case: b
     """Each character between a letter and a blank, in texts of a few thousand."""
     flags = re.IGNORECASE if ignore_case else 0
     engine = compile_pattern(pattern, ignore_case=ignore_case)
-    for start in (0, 0x2000, 0x4000, 0xA000, 0xF000, 0x10000, 0x1D000, 0x1F000):
+    for start in (0, 0x2000, 0xA000, 0xF000, 0x10000, 0x1D000):
         text = "".join(f"a{chr(code)} " for code in range(start, start + 0x1000))
         assert list(engine.spans(text)) == expected(pattern, text, flags)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Iterator
 from itertools import dropwhile, takewhile
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from acud.features.grounding.evaluator import icon_sets
+from acud.features.grounding.evaluator import icon_sets, icon_shapes
 from acud.features.grounding.evaluator.icon_sets import IconDrawing, drawings
 from acud.features.grounding.evaluator.icon_shapes import SURE, inks, outline_of, shape_meanings, templates_of
 from acud.features.grounding.icon_words import icon_table, meanings_in_set, meanings_of_name
@@ -84,16 +84,30 @@ def test_every_phrase_of_the_table_can_be_compared() -> None:
     assert meanings_of_name("Customers") == frozenset()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[IconDrawing]]:
+    """What this machine has, read once for all tests, with a theme of SVG files alone."""
+    shared = tmp_path_factory.mktemp("shared")
+    folder = shared / "icons" / "Thin" / "scalable" / "actions"
+    folder.mkdir(parents=True)
+    (folder / "edit-cut-symbolic.svg").write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16"><path d="M2 2h12v3H2z" fill="#222"/></svg>'
+    )
+    (folder / "edit-copy-symbolic.svg").write_text("no picture at all")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_DIRS", f"/usr/local/share:/usr/share:{shared}")
+        icon_sets.data_folders.cache_clear()
+        read = list(drawings())
+        patch.setattr(icon_shapes, "drawings", lambda: read)
+        yield read
+    icon_sets.data_folders.cache_clear()
+
+
 @pytest.fixture(scope="module")
-def without_lucide():
+def without_lucide(pictures: list[IconDrawing]):
     """Templates of a machine that has never seen the set Lucide, and the set's own pictures as they look at 18 px."""
     lucide = takewhile(is_lucide, dropwhile(lambda one: not is_lucide(one), drawings(18)))
-    return templates_of(one for one in all_drawings() if not is_lucide(one)), {one.name: one.ink for one in lucide}
-
-
-@cache
-def all_drawings() -> list[IconDrawing]:
-    return list(drawings())
+    return templates_of(one for one in pictures if not is_lucide(one)), {one.name: one.ink for one in lucide}
 
 
 def is_lucide(one: IconDrawing) -> bool:
@@ -127,19 +141,8 @@ def test_a_white_icon_on_a_coloured_plate_is_known_as_a_dark_one_on_a_light_grou
     assert max(likes, key=lambda one: likes[one]) == "notifications"
 
 
-def test_a_theme_of_svg_files_alone_gives_templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "icons" / "Thin" / "scalable" / "actions"
-    folder.mkdir(parents=True)
-    (folder / "edit-cut-symbolic.svg").write_text(
-        '<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16"><path d="M2 2h12v3H2z" fill="#222"/></svg>'
-    )
-    (folder / "edit-copy-symbolic.svg").write_text("no picture at all")
-    monkeypatch.setenv("XDG_DATA_DIRS", str(tmp_path))
-    icon_sets.data_folders.cache_clear()
-    try:
-        own = [one for one in drawings() if one.origin == "theme Thin"]
-    finally:
-        icon_sets.data_folders.cache_clear()
+def test_a_theme_of_svg_files_alone_gives_templates(pictures: list[IconDrawing]) -> None:
+    own = [one for one in pictures if one.origin == "theme Thin"]
     assert [(one.name, one.meanings) for one in own] == [("edit-cut", frozenset({"cut"}))]
     assert own[0].ink[8, 16] == pytest.approx(1, abs=0.1)
 
@@ -152,7 +155,7 @@ def test_names_in_sets_have_meanings_by_what_they_show_whatever_the_style() -> N
     assert meanings_in_set("mdi", "church") == frozenset()
 
 
-def test_every_name_in_a_set_is_a_picture_of_one() -> None:
+def test_every_name_in_a_set_is_a_picture_of_one(pictures: list[IconDrawing]) -> None:
     """A name that no set has was misspelt, or went with a new version."""
-    drawn = {meaning for one in all_drawings() for meaning in one.meanings}
+    drawn = {meaning for one in pictures for meaning in one.meanings}
     assert {meaning for known in icon_table().by_set.values() for meaning in known} <= drawn
