@@ -79,15 +79,15 @@ def has_files_of(files: tuple[FileInBackup, ...], folder: str) -> bool:
     return any(file.path.startswith(f"{folder}/") for file in files)
 
 
-def _copy_hashed(data: IO[bytes], kept: IO[bytes], name: str) -> FileInBackup:
+def _copy_hashed(data: IO[bytes], copy: IO[bytes], name: str) -> FileInBackup:
     digest, size = hashlib.sha256(), 0
     while chunk := data.read(_CHUNK):
         digest.update(chunk)
-        kept.write(chunk)
+        copy.write(chunk)
         size += len(chunk)
-    kept.flush()
-    if kept.name != os.devnull:
-        os.fsync(kept.fileno())
+    copy.flush()
+    if copy.name != os.devnull:
+        os.fsync(copy.fileno())
     return FileInBackup(name, size, digest.hexdigest())
 
 

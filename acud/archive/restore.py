@@ -170,9 +170,9 @@ def parse_manifest(data: bytes) -> BackupManifest:
     return manifest
 
 
-def _compare(wanted: FileInBackup, found: FileInBackup) -> None:
-    if (wanted.size_bytes, wanted.sha256) != (found.size_bytes, found.sha256):
-        raise _build_fault(f"{wanted.path} is not what the {MANIFEST} says (size or SHA-256)")
+def _compare(entry: FileInBackup, file: FileInBackup) -> None:
+    if (entry.size_bytes, entry.sha256) != (file.size_bytes, file.sha256):
+        raise _build_fault(f"{entry.path} is not what the {MANIFEST} says (size or SHA-256)")
 
 
 def _build_fault(what: str) -> InvalidRequest:

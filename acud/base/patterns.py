@@ -165,12 +165,12 @@ class _Re2Writer:
     def __init__(self) -> None:
         self.ends: set[str] = set()
 
-    def sequence(self, parsed: Iterable[Any], flags: int, depth: int) -> str:
+    def sequence(self, nodes: Iterable[Any], flags: int, depth: int) -> str:
         if depth > MAX_DEPTH:
             raise PatternFault(f"has groups nested deeper than {MAX_DEPTH}", hint="flatten it")
         if flags & re.ASCII:
             raise PatternFault("is limited to ASCII by (?a)", hint="leave (?a) out and write [0-9A-Za-z_] for \\w")
-        return "".join(self._write_one(op.name, value, flags, depth) for op, value in parsed)
+        return "".join(self._write_one(op.name, value, flags, depth) for op, value in nodes)
 
     def _write_one(self, op: str, value: Any, flags: int, depth: int) -> str:
         match op:
@@ -326,5 +326,5 @@ def _kind(char: str) -> str:
     return _BLANK if char.isspace() else _OTHER
 
 
-def _characters(marked: bytes) -> int:
-    return len(marked.decode()) // 3
+def _characters(run: bytes) -> int:
+    return len(run.decode()) // 3

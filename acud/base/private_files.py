@@ -175,12 +175,12 @@ def _reachable(folder: Path) -> bool:
     return all(found is not None and _open_to(found, _ENTER) for found in steps)
 
 
-def _open_to(found: os.stat_result, bits: int) -> str:
+def _open_to(status: os.stat_result, bits: int) -> str:
     """Return the users that `bits` of the mode admit: "every user", "group <name>", or "" for its owner alone."""
-    if stat.S_IMODE(found.st_mode) & bits & _OTHERS:
+    if stat.S_IMODE(status.st_mode) & bits & _OTHERS:
         return "every user"
-    if found.st_mode & bits and not _is_own_group(found.st_gid):
-        return f"group {_group_name(found.st_gid)}"
+    if status.st_mode & bits and not _is_own_group(status.st_gid):
+        return f"group {_group_name(status.st_gid)}"
     return ""
 
 

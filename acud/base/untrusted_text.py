@@ -54,9 +54,9 @@ def _escape(character: str) -> str:
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
-def with_seen(said: str, words: str) -> str:
+def with_seen(text: str, words: str) -> str:
     """Return acud's own words, and last the seen `words` in their field. `own_words` returns the first part."""
-    return f"{said.replace(SEEN, SEEN[:4])} {SEEN} {quote(words)}" if words else said
+    return f"{text.replace(SEEN, SEEN[:4])} {SEEN} {quote(words)}" if words else text
 
 
 def own_words(text: str) -> str:

@@ -93,31 +93,31 @@ def describe_decode_fault(fault: Exception, kind: Any, name: str, *, lax: bool =
     return f"{name} is no JSON: {str(fault).removeprefix('JSON is malformed: ')}"
 
 
-def _explain(said: str, types: tuple[inspect.Type, ...], *, lax: bool) -> str:
-    if mismatch := _MISMATCH.fullmatch(said):
+def _explain(message: str, types: tuple[inspect.Type, ...], *, lax: bool) -> str:
+    if mismatch := _MISMATCH.fullmatch(message):
         wanted = _join_or(_describe_types(types)) or _join_or(
             _NOUNS.get(one, one) for one in mismatch["wanted"].split(" | ")
         )
         given = mismatch["given"]
         told = given and not (lax and given == "str")
         return f"must be {wanted}, not {_NOUNS.get(given, given)}" if told else f"must be {wanted}"
-    if limit := _LIMIT.fullmatch(said):
+    if limit := _LIMIT.fullmatch(message):
         alone = f"{_SIGNS[limit['sign']]} {_format_number(limit['bound'])}"
         return f"must be {_describe_bounds(_only_type(types, limit['kind'])) or alone}"
-    if multiple := _MULTIPLE.fullmatch(said):
+    if multiple := _MULTIPLE.fullmatch(message):
         return f"must be a multiple of {_format_number(multiple['bound'])}"
-    if length := _LENGTH.fullmatch(said):
+    if length := _LENGTH.fullmatch(message):
         least = length["least"] or (f"{_SIGNS[length['sign']]} " if length["sign"] else "")
         count = _describe_length(_only_type(types, length["kind"])) or f"{least}{length['bound']}"
         return f"must have {count} {_UNITS[length['kind']]}"
-    if said.startswith(_PATTERN):
+    if message.startswith(_PATTERN):
         return f"must be {next(filter(None, map(_text_form, types)), 'of another form')}"
-    if choice := _CHOICE.fullmatch(said):
+    if choice := _CHOICE.fullmatch(message):
         choices = [str(one) for one in _choices(types)]
         near = suggest(choice["given"].strip("'"), choices).strip()
         words = f"must be {_list_choices(choices)}, not {choice['given']}" + (f" ({near})" if near else "")
-        return words if choices else said
-    return said
+        return words if choices else message
+    return message
 
 
 # ---- the type at a place -------------------------------------------------------------------------------------------
@@ -233,6 +233,6 @@ def _describe_length(kind: Any) -> str:
     return f"at least {least}" if least is not None else f"at most {most}" if most is not None else ""
 
 
-def _format_number(bound: object) -> str:
-    value = float(str(bound))
-    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else str(bound)
+def _format_number(limit: object) -> str:
+    value = float(str(limit))
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else str(limit)

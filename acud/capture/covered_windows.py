@@ -41,7 +41,7 @@ class _CoveredWindow(Struct):
 class CoveredWindows:
     """The sources of covered windows on one display; owns them. Closing twice is harmless.
 
-    `path` and `schedule` make the parts of a source. `hello` and `gone` report to the supervisor.
+    `path` and `schedule` make the parts of a source. `hello` and `on_gone` report to the supervisor.
     """
 
     def __init__(
@@ -50,10 +50,10 @@ class CoveredWindows:
         path: Callable[[], GrabPath],
         schedule: Callable[[], GrabSchedule],
         hello: Callable[[CaptureSource, int], None],
-        gone: Callable[[SourceGone], None],
+        on_gone: Callable[[SourceGone], None],
     ) -> None:
         self._connection = connection
-        self._path, self._schedule, self._hello, self._gone = path, schedule, hello, gone
+        self._path, self._schedule, self._hello, self._gone = path, schedule, hello, on_gone
         self._followed: frozenset[int] = frozenset()
         self._windows: dict[int, _CoveredWindow] = {}
         self._refused: set[int] = set()

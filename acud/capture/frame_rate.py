@@ -60,10 +60,10 @@ class _WatchedBox:
         self.streak = 0
         self.doubt = False
 
-    def examine(self, seen: PaintEffect, paints: list[Paint], now_ns: int) -> bool:
+    def examine(self, effect: PaintEffect, paints: list[Paint], now_ns: int) -> bool:
         """Process a grab; return whether it was painted and looks the same."""
-        if seen is not PaintEffect.SAME:
-            self.streak, self.doubt = 0, seen is PaintEffect.PIXELS
+        if effect is not PaintEffect.SAME:
+            self.streak, self.doubt = 0, effect is PaintEffect.PIXELS
             return False
         hits = [paint.at_ns for paint in paints if paint.box.intersect(self.box)]
         if not hits:
@@ -105,10 +105,10 @@ class QuietWatch:
         paints, self._paints = self._paints, []
         return paints
 
-    def examine(self, found: Callable[[Rect], PaintEffect], paints: list[Paint], now_ns: int) -> None:
+    def examine(self, paint_effect: Callable[[Rect], PaintEffect], paints: list[Paint], now_ns: int) -> None:
         """Process a grab that ended at `now_ns`."""
         for spot in self._spots.values():
-            if spot.examine(found(spot.box), paints, now_ns):
+            if spot.examine(paint_effect(spot.box), paints, now_ns):
                 self._restless_ns = now_ns + RESTLESS_NS
 
     def doubts(self) -> list[Rect]:

@@ -404,8 +404,8 @@ def _with_present_names(path: Path, tables: dict[str, Any]) -> dict[str, Any]:
     return tables
 
 
-def _present_header(found: re.Match[str]) -> str:
-    return found[1] + FORMER_SECTIONS[found[2]]
+def _present_header(match: re.Match[str]) -> str:
+    return match[1] + FORMER_SECTIONS[match[2]]
 
 
 def _set(tables: dict[str, Any], section: str, key: str, value: Any) -> None:

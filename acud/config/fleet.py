@@ -121,9 +121,9 @@ def not_the_endpoint() -> Refused:
     return Refused("this daemon is one host and answers for no fleet", hint="acud fleet serve, then acud --fleet …")
 
 
-def check_host_labels(settings: FleetSettings, asked: Labels) -> None:
+def check_host_labels(settings: FleetSettings, required: Labels) -> None:
     """Raises: Refused when this host lacks a requested label."""
-    missing = [f"{name}={value}" for name, value in asked.items() if settings.labels.get(name) != value]
+    missing = [f"{name}={value}" for name, value in required.items() if settings.labels.get(name) != value]
     if missing:
         hint = "see [fleet] labels; acud --fleet … asks the fleet, which finds a host that is"
         raise Refused(f"this host is not labelled {', '.join(missing)}", hint=hint)

@@ -166,23 +166,23 @@ def listener_uid(port: int, tables: Path = Path("/proc/net")) -> int:
 # ---- from one process to the next -----------------------------------------------------------------------------------
 
 
-def send_sockets(connected: socket.socket, sockets: Mapping[str, socket.socket]) -> None:
-    """Send the other side of `connected` a duplicate of each socket, by name (unix(7), SCM_RIGHTS)."""
+def send_sockets(connection: socket.socket, sockets: Mapping[str, socket.socket]) -> None:
+    """Send the other side of `connection` a duplicate of each socket, by name (unix(7), SCM_RIGHTS)."""
     names = ":".join(sockets).encode("ascii") or b":"
-    socket.send_fds(connected, [names], [one.fileno() for one in sockets.values()])
+    socket.send_fds(connection, [names], [one.fileno() for one in sockets.values()])
 
 
-def receive_sockets(connected: socket.socket) -> dict[str, socket.socket]:
+def receive_sockets(connection: socket.socket) -> dict[str, socket.socket]:
     """Return the sockets that `send_sockets` sent."""
-    names, fds, _, _ = socket.recv_fds(connected, _MOST, len(LISTENER_NAMES))
+    names, fds, _, _ = socket.recv_fds(connection, _MOST, len(LISTENER_NAMES))
     return _named_sockets(names.decode("ascii", "replace").split(":"), fds)
 
 
-def inherited_sockets(given: str, env: Mapping[str, str]) -> dict[str, socket.socket]:
-    """Return the sockets that this process was started with: those in `given` (`gateway=5,relay=6`), and those that
+def inherited_sockets(value: str, env: Mapping[str, str]) -> dict[str, socket.socket]:
+    """Return the sockets that this process was started with: those in `value` (`gateway=5,relay=6`), and those that
     systemd kept (sd_listen_fds(3)).
     """
-    pairs = [pair.partition("=") for pair in given.split(",") if pair]
+    pairs = [pair.partition("=") for pair in value.split(",") if pair]
     found = _named_sockets([name for name, _, _ in pairs], [int(fd) for _, _, fd in pairs if fd.isdigit()])
     if env.get("LISTEN_PID") == str(os.getpid()) and env.get("LISTEN_FDS", "").isdigit():
         names = env.get("LISTEN_FDNAMES", "").split(":")

@@ -161,9 +161,7 @@ def _scale_template(bgr: Pixels, opaque: Pixels | None, scale: float, size: tupl
 
 
 def _candidates(template: Template, plane: Pixels, least: float) -> list[tuple[int, int]]:
-    """Return (column, row) of each place whose concordance may reach `least`; if there are very many, only of local
-    maxima.
-    """
+    """Return (column, row) of each place whose concordance may reach `least`; of very many only the local maxima."""
     correlation = _correlation(template, plane)
     rows, columns = np.nonzero(correlation >= least)  # the concordance is no more than that
     if not rows.size:
@@ -219,12 +217,12 @@ def similarity_at(template: Template, pixels: Pixels, x: int, y: int) -> float:
     return min(whole, _worst_window(template, shown, whole))
 
 
-def _worst_window(template: Template, shown: Pixels, enough: float) -> float:
+def _worst_window(template: Template, pixels: Pixels, enough: float) -> float:
     """Return the similarity of the worst small window; stops trying shifts once it reaches `enough`."""
-    if min(shown.shape[:2]) < _FEWEST_SIGN_PX:
+    if min(pixels.shape[:2]) < _FEWEST_SIGN_PX:
         return enough
     wanted = template.bgr[:, :, template.channel].astype(np.float64)
-    values = shown[:, :, template.channel].astype(np.float64)
+    values = pixels[:, :, template.channel].astype(np.float64)
     seen = values if template.opaque is None else values[template.opaque.astype(np.bool_)]
     # How much paler or brighter the whole is was measured before.
     values = (values - seen.mean()) * math.sqrt(template.variance / max(seen.var(), _NO_VARIANCE))
@@ -265,8 +263,8 @@ def _sums(values: Differences | Scores, size: tuple[int, int]) -> Scores:
     return np.asarray(sums[: values.shape[0] - size[1] + 1, : values.shape[1] - size[0] + 1], np.float64)
 
 
-def _concordance(template: Template, shown: Pixels) -> float:
-    values = shown[:, :, template.channel].astype(np.float64)
+def _concordance(template: Template, pixels: Pixels) -> float:
+    values = pixels[:, :, template.channel].astype(np.float64)
     wanted = template.bgr[:, :, template.channel].astype(np.float64)
     if template.opaque is not None:
         counted = template.opaque.astype(np.bool_)

@@ -114,11 +114,11 @@ class ImageSearch:
         self._keep(key, _Searched(pixels, known), sum(part.area for part in parts), whole.area)
         return known
 
-    def _keep(self, key: _Key, searched: _Searched, searched_px: int, view_px: int) -> None:
+    def _keep(self, key: _Key, search: _Searched, searched_px: int, view_px: int) -> None:
         with self._lock:
             self.searched_px += searched_px
             self.view_px += view_px
-            self._searched[key] = searched
+            self._searched[key] = search
             self._searched.move_to_end(key)
             while len(self._searched) > 1 and self._bytes() > MAX_KEPT_BYTES:
                 self._searched.popitem(last=False)

@@ -120,8 +120,8 @@ async def _differ(job: Job, ask: DiffAsk, context: EvaluatorContext) -> JobResul
     return JobResult(job.job_id, "done", picture=name)
 
 
-def _add_thought(result: JobResult, turned: ChatTurn) -> JobResult:
-    return replace(result, thought=turned.thought, width=turned.width, height=turned.height)
+def _add_thought(result: JobResult, turn: ChatTurn) -> JobResult:
+    return replace(result, thought=turn.thought, width=turn.width, height=turn.height)
 
 
 async def _answer_of_features(job: Job, shot: ViewPixels, context: EvaluatorContext) -> dict[str, Any]:
@@ -151,9 +151,9 @@ def _take_frame(job: Job, context: EvaluatorContext) -> ViewPixels:
     return shot._replace(epoch=at[0], frame=at[1], pixels=kept, identity=identity(kept))
 
 
-def _hidden_boxes(shown: RedactedPixels) -> tuple[HiddenBox, ...]:
-    crop = shown.shot.crop
-    return tuple(HiddenBox(one.rule, one.box.shift(crop.x, crop.y)) for one in shown.hidden)
+def _hidden_boxes(redacted: RedactedPixels) -> tuple[HiddenBox, ...]:
+    crop = redacted.shot.crop
+    return tuple(HiddenBox(one.rule, one.box.shift(crop.x, crop.y)) for one in redacted.hidden)
 
 
 async def _picture(job: Job, shot: ViewPixels, context: EvaluatorContext) -> WrittenPicture:
@@ -194,12 +194,12 @@ async def _as_they_come(
     return ()
 
 
-def _part(job: Job, shot: ViewPixels, answered: tuple[Answered, ...]) -> JobResult:
+def _part(job: Job, shot: ViewPixels, answers: tuple[Answered, ...]) -> JobResult:
     height, width = shot.pixels.shape[:2]
-    return replace(_result(job, shot, WrittenPicture("", width, height), answered), status="part")
+    return replace(_result(job, shot, WrittenPicture("", width, height), answers), status="part")
 
 
-def _result(job: Job, shot: ViewPixels, picture: WrittenPicture, answered: tuple[Answered, ...]) -> JobResult:
+def _result(job: Job, shot: ViewPixels, picture: WrittenPicture, answers: tuple[Answered, ...]) -> JobResult:
     return JobResult(
         job.job_id,
         "done",
@@ -207,7 +207,7 @@ def _result(job: Job, shot: ViewPixels, picture: WrittenPicture, answered: tuple
         frame=shot.frame,
         frame_mono_ns=shot.mono_ns,
         identity=shot.identity,
-        answered=answered,
+        answered=answers,
         picture=picture.name,
         width=picture.width,
         height=picture.height,

@@ -395,7 +395,7 @@ def _is_open(reply: JudgeReply) -> bool:
     return reply.verdict.answer is Answer.UNKNOWN and reply.verdict.code not in CONTINUES
 
 
-def _add_cost(lost: JudgeReply, reply: JudgeReply) -> JudgeReply:
-    before = TokenUsage(lost.tokens_in, lost.tokens_out, lost.cost_usd)
+def _add_cost(lost_reply: JudgeReply, reply: JudgeReply) -> JudgeReply:
+    before = TokenUsage(lost_reply.tokens_in, lost_reply.tokens_out, lost_reply.cost_usd)
     spent = sum_usage(before, TokenUsage(reply.tokens_in, reply.tokens_out, reply.cost_usd))
     return JudgeReply(reply.verdict, spent.tokens_in, spent.tokens_out, spent.cost_usd, reply.judge)

@@ -112,13 +112,13 @@ class _DisplayWatch:
 
     def __init__(
         self,
-        told: DisplayWidgets,
+        sources: DisplayWidgets,
         settings: AccessibilitySettings,
         mirrors: AtSpiProvider,
         redactor: Redactor,
         send: Send,
     ) -> None:
-        self._told = told
+        self._told = sources
         self._limits = display_limits(settings)
         self._mirrors, self._redactor, self._send = mirrors, redactor, send
         self._asked: dict[str, _AnsweredAsk] = {}
@@ -165,9 +165,9 @@ class _DisplayWatch:
         self._hold()
         self._due.set()
 
-    def note_painted(self, changed: tuple[Rect, ...] | None) -> None:
+    def note_painted(self, changed_boxes: tuple[Rect, ...] | None) -> None:
         """Note that pixels changed in these boxes (None: not known where)."""
-        boxes = None if changed is None or self._changed is None else [*self._changed, *changed]
+        boxes = None if changed_boxes is None or self._changed is None else [*self._changed, *changed_boxes]
         self._changed = boxes if boxes is not None and len(boxes) <= _MOST_BOXES else None
         self._due.set()
 
@@ -249,9 +249,9 @@ class _DisplayWatch:
 
     # ---- judging ---------------------------------------------------------------------------------------------------
 
-    def _judge_asks(self, tree: Tree, told: DisplayWidgets) -> dict[str, tuple[WidgetAsk, tuple[Verdict, ...]]]:
+    def _judge_asks(self, tree: Tree, sources: DisplayWidgets) -> dict[str, tuple[WidgetAsk, tuple[Verdict, ...]]]:
         """Return the answers of every ask. Raises: TookTooLong when redacting them took too long."""
-        seen = WidgetsSeen(tree, told.windows, _Hidden(self._redactor, tree), cache(self._redactor.redact_text))
+        seen = WidgetsSeen(tree, sources.windows, _Hidden(self._redactor, tree), cache(self._redactor.redact_text))
         return {
             wait_id: (one.ask, tuple(self._judge_question(wait_id, q, one.ask.place, seen) for q in one.ask.questions))
             for wait_id, one in self._asked.items()

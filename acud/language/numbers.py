@@ -125,32 +125,32 @@ def numbers_in(text: str, start: int = 0) -> Iterator[NumberSeen]:
             yield seen
 
 
-def _parse_number(found: re.Match[str], text: str) -> NumberSeen:
-    bare = tuple(value for one in _parse_values(found["digits"]) for value in _apply_sign(found, one))
-    if _DASH_IN_WORD.search(text, 0, found.start()):  # "Room B-5", or "Balance -5" without its blank
+def _parse_number(match: re.Match[str], text: str) -> NumberSeen:
+    bare = tuple(value for one in _parse_values(match["digits"]) for value in _apply_sign(match, one))
+    if _DASH_IN_WORD.search(text, 0, match.start()):  # "Room B-5", or "Balance -5" without its blank
         bare = tuple(value for one in bare for value in (one, -one))
-    unit, end = found["after"] or "", found.end()
-    if unit and (unit.isalpha() or "/" in unit) and _IS_A_LABEL.match(text, found.end("after")):
-        unit, end = "", found.start("after")  # "errors=3 warnings=4": the next label
-    unit = found["before"] or unit
-    scale = found["scale"] or ""
+    unit, end = match["after"] or "", match.end()
+    if unit and (unit.isalpha() or "/" in unit) and _IS_A_LABEL.match(text, match.end("after")):
+        unit, end = "", match.start("after")  # "errors=3 warnings=4": the next label
+    unit = match["before"] or unit
+    scale = match["scale"] or ""
     letters = scale.strip().rstrip(".")
     factor = _SCALES.get(letters.casefold(), 1.0)
     values = tuple(_round_off(value * factor) for value in bare)
     may_be_unit = _ALSO_UNITS.fullmatch(scale) is not None
-    is_least = bool(found["more"] or found["least"])
-    words = text[found.start() : end].strip()
+    is_least = bool(match["more"] or match["least"])
+    words = text[match.start() : end].strip()
     return NumberSeen(
-        found.start(), end, words, values, unit, is_least, letters if may_be_unit else "", bare if may_be_unit else ()
+        match.start(), end, words, values, unit, is_least, letters if may_be_unit else "", bare if may_be_unit else ()
     )
 
 
-def _apply_sign(found: re.Match[str], value: float) -> tuple[float, ...]:
+def _apply_sign(match: re.Match[str], value: float) -> tuple[float, ...]:
     """Return the possible values with their sign: a separate dash may not be a minus, and accountants put losses in
     brackets ("($1,234.00)").
     """
-    sign = found["sign"] or found["inner"] or ""
-    if found["open"] and found["close"] and (found["before"] or "." in found["digits"] or "," in found["digits"]):
+    sign = match["sign"] or match["inner"] or ""
+    if match["open"] and match["close"] and (match["before"] or "." in match["digits"] or "," in match["digits"]):
         return value, -value
     if not sign or sign[0] == "+":
         return (value,)

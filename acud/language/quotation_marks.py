@@ -25,9 +25,9 @@ QUOTED = re.compile(
 """Quoted words, a group for each opening mark. A mark between letters is an apostrophe."""
 
 
-def quoted_words(found: re.Match[str]) -> str:
+def quoted_words(match: re.Match[str]) -> str:
     """Return the words that `QUOTED` found."""
-    return _without_spacing(found[0][:1], next(words for words in found.groups() if words is not None))
+    return _without_spacing(match[0][:1], next(words for words in match.groups() if words is not None))
 
 
 def unquote(words: str) -> str:

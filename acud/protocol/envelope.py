@@ -20,9 +20,7 @@ RequestId = Annotated[
 
 
 class RequestEnvelope(Struct, frozen=True, forbid_unknown_fields=True):
-    """`v`: protocol version. `id`: chosen by the client, the same on each repeat of one call. `body`: a tagged
-    request.
-    """
+    """`v`: protocol version. `id`: chosen by the client, the same when a call is repeated. `body`: a tagged request."""
 
     v: int
     id: RequestId

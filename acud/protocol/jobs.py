@@ -114,13 +114,13 @@ def digest_of(job: bytes) -> str:
 ToAsker = VisionBegun | VisionReturned | VisionAnswer
 
 
-def fault_of(told: ToAsker, digest: str, questions: int) -> str:
-    """Return why `told` cannot be about the job with that digest and number of questions; "" if it can."""
-    if told.version != VERSION:
-        return f"it is of version {told.version}, not {VERSION}"
-    if told.digest != digest:
+def fault_of(message: ToAsker, digest: str, questions: int) -> str:
+    """Return why `message` cannot be about the job with that digest and number of questions; "" if it can."""
+    if message.version != VERSION:
+        return f"it is of version {message.version}, not {VERSION}"
+    if message.digest != digest:
         return "it is about another picture or other questions"
-    return _fault_of(told, questions) if isinstance(told, VisionAnswer) else ""
+    return _fault_of(message, questions) if isinstance(message, VisionAnswer) else ""
 
 
 def _fault_of(answer: VisionAnswer, questions: int) -> str:

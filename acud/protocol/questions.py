@@ -14,9 +14,7 @@ from acud.types.scene import ElementMark
 
 
 class View(Struct, frozen=True, forbid_unknown_fields=True):
-    """A part of a source's frames. `ignore` boxes are relative to `crop` and are painted black before anything
-    looks.
-    """
+    """A part of a source's frames. `ignore` boxes are relative to `crop` and are painted black before evaluation."""
 
     source: str
     crop: Rect | None = None

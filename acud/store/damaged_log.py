@@ -203,7 +203,7 @@ def rescue_log(path: Path, loss: Loss, now_utc_s: float) -> RescuedLog:
         raise unavailable("cannot_open", folder, f"the copy of a damaged log: {fault.strerror}") from fault
 
 
-def _copy_log(path: Path, folder: Path, kept: RescuedLog) -> RescuedLog:
+def _copy_log(path: Path, folder: Path, log: RescuedLog) -> RescuedLog:
     files = [path.with_name(path.name + end) for end in ("", "-wal", "-shm")]
     present = [file for file in files if file.exists()]
     _check_room(path, sum(file.stat().st_size for file in present))
@@ -212,11 +212,11 @@ def _copy_log(path: Path, folder: Path, kept: RescuedLog) -> RescuedLog:
     for file in present:
         _copy_file(folder / file.name, file)
     draft = folder / f".{_NOTE}"
-    draft.write_bytes(msgspec.json.encode(kept))
+    draft.write_bytes(msgspec.json.encode(log))
     draft.chmod(0o600)
     draft.replace(folder / _NOTE)
     sync(folder / _NOTE, folder, folder.parent)
-    return kept
+    return log
 
 
 def _check_room(path: Path, needed: int) -> None:

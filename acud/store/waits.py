@@ -129,15 +129,15 @@ class WaitTable(Table):
         states: tuple[WaitState, ...],
         limit: int,
         of: OwnerFilter = EVERYONE,
-        wanted: WaitFilter = ANY_WAIT,
+        filters: WaitFilter = ANY_WAIT,
         offset: int = 0,
     ) -> WaitPage:
-        """Return the waits of `of` in `states` (empty: any) that match `wanted`, newest first: one page."""
+        """Return the waits of `of` in `states` (empty: any) that match `filters`, newest first: one page."""
         bindings: Row = {
             "states": json_list(states or tuple(WaitState)),
             **of.to_bindings(),
-            **msgspec.structs.asdict(wanted),
-            "words": self._wanted_words(wanted.text),
+            **msgspec.structs.asdict(filters),
+            "words": self._wanted_words(filters.text),
         }
         found = [row["seq"] for row in self._database.read(_SQL["matching"], bindings)]
         page = msgspec.json.encode(found[offset : offset + limit]).decode()

@@ -34,9 +34,9 @@ _SQL = load("web", _PASS, _CODE)
 class WebPasses(Table):
     """The tables `web_passes` and `web_codes`."""
 
-    def insert(self, made: AccessToken, digest: str) -> None:
+    def insert(self, token: AccessToken, digest: str) -> None:
         """Keep a new access token. Raises: Conflict when its id or its digest exists already."""
-        self._database.write(_SQL["insert"], {**_PASS.bind(made), "digest": digest})
+        self._database.write(_SQL["insert"], {**_PASS.bind(token), "digest": digest})
 
     def of(self, digest: str) -> AccessToken | None:
         """Return the access token of the secret with this digest, which may have expired, or None."""

@@ -28,11 +28,11 @@ class AccessTokens:
         self._clock = clock
         self._session_s = session_days * _DAY_S
 
-    def login(self, asked: WebLogin) -> float:
+    def login(self, request: WebLogin) -> float:
         """Store a one-time code; return until when it is valid. Raises: Conflict when it exists already."""
         until_utc_s = self._clock.instant().utc_s + _CODE_S
         self._store.keep_code(
-            LoginCode(asked.digest, asked.name, asked.scope, asked.displays, asked.tasks, until_utc_s)
+            LoginCode(request.digest, request.name, request.scope, request.displays, request.tasks, until_utc_s)
         )
         return until_utc_s
 
@@ -56,18 +56,18 @@ class AccessTokens:
             session,
         )
 
-    def create(self, asked: WebTokenCreate) -> AccessToken:
+    def create(self, request: WebTokenCreate) -> AccessToken:
         """Make a token. Raises: Conflict when its digest exists already."""
         now = self._clock.instant().utc_s
-        until_utc_s = now + asked.for_s if asked.for_s else 0.0
+        until_utc_s = now + request.for_s if request.for_s else 0.0
         made = AccessToken(
-            new_id("token"), "token", asked.name, asked.scope, asked.displays, asked.tasks, now, until_utc_s
+            new_id("token"), "token", request.name, request.scope, request.displays, request.tasks, now, until_utc_s
         )
-        return self._keep(made, asked.digest)
+        return self._keep(made, request.digest)
 
-    def _keep(self, made: AccessToken, digest: str) -> AccessToken:
-        self._store.insert(made, digest)
-        return made
+    def _keep(self, token: AccessToken, digest: str) -> AccessToken:
+        self._store.insert(token, digest)
+        return token
 
     def find_by_digest(self, digest: str) -> AccessToken:
         """Return the access token of the secret with this digest. Raises: NotFound."""

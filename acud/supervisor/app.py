@@ -51,13 +51,13 @@ class App(Core):
         clock: Clock,
         env: Mapping[str, str],
         log_file: IO[bytes],
-        inherited: dict[str, socket.socket],
+        sockets: dict[str, socket.socket],
         handlers: Mapping[str, Handler],
         features: Iterable[Feature],
         redaction: RedactionMaker,
     ) -> None:
         """`handlers`: of the core's requests, by name. `features` start in this order, each after those it needs."""
-        super().__init__(settings, paths, clock, env, log_file, inherited, redaction)
+        super().__init__(settings, paths, clock, env, log_file, sockets, redaction)
         self.features: dict[str, RunningFeature] = {}
         self.switched_off: list[str] = []
         self._is_ending = self._is_ending_children = False

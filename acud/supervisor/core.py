@@ -72,7 +72,7 @@ class Core(ABC):
         clock: Clock,
         env: Mapping[str, str],
         log_file: IO[bytes],
-        inherited: dict[str, socket.socket],
+        sockets: dict[str, socket.socket],
         redaction: RedactionMaker,
     ) -> None:
         """`redaction` makes the policy of redaction."""
@@ -84,7 +84,7 @@ class Core(ABC):
         self.keys = api_keys.read_all(settings.backends, env)
         self.turns_s = Histogram(QUICK_S)
         self.loop = EventLoop(clock.monotonic_s, self._after_turn, self.turns_s.observe)
-        self.listeners = ListenerSockets(inherited, paths.handover, self.loop, self.notifier)
+        self.listeners = ListenerSockets(sockets, paths.handover, self.loop, self.notifier)
         self._context: zmq.Context[Any] = zmq.Context()
         self.store = Store(paths.database, paths.evidence, settings.store, self.started.utc_s)
         self.journal = Journal(self.store, self.loop, clock)

@@ -47,12 +47,12 @@ class Callback(Generic[Thing]):
 
 
 class StepTask(Generic[Thing]):
-    """Drives the coroutine `steps`; `done` gets its result, or the AcudError that ended it. Any other exception goes to
-    the step that resumed it.
+    """Drives the coroutine `steps`; `on_done` gets its result, or the AcudError that ended it. Any other exception goes
+    to the step that resumed it.
     """
 
-    def __init__(self, steps: Steps[Thing], later: Later, done: Callable[[Thing | AcudError], None]) -> None:
-        self._steps, self._later, self._done = steps, later, done
+    def __init__(self, steps: Steps[Thing], later: Later, on_done: Callable[[Thing | AcudError], None]) -> None:
+        self._steps, self._later, self._done = steps, later, on_done
         self._give_up: object = None
         self._outcome: object = None
         self._awaited = 0  # counts the callbacks, so that one that comes twice, or too late, resumes nothing
@@ -102,7 +102,7 @@ class StepTask(Generic[Thing]):
             return None if self._is_over else awaited
         return None
 
-    def _begin(self, awaited: Callback[Any]) -> None:
+    def _begin(self, callback: Callback[Any]) -> None:
         self._awaited += 1
         number = self._awaited
 
@@ -115,7 +115,7 @@ class StepTask(Generic[Thing]):
                 self._run()
 
         try:
-            self._give_up = awaited.begin(self._later(resume))
+            self._give_up = callback.begin(self._later(resume))
         except AcudError as fault:
             self._outcome = fault
         except BaseException:
@@ -136,9 +136,9 @@ def raise_fault(outcome: object) -> None:
         raise outcome
 
 
-def run_steps(steps: Steps[Thing], done: Callable[[Thing | AcudError], None] = raise_fault) -> None:
+def run_steps(steps: Steps[Thing], on_done: Callable[[Thing | AcudError], None] = raise_fault) -> None:
     """Drive `steps` for no call: any fault but an AcudError goes to the code that resumes them."""
-    StepTask(steps, directly, done).begin()
+    StepTask(steps, directly, on_done).begin()
 
 
 class Within(Callback[Thing | None]):

@@ -228,11 +228,11 @@ class DeliveryProcess:
         """Send a push to the process; return False when it cannot be reached now."""
         return self._ready and self._on_settled is None and self._keeper.send(self.child, push)
 
-    def settle(self, done: Resume[None]) -> None:
+    def settle(self, on_done: Resume[None]) -> None:
         """Finish the deliveries under way and those queued for carriers, as this host may never start again. Then call
-        `done`, at once if there are none; it may be called repeatedly.
+        `on_done`, at once if there are none; it may be called repeatedly.
         """
-        self._on_settled = done
+        self._on_settled = on_done
         if self.child.process is None:
             self._check_settled()
         else:

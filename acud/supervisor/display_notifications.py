@@ -80,13 +80,13 @@ class DisplayNotifications:
             display.server = DisplayServer(self._loop, self._clock, watched.bus_address, self, display)
         self.on_changed(display)
 
-    def when_settled(self, watched: WatchedDisplay, done: Resume[None]) -> None:
-        """Call `done` once it is known which program is the server there, or that there is none."""
+    def when_settled(self, watched: WatchedDisplay, on_done: Resume[None]) -> None:
+        """Call `on_done` once it is known which program is the server there, or that there is none."""
         display = self._displays.get(watched.name)
         if display is None or display.server is None or display.server.is_settled:
-            done(None)
+            on_done(None)
         else:
-            display.on_settled.append(done)
+            display.on_settled.append(on_done)
 
     def forget(self, watched: WatchedDisplay) -> None:
         """Stop serving a display that has ended or is not watched any more."""

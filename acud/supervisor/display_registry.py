@@ -174,8 +174,8 @@ class DisplayRegistry:
         usual = Path(self._env.get("HOME", "/nonexistent")) / ".Xauthority"
         return str(usual) if usual.exists() else ""
 
-    def _keep_row(self, row: StoredDisplay, watched: WatchedDisplay, done: Effect | None = None) -> None:
-        self._journal.keep(partial(self._write_row, row, watched), done)
+    def _keep_row(self, row: StoredDisplay, watched: WatchedDisplay, then: Effect | None = None) -> None:
+        self._journal.keep(partial(self._write_row, row, watched), then)
 
     def _write_row(self, row: StoredDisplay, watched: WatchedDisplay) -> None:
         stored = self._journal.store.displays.add(row)
@@ -278,18 +278,18 @@ class DisplayRegistry:
 
     # ---- removal ---------------------------------------------------------------------------------------------------
 
-    def remove(self, watched: WatchedDisplay, done: Effect) -> None:
-        """End a managed display, or stop watching an adopted one; then call `done`."""
-        self._finish(watched.name, "removed", done)
+    def remove(self, watched: WatchedDisplay, then: Effect) -> None:
+        """End a managed display, or stop watching an adopted one; then call `then`."""
+        self._finish(watched.name, "removed", then)
 
-    def _finish(self, name: str, reason: str, done: Effect) -> None:
+    def _finish(self, name: str, reason: str, then: Effect) -> None:
         row = self._rows.get(name)
         self._unwatch(name)
         self._end_row(row, reason)
         try:
-            self.managed.end(name, lambda left: done())
+            self.managed.end(name, lambda left: then())
         except NotFound:
-            done()
+            then()
 
     def _unwatch(self, name: str) -> None:
         watched = self._watched_displays.by_name.get(name)
@@ -345,8 +345,8 @@ class DisplayRegistry:
             return self._watched_displays.by_name[self._default]
         return await Callback[WatchedDisplay](self._want_default)
 
-    def _want_default(self, done: Outcome) -> None:
-        self._wanting_default.append(done)
+    def _want_default(self, then: Outcome) -> None:
+        self._wanting_default.append(then)
         if len(self._wanting_default) == 1:
             run_steps(self._find_default(), self._settle_default)
 

@@ -56,13 +56,13 @@ class FrameRequests:
         self._pending = ParkedCalls[tuple[Source, int], Source | AcudError](loop)
         sources.watchers.add(self, Order.CORE)
 
-    def grab(self, source: Source, done: Resume[Source]) -> None:
-        """Grab `source` now; `done` gets the source once its newest frame was made after this call, or the fault."""
+    def grab(self, source: Source, on_done: Resume[Source]) -> None:
+        """Grab `source` now; `on_done` gets the source once its newest frame was made after this call, or the fault."""
         if source.up:
             late = partial(Unavailable, f"no grab of {source.name} in {_GRAB_DEADLINE_S:.0f} s", hint=_HANGS)
-            self._pending.park((source, self._sources.grab_now(source)), done, _GRAB_DEADLINE_S, late)
+            self._pending.park((source, self._sources.grab_now(source)), on_done, _GRAB_DEADLINE_S, late)
         else:
-            done(_no_pixels(source))
+            on_done(_no_pixels(source))
 
     def source_up(self, source: Source) -> None:
         """Do nothing: grab numbers continue in a new ring."""
@@ -211,12 +211,12 @@ class FreshFrameResolver:
         awaited = _Awaited(target, watched, source)
         await Callback[None](lambda resume: self._awaited.park(awaited, resume, for_s, late))
 
-    def _build_picture(self, watched: WatchedDisplay, found: TargetLocation, source: Source) -> ScreenshotTarget:
+    def _build_picture(self, watched: WatchedDisplay, location: TargetLocation, source: Source) -> ScreenshotTarget:
         display = self._sources.by_name.get(watched.name)
         size = (display.width, display.height) if display is not None else (0, 0)
-        covered = found.window_id if source.window_id else 0
+        covered = location.window_id if source.window_id else 0
         place = next((w.bounds for w in watched.windows if covered and w.window_id == covered), None)
-        return ScreenshotTarget(source, found.crop, found.ignore, size, place)
+        return ScreenshotTarget(source, location.crop, location.ignore, size, place)
 
     def _follow(self, key: str, watched: WatchedDisplay, window: int) -> None:
         if key not in watched.followed:
@@ -233,11 +233,11 @@ class FreshFrameResolver:
         """Locate again the covered windows that were uncovered or closed: their own source will never come."""
         self._awaited.end(partial(self._is_elsewhere, watched), None)
 
-    def _is_elsewhere(self, watched: WatchedDisplay, awaited: _Awaited) -> bool:
-        if awaited.watched is not watched or awaited.source == watched.name:
+    def _is_elsewhere(self, watched: WatchedDisplay, waiter: _Awaited) -> bool:
+        if waiter.watched is not watched or waiter.source == watched.name:
             return False
         display = self._sources.by_name.get(watched.name)
-        return display is None or self._locate(awaited.target, watched, display).source != awaited.source
+        return display is None or self._locate(waiter.target, watched, display).source != waiter.source
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
         """Do nothing: `FrameRequests` handles frames."""

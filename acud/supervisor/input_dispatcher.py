@@ -40,13 +40,13 @@ class InputDispatcher:
         self,
         watched: WatchedDisplay,
         action: InputAction,
-        done: ActedDone,
+        on_done: ActedDone,
         *,
         window: int = 0,
         with_program: bool = False,
     ) -> None:
-        """Have `action` done on `watched`, for `window` (see `Act`), after earlier acts; `done` gets its outcome. One
-        that another window would have got is an `Acted` that is `misdirected`.
+        """Have `action` done on `watched`, for `window` (see `Act`), after earlier acts; `on_done` gets its outcome. An
+        action that another window would have got is an `Acted` that is `misdirected`.
 
         Raises: DisplayDown or Unavailable when it surely has not begun.
         """
@@ -56,7 +56,7 @@ class InputDispatcher:
         if not self._watched_displays.order(watched, Act(act_id, action, window, with_program)):
             raise Unavailable(f"the capture process of {watched.name} takes no acts now", hint="try again; acud status")
         late = partial(_outcome_unknown, f"no word of it came in {_DEADLINE_S:.0f} s")
-        self._pending.park(_PendingAction(watched, act_id), done, _DEADLINE_S, late)
+        self._pending.park(_PendingAction(watched, act_id), on_done, _DEADLINE_S, late)
 
     def drop(self, watched: WatchedDisplay, reason: str) -> None:
         """End the acts under way or queued on `watched` with `refused` and `reason`; release held keys and buttons."""

@@ -150,7 +150,7 @@ FillJob = Callable[[Job], Job | None]
 class FrameWork:
     """A look at the newest frame of `source`, at least the present one; repeated if the frame is overwritten.
 
-    `done` gets the result (its `status` is `done` or the fault), or the error of a lost source or lost evaluators.
+    `on_done` gets the result (its `status` is `done` or the fault), or the error of a lost source or lost evaluators.
     """
 
     def __init__(
@@ -159,13 +159,13 @@ class FrameWork:
         lane: Lane,
         source: Source,
         fill: FillJob,
-        done: Resume[JobResult],
+        on_done: Resume[JobResult],
         *,
         view: View | None = None,
         priority: int = 0,
     ) -> None:
         self.lane, self.display, self.priority = lane, source.display, priority
-        self._submit, self._source, self._fill, self._done = submit, source, fill, done
+        self._submit, self._source, self._fill, self._done = submit, source, fill, on_done
         self._view = view or View(source.name)
         self._epoch, self._frame = source.epoch, source.frame
         self._tries = 0

@@ -70,14 +70,14 @@ class Journal:
         """Store an event in this turn; it is published after the commit."""
         self._events.append(self.store.events.append(topic, subject, data, self._clock.instant().utc_s))
 
-    def keep(self, mutation: Effect, done: Effect | None = None, *, droppable: bool = False) -> None:
-        """Write `mutation` in this turn, or in the first later one with a successful commit; then call `done` once. A
+    def keep(self, mutation: Effect, then: Effect | None = None, *, droppable: bool = False) -> None:
+        """Write `mutation` in this turn, or in the first later one with a successful commit; then call `then` once. A
         `droppable` one (a record of an evaluation) is given up, and counted, when too many wait for the disk.
         """
         if droppable and len(self._kept) >= _MAX_KEPT:
             self.dropped += 1
             return
-        self._kept.append(_Kept(mutation, done))
+        self._kept.append(_Kept(mutation, then))
 
     @property
     def dirty(self) -> bool:
@@ -136,11 +136,11 @@ class Journal:
     def _retry(self) -> None:
         self._retrying = False  # the end of this very turn writes the kept again
 
-    def _finish_commit(self, kept: list[_Kept]) -> None:
+    def _finish_commit(self, calls: list[_Kept]) -> None:
         if self.fault is not None:
-            _LOG.info("store.well_again", written=len(kept))
+            _LOG.info("store.well_again", written=len(calls))
             self.fault = None
-        del self._kept[: len(kept)]
+        del self._kept[: len(calls)]
         effects, self._effects = self._effects, []
         events, self._events = self._events, []
         for event in events:
@@ -148,7 +148,7 @@ class Journal:
             _LOG.debug("event.stored", n=event.n, topic=event.topic, subject=event.subject)
             for observer in self.committed:
                 observer(event)
-        for entry in kept:
+        for entry in calls:
             if entry.done is not None:
                 entry.done()
         for effect in effects:

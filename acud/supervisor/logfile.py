@@ -54,12 +54,12 @@ def _move_up(path: Path, files: int) -> None:
             older.replace(path.with_name(f"{path.name}.{place + 1}"))
 
 
-def _copy(path: Path, kept: Path) -> None:
-    kept.unlink(missing_ok=True)
+def _copy(path: Path, copy: Path) -> None:
+    copy.unlink(missing_ok=True)
     written = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     with (
         os.fdopen(private_files.open_regular(path), "rb") as source,
-        os.fdopen(private_files.open_regular(kept, written), "wb") as target,
+        os.fdopen(private_files.open_regular(copy, written), "wb") as target,
     ):
         while source.tell() < path.stat().st_size:  # what was written during the copy is copied too
             shutil.copyfileobj(source, target)

@@ -220,11 +220,13 @@ class SettingsReload:
         app.journal.event("daemon.reloaded", "daemon", taken=taken, restart=restart)
         return DaemonReloadReply(taken, restart)
 
-    def _apply(self, found: Settings, names: tuple[str, ...]) -> None:
+    def _apply(self, new_settings: Settings, names: tuple[str, ...]) -> None:
         settings = self._app.settings
         for name in names:
             section, key = name.split(".")
-            group = msgspec.structs.replace(getattr(settings, section), **{key: getattr(getattr(found, section), key)})
+            group = msgspec.structs.replace(
+                getattr(settings, section), **{key: getattr(getattr(new_settings, section), key)}
+            )
             settings = msgspec.structs.replace(settings, **{section: group})
         self._app.settings = settings
         self._app.host_conditions.allow(settings.host_conditions.paths)

@@ -49,11 +49,11 @@ class ParkedCalls(Generic[Key, Outcome]):
         self._parked: dict[int, tuple[Key, Timer, Callable[[Outcome], None]]] = {}
         self._numbers = itertools.count()
 
-    def park(self, key: Key, done: Callable[[Outcome], None], within_s: float, late: Callable[[], Outcome]) -> None:
-        """Call `done` with the outcome that `end` passes for `key`, or with that of `late` after `within_s`."""
+    def park(self, key: Key, on_done: Callable[[Outcome], None], within_s: float, late: Callable[[], Outcome]) -> None:
+        """Call `on_done` with the outcome that `end` passes for `key`, or with that of `late` after `within_s`."""
         number = next(self._numbers)
         timer = self._loop.call_later(within_s, lambda: self._answer(number, late()))
-        self._parked[number] = key, timer, done
+        self._parked[number] = key, timer, on_done
 
     def end(self, fits: Callable[[Key], bool], outcome: Outcome) -> None:
         """Answer the callers with a key that `fits`, in their order, without those that park meanwhile."""

@@ -119,8 +119,8 @@ class Screenshots:
             if checked is not None and checked.status == "failed" and checked.reason:
                 raise InvalidRequest(checked.reason, hint=OTHER_IMAGE)
 
-    def _submit_frameless(self, job: Job, done: Resume[JobResult]) -> None:
-        self._pool.submit(_FramelessWork(job, done))
+    def _submit_frameless(self, job: Job, on_done: Resume[JobResult]) -> None:
+        self._pool.submit(_FramelessWork(job, on_done))
 
     def _look(self, target: ScreenshotTarget, lane: Lane, fill: FillJob) -> Within[JobResult]:
         """Await a look for 20 s; a picture that comes later is removed."""
@@ -172,13 +172,13 @@ def view_of(target: ScreenshotTarget, across: int, down: int) -> str:
 
 
 class _FramelessWork:
-    """A job that needs no frame. `done` gets its result, or the fault where no evaluator answers."""
+    """A job that needs no frame. `on_done` gets its result, or the fault where no evaluator answers."""
 
     lane = Lane.JUDGE
     priority = 0
 
-    def __init__(self, job: Job, done: Resume[JobResult]) -> None:
-        self._job, self._done = job, done
+    def __init__(self, job: Job, on_done: Resume[JobResult]) -> None:
+        self._job, self._done = job, on_done
         self.display = job.view.source
 
     def build(self, job_id: str) -> Job:

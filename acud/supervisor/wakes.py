@@ -275,31 +275,31 @@ class Wakes:
         _LOG.debug("wake.due", wake=wake.wake_id, route=route, attempt=attempt, reminders=wake.reminders)
         self._delivery.submit(delivery_of(wake, send), lambda ended: self._on_attempt_ended(wake.wake_id, send, ended))
 
-    def _on_attempt_ended(self, wake_id: str, send: rules.SendAttempt, ended: Delivered | Undone) -> None:
+    def _on_attempt_ended(self, wake_id: str, send: rules.SendAttempt, end: Delivered | Undone) -> None:
         now = self._now()
-        if isinstance(ended, Delivered):
-            self._measure(wake_id, ended)
+        if isinstance(end, Delivered):
+            self._measure(wake_id, end)
             self._step(
                 wake_id,
                 rules.AttemptEnded(
-                    now, send.attempt, send.route, ended.result, ended.reason, ended.retry_after_s, _JITTER.random()
+                    now, send.attempt, send.route, end.result, end.reason, end.retry_after_s, _JITTER.random()
                 ),
             )
-        elif ended.shut_s:
-            self._step(wake_id, rules.RouteShut(now, send.attempt, send.route, now + ended.shut_s, ended.reason))
+        elif end.shut_s:
+            self._step(wake_id, rules.RouteShut(now, send.attempt, send.route, now + end.shut_s, end.reason))
         else:
-            self._step(wake_id, rules.AttemptLost(now, send.attempt, ended.reason))
+            self._step(wake_id, rules.AttemptLost(now, send.attempt, end.reason))
 
-    def _measure(self, wake_id: str, ended: Delivered) -> None:
+    def _measure(self, wake_id: str, end: Delivered) -> None:
         wake = self._open.get(wake_id)
-        if wake is not None and wake.state is WakeState.PENDING and ended.result == "sent":
-            self.sent_s.observe(self._now() - wake.created_utc_s, ended.route.value)
+        if wake is not None and wake.state is WakeState.PENDING and end.result == "sent":
+            self.sent_s.observe(self._now() - wake.created_utc_s, end.route.value)
 
     def _on_reopened(self, route: RouteName) -> None:
         for wake_id in list(self._open):
             self._step(wake_id, rules.RouteReopened(self._now(), route))
 
-    def send_test(self, route: RouteName, address: WakeAddress, done: Resume[Delivered | Undone]) -> None:
+    def send_test(self, route: RouteName, address: WakeAddress, on_done: Resume[Delivered | Undone]) -> None:
         """Send a test over one route, once; it is not stored."""
         words = f"[acud test] This is a test of acud's route {route.value}; there is nothing to do."
         wake_id = new_id("wake")
@@ -313,7 +313,7 @@ class Wakes:
             session_key=address.session_key,
             agent_id=address.agent_id,
         )
-        self._delivery.submit(delivery, done, patient=True)
+        self._delivery.submit(delivery, on_done, patient=True)
 
 
 def delivery_of(wake: WakeInfo, send: rules.SendAttempt) -> Deliver:

@@ -29,14 +29,14 @@ _LOG = log.logger("listeners")
 
 
 class ListenerSockets:
-    """Owns the sockets. `inherited`: those that this process was started with. `place`: the path of the Unix socket
+    """Owns the sockets. `sockets`: those that this process was started with. `place`: the path of the Unix socket
     where a restart fetches them. Nothing here blocks.
     """
 
     def __init__(
-        self, inherited: dict[str, socket.socket], place: Path, loop: EventLoop, notifier: SystemdNotifier
+        self, sockets: dict[str, socket.socket], place: Path, loop: EventLoop, notifier: SystemdNotifier
     ) -> None:
-        self._inherited, self._place, self._loop, self._notifier = inherited, place, loop, notifier
+        self._inherited, self._place, self._loop, self._notifier = sockets, place, loop, notifier
         self._held: dict[str, socket.socket] = {}
         self._asked: socket.socket | None = None
 

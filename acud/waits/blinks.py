@@ -60,9 +60,9 @@ class BlinkWatch(Struct, frozen=True):
         return BlinkWatch(self.tiles, at)
 
 
-def _update_looks(known: TileLooks | None, look: int, at: float) -> TileLooks:
-    if known is None or at - known.at < LEAST_LOOK_S:
+def _update_looks(looks_before: TileLooks | None, look: int, at: float) -> TileLooks:
+    if looks_before is None or at - looks_before.at < LEAST_LOOK_S:
         return TileLooks(look, 0, 0, at)
-    if known.before and look == known.before:
-        return TileLooks(look, known.newest, known.returns + 1, at)
-    return TileLooks(look, 0 if known.before else known.newest, 0, at)
+    if looks_before.before and look == looks_before.before:
+        return TileLooks(look, looks_before.newest, looks_before.returns + 1, at)
+    return TileLooks(look, 0 if looks_before.before else looks_before.newest, 0, at)

@@ -84,31 +84,31 @@ def is_of_new_files(leaf: FileState) -> bool:
     return not leaf.gone and (is_pattern(leaf.path) if leaf.newer is None else leaf.newer)
 
 
-def matches(name: str, wanted: HostPath) -> bool:
-    """Return whether `wanted` names an entry of the folder, compared as titles are. As in a shell, a pattern matches a
+def matches(name: str, path: HostPath) -> bool:
+    """Return whether `path` names an entry of the folder, compared as titles are. As in a shell, a pattern matches a
     hidden file only if it begins with a dot.
     """
-    if not wanted.is_pattern:
-        return comparable(name) == comparable(wanted.name)
+    if not path.is_pattern:
+        return comparable(name) == comparable(path.name)
     # A full-width sign in a name is a letter; comparing would turn it into a plain sign of a pattern.
-    plain = (one if one in "*?[" else glob.escape(normalize("NFKC", one)) for one in wanted.name)
+    plain = (one if one in "*?[" else glob.escape(normalize("NFKC", one)) for one in path.name)
     is_meant = fnmatchcase(comparable(name), comparable("".join(plain)))
-    return is_meant and (not name.startswith(".") or wanted.name.startswith("."))
+    return is_meant and (not name.startswith(".") or path.name.startswith("."))
 
 
-def is_partial(name: str, wanted: HostPath) -> bool:
+def is_partial(name: str, path: HostPath) -> bool:
     """Return whether an entry is a partial download of a wanted file."""
-    return any(matches(final, wanted) for final in final_names(name))
+    return any(matches(final, path) for final in final_names(name))
 
 
-def is_relevant(name: str, wanted: HostPath) -> bool:
+def is_relevant(name: str, path: HostPath) -> bool:
     """Return whether an entry of the folder matters to the wanted file."""
-    unnamed = is_unnamed_partial(name, "" if wanted.is_pattern else wanted.name)
-    return unnamed or matches(name, wanted) or is_partial(name, wanted)
+    unnamed = is_unnamed_partial(name, "" if path.is_pattern else path.name)
+    return unnamed or matches(name, path) or is_partial(name, path)
 
 
 def judge_file(
-    leaf: FileState, wanted: HostPath, seen: Iterable[FileSeen], at: float, look_up_use: Callable[[str], FileUse]
+    leaf: FileState, path: HostPath, seen: Iterable[FileSeen], at: float, look_up_use: Callable[[str], FileUse]
 ) -> tuple[Verdict, float | None]:
     """Return the verdict on the relevant entries of the folder, and when it turns without an event (None: never).
     `look_up_use` is called at most once, with the name of a file that has been still for long enough.
@@ -117,15 +117,15 @@ def judge_file(
     unnamed: list[FileSeen] = []
     found: list[FileSeen] = []
     for one in seen:
-        if is_partial(one.name, wanted):
+        if is_partial(one.name, path):
             partial.append(one)
-        elif matches(one.name, wanted):
+        elif matches(one.name, path):
             found.append(one)
         else:
             unnamed.append(one)
-    found = [one for one in found if one.name == wanted.name] or found
+    found = [one for one in found if one.name == path.name] or found
     if leaf.gone and not found:
-        return yes(f"no file {_quote_name(wanted.name)} is there"), None
+        return yes(f"no file {_quote_name(path.name)} is there"), None
     if leaf.gone:
         return no(f"{_describe_file(_find_newest(found))} is there"), None
     since = leaf.since_utc_s - CLOCK_S if is_of_new_files(leaf) else 0.0
@@ -138,7 +138,7 @@ def judge_file(
         of = _find_newest(under_way)
         return no(f"a download is under way: {_describe_file(of)} is there{_describe_age(leaf, of)}"), None
     if newest is None:
-        return no(_describe_missing(leaf, wanted, found)), None
+        return no(_describe_missing(leaf, path, found)), None
     due = newest.still_from + leaf.still_s
     if at < due:
         return no(f"{_describe_file(newest)} is there, but has not been unchanged for {leaf.still_s:g} s yet"), due
@@ -158,10 +158,10 @@ def _describe_age(leaf: FileState, one: FileSeen) -> str:
     return f" since {moment:%Y-%m-%d %H:%M:%S} UTC, before the wait began"
 
 
-def _describe_missing(leaf: FileState, wanted: HostPath, found: list[FileSeen]) -> str:
-    if not found:
-        return f"no file {_quote_name(wanted.name)} is there"
-    newest = _find_newest(found)
+def _describe_missing(leaf: FileState, path: HostPath, files: list[FileSeen]) -> str:
+    if not files:
+        return f"no file {_quote_name(path.name)} is there"
+    newest = _find_newest(files)
     if newest.kind != "file":
         kind = "folder" if newest.kind == "folder" else "device or socket"
         return f"{_quote_name(newest.name)} is no file, but a {kind}"
@@ -169,8 +169,8 @@ def _describe_missing(leaf: FileState, wanted: HostPath, found: list[FileSeen]) 
     return f"{_describe_file(newest)} is there, but was last changed {before_s:.1f} s before that counts (newer)"
 
 
-def _find_newest(found: list[FileSeen]) -> FileSeen:
-    return max(found, key=lambda one: (one.kind == "file", one.changed_utc_s, one.name))
+def _find_newest(files: list[FileSeen]) -> FileSeen:
+    return max(files, key=lambda one: (one.kind == "file", one.changed_utc_s, one.name))
 
 
 def _describe_file(one: FileSeen) -> str:

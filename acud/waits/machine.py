@@ -87,18 +87,18 @@ class WaitStep(Struct, frozen=True):
 def arm(
     spec: WaitSpec,
     at: float,
-    stored: Mapping[int, StoredBaseline] | None = None,
+    baselines: Mapping[int, StoredBaseline] | None = None,
     *,
     is_new: bool = True,
     longest_pause_s: float = LONGEST_PAUSE_S,
     stage: int = 0,
     places: Places = (),
 ) -> WaitStep:
-    """Return a new wait, or one resumed after a restart in `stage`, with its `stored` baselines and the `places` where
-    it saw things.
+    """Return a new wait, or one resumed after a restart in `stage`, with its stored `baselines` and the `places`
+    where it saw things.
     """
     found = leaves(get_stage(spec.until, stage))
-    wait = Wait(spec, at, found, dict(stored or {}), is_new, longest_pause_s=longest_pause_s, stage=stage)
+    wait = Wait(spec, at, found, dict(baselines or {}), is_new, longest_pause_s=longest_pause_s, stage=stage)
     wait = replace(wait, places=dict(places))
     if spec.target.pty and parse_session_name(spec.target.pty).since is not None:
         wait = note_absent_target(wait)  # only what comes after a mark is looked at

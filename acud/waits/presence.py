@@ -104,9 +104,9 @@ def note_places(wait: Wait, verdicts: Mapping[int, Verdict], windows: Windows | 
     return replace(wait, places={**wait.places, **seen}) if seen else wait
 
 
-def _find_place(box: Rect, windows: Windows, known: tuple[SeenPlace, ...]) -> SeenPlace:
+def _find_place(box: Rect, windows: Windows, places: tuple[SeenPlace, ...]) -> SeenPlace:
     bounds = {one.window_id: one.bounds for one in windows}
-    for one in known:  # its window may be hidden by now: the list of windows can be newer than the frame that was read
+    for one in places:  # its window may be hidden by now: the list of windows can be newer than the frame that was read
         at = bounds.get(one.window)
         if at is not None and one.box.shift(at.x, at.y) == box:
             return one

@@ -81,9 +81,7 @@ def apply_result(wait: Wait, event: JobDone) -> Outcome:
 
 
 def _doubt_echoes(wait: Wait, event: JobDone, flight: JobInFlight) -> JobDone:
-    """Return the result without a yes to words that acud typed after the job left: its evaluator could not know of
-    them.
-    """
+    """Return the result without a yes to words that acud typed after the job left: its evaluator cannot know them."""
 
     def doubt(index: int, verdict: Verdict) -> Verdict:
         before, now = (find_typed(wait.leaves[index], typed) for typed in (flight.typed, wait.typed))

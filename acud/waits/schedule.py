@@ -154,9 +154,9 @@ def asks_quiet(wait: Wait) -> bool:
     return any(leaf.quiet_s for leaf in wait.leaves)
 
 
-def ignores_blinking(found: Sequence[Leaf]) -> bool:
+def ignores_blinking(leaves: Sequence[Leaf]) -> bool:
     """Return whether a leaf asks for quiet apart from blinking."""
-    return any(isinstance(leaf, TileLeaf) and leaf.ignore_blinking for leaf in found)
+    return any(isinstance(leaf, TileLeaf) and leaf.ignore_blinking for leaf in leaves)
 
 
 def judgement_priority(priority: Priority, *, force: bool) -> int:

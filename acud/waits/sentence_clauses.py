@@ -31,10 +31,10 @@ _MOST_LABEL = 2
 class Clause:
     """A clause that fits a pattern: its kind, how it is said (`says`, `gone` …), and the words in its groups."""
 
-    def __init__(self, phrase: Phrase, way: str, found: re.Match[str]) -> None:
+    def __init__(self, phrase: Phrase, way: str, match: re.Match[str]) -> None:
         self.way = way
-        self.words = {group.rstrip("23"): words for group, words in found.groupdict().items() if words is not None}
-        self.text = found[0]
+        self.words = {group.rstrip("23"): words for group, words in match.groupdict().items() if words is not None}
+        self.text = match[0]
         self._phrase = phrase
 
     @property

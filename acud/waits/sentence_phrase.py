@@ -29,8 +29,8 @@ class Phrase(Struct, frozen=True):
         plain = " ".join(sentence.split())
         words: list[str] = []
 
-        def take(found: re.Match[str]) -> str:
-            words.append(quoted_words(found).strip())
+        def take(match: re.Match[str]) -> str:
+            words.append(quoted_words(match).strip())
             return f"<{len(words) - 1}>"
 
         text = QUOTED.sub(take, plain)
@@ -44,17 +44,17 @@ class Phrase(Struct, frozen=True):
         """Return a phrase of other words of the same sentence."""
         return Phrase(text.strip(" ,"), self.quoted, self.first)
 
-    def quote(self, given: str) -> str:
-        """Return the quoted words for the placeholder `given`, "" for any other word."""
-        return self.quoted[int(given[1:-1])] if PLACEHOLDER.fullmatch(given) is not None else ""
+    def quote(self, word: str) -> str:
+        """Return the quoted words for the placeholder `word`, "" for any other word."""
+        return self.quoted[int(word[1:-1])] if PLACEHOLDER.fullmatch(word) is not None else ""
 
-    def name(self, given: str) -> str:
-        """Return `given` if it is certainly a name (quoted, or each word with a capital or digit), else ""."""
-        words = given.split()
+    def name(self, text: str) -> str:
+        """Return `text` if it is certainly a name (quoted, or each word with a capital or digit), else ""."""
+        words = text.split()
         is_name = (
-            bool(words) and words[0].casefold() not in grammar().never_first and "<" not in given and "'s" not in given
+            bool(words) and words[0].casefold() not in grammar().never_first and "<" not in text and "'s" not in text
         )
         is_name &= all(word in _SEPARATORS or word != word.lower() or word.isdigit() for word in words)
         is_name &= grammar().never_within.isdisjoint(word.casefold() for word in words[1:])
         is_name &= len(words) == 1 or words[:1] != [self.first]
-        return self.quote(given) or (given if is_name else "")
+        return self.quote(text) or (text if is_name else "")

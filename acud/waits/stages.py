@@ -158,16 +158,16 @@ def _make_baselines(wait: Wait, pending: PendingYes) -> dict[int, StoredBaseline
     return {index: taken for index, leaf in enumerate(wait.leaves) if isinstance(leaf, Change)}
 
 
-def _begin_view(wait: Wait, frame: int, stored: dict[int, StoredBaseline], at: float) -> ViewState | None:
+def _begin_view(wait: Wait, frame: int, baselines: dict[int, StoredBaseline], at: float) -> ViewState | None:
     """Return the view as the stage begins: not looked at yet, with the changes after `frame`."""
     before = wait.view_state
     if before is None:
         return None
     changes = {
-        index: ChangeState(leaf, stored.get(index))
+        index: ChangeState(leaf, baselines.get(index))
         for index, leaf in enumerate(wait.leaves)
         if isinstance(leaf, Change)
     }
-    touched = {one.token: before.tiles_within(frame, before.frame) for one in stored.values()}
+    touched = {one.token: before.tiles_within(frame, before.frame) for one in baselines.values()}
     blinks = BlinkWatch() if ignores_blinking(wait.leaves) else None
     return ViewState(before.view, at, changes, touched, was_hidden=before.was_hidden, blinks=blinks)

@@ -34,21 +34,21 @@ def locate(
     width: int,
     height: int,
     windows: tuple[WindowInfo, ...],
-    held: int = 0,
+    window_id: int = 0,
     monitors: tuple[MonitorInfo, ...] = (),
     shown_in: Verdict | int | None = None,
 ) -> TargetLocation:
     """Return where to look on `display` (`width` x `height`) with these `windows`, topmost first.
 
-    A window is found by id or by a part of its title, case ignored, topmost viewable one first. `held` is the former
-    window: it is followed while it can be seen, whatever its title becomes and whatever is above it. `shown_in`: the
+    A window is found by id or by a part of its title, case ignored, topmost viewable one first. `window_id`: the former
+    window, which is followed while it can be seen, whatever its title becomes and whatever is above it. `shown_in`: the
     window that shows a `pty` target, or that a launch opened; or why there is none.
     """
     screen = Rect(0, 0, width, height)
     if target.pty or target.opened_by is not None:
         return _locate_known_window(target, display, screen, windows, shown_in)
     if target.window:
-        window = find_named_window(target.window, windows, held)
+        window = find_named_window(target.window, windows, window_id)
         return _locate_window(target, display, screen, window)
     if target.monitor:
         return _locate_monitor(target, display, screen, monitors)
@@ -57,12 +57,12 @@ def locate(
     return _locate_box(display, screen, target.region, target.ignore, 0)
 
 
-def find_named_window(wanted: str, windows: tuple[WindowInfo, ...], held: int = 0) -> WindowInfo | None:
+def find_named_window(wanted: str, windows: tuple[WindowInfo, ...], window_id: int = 0) -> WindowInfo | None:
     """Return the window that `wanted` names by id or a part of its title, as in `locate`; None if there is none."""
     number = parse_window_id(wanted)
     by_id = [w for w in windows if number is not None and w.window_id == number]
     by_title = find_titled_windows(wanted, windows)
-    before = [w for w in windows if w.window_id == held]
+    before = [w for w in windows if w.window_id == window_id]
     candidates = by_id or [*before, *by_title]
     viewable = [w for w in candidates if w.visibility != "unmapped"]
     return next(iter(viewable or candidates), None)
@@ -173,10 +173,10 @@ def parse_target(text: str, display: str = "", ignore: tuple[Rect, ...] = ()) ->
     raise InvalidRequest(f"{text!r} is not a target", hint=near + TARGETS)
 
 
-def _check_one_display(named: str, given: str) -> str:
-    if given and given != named:
+def _check_one_display(named: str, display: str) -> str:
+    if display and display != named:
         raise InvalidRequest(
-            f"the target names display {named}, and the request names {given}", hint="name one display"
+            f"the target names display {named}, and the request names {display}", hint="name one display"
         )
     return named
 

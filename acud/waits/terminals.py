@@ -255,9 +255,9 @@ def judge_pane(leaf: TextLeaf, pane: str, echoes: Sequence[Echo] = ()) -> Verdic
     return no(quoted) if leaf.gone else yes(quoted, times=times)
 
 
-def judge_written(leaf: TextLeaf, written: str, echoes: Sequence[Echo] = ()) -> Verdict | None:
-    """Return a yes if the output `written`, no longer shown, had what `leaf` asks for; else None."""
-    parts = written.splitlines() if isinstance(leaf, ScreenNumber) else [written]
+def judge_written(leaf: TextLeaf, output: str, echoes: Sequence[Echo] = ()) -> Verdict | None:
+    """Return a yes if `output`, no longer shown, had what `leaf` asks for; else None."""
+    parts = output.splitlines() if isinstance(leaf, ScreenNumber) else [output]
     found = next((one for one in (judge_pane(leaf, part, echoes) for part in parts) if one.answer is Answer.YES), None)
     return replace(found, detail=f"{found.detail}, which has scrolled off since") if found is not None else None
 

@@ -28,16 +28,16 @@ def not_seen_text(spec: WaitSpec) -> str:
     return f"not seen in {spec.timeout_s:g} s" if spec.timeout_s else "looked once, not seen"
 
 
-def wait_text(message: str, wait_id: str, seen: str = "") -> str:
-    """Return the text of a wait's wake: how it ended, the next call, and last the words `seen` on the screen."""
-    return next_text(message, f"wait_result wait_id={wait_id}", seen)
+def wait_text(message: str, wait_id: str, words: str = "") -> str:
+    """Return the text of a wait's wake: how it ended, the next call, and last the `words` on the screen."""
+    return next_text(message, f"wait_result wait_id={wait_id}", words)
 
 
-def next_text(message: str, call: str, seen: str) -> str:
+def next_text(message: str, call: str, screen_words: str) -> str:
     """Return a wake's text. Words of a screen stand in a field of their own at its end, apart from acud's words."""
     words = _cut(one_line(message))
     stop = "" if words.endswith((".", "!", "?", "…")) else "."
-    return with_seen(f"{words}{stop} Next: {call}", _cut(one_line(seen)))
+    return with_seen(f"{words}{stop} Next: {call}", _cut(one_line(screen_words)))
 
 
 def _cut(text: str) -> str:

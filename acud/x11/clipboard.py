@@ -106,18 +106,18 @@ class Clipboard:
         elif event.requestor == self._window.id:
             self._given[:] = [event]
 
-    def _serve(self, asked: SelectionAsked) -> None:
+    def _serve(self, selection: SelectionAsked) -> None:
         """Answer a program that requests our selection."""
         self._drop_untaken(time.monotonic() - _UNTAKEN_S)
-        owned = self._owned.get(asked.selection)
-        answer = self._answer(owned, asked.target) if owned is not None else None
-        place = asked.property or asked.target  # ICCCM 2.2: obsolete clients name none
+        owned = self._owned.get(selection.selection)
+        answer = self._answer(owned, selection.target) if owned is not None else None
+        place = selection.property or selection.target  # ICCCM 2.2: obsolete clients name none
         if answer is not None:
-            self._send_data(asked.requestor, place, *answer)
-        window = self._connection.xlib.create_resource_object("window", asked.requestor)
+            self._send_data(selection.requestor, place, *answer)
+        window = self._connection.xlib.create_resource_object("window", selection.requestor)
         window.send_event(
             event.SelectionNotify(
-                time=asked.time_ms, requestor=window, selection=asked.selection, target=asked.target,
+                time=selection.time_ms, requestor=window, selection=selection.selection, target=selection.target,
                 property=place if answer is not None else X.NONE,
             )
         )  # fmt: skip
@@ -128,17 +128,17 @@ class Clipboard:
                 del self._transfers[key]
                 self._translator.unfollow(transfer.window)
 
-    def _answer(self, owned: _Owned, target: int) -> tuple[int, int, bytes | list[int]] | None:
+    def _answer(self, selection: _Owned, target: int) -> tuple[int, int, bytes | list[int]] | None:
         """Return type, format and data for `target`; None refuses it."""
         names = self.names
         if target == names.targets:
             return Xatom.ATOM, 32, [names.targets, names.timestamp, *names.of_utf8(), Xatom.STRING]
         if target == names.timestamp:
-            return Xatom.INTEGER, 32, [owned.time_ms]
+            return Xatom.INTEGER, 32, [selection.time_ms]
         if target in names.of_utf8():
-            return names.utf8 if target == names.text else target, 8, owned.text.encode()
+            return names.utf8 if target == names.text else target, 8, selection.text.encode()
         if target == Xatom.STRING:
-            return Xatom.STRING, 8, owned.text.encode("latin-1", "replace")
+            return Xatom.STRING, 8, selection.text.encode("latin-1", "replace")
         return None
 
     def _send_data(self, window: int, place: int, kind: int, form: int, data: bytes | list[int]) -> None:

@@ -108,9 +108,9 @@ class SharedMemory:
         wire.sent_requests.append(queued)
         wire.socket.sendmsg([queued._binary], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [fd]))])
 
-    def _confirm(self, segment: int, refused: Any) -> int:
+    def _confirm(self, segment: int, pending: Any) -> int:
         self._connection.sync()
-        fault = refused.get_error()
+        fault = pending.get_error()
         if fault is not None:
             self._wire.free_resource_id(segment)
             raise SegmentRefused(f"the X server refused the shared memory: {type(fault).__name__}")

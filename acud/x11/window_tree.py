@@ -32,13 +32,13 @@ class Outline(Struct, frozen=True):
     has_pixels: bool
 
 
-def get_reply(asked: Any) -> Any:
+def get_reply(pending: Any) -> Any:
     """Return the deferred request's reply, or None when the server answered with an error."""
     try:
-        asked.reply()
+        pending.reply()
     except error.XError:
         return None
-    return asked
+    return pending
 
 
 class WindowTree:
@@ -120,14 +120,14 @@ class WindowTree:
         return resource_id(request.GetInputFocus(display=self._wire).focus)
 
 
-def words(found: Any) -> list[int]:
+def words(reply: Any) -> list[int]:
     """Return a 32-bit property's values; [] when there is none, or it has another format."""
-    return list(found.value[1]) if found is not None and found.value[0] == 32 else []
+    return list(reply.value[1]) if reply is not None and reply.value[0] == 32 else []
 
 
-def octets(found: Any) -> bytes:
+def octets(reply: Any) -> bytes:
     """Return an 8-bit property's bytes; b"" when there is none, or it has another format."""
-    return bytes(found.value[1]) if found is not None and found.value[0] == 8 else b""
+    return bytes(reply.value[1]) if reply is not None and reply.value[0] == 8 else b""
 
 
 def resource_id(window: Any) -> int:

@@ -90,14 +90,14 @@ def context(session: Session) -> None:
 @click.option("--push/--no-push", "push_to_feed", default=None, help="Put what is worth saying into the feed.")
 @click.option("--verbose/--no-verbose", "log_verbose", default=None, help="Log prompts and answers.")
 @pass_session
-def config(session: Session, *, interval: float | None, max_age: float | None, **given: Any) -> None:
+def config(session: Session, *, interval: float | None, max_age: float | None, **options: Any) -> None:
     """Show how the commentary is set up; what is given is changed, until the daemon ends.
 
     \b
     acud analysis config
     acud analysis config --on --interval 30s
     """
-    reply = session.client().analysis_config(interval_ms=_ms(interval), max_age_ms=_ms(max_age), **given)
+    reply = session.client().analysis_config(interval_ms=_ms(interval), max_age_ms=_ms(max_age), **options)
     session.show(reply, lambda: _print_config(reply))
 
 
@@ -155,15 +155,15 @@ def post(session: Session, *, text: str, priority: str, source: str) -> None:
 @click.option("--app", default="", metavar="NAME", help="With --kind: where.")
 @click.option("--title", default="", metavar="TEXT", help="With --kind: the window's title.")
 @pass_session
-def sense(session: Session, *, after: int, **given: Any) -> None:
+def sense(session: Session, *, after: int, **options: Any) -> None:
     """List what was seen, oldest first; with --kind add to it.
 
     \b
     acud analysis sense
     acud analysis sense --kind text --text "Unread: 3" --app mail
     """
-    if given["kind"]:
-        _tell(session, **given)
+    if options["kind"]:
+        _tell(session, **options)
         return
     reply = session.client().sense_list(after, meta_only=True)
 

@@ -72,9 +72,9 @@ def check_config(session: Session) -> None:
     session.show(told, lambda: say(_describe_settings(told)))
 
 
-def _describe_settings(told: dict[str, Any]) -> str:
-    file = told["file"] if told["exists"] else f"no {told['file']}: defaults"
-    variables = f"; set by the environment: {', '.join(told['variables'])}" if told["variables"] else ""
+def _describe_settings(view: dict[str, Any]) -> str:
+    file = view["file"] if view["exists"] else f"no {view['file']}: defaults"
+    variables = f"; set by the environment: {', '.join(view['variables'])}" if view["variables"] else ""
     return f"the settings are good: {file}{variables}"
 
 
@@ -106,8 +106,8 @@ def start_daemon(session: Session, *, debug: bool) -> None:
     session.show(told, lambda: say(f"{verb}: acud {told.version}, pid {told.pid}, {told.home}"))
 
 
-def _await_children(session: Session, started: StatusReply) -> StatusReply:
-    status = daemon_process.await_children(session.daemon_client(), started)
+def _await_children(session: Session, first_status: StatusReply) -> StatusReply:
+    status = daemon_process.await_children(session.daemon_client(), first_status)
     if late := daemon_process.list_unready(status):
         warn(f"note: not ready yet: {', '.join(late)}; acud status and acud doctor tell more")
     return status
@@ -272,11 +272,11 @@ def drain_daemon(
     return Exit.OK if ended else Exit.TIMEOUT
 
 
-def _describe_drain(told: DaemonDrainReply) -> str:
-    if not told.draining:
+def _describe_drain(reply: DaemonDrainReply) -> str:
+    if not reply.draining:
         return "not draining: new work is taken"
-    left = f"{count(told.waits, 'wait')}, {count(told.tasks, 'task')}, {count(told.runs, 'run')} to finish"
-    return f"draining: {left}; ends within {duration(max(0.0, told.until_utc_s - time.time()))}"
+    left = f"{count(reply.waits, 'wait')}, {count(reply.tasks, 'task')}, {count(reply.runs, 'run')} to finish"
+    return f"draining: {left}; ends within {duration(max(0.0, reply.until_utc_s - time.time()))}"
 
 
 @daemon.command("reload", short_help="Read the settings again.")

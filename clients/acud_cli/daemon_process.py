@@ -109,9 +109,7 @@ def start_process(
 
 
 class LastWords:
-    """The last words of a daemon before it ended: first on its standard error, then, once it has opened it, in its
-    log.
-    """
+    """The last words of a daemon before it ended: first on its standard error, then, once it is open, in its log."""
 
     def __init__(self, paths: Paths) -> None:
         self.path = paths.debug_log.parent / "start.log"
@@ -175,13 +173,13 @@ def _is_supervisor_named_in_lock(paths: Paths) -> bool:
         return False
 
 
-def _list_unready(process: subprocess.Popen[bytes], said: str) -> AcudError:
+def _list_unready(process: subprocess.Popen[bytes], output: str) -> AcudError:
     code = process.poll()
     if code is None:
         process.returncode = 0
         return Unavailable("the daemon started and does not answer yet", hint="acud logs; acud status")
     how = f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
-    return Unavailable(f"the daemon did not start: {said or how}", hint="" if said else "see: acud logs")
+    return Unavailable(f"the daemon did not start: {output or how}", hint="" if output else "see: acud logs")
 
 
 class Running:

@@ -103,32 +103,32 @@ act_options = together(
 def run_action(
     session: Session,
     action: Action,
-    given: dict[str, Any],
+    options: dict[str, Any],
     human: Callable[[ActionReply], None] | None = None,
-    copied: Path | None = None,
+    clipboard_file: Path | None = None,
 ) -> int:
-    """Do `action` as `given` (of `act_options`) describes; `human` prints the reply, `copied` is the file for the
+    """Do `action` as `options` (of `act_options`) describes; `human` prints the reply, `clipboard_file` gets the
     clipboard's picture. Return the exit code.
     """
-    picture: Path | None = given.get("picture")
+    picture: Path | None = options.get("picture")
     client = session.client()
-    wait = make_action_wait(given)
+    wait = make_action_wait(options)
     with print_left_wait(wait):
         reply = client.desktop_action(
             action,
             picture=picture is not None,
             format=picture_kind(picture),
-            settle_s=given.get("settle", 0.0),
+            settle_s=options.get("settle", 0.0),
             wait=wait,
             block_s=ACTION_BLOCK_S,
-            **pick(given, "target", "display", "view", "task_id", "lease"),
+            **pick(options, "target", "display", "view", "task_id", "lease"),
         )
         reply = follow_action_wait(session, client, reply)
     if picture is not None and reply.picture is not None:
         write_picture(picture, reply.picture.image)
-    if copied is not None:
-        write_picture(copied, reply.clipboard_picture)
-    shown = with_path(reply, picture) | {"clipboard_picture": str(copied or "")}
+    if clipboard_file is not None:
+        write_picture(clipboard_file, reply.clipboard_picture)
+    shown = with_path(reply, picture) | {"clipboard_picture": str(clipboard_file or "")}
     session.show(shown, lambda: human(reply) if human else None)
     _print_rest(session, reply, picture)
     if reply.idle is False or reply.wait is None:
@@ -184,7 +184,7 @@ def do() -> None:
 @_keys_option
 @act_options
 def do_click(
-    session: Session, *, where: tuple[str, ...], button: Button, count: int, keys: str, **given: object
+    session: Session, *, where: tuple[str, ...], button: Button, count: int, keys: str, **options: object
 ) -> int:
     """Click at X Y, on the element with that ID of a scene, or where the pointer is.
 
@@ -193,13 +193,13 @@ def do_click(
     acud do click 100 200 --count 2 --keys ctrl
     acud do click t3-12
     """
-    return run_action(session, actions.Click(parse_place(where), button, count, keys), given)
+    return run_action(session, actions.Click(parse_place(where), button, count, keys), options)
 
 
 @do.command("move", short_help="Move the pointer.", context_settings=_LITERAL)
 @click.argument("where", nargs=-1, required=True, metavar="X Y | ID")
 @act_options
-def do_move(session: Session, *, where: tuple[str, ...], **given: object) -> int:
+def do_move(session: Session, *, where: tuple[str, ...], **options: object) -> int:
     """Move the pointer to X Y, or to the element with that ID of a scene.
 
     \b
@@ -207,7 +207,7 @@ def do_move(session: Session, *, where: tuple[str, ...], **given: object) -> int
     acud do move t3-12
     """
     (to,) = parse_places(where, 1)
-    return run_action(session, actions.Move(to), given)
+    return run_action(session, actions.Move(to), options)
 
 
 @do.command("drag", short_help="Drag from one place to another.", context_settings=_LITERAL)
@@ -215,7 +215,7 @@ def do_move(session: Session, *, where: tuple[str, ...], **given: object) -> int
 @_button_option
 @_keys_option
 @act_options
-def do_drag(session: Session, *, where: tuple[str, ...], button: Button, keys: str, **given: object) -> int:
+def do_drag(session: Session, *, where: tuple[str, ...], button: Button, keys: str, **options: object) -> int:
     """Press at the first place, move to the second, release there; each is X Y, or the ID of an element of a scene.
 
     \b
@@ -225,7 +225,7 @@ def do_drag(session: Session, *, where: tuple[str, ...], button: Button, keys: s
     ends = parse_places(where, 2)
     if len(ends) < 2:
         raise click.UsageError("a drag needs two places: where from, and where to")
-    return run_action(session, actions.Drag(ends[1], ends[0], button, keys), given)
+    return run_action(session, actions.Drag(ends[1], ends[0], button, keys), options)
 
 
 @do.command("scroll", short_help="Turn the wheel.")
@@ -250,7 +250,7 @@ def do_scroll(
     at: tuple[int, int] | None,
     element: str,
     keys: str,
-    **given: object,
+    **options: object,
 ) -> int:
     """Turn the wheel AMOUNT clicks (3) up, down, left or right.
 
@@ -261,12 +261,12 @@ def do_scroll(
     if at and element:
         raise click.UsageError("--at and --over are two places; give one")
     over = Point(*at) if at else parse_place([element] if element else [])
-    return run_action(session, actions.Scroll(direction, amount, over, keys), given)
+    return run_action(session, actions.Scroll(direction, amount, over, keys), options)
 
 
 @do.command("cursor", short_help="Say where the pointer is.")
 @act_options
-def do_cursor(session: Session, **given: object) -> int:
+def do_cursor(session: Session, **options: object) -> int:
     """Print where the pointer is, in pixels of the display.
 
     \b
@@ -276,7 +276,7 @@ def do_cursor(session: Session, **given: object) -> int:
     return run_action(
         session,
         actions.CursorPosition(),
-        given,
+        options,
         lambda reply: say(f"{reply.cursor.x} {reply.cursor.y}") if reply.cursor else None,
     )
 
@@ -284,54 +284,54 @@ def do_cursor(session: Session, **given: object) -> int:
 @do.command("key", short_help="Press chords, such as ctrl+shift+t.")
 @click.argument("chords", nargs=-1, required=True, metavar="CHORD...")
 @act_options
-def do_key(session: Session, *, chords: tuple[str, ...], **given: object) -> int:
+def do_key(session: Session, *, chords: tuple[str, ...], **options: object) -> int:
     """Press and release each CHORD: X keysym names joined by +.
 
     \b
     acud do key ctrl+a Delete
     acud do key alt+F4
     """
-    return run_action(session, actions.Key(" ".join(chords)), given)
+    return run_action(session, actions.Key(" ".join(chords)), options)
 
 
 @do.command("type", short_help="Type text, whatever the keyboard's layout.")
 @click.argument("text")
 @act_options
-def do_type(session: Session, *, text: str, **given: object) -> int:
+def do_type(session: Session, *, text: str, **options: object) -> int:
     """Type TEXT, any Unicode; - reads it from standard input.
 
     \b
     acud do type "Grüße, 世界"
     pass show mail | acud do type -
     """
-    return run_action(session, actions.TypeText(sys.stdin.read().removesuffix("\n") if text == "-" else text), given)
+    return run_action(session, actions.TypeText(sys.stdin.read().removesuffix("\n") if text == "-" else text), options)
 
 
 @do.command("hold", short_help="Hold a chord or a button down.")
 @click.argument("what")
 @click.option("--for", "for_s", type=DURATION, default=0.0, metavar="DURATION", help="Release it by itself after this.")
 @act_options
-def do_hold(session: Session, *, what: str, for_s: float, **given: object) -> int:
+def do_hold(session: Session, *, what: str, for_s: float, **options: object) -> int:
     """Press WHAT (shift, mouse:left) and keep it pressed until `acud do release`.
 
     \b
     acud do hold shift --for 5s
     acud do hold mouse:left
     """
-    return run_action(session, actions.Hold(what, for_s), given)
+    return run_action(session, actions.Hold(what, for_s), options)
 
 
 @do.command("release", short_help="Release what is held.")
 @click.argument("what", default="")
 @act_options
-def do_release(session: Session, *, what: str, **given: object) -> int:
+def do_release(session: Session, *, what: str, **options: object) -> int:
     """Release WHAT, or everything that acud holds on the display.
 
     \b
     acud do release
     acud do release shift
     """
-    return run_action(session, actions.Release(what), given)
+    return run_action(session, actions.Release(what), options)
 
 
 @do.group("clipboard", short_help="Read or set the clipboard.")
@@ -348,7 +348,7 @@ _primary_option = click.option("--primary", is_flag=True, help="The primary sele
 @_at_options
 @action_wait_options
 @pass_session
-def get_clipboard(session: Session, *, primary: bool, picture: Path | None, **given: object) -> int:
+def get_clipboard(session: Session, *, primary: bool, picture: Path | None, **options: object) -> int:
     """Print the clipboard's text, or save its picture.
 
     \b
@@ -357,14 +357,14 @@ def get_clipboard(session: Session, *, primary: bool, picture: Path | None, **gi
     acud do clipboard get --picture copied.png
     """
     get = actions.ClipboardGet("primary" if primary else "clipboard", picture is not None)
-    return run_action(session, get, given, lambda reply: say(str(picture) if picture else reply.text), picture)
+    return run_action(session, get, options, lambda reply: say(str(picture) if picture else reply.text), picture)
 
 
 @clipboard.command("set", short_help="Set the clipboard to a text.")
 @click.argument("text")
 @_primary_option
 @act_options
-def set_clipboard(session: Session, *, text: str, primary: bool, **given: object) -> int:
+def set_clipboard(session: Session, *, text: str, primary: bool, **options: object) -> int:
     """Set the clipboard to TEXT; - reads it from standard input.
 
     \b
@@ -372,20 +372,20 @@ def set_clipboard(session: Session, *, text: str, primary: bool, **given: object
     date | acud do clipboard set -
     """
     copied = sys.stdin.read() if text == "-" else text
-    return run_action(session, actions.ClipboardSet(copied, "primary" if primary else "clipboard"), given)
+    return run_action(session, actions.ClipboardSet(copied, "primary" if primary else "clipboard"), options)
 
 
 @do.command("launch", short_help="Start a program on a display.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARG]...")
 @click.option("--cwd", default="", metavar="DIR", help="Its working directory (default: the daemon's home).")
 @act_options
-def do_launch(session: Session, *, command: tuple[str, ...], cwd: str, **given: object) -> int:
+def do_launch(session: Session, *, command: tuple[str, ...], cwd: str, **options: object) -> int:
     """Start PROGRAM on a display and print its pid; it outlives the daemon, and ends with a display of acud's own.
 
     \b
     acud do launch -- xterm -title Work
     """
-    return run_action(session, actions.Launch(command, cwd), given, lambda reply: say(str(reply.pid)))
+    return run_action(session, actions.Launch(command, cwd), options, lambda reply: say(str(reply.pid)))
 
 
 @do.command("launch-status", short_help="Show how a launched program fares.")
@@ -408,7 +408,7 @@ def show_launch_status(session: Session, *, pid: int) -> None:
 @click.option("--stable", type=DURATION, default=0.5, show_default=True, help="Nothing changed for this long.")
 @click.option("--timeout", type=DURATION, default=10.0, show_default=True, help="Wait at most this long (up to 60 s).")
 @act_options
-def do_idle(session: Session, *, stable: float, timeout: float, **given: object) -> int:
+def do_idle(session: Session, *, stable: float, timeout: float, **options: object) -> int:
     """Wait until nothing on the display changes; exit code 3 when it does not come to rest in time.
 
     \b
@@ -416,7 +416,10 @@ def do_idle(session: Session, *, stable: float, timeout: float, **given: object)
     acud do idle --stable 2s --timeout 30s
     """
     return run_action(
-        session, actions.WaitIdle(stable, timeout), given, lambda reply: say("idle" if reply.idle else "still changing")
+        session,
+        actions.WaitIdle(stable, timeout),
+        options,
+        lambda reply: say("idle" if reply.idle else "still changing"),
     )
 
 
@@ -432,8 +435,8 @@ def _plain_verb(verb: WindowVerb, summary: str) -> None:
     @window.command(verb.value, short_help=summary, help=f"{summary}\n\n\b\nacud do window {verb.value} Firefox")
     @click.argument("name")
     @act_options
-    def do_verb(session: Session, *, name: str, **given: Any) -> int:
-        return run_action(session, actions.WindowDo(name, verb), given)
+    def do_verb(session: Session, *, name: str, **options: Any) -> int:
+        return run_action(session, actions.WindowDo(name, verb), options)
 
 
 _plain_verb(WindowVerb.FOCUS, "Give the window NAME the focus, and raise it.")
@@ -449,32 +452,32 @@ _plain_verb(WindowVerb.RESTORE, "Undo minimising and maximising of the window NA
 @click.argument("x", type=_COORDINATE)
 @click.argument("y", type=_COORDINATE)
 @act_options
-def move_window(session: Session, *, name: str, x: int, y: int, **given: Any) -> int:
+def move_window(session: Session, *, name: str, x: int, y: int, **options: Any) -> int:
     """Move the window NAME so that its client area begins at X Y.
 
     \b
     acud do window move Firefox 0 0
     """
-    return run_action(session, actions.WindowDo(name, WindowVerb.MOVE, Point(x, y)), given)
+    return run_action(session, actions.WindowDo(name, WindowVerb.MOVE, Point(x, y)), options)
 
 
 @window.command("resize", short_help="Resize a window.")
 @click.argument("name")
 @click.argument("size", type=SIZE)
 @act_options
-def resize_window(session: Session, *, name: str, size: tuple[int, int], **given: Any) -> int:
+def resize_window(session: Session, *, name: str, size: tuple[int, int], **options: Any) -> int:
     """Give the window NAME the client area SIZE, such as 800x600.
 
     \b
     acud do window resize Firefox 800x600
     """
-    return run_action(session, actions.WindowDo(name, WindowVerb.RESIZE, size=size), given)
+    return run_action(session, actions.WindowDo(name, WindowVerb.RESIZE, size=size), options)
 
 
 @do.command("windows", short_help="List the windows of a display.")
 @click.argument("match", default="")
 @act_options
-def list_windows(session: Session, *, match: str, **given: Any) -> int:
+def list_windows(session: Session, *, match: str, **options: Any) -> int:
     """List the windows of a display with MATCH in their title, topmost first.
 
     \b
@@ -485,6 +488,6 @@ def list_windows(session: Session, *, match: str, **given: Any) -> int:
     return run_action(
         session,
         actions.WindowList(match),
-        given,
+        options,
         lambda one: print_table(make_window_table(one.windows, 0)) if one.windows else say(f"{none} on {one.display}"),
     )

@@ -150,15 +150,15 @@ def home_findings(paths: Paths) -> Iterator[Finding]:
         yield Finding("disk", "warning", f"{free_mb:.0f} MB free for evidence and the store", "free some room")
 
 
-def _check_home_owner(paths: Paths, found: os.stat_result) -> Finding:
-    if not stat.S_ISDIR(found.st_mode):
+def _check_home_owner(paths: Paths, status: os.stat_result) -> Finding:
+    if not stat.S_ISDIR(status.st_mode):
         return Finding("home", "fault", f"{paths.home} is not a directory", "move it away, or set ACU_HOME")
-    if found.st_uid != os.getuid():
-        text = f"{paths.home} belongs to uid {found.st_uid}, you are {os.getuid()}"
+    if status.st_uid != os.getuid():
+        text = f"{paths.home} belongs to uid {status.st_uid}, you are {os.getuid()}"
         return Finding("home", "fault", text, "set ACU_HOME to a directory of your own")
     if not os.access(paths.home, os.W_OK | os.X_OK):
         return Finding("home", "fault", f"{paths.home} is not writable", f"chmod 700 {paths.home}")
-    if found.st_mode & 0o077:
+    if status.st_mode & 0o077:
         return Finding("home", "warning", f"{paths.home} is open to others", f"chmod 700 {paths.home}")
     return Finding("home", "ok", f"{paths.home}, private")
 

@@ -57,10 +57,10 @@ def _start(client: Client, last: int) -> int:
     return max(0, client.events_since(0, limit=1).newest - last)
 
 
-def _print(found: tuple[Event, ...], trimmed: int, after: int) -> None:
-    if trimmed > after + 1:
-        warn(_describe_trimmed(Trimmed(after, trimmed)))
-    for event in found:
+def _print(events: tuple[Event, ...], oldest: int, after: int) -> None:
+    if oldest > after + 1:
+        warn(_describe_trimmed(Trimmed(after, oldest)))
+    for event in events:
         say(format_event(event))
 
 

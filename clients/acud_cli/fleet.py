@@ -98,7 +98,7 @@ async def _take(session: Session, settings: FleetSettings, agent: str, follow: b
 
     count = 0
     inbox = f"agent-{key_of(agent or ANYBODY)}"
-    async with NatsConnection(settings, "acud fleet wakes", warned=_warn, inbox=inbox) as connection:
+    async with NatsConnection(settings, "acud fleet wakes", on_warning=_warn, inbox=inbox) as connection:
         await _wait_for_server(connection, follow)
         async with AgentWakes(connection, agent) as taking:
             while limit is None or count < limit:
@@ -259,7 +259,7 @@ def _format_line(words: object) -> str:
     return ", ".join(f"{name} {_format_line(value) if isinstance(value, dict) else value}" for name, value in pairs)
 
 
-def _print(found: tuple[HostInfo, ...]) -> None:
+def _print(hosts: tuple[HostInfo, ...]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -268,7 +268,7 @@ def _print(found: tuple[HostInfo, ...]) -> None:
     table = Table(box=None, pad_edge=False)
     for title in ("HOST", "LIFE", "DISPLAYS", "WAITS", "LOAD", "LABELS", "VERSION", "SAID", "WHY"):
         table.add_column(title)
-    for one in found:
+    for one in hosts:
         life = f"{one.life}, draining" if one.draining else one.life
         labels = ",".join(f"{name}={value}" for name, value in one.labels.items())
         ago = f"{max(0.0, time.time() - one.last_utc_s):.0f} s ago"

@@ -89,7 +89,7 @@ def init(session: Session, *, check: bool, folder: Path, nkey_seed_file: str | N
 @click.option("--carry", "carries", multiple=True, metavar="AGENT", help="Of a host: the agent whose wakes it carries.")
 @click.option("--rotate", is_flag=True, help="Add a key; former ones stay good until `revoke --old-keys`.")
 @pass_session
-def grant(session: Session, *, role: str, name: str, folder: Path, public_key: str, **given: Any) -> None:
+def grant(session: Session, *, role: str, name: str, folder: Path, public_key: str, **options: Any) -> None:
     """Write into the folder what ROLE NAME may do on the servers, with a new key for it, and print the next step.
 
     permissions.conf there is for the servers. It gives each role an account of its own, which shares with the others
@@ -105,7 +105,7 @@ def grant(session: Session, *, role: str, name: str, folder: Path, public_key: s
 
     held = access.read_grants(folder, settings.prefix)
     key = access.check_key(public_key) if public_key else ""
-    changed = access.make_grant(held, access.Role(role), name, key=key, **given)
+    changed = access.make_grant(held, access.Role(role), name, key=key, **options)
     seed = None
     if not changed.keys:
         seed, key = access.new_seed(folder, changed)

@@ -42,8 +42,8 @@ def plain_json(text: str) -> str:
     return _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def _escape(found: re.Match[str]) -> str:
-    character = found[0]
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
     code = ord(character)
     if character in _SHORT:
         return _SHORT[character]

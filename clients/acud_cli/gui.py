@@ -84,14 +84,14 @@ def gui() -> None:
 @click.option("--candidates", type=WholeNumber(1, 50), default=8, show_default=True, help="Shown at most.")
 @task_option
 @pass_session
-def gui_find(session: Session, *, description: str, backend: GroundingBackend | None, **given: Any) -> int:
+def gui_find(session: Session, *, description: str, backend: GroundingBackend | None, **options: Any) -> int:
     """Print where DESCRIPTION is found: its middle, its box, and the method.
 
     \b
     acud gui find "the Name field" --target "window:Contact form"
     """
-    places = pick(given, "target", "display", "task_id")
-    reply = session.client().gui_find(description, backend=backend, max_candidates=given["candidates"], **places)
+    places = pick(options, "target", "display", "task_id")
+    reply = session.client().gui_find(description, backend=backend, max_candidates=options["candidates"], **places)
     session.show(reply, lambda: _tell(reply.found))
     return _EXITS[reply.found.status]
 
@@ -129,7 +129,7 @@ def gui_do(
     file: TextIO | None,
     backend: GroundingBackend | None,
     picture: Path | None,
-    **given: Any,
+    **options: Any,
 ) -> int:
     """Do each INSTRUCTION once, in order, and see whether it had an effect. The first that fails ends it.
 
@@ -146,20 +146,20 @@ def gui_do(
     if not first:
         raise click.UsageError("say what to do: an INSTRUCTION, or --script")
     client = session.client()
-    wait = make_action_wait(given)
+    wait = make_action_wait(options)
     with print_left_wait(wait):
         reply = client.gui_do(
             first,
             backend=backend,
             expect=find_condition(
-                {"criteria": given["expect"], "text": given["expect_text"], "until": given["expect_json"]}
+                {"criteria": options["expect"], "text": options["expect_text"], "until": options["expect_json"]}
             ),
-            timeout_s=given["timeout"],
+            timeout_s=options["timeout"],
             picture=picture is not None,
             then=then,
             wait=wait,
             block_s=ACTION_BLOCK_S,
-            **pick(given, "target", "display", "view", "task_id", "lease"),
+            **pick(options, "target", "display", "view", "task_id", "lease"),
         )
         reply = follow_action_wait(session, client, reply)
     if picture is not None and reply.picture is not None:
@@ -234,7 +234,7 @@ def agent() -> None:
 @click.option("--detach", is_flag=True, help="Print the run's id and return at once.")
 @address_options
 @pass_session
-def run(session: Session, **given: Any) -> int:
+def run(session: Session, **options: Any) -> int:
     """Begin a run, and stay until it ends; Ctrl-C leaves it to the daemon.
 
     Exit code: 0 done, 4 cancelled, 5 escalated.
@@ -242,34 +242,34 @@ def run(session: Session, **given: Any) -> int:
     \b
     acud agent run "fill in the form and send it" --backend claude --expect '"Thank you" is visible'
     """
-    limits = RunLimits(given["max_steps"], given["max_time"], given["max_calls"], given["max_cost"])
+    limits = RunLimits(options["max_steps"], options["max_time"], options["max_calls"], options["max_cost"])
     client = session.client()
     begun = client.gui_agent(
-        given["instruction"],
-        target_of(given["target"], given["region"]),
-        expect=Criteria(given["expect"]) if given["expect"] else None,
+        options["instruction"],
+        target_of(options["target"], options["region"]),
+        expect=Criteria(options["expect"]) if options["expect"] else None,
         limits=limits,
-        wake=make_address(given),
-        **pick(given, "display", "backend", "model", "task_id"),
+        wake=make_address(options),
+        **pick(options, "display", "backend", "model", "task_id"),
     ).run
-    if given["detach"]:
+    if options["detach"]:
         session.show(begun, lambda: say(begun.run_id))
         return Exit.OK
     return _stay(session, client, begun)
 
 
-def _stay(session: Session, client: Client, begun: RunInfo) -> int:
+def _stay(session: Session, client: Client, run: RunInfo) -> int:
     if not session.json:
-        warn(f"run {begun.run_id} on {begun.display}")
-    found, ended = begun, False
+        warn(f"run {run.run_id} on {run.display}")
+    found, ended = run, False
     try:
         while not ended:
-            reply, known = client.agent_result(begun.run_id, block_s=min(POLL_S, 1.0)), len(found.steps)
+            reply, known = client.agent_result(run.run_id, block_s=min(POLL_S, 1.0)), len(found.steps)
             found, ended = reply.run, reply.ended
             for step in () if session.json else found.steps[known:]:
                 warn(_step_line(step))
     except KeyboardInterrupt:
-        warn(f"the run goes on: acud agent show {begun.run_id}")
+        warn(f"the run goes on: acud agent show {run.run_id}")
         return Exit.DETACHED
     session.show(found, lambda: _print_end(found))
     return _RUN_EXITS[found.state]
@@ -280,11 +280,11 @@ def _step_line(step: RunStep) -> str:
     return f"{step.number:>3}  {step.kind}  {shorten(step.said, 100)}  → {step.outcome}{words}"
 
 
-def _print_end(found: RunInfo) -> None:
-    words = found.evidence if found.state is RunState.DONE else found.reason
-    say(f"{found.state.value} {found.run_id}" + (f": {words}" if words else ""))
-    cost = f"{found.spent.cost_usd:.4f} USD" + (f" and {found.spent.unpriced} unpriced" if found.spent.unpriced else "")
-    say(f"{len(found.steps)} steps, {found.spent.calls} model calls, {cost}")
+def _print_end(run: RunInfo) -> None:
+    words = run.evidence if run.state is RunState.DONE else run.reason
+    say(f"{run.state.value} {run.run_id}" + (f": {words}" if words else ""))
+    cost = f"{run.spent.cost_usd:.4f} USD" + (f" and {run.spent.unpriced} unpriced" if run.spent.unpriced else "")
+    say(f"{len(run.steps)} steps, {run.spent.calls} model calls, {cost}")
 
 
 @agent.command(short_help="Show a run with its steps.")
@@ -301,12 +301,12 @@ def show(session: Session, *, run_id: str) -> int:
     return _RUN_EXITS[found.state]
 
 
-def _print_run(found: RunInfo) -> None:
-    say(f"{found.run_id}  {found.state.value}  on {found.display}  since {local_time(found.created_utc_s)}")
-    say(found.spec.instruction)
-    for step in found.steps:
+def _print_run(run: RunInfo) -> None:
+    say(f"{run.run_id}  {run.state.value}  on {run.display}  since {local_time(run.created_utc_s)}")
+    say(run.spec.instruction)
+    for step in run.steps:
         say(_step_line(step))
-    _print_end(found)
+    _print_end(run)
 
 
 @agent.command("list", short_help="List runs, newest first.")

@@ -89,13 +89,13 @@ class LogReader:
         self._position += len(data)
         return moved + data
 
-    def _is_same(self, found: os.stat_result) -> bool:
-        return found.st_ino == self._serial and found.st_size >= self._position
+    def _is_same(self, status: os.stat_result) -> bool:
+        return status.st_ino == self._serial and status.st_size >= self._position
 
-    def _begin(self, found: os.stat_result) -> bytes:
+    def _begin(self, status: os.stat_result) -> bytes:
         """Begin anew with the file as it is now; return what was added to it before it was emptied."""
-        was, emptied = self._position, found.st_ino == self._serial
-        self._position, self._serial = 0, found.st_ino
+        was, emptied = self._position, status.st_ino == self._serial
+        self._position, self._serial = 0, status.st_ino
         return _read_from(find_rotated(self._path), was) if emptied else b""
 
 

@@ -53,7 +53,7 @@ from acud_client.sync import Client
 @click.option("--redacted", is_flag=True, help="As it may leave this machine; tells what is black, and by which rule.")
 @task_option
 @pass_session
-def look(session: Session, *, target: str, window: str, region: tuple[int, ...] | None, **given: Any) -> int:
+def look(session: Session, *, target: str, window: str, region: tuple[int, ...] | None, **options: Any) -> int:
     """Take a picture of a display, a window or a region, from pixels grabbed after the call.
 
     With --on-change the picture comes when something changed, or when the time is up (exit code 3).
@@ -64,17 +64,17 @@ def look(session: Session, *, target: str, window: str, region: tuple[int, ...] 
     acud look --redacted -o leaves.png
     acud look --on-change 10 --settle 0.5 -o after.png
     """
-    if given["redacted"] and given["on_change"] is not None:
+    if options["redacted"] and options["on_change"] is not None:
         raise click.UsageError("--redacted shows what is there now; leave out --on-change")
-    where, kind = target_of(target, region, window), _kind(given)
-    _check_output(session, given["output"])
+    where, kind = target_of(target, region, window), _kind(options)
+    _check_output(session, options["output"])
     client = session.client()
-    form = {"format": kind, **pick(given, "display", "max_side_px", "quality", "task_id")}
-    if given["on_change"] is not None:
-        return _after_change(session, client, where, form, given)
-    picture = client.look(where, redacted=given["redacted"], **form)
-    _deliver(session, picture, given["output"], {"picture": picture})
-    if given["redacted"] and not session.json:
+    form = {"format": kind, **pick(options, "display", "max_side_px", "quality", "task_id")}
+    if options["on_change"] is not None:
+        return _after_change(session, client, where, form, options)
+    picture = client.look(where, redacted=options["redacted"], **form)
+    _deliver(session, picture, options["output"], {"picture": picture})
+    if options["redacted"] and not session.json:
         warn(_hidden_words(picture))
     return Exit.OK
 
@@ -84,10 +84,10 @@ def _hidden_words(picture: Picture) -> str:
     return f"black: {', '.join(found) or 'nothing'}"
 
 
-def _kind(given: dict[str, Any]) -> Literal["png", "jpeg"]:
+def _kind(options: dict[str, Any]) -> Literal["png", "jpeg"]:
     """Return the picture's format. Raises: click.UsageError if the file's name contradicts it."""
-    output: Path | None = given["output"]
-    asked: Literal["png", "jpeg"] | None = given["kind"]
+    output: Path | None = options["output"]
+    asked: Literal["png", "jpeg"] | None = options["kind"]
     if asked and output is not None and output.suffix:
         named = picture_kind(output)
         if named != asked and not (output.is_char_device() or output.is_fifo()):
@@ -102,17 +102,17 @@ def _check_output(session: Session, output: Path | None) -> None:
         raise click.UsageError("standard output is a terminal; send it to a file or a pipe, or give -o FILE")
 
 
-def _after_change(session: Session, client: Client, where: str, form: dict[str, Any], given: dict[str, Any]) -> int:
+def _after_change(session: Session, client: Client, where: str, form: dict[str, Any], options: dict[str, Any]) -> int:
     reply = client.wait_for_change(
         where,
-        ignore=boxes(given["ignore"]),
-        timeout_s=given["on_change"],
-        settle_s=given["settle"],
-        share=given["share"],
-        baseline=given["since"],
+        ignore=boxes(options["ignore"]),
+        timeout_s=options["on_change"],
+        settle_s=options["settle"],
+        share=options["share"],
+        baseline=options["since"],
         **form,
     )
-    _deliver(session, reply.picture, given["output"], reply)
+    _deliver(session, reply.picture, options["output"], reply)
     if not session.json:
         warn(f"{reply.message} (after {duration(reply.waited_s)})")
     return Exit.OK if reply.changed else Exit.TIMEOUT

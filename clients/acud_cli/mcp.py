@@ -179,7 +179,7 @@ def _starter(session: Session) -> Callable[[], object]:
 @click.option("--dry-run", is_flag=True, help="Print what would be written, and write nothing.")
 @_selection
 @pass_session
-def install(session: Session, *, host: str, config: Path | None, dry_run: bool, **given: Any) -> None:
+def install(session: Session, *, host: str, config: Path | None, dry_run: bool, **options: Any) -> None:
     """Write acud into the configuration of HOST, which then starts `acud mcp` by itself.
 
     The rest of the file is kept. For OpenClaw the skill file is installed too: its tool search hides tools until the
@@ -192,7 +192,7 @@ def install(session: Session, *, host: str, config: Path | None, dry_run: bool, 
     from acud_mcp import hosts
 
     chosen = hosts.HOSTS[host]
-    added = hosts.make_entry(chosen, _arguments(given), os.environ)
+    added = hosts.make_entry(chosen, _arguments(options), os.environ)
     path = config or Path.home() / chosen.file
     text = hosts.merge_entry(chosen, path.read_text(encoding="utf-8") if path.exists() else "", added, path)
     files = {str(path): text}
@@ -216,12 +216,12 @@ def _tell(title: str, files: list[str], dry_run: str) -> None:
         say(f"{title} knows acud from its next start on")
 
 
-def _arguments(given: dict[str, Any]) -> list[str]:
-    block = "" if given["block"] is None else f"{given['block']:g}"
-    named = [("--caps", given["caps"]), ("--tools", given["tools"]), ("--block", block)]
+def _arguments(options: dict[str, Any]) -> list[str]:
+    block = "" if options["block"] is None else f"{options['block']:g}"
+    named = [("--caps", options["caps"]), ("--tools", options["tools"]), ("--block", block)]
     flags = [
-        ("--read-only", given["read_only"]),
-        ("--autostart", given["autostart"]),
-        ("--no-tasks-extension", not given["tasks_extension"]),
+        ("--read-only", options["read_only"]),
+        ("--autostart", options["autostart"]),
+        ("--no-tasks-extension", not options["tasks_extension"]),
     ]
     return [part for name, value in named if value for part in (name, value)] + [name for name, on in flags if on]

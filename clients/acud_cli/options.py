@@ -245,8 +245,8 @@ complete_tasks = complete_ids(
 )
 
 
-def _targets(client: Client, begun: str) -> Iterable[tuple[str, str]]:
-    kind, sign, _ = begun.partition(":")
+def _targets(client: Client, prefix: str) -> Iterable[tuple[str, str]]:
+    kind, sign, _ = prefix.partition(":")
     if not sign:
         return ((row.begun, row.words) for row in TARGETS)
     displays = client.display_list().displays
@@ -301,9 +301,9 @@ target_options = together(
 task_option = choose_task("Use this task's display, and log it in the task.")
 
 
-def pick(given: dict[str, Any], *names: str) -> dict[str, Any]:
+def pick(options: dict[str, Any], *names: str) -> dict[str, Any]:
     """Return the options of these names, which are the request's names too."""
-    return {name: given[name] for name in names}
+    return {name: options[name] for name in names}
 
 
 def target_of(target: str, region: tuple[int, ...] | None, window: str = "") -> str:
@@ -316,5 +316,5 @@ def target_of(target: str, region: tuple[int, ...] | None, window: str = "") -> 
     return named[0] if named else "screen"
 
 
-def boxes(given: tuple[tuple[int, ...], ...]) -> tuple[Rect, ...]:
-    return tuple(Rect(*box) for box in given)
+def boxes(values: tuple[tuple[int, ...], ...]) -> tuple[Rect, ...]:
+    return tuple(Rect(*box) for box in values)

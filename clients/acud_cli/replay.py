@@ -68,7 +68,7 @@ _options = together(
 @click.option("--criteria", default="", metavar="TEXT", help="The sentence to judge.")
 @_options
 @pass_session
-def replay(session: Session, **given: Any) -> int:
+def replay(session: Session, **options: Any) -> int:
     """Run a wait over RECORDING, as if it happened now, and print each verdict with its time.
 
     RECORDING is an id, its unique ending or beginning, or the path of a recording's file or folder. No daemon is
@@ -83,7 +83,7 @@ def replay(session: Session, **given: Any) -> int:
     Exit code: 0 it resolved with every judge, 3 it did not, 5 a run failed, 1 the recording is damaged.
     """
     require("record", "acud replay")
-    ask = _make_request(given)
+    ask = _make_request(options)
     lines: list[ReplayLine] = []
     for line in _read_replay(ask):
         lines.append(line)
@@ -96,22 +96,22 @@ def replay(session: Session, **given: Any) -> int:
     return _choose_exit(lines)
 
 
-def _make_request(given: dict[str, Any]) -> ReplayAsk:
-    until = find_condition(given)
+def _make_request(options: dict[str, Any]) -> ReplayAsk:
+    until = find_condition(options)
     if until is None:
         raise click.UsageError("say what to look for: --criteria, --text, --gone, --change or --stable")
     return ReplayAsk(
-        given["recording"],
+        options["recording"],
         until,
-        target_of(given["target"], given["region"]),
-        boxes(given["ignore"]),
-        given["judges"] or (JudgeName.AUTO,),
-        replace_given(Policy(), given),
-        replace_given(Budget(), given),
-        given["timeout"],
-        given["from_s"],
-        given["to_s"],
-        None if given["real_latency"] else given["latency"],
+        target_of(options["target"], options["region"]),
+        boxes(options["ignore"]),
+        options["judges"] or (JudgeName.AUTO,),
+        replace_given(Policy(), options),
+        replace_given(Budget(), options),
+        options["timeout"],
+        options["from_s"],
+        options["to_s"],
+        None if options["real_latency"] else options["latency"],
         os.getpid(),
     )
 

@@ -62,7 +62,7 @@ _NONE = "none"
 @click.option("--watch", is_flag=True, help="Go on, one after the other as they differ.")
 @task_option
 @pass_session
-def scene(session: Session, *, mode: str, displays: tuple[str, ...], watch: bool, **given: Any) -> int:
+def scene(session: Session, *, mode: str, displays: tuple[str, ...], watch: bool, **options: Any) -> int:
     """Show what is on the displays: windows, focus, text and widgets with ids that stay while the thing is there.
 
     \b
@@ -73,26 +73,26 @@ def scene(session: Session, *, mode: str, displays: tuple[str, ...], watch: bool
     acud scene --marks scene.png              # a picture with the ids in it too
     acud scene --watch
     """
-    if watch and given["since"]:
+    if watch and options["since"]:
         raise click.UsageError("--watch shows every scene that differs; leave out --since")
-    if watch and given["marks"] is not None:
+    if watch and options["marks"] is not None:
         raise click.UsageError("--watch draws no pictures; leave out --marks")
     client = session.client()
     if watch:
-        return _watch(session, client, displays, given["max_tokens"])
-    form: Literal["json", "prompt"] = "json" if session.json and not given["prompt"] else "prompt"
+        return _watch(session, client, displays, options["max_tokens"])
+    form: Literal["json", "prompt"] = "json" if session.json and not options["prompt"] else "prompt"
     reply = client.scene(
         None if mode == _NONE else SceneMode(mode),
         displays,
         form=form,
-        marks=given["marks"] is not None,
-        **pick(given, "max_tokens", "since", "task_id", "target", "within_s"),
+        marks=options["marks"] is not None,
+        **pick(options, "max_tokens", "since", "task_id", "target", "within_s"),
     )
-    if given["marks"] is not None:
-        write_picture(given["marks"], reply.marks)
+    if options["marks"] is not None:
+        write_picture(options["marks"], reply.marks)
         if reply.marks_left_out:
             warn(f"note: {reply.marks_left_out} elements have no mark: there is no room for more")
-    session.show(_plain(reply), lambda: _print(reply, given["target"]))
+    session.show(_plain(reply), lambda: _print(reply, options["target"]))
     return Exit.OK
 
 

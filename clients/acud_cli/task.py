@@ -86,24 +86,24 @@ def _print_view(reply: TaskReply) -> None:
 @label_option
 @budget_options
 @pass_session
-def register_task(session: Session, *, name: str, plan: tuple[str, ...], **given: Any) -> None:
+def register_task(session: Session, *, name: str, plan: tuple[str, ...], **options: Any) -> None:
     """Begin the task NAME with the plan ITEM..., on a display of its own.
 
     \b
     acud task register "Book the flight" "open the site" "choose a date" "pay"
     """
-    if not isinstance(given["metadata"], dict):
+    if not isinstance(options["metadata"], dict):
         raise click.UsageError("--metadata must be a JSON object")
-    width, height = given["size"] or (0, 0)
+    width, height = options["size"] or (0, 0)
     reply = session.client().task_register(
         name,
         plan,
-        **pick(given, "metadata", "agent_id"),
-        isolated_display=not given["shared_display"],
+        **pick(options, "metadata", "agent_id"),
+        isolated_display=not options["shared_display"],
         display_width=width,
         display_height=height,
-        budget=replace_given(Budget(), given),
-        labels=labels_of(given["labels"]),
+        budget=replace_given(Budget(), options),
+        labels=labels_of(options["labels"]),
     )
     _show(session, reply)
 
@@ -191,7 +191,7 @@ def move_task(session: Session, *, task_id: str, status: TaskStatus, message: st
 @_task_id
 @budget_options
 @pass_session
-def fund_task(session: Session, *, task_id: str, **given: Any) -> None:
+def fund_task(session: Session, *, task_id: str, **options: Any) -> None:
     """Change the budget of a task, for all its waits together. Only what is given changes; what is spent stays spent.
 
     What it cost so far: acud usage --task ID.
@@ -201,7 +201,7 @@ def fund_task(session: Session, *, task_id: str, **given: Any) -> None:
     """
     client = session.client()
     view = client.task_summary(task_id, as_data=True).view
-    budget = replace_given(view.task.budget if view is not None else Budget(), given)
+    budget = replace_given(view.task.budget if view is not None else Budget(), options)
     reply = client.task_update(task_id, budget=budget)
     _show(session, reply)
 
@@ -255,7 +255,7 @@ def append_items(session: Session, *, task_id: str, items: tuple[str, ...], note
 @click.option("--item", type=WholeNumber(1), help="The plan item, from 1 (default: the active one).")
 @click.option("--took", type=DURATION, help="How long it took.")
 @pass_session
-def log_action(session: Session, *, task_id: str, action_type: ActionType, summary: str, **given: Any) -> None:
+def log_action(session: Session, *, task_id: str, action_type: ActionType, summary: str, **options: Any) -> None:
     """Log an action of TYPE (cli, gui, wait, vision, reasoning, other) in one sentence.
 
     \b
@@ -265,8 +265,8 @@ def log_action(session: Session, *, task_id: str, action_type: ActionType, summa
         task_id,
         action_type,
         summary,
-        **pick(given, "input_data", "output_data", "status", "item"),
-        duration_ms=None if given["took"] is None else given["took"] * 1000,
+        **pick(options, "input_data", "output_data", "status", "item"),
+        duration_ms=None if options["took"] is None else options["took"] * 1000,
     )
     where = "the task" if reply.action.item is None else f"item {reply.action.item}"
     session.show(reply, lambda: say(f"logged under {where}"))

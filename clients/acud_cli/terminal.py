@@ -48,12 +48,12 @@ _moment_options = together(
 )
 
 
-def _choose_moment(given: dict[str, Any], usual: Moment) -> tuple[Moment, float]:
+def _choose_moment(options: dict[str, Any], usual: Moment) -> tuple[Moment, float]:
     """Return when to answer, and after how many seconds at the latest. Raises: click.UsageError."""
-    if given["done"] and given["now"]:
+    if options["done"] and options["now"]:
         raise click.UsageError("--done and --now exclude each other")
-    moment: Moment = "done" if given["done"] else "now" if given["now"] else usual
-    timeout_s = given["timeout"]
+    moment: Moment = "done" if options["done"] else "now" if options["now"] else usual
+    timeout_s = options["timeout"]
     return moment, timeout_s if timeout_s is not None else ACTION_BLOCK_S if moment == "done" else _REST_S
 
 
@@ -67,7 +67,7 @@ def _choose_moment(given: dict[str, Any], usual: Moment) -> tuple[Moment, float]
 @_moment_options
 @action_wait_options
 @pass_session
-def open_session(session: Session, *, command: tuple[str, ...], name: str, cwd: str, size: str, **given: Any) -> int:
+def open_session(session: Session, *, command: tuple[str, ...], name: str, cwd: str, size: str, **options: Any) -> int:
     """Open a session with PROGRAM (default: a shell); print its name and what it has written.
 
     With a display or a task, its programs are programs of that display, and end with one of acud's own.
@@ -77,8 +77,8 @@ def open_session(session: Session, *, command: tuple[str, ...], name: str, cwd: 
     acud terminal open --display :100 -- top
     """
     columns, rows = _parse_size(size)
-    moment, block_s = _choose_moment(given, "settled")
-    wait = make_action_wait(given)
+    moment, block_s = _choose_moment(options, "settled")
+    wait = make_action_wait(options)
     client = session.client()
     with print_left_wait(wait):
         reply = client.terminal_open(
@@ -90,7 +90,7 @@ def open_session(session: Session, *, command: tuple[str, ...], name: str, cwd: 
             moment=moment,
             wait=wait,
             block_s=block_s if wait is None else ACTION_BLOCK_S,
-            **pick(given, "display", "task_id"),
+            **pick(options, "display", "task_id"),
         )
         return _print_reply(session, reply, moment)
 
@@ -111,7 +111,7 @@ def _parse_size(text: str) -> tuple[int, int]:
 @_moment_options
 @action_wait_options
 @pass_session
-def type_into(session: Session, *, name: str, text: str, keys: tuple[str, ...], no_enter: bool, **given: Any) -> int:
+def type_into(session: Session, *, name: str, text: str, keys: tuple[str, ...], no_enter: bool, **options: Any) -> int:
     """Type TEXT (- reads it from standard input) and Enter into the session NAME; print what it wrote since.
 
     What is waited for counts in what was written since, too.
@@ -122,15 +122,15 @@ def type_into(session: Session, *, name: str, text: str, keys: tuple[str, ...], 
     """
     typed = sys.stdin.read().removesuffix("\n") if text == "-" else text
     pressed = keys or (("Enter",) if typed and not no_enter else ())
-    moment, block_s = _choose_moment(given, "settled")
-    wait = make_action_wait(given)
+    moment, block_s = _choose_moment(options, "settled")
+    wait = make_action_wait(options)
     client = session.client()
     with print_left_wait(wait):
         reply = client.terminal_type(
             name,
             typed,
             keys=pressed,
-            task_id=given["task_id"],
+            task_id=options["task_id"],
             moment=moment,
             wait=wait,
             block_s=block_s if wait is None else ACTION_BLOCK_S,
@@ -152,14 +152,14 @@ def type_into(session: Session, *, name: str, text: str, keys: tuple[str, ...], 
 @click.option("--since", default="", metavar="MARK", help="What it wrote since; from the JSON of another answer.")
 @_moment_options
 @pass_session
-def read_session(session: Session, *, name: str, limit: int, since: str, **given: Any) -> int:
+def read_session(session: Session, *, name: str, limit: int, since: str, **options: Any) -> int:
     """Print what the session NAME shows.
 
     \b
     acud terminal read build
     acud terminal read build --limit 20
     """
-    moment, block_s = _choose_moment(given, "settled" if given["timeout"] is not None else "now")
+    moment, block_s = _choose_moment(options, "settled" if options["timeout"] is not None else "now")
     with session.client() as client:
         reply = client.terminal_read(name, lines=limit, since=since, moment=moment, block_s=block_s)
         return _print_reply(session, reply, moment)

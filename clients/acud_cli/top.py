@@ -276,8 +276,8 @@ class Board:
         for pane, items in zip(self._panes, every, strict=True):
             pane.take([one for one in items if wanted in pane.words(one).lower()])
 
-    def press(self, key: str, opened: Callable[[str], list[Text]]) -> bool:
-        """Handle `key`; `opened` shows a wait in full. Return False when it ends the program."""
+    def press(self, key: str, show_wait: Callable[[str], list[Text]]) -> bool:
+        """Handle `key`; `show_wait` shows a wait in full. Return False when it ends the program."""
         if self._typing:
             self._edit_filter(key)
         elif self._opened:
@@ -285,7 +285,7 @@ class Board:
         elif key in ("q", "Q"):
             return False
         elif key == "enter":
-            self._open(opened)
+            self._open(show_wait)
         else:
             self._run_key(key)
         return True
@@ -300,12 +300,12 @@ class Board:
             self._filter += key
         self._sort_and_filter()
 
-    def _open(self, opened: Callable[[str], list[Text]]) -> None:
+    def _open(self, show_wait: Callable[[str], list[Text]]) -> None:
         wait = self._panes[0].selected if self._focus == 0 else None
         if wait is None:
             return
         try:
-            self._opened = opened(wait.wait_id)
+            self._opened = show_wait(wait.wait_id)
         except AcudError as fault:
             self.fault = fault.message
 

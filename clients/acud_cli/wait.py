@@ -65,11 +65,11 @@ _complete_id = complete_ids(
 _wait_id = click.argument("wait_id", metavar="ID", shell_complete=_complete_id)
 
 
-def full_id(client: Client, given: str) -> str:
-    """Return the whole id that `given` begins. Raises: NotFound, or Conflict when several begin so."""
-    if len(given) >= _FULL_ID_LENGTH:
-        return given
-    return client.wait_show(given, evaluations=0).wait.wait_id
+def full_id(client: Client, prefix: str) -> str:
+    """Return the whole id that `prefix` begins. Raises: NotFound, or Conflict when several begin so."""
+    if len(prefix) >= _FULL_ID_LENGTH:
+        return prefix
+    return client.wait_show(prefix, evaluations=0).wait.wait_id
 
 
 @waits.command("list", short_help="List waits, newest first.")
@@ -107,13 +107,13 @@ def list_waits(session: Session, *, ended: bool, states: tuple[WaitState, ...], 
     session.show(reply, lambda: show(reply))
 
 
-def _print_list(found: Any, total: int) -> None:
-    if not found:
+def _print_list(waits: Any, total: int) -> None:
+    if not waits:
         say("no waits" if total == 0 else f"none shown of {total}")
         return
-    print_table(make_wait_table(found))
-    if total > len(found):
-        say(f"… and {total - len(found)} more (--limit)")
+    print_table(make_wait_table(waits))
+    if total > len(waits):
+        say(f"… and {total - len(waits)} more (--limit)")
 
 
 @waits.command("show", short_help="Show one wait with what was judged.")
@@ -143,7 +143,7 @@ def show_wait(session: Session, *, wait_id: str, limit: int) -> None:
 @waits.command("create", short_help="Arm a wait and return at once.")
 @new_wait_options
 @pass_session
-def create_wait(session: Session, **given: Any) -> None:
+def create_wait(session: Session, **options: Any) -> None:
     """Arm a wait for CRITERIA, a sentence, or for the conditions in the options, and return at once.
 
     The same as `acud wait --detach`. Take its result with `acud wait result ID`.
@@ -152,7 +152,7 @@ def create_wait(session: Session, **given: Any) -> None:
     acud wait create --text "Build finished" --timeout 1h
     acud wait create --change --settle 2s --target window:Firefox --name page
     """
-    reply = arm_wait(session.client(), given)
+    reply = arm_wait(session.client(), options)
     print_notes(reply.notes)
     print_result_command(reply)
     session.show(reply, lambda: say(format_armed(reply.wait)))
@@ -167,19 +167,19 @@ def create_wait(session: Session, **given: Any) -> None:
 @policy_options
 @budget_options
 @pass_session
-def update_wait(session: Session, *, wait_id: str, timeout: float | None, force: bool, **given: Any) -> None:
+def update_wait(session: Session, *, wait_id: str, timeout: float | None, force: bool, **options: Any) -> None:
     """Change condition, timeout, policy or budget of a live wait. Only what is given changes.
 
     \b
     acud wait update x8fgvb --timeout 1h
     acud wait update x8fgvb --text "Build finished" --confirm 2
     """
-    until = find_condition(given)
+    until = find_condition(options)
     client = session.client()
     now = client.wait_show(wait_id, evaluations=0).wait
-    policy = replace_given(now.spec.policy, given)
+    policy = replace_given(now.spec.policy, options)
     changed = policy if policy != now.spec.policy else None
-    wanted = replace_given(now.spec.budget, given)
+    wanted = replace_given(now.spec.budget, options)
     budget = wanted if wanted != now.spec.budget else None
     if until is None and timeout is None and changed is None and budget is None:
         raise click.UsageError("nothing to change: give a condition, --timeout or an option of policy or budget")
@@ -322,7 +322,7 @@ class WaitGroup(click.Group):
 @new_wait_options
 @click.option("--detach", is_flag=True, help="Arm it, print its id, and return at once.")
 @pass_session
-def wait(session: Session, *, detach: bool, **given: Any) -> int:
+def wait(session: Session, *, detach: bool, **options: Any) -> int:
     """Wait until CRITERIA, a sentence, holds on a display; then print the verdict, with evidence.
 
     Instead of a sentence, or with it, conditions that cost nothing: --text, --regex, --gone, --number, --window,
@@ -342,7 +342,7 @@ def wait(session: Session, *, detach: bool, **given: Any) -> int:
     double dash: `acud wait -- list`.
     """
     client = session.client()
-    armed = arm_wait(client, given)
+    armed = arm_wait(client, options)
     if detach:
         print_notes(armed.notes)
         print_result_command(armed)

@@ -140,9 +140,9 @@ CONDITION_NAMES = {
 """Of the options that make a condition, by their names in Python."""
 
 
-def find_condition(given: Mapping[str, Any]) -> Until | None:
+def find_condition(options: Mapping[str, Any]) -> Until | None:
     """Return the condition in the options, None without one. Raises: click.UsageError, InvalidRequest."""
-    asked = {name: value for name, value in given.items() if name in CONDITION_NAMES}
+    asked = {name: value for name, value in options.items() if name in CONDITION_NAMES}
     parts = read_parts(asked, {bytes: png_of, Path: _make_absolute})
     if words := asked.get("until"):
         parts.append(nested_condition(words) if words.lstrip().startswith("{") else Criteria(words))
@@ -175,8 +175,8 @@ policy_options = together(*_make_field_options(Policy))
 budget_options = together(*_make_field_options(Budget))
 
 
-def replace_given(base: Fields, given: dict[str, Any]) -> Fields:
-    changes = {name: given[name] for name in base.__struct_fields__ if given.get(name) is not None}
+def replace_given(base: Fields, options: dict[str, Any]) -> Fields:
+    changes = {name: options[name] for name in base.__struct_fields__ if options.get(name) is not None}
     return msgspec.structs.replace(base, **changes)
 
 
@@ -238,12 +238,12 @@ new_wait_options = together(
 """Every option of a new wait."""
 
 
-def make_address(given: dict[str, Any]) -> WakeAddress:
-    routes = given["routes"] or None
+def make_address(options: dict[str, Any]) -> WakeAddress:
+    routes = options["routes"] or None
     try:
         # Values that the daemon would refuse are refused here, as a usage error that names the option.
         return convert(
-            {"routes": routes, "session_key": given["session_key"], "agent_id": given["agent_id"]}, WakeAddress
+            {"routes": routes, "session_key": options["session_key"], "agent_id": options["agent_id"]}, WakeAddress
         )
     except msgspec.ValidationError as fault:
         raise click.UsageError(f"--session-key or --agent: {value_fault(fault, WakeAddress).of('the address')}") from (
@@ -251,9 +251,9 @@ def make_address(given: dict[str, Any]) -> WakeAddress:
         )
 
 
-def arm_wait(client: Client, given: dict[str, Any]) -> WaitReply:
+def arm_wait(client: Client, options: dict[str, Any]) -> WaitReply:
     """Create the wait that the options describe, and print its notes on standard error."""
-    until = find_condition(given)
+    until = find_condition(options)
     if until is None:
         raise click.UsageError(
             "say what to wait for: a sentence, or --text, --gone, --number, --image, --window, --widget, --change, "
@@ -261,13 +261,13 @@ def arm_wait(client: Client, given: dict[str, Any]) -> WaitReply:
         )
     return client.wait_create(
         until,
-        target_of(given["target"], given["region"]),
-        ignore=boxes(given["ignore"]),
-        timeout_s=given["timeout"],
-        policy=replace_given(Policy(), given),
-        wake=make_address(given),
-        budget=replace_given(Budget(), given),
-        **pick(given, "display", "judge", "task_id", "label", "force", "note"),
+        target_of(options["target"], options["region"]),
+        ignore=boxes(options["ignore"]),
+        timeout_s=options["timeout"],
+        policy=replace_given(Policy(), options),
+        wake=make_address(options),
+        budget=replace_given(Budget(), options),
+        **pick(options, "display", "judge", "task_id", "label", "force", "note"),
     )
 
 
@@ -285,13 +285,13 @@ action_wait_options = together(
 """The wait that comes with an action."""
 
 
-def make_action_wait(given: dict[str, Any]) -> WaitCreate | None:
+def make_action_wait(options: dict[str, Any]) -> WaitCreate | None:
     """Return the wait of `action_wait_options`, or None. Raises: click.UsageError."""
-    words, text, timeout_s = given["until"].strip(), given["until_text"], given["until_timeout"]
+    words, text, timeout_s = options["until"].strip(), options["until_text"], options["until_timeout"]
     until = find_condition({"text": text, "until": words})
     if until is not None:
-        return WaitCreate(until, timeout_s=timeout_s, policy=Policy(fresh=given["until_fresh"]))
-    if timeout_s is not None or given["until_fresh"]:
+        return WaitCreate(until, timeout_s=timeout_s, policy=Policy(fresh=options["until_fresh"]))
+    if timeout_s is not None or options["until_fresh"]:
         raise click.UsageError("--until-timeout and --until-fresh belong to --until and --until-text")
     return None
 

@@ -267,9 +267,9 @@ def follow_action_wait(session: Session, client: Client, reply: ActedReply) -> A
     return replace(reply, wait=replace(waited, wait=result.wait, ended=True, evidence_path=result.evidence_path))
 
 
-def print_action_wait(waited: ActionWait) -> None:
-    print_notes(waited.notes)
-    print_lines(format_ending(WaitResultReply(waited.wait, waited.ended, waited.evidence_path)))
+def print_action_wait(action_wait: ActionWait) -> None:
+    print_notes(action_wait.notes)
+    print_lines(format_ending(WaitResultReply(action_wait.wait, action_wait.ended, action_wait.evidence_path)))
 
 
 def _follow(session: Session, client: Client, wait: WaitInfo) -> WaitResultReply:
@@ -278,21 +278,21 @@ def _follow(session: Session, client: Client, wait: WaitInfo) -> WaitResultReply
         return _poll(client, wait.wait_id, shown)
 
 
-def _poll(client: Client, wait_id: str, shown: Quiet) -> WaitResultReply:
+def _poll(client: Client, wait_id: str, quiet: Quiet) -> WaitResultReply:
     heard_s = time.monotonic()
     while True:
         try:
-            reply = client.wait_result(wait_id, block_s=shown.poll_s)
+            reply = client.wait_result(wait_id, block_s=quiet.poll_s)
         except DaemonDown as fault:
             if not is_away(fault) or time.monotonic() - heard_s > PATIENCE_S:
                 raise
-            shown.show_daemon_away()
+            quiet.show_daemon_away()
             time.sleep(_AWAY_LOOK_S)
             continue
         if reply.ended:
             return reply
         heard_s = time.monotonic()
-        shown.update(reply.wait)
+        quiet.update(reply.wait)
 
 
 def _detach(session: Session, wait_id: str) -> int:

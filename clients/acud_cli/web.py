@@ -70,26 +70,26 @@ def token() -> None:
     "--for", "for_s", type=DURATION, default=0.0, metavar="DURATION", help="Good for so long (30d); default: for ever."
 )
 @pass_session
-def create_token(session: Session, **given: Any) -> None:
+def create_token(session: Session, **options: Any) -> None:
     """Make a token and print it: it can't be shown again.
 
     \b
     acud web token create --scope read --name grafana --for 30d
     """
     secret, client = new_secret(), session.client()
-    made = client.web_token_create(digest_of(secret), **_with_whole_ids(client, given)).found
+    made = client.web_token_create(digest_of(secret), **_with_whole_ids(client, options)).found
     session.show({"token": secret, "pass": made}, lambda: _print_made(secret, made))
 
 
-def _with_whole_ids(client: Client, given: dict[str, Any]) -> dict[str, Any]:
+def _with_whole_ids(client: Client, options: dict[str, Any]) -> dict[str, Any]:
     """Return the request with whole ids of tasks: a token's ids are compared as they are."""
-    tasks = (one if is_id(one, "task") else client.task_summary(one).task_id for one in given["tasks"])
-    return given | {"tasks": tuple(tasks)}
+    tasks = (one if is_id(one, "task") else client.task_summary(one).task_id for one in options["tasks"])
+    return options | {"tasks": tuple(tasks)}
 
 
-def _print_made(secret: str, made: AccessToken) -> None:
+def _print_made(secret: str, token: AccessToken) -> None:
     say(secret)
-    warn(f"{made.pass_id}: {_good_for(made)}, {_until(made)}")
+    warn(f"{token.pass_id}: {_good_for(token)}, {_until(token)}")
 
 
 @token.command("list", short_help="List tokens and sessions.")
@@ -166,7 +166,7 @@ web.add_command(token)
 @click.option("--host", help="Where to listen.  [default: [web] host, 127.0.0.1]")
 @click.option("--port", type=WholeNumber(0, 65535), help="0 takes any free one.  [default: [web] port, 18790]")
 @pass_session
-def serve(session: Session, **given: str | int | None) -> None:
+def serve(session: Session, **options: str | int | None) -> None:
     """Serve the dashboard and /api in the foreground, until Ctrl-C; the daemon may come and go meanwhile.
 
     The address is printed on standard error.
@@ -176,7 +176,7 @@ def serve(session: Session, **given: str | int | None) -> None:
     """
     from acud_web.process import serve_gateway
 
-    serve_gateway(_with(config.load(session.paths.config, os.environ).web, given, "docs/web.md"), session.paths)
+    serve_gateway(_with(config.load(session.paths.config, os.environ).web, options, "docs/web.md"), session.paths)
 
 
 @web.command(short_help="Serve /feed, /sense, /health and /agent/* in the foreground.")
@@ -187,7 +187,7 @@ def serve(session: Session, **given: str | int | None) -> None:
 @click.option("--allow-tokenless", is_flag=True, default=None, help="Serve also those who send no token.")
 @click.option("--allow-remote", is_flag=True, default=None, help="Let other machines in (unencrypted).")
 @pass_session
-def relay(session: Session, **given: str | int | bool | None) -> None:
+def relay(session: Session, **options: str | int | bool | None) -> None:
     """Serve the endpoints of docs/relay.md in the foreground, until Ctrl-C.
 
     The daemon serves them itself with `[http_endpoints] enabled = true`; this is for a daemon that does not. The
@@ -199,7 +199,7 @@ def relay(session: Session, **given: str | int | bool | None) -> None:
     from acud_web.process import serve_relay
 
     serve_relay(
-        _with(config.load(session.paths.config, os.environ).http_endpoints, given, "docs/relay.md"), session.paths
+        _with(config.load(session.paths.config, os.environ).http_endpoints, options, "docs/relay.md"), session.paths
     )
 
 
@@ -208,7 +208,7 @@ def relay(session: Session, **given: str | int | bool | None) -> None:
 @click.option("--url", default="", metavar="URL", help="Of a gateway that the daemon does not serve itself.")
 @click.option("--open", "opened", is_flag=True, help="Open it in this machine's browser too.")
 @pass_session
-def login(session: Session, *, url: str, opened: bool, **given: Any) -> None:
+def login(session: Session, *, url: str, opened: bool, **options: Any) -> None:
     """Print a link that logs a browser in. It is good for two minutes, and works once.
 
     \b
@@ -220,7 +220,7 @@ def login(session: Session, *, url: str, opened: bool, **given: Any) -> None:
     served = url or client.status().web.get("gateway", "")
     if not served:
         raise Unavailable("the daemon serves no dashboard", hint=_OFF)
-    reply = client.web_login(digest_of(code), **_with_whole_ids(client, given))
+    reply = client.web_login(digest_of(code), **_with_whole_ids(client, options))
     address = f"{served.rstrip('/')}/login#{code}"  # browsers do not send what comes after #
     session.show({"url": address, "expires_utc_s": reply.expires_utc_s}, lambda: say(address))
     if opened and not webbrowser.open(_write_redirect(session.paths, address).as_uri()):
@@ -279,15 +279,15 @@ def status(session: Session) -> None:
     session.show({"web": served, "passes": tokens}, lambda: _print_status(served, tokens))
 
 
-def _print_status(served: dict[str, str], tokens: tuple[AccessToken, ...]) -> None:
-    say(f"dashboard: {served.get('gateway', 'not served by the daemon')}")
-    if "relay" in served:
-        say(f"HTTP endpoints: {served['relay']}")
+def _print_status(addresses: dict[str, str], tokens: tuple[AccessToken, ...]) -> None:
+    say(f"dashboard: {addresses.get('gateway', 'not served by the daemon')}")
+    if "relay" in addresses:
+        say(f"HTTP endpoints: {addresses['relay']}")
     print_tokens(tokens)
 
 
-def _with(settings: Listener, given: dict[str, Any], page: str) -> Listener:
-    chosen = {name: value for name, value in given.items() if value is not None}
+def _with(settings: Listener, options: dict[str, Any], page: str) -> Listener:
+    chosen = {name: value for name, value in options.items() if value is not None}
     try:
         return convert(msgspec.to_builtins(settings) | chosen, type(settings))
     except msgspec.ValidationError as fault:

@@ -80,9 +80,7 @@ class ClientCall:
         self._garbage = 0
 
     def next(self, now_s: float, status: SocketStatus) -> Step:
-        """Return the next step, given a look at the socket. Raises: DaemonDown when there is nothing more to hope
-        for.
-        """
+        """Return the next step, given a look at the socket. Raises: DaemonDown when no step is left."""
         if now_s >= self._deadline_s and self._sent_to:
             raise self._daemon_socket.silent(
                 self._limits.total_s, self.spec.name, self.request_id, is_mutating=self.spec.mutating

@@ -119,7 +119,7 @@ class DaemonSocket:
         return DaemonDown(f"{text}, and may do it all the same", hint=f"{once}; {_BUSY_HINT}", **facts)
 
 
-def _listener(connected: socket.socket) -> int:
-    data = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER_CREDENTIALS.size)
+def _listener(connection: socket.socket) -> int:
+    data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER_CREDENTIALS.size)
     pid: int = _PEER_CREDENTIALS.unpack(data)[0]
     return pid

@@ -27,17 +27,17 @@ class OwnDisplay(msgspec.Struct, frozen=True):
     say: Callable[[str], None] = _silent
 
     def direct_request(
-        self, request: msgspec.Struct, listed: DisplayListReply
+        self, request: msgspec.Struct, reply: DisplayListReply
     ) -> tuple[msgspec.Struct, DisplayAdd | None]:
         """Return `request` on this display, and the request that has it watched, if it is not watched yet."""
-        if listed.default_is_set:
-            if listed.default != self.display:
+        if reply.default_is_set:
+            if reply.default != self.display:
                 self.say(
-                    f"note: `screen` is {listed.default or 'what [display] default names'}, as set; "
+                    f"note: `screen` is {reply.default or 'what [display] default names'}, as set; "
                     f"for DISPLAY={self.display} give --display {self.display}"
                 )
             return request, None
-        known = any(one.name == self.display and one.state is not DisplayState.ENDED for one in listed.displays)
+        known = any(one.name == self.display and one.state is not DisplayState.ENDED for one in reply.displays)
         add = None if known else DisplayAdd(self.display, self.auth_file)
         return replace(request, display=self.display), add
 

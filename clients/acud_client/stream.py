@@ -61,9 +61,9 @@ class EventCursor:
         """The highest number handed out or skipped."""
         return max(self._handed, default=self.floor)
 
-    def hear(self, told: Told) -> Heard:
+    def hear(self, message: Told) -> Heard:
         """Judge one message from the events socket; a fresh event counts as handed out."""
-        return self._hear_beat(told) if isinstance(told, Beat) else self._hear_event(told)
+        return self._hear_beat(message) if isinstance(message, Beat) else self._hear_event(message)
 
     def _hear_beat(self, beat: Beat) -> Heard:
         # Numbers between the floor and the beat that were not handed out: lost, or of topics that are not ours.

@@ -172,9 +172,9 @@ class _Export:
             told.update(zip(part, reply.texts, strict=True))
         return _replace_texts(value, told)
 
-    def _note_left_out(self, total: int, shown: int, what: str) -> None:
-        if total > shown:
-            self._notes.append(f"{total - shown} older {what} are left out")
+    def _note_left_out(self, total: int, listed_count: int, what: str) -> None:
+        if total > listed_count:
+            self._notes.append(f"{total - listed_count} older {what} are left out")
 
     def _add_task(self, given_id: str) -> Generator[Question[Any] | bytes, Any, TaskView]:
         request = TaskSummary(given_id, detail_level=Detail.FULL, max_tokens=100_000, as_data=True)
@@ -280,12 +280,12 @@ def _texts_in(value: Any) -> Iterator[str]:
             yield from _texts_in(one)
 
 
-def _replace_texts(value: Any, told: dict[str, str]) -> Any:
+def _replace_texts(value: Any, texts: dict[str, str]) -> Any:
     if isinstance(value, str):
-        return told[value]
+        return texts[value]
     if isinstance(value, dict):
-        return {name: _replace_texts(one, told) for name, one in value.items()}
-    return [_replace_texts(one, told) for one in value] if isinstance(value, list | tuple) else value
+        return {name: _replace_texts(one, texts) for name, one in value.items()}
+    return [_replace_texts(one, texts) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _batches(texts: list[str]) -> Iterator[tuple[str, ...]]:

@@ -9,9 +9,7 @@ from acud.protocol.bootstrap import Bootstrap, FleetOptions
 
 
 def main(bootstrap: Bootstrap) -> None:
-    """Join by the options of `bootstrap`. Raises: ProtocolError if it is meant for another kind of child;
-    NotInstalled.
-    """
+    """Join by the options of `bootstrap`. Raises: NotInstalled; ProtocolError if it is for another kind of child."""
     if not isinstance(bootstrap.options, FleetOptions):
         raise ProtocolError("the bootstrap of the fleet process holds options of another child")
     require("fleet", "the fleet")

@@ -28,7 +28,7 @@ class _UnderWay(msgspec.Struct):
 
 
 class ControlServer:
-    """Answers clients' requests. `open_to` takes their connections, from the start on; `ended` is called at the end of
+    """Answers clients' requests. `open_to` takes their connections, from the start on; `on_end` is called at the end of
     each. `newest`: the newest event's number.
     """
 
@@ -37,10 +37,10 @@ class ControlServer:
         open_to: Callable[[MessageServer], None],
         answer: Answer,
         newest: Callable[[], int],
-        ended: Callable[[], None] = lambda: None,
+        on_end: Callable[[], None] = lambda: None,
     ) -> None:
         self._open_to = open_to
-        self._ended = ended
+        self._ended = on_end
         self._answer = answer
         self._newest = newest
         self._under_way: dict[str, _UnderWay] = {}
@@ -73,22 +73,22 @@ class ControlServer:
             under_way = self._under_way.pop(asked.request_id)
         under_way.peer.send(answer)
 
-    def _joins(self, asked: ReadRequest, peer: MessageConnection, data: bytes) -> bool:
+    def _joins(self, incoming: ReadRequest, peer: MessageConnection, data: bytes) -> bool:
         """Return whether this repeats a request under way; the answer then goes to `peer`."""
         digest = hashlib.sha256(data).digest()
-        known = self._under_way.get(asked.request_id)
+        known = self._under_way.get(incoming.request_id)
         if known is None:
             if len(self._under_way) >= _MOST:
                 raise Refused(f"{_MOST} requests are under way already", hint="wait for some of them")
-            self._under_way[asked.request_id] = _UnderWay(digest, peer)
+            self._under_way[incoming.request_id] = _UnderWay(digest, peer)
             return False
         if known.digest != digest:
-            raise Conflict(f"request id {asked.request_id} was used for another content", hint="use a fresh id")
+            raise Conflict(f"request id {incoming.request_id} was used for another content", hint="use a fresh id")
         known.peer = peer
         return True
 
-    async def _answer_or_refuse(self, asked: ReadRequest, data: bytes) -> bytes:
+    async def _answer_or_refuse(self, incoming: ReadRequest, data: bytes) -> bytes:
         try:
-            return await answer_request(self._answer(asked, data), asked.spec.name)
+            return await answer_request(self._answer(incoming, data), incoming.spec.name)
         except AcudError as fault:
-            return envelopes.refusal(asked.request_id, fault, self._newest())
+            return envelopes.refusal(incoming.request_id, fault, self._newest())

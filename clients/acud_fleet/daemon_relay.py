@@ -56,25 +56,27 @@ class DaemonRelay:
             if not waiting.done():
                 waiting.set_exception(ConnectionResetError())
 
-    async def ask(self, asked: ReadRequest, data: bytes) -> bytes:
-        """Return the daemon's reply to `data`, which was read as `asked`. It is sent again if none comes: the daemon
+    async def ask(self, incoming: ReadRequest, data: bytes) -> bytes:
+        """Return the daemon's reply to `data`, which was read as `incoming`. It is sent again if none comes: the daemon
         knows its id. Raises: DaemonDown when none came at all.
         """
-        within_s = total_s(asked.request, DEFAULT_S)
-        attempt_s = DEFERRED_ATTEMPT_S if asked.spec.deferred else ATTEMPT_S
+        within_s = total_s(incoming.request, DEFAULT_S)
+        attempt_s = DEFERRED_ATTEMPT_S if incoming.spec.deferred else ATTEMPT_S
         end_s = time.monotonic() + within_s
         try:
             while (left_s := end_s - time.monotonic()) > 0:
                 try:
                     async with asyncio.timeout(min(attempt_s, left_s)):
-                        return await self._attempt(asked.request_id, data)
+                        return await self._attempt(incoming.request_id, data)
                 except TimeoutError:
                     continue
                 except OSError:  # the daemon closed the connection, or does not listen
                     await asyncio.sleep(PAUSE_S)
         finally:
-            self._awaited.pop(asked.request_id, None)
-        raise self._daemon_socket.silent(within_s, asked.spec.name, asked.request_id, is_mutating=asked.spec.mutating)
+            self._awaited.pop(incoming.request_id, None)
+        raise self._daemon_socket.silent(
+            within_s, incoming.spec.name, incoming.request_id, is_mutating=incoming.spec.mutating
+        )
 
     async def _attempt(self, request_id: str, data: bytes) -> bytes:
         connection = self._connection

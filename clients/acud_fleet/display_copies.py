@@ -65,9 +65,7 @@ class DisplayCopies:
         await self.remove(copy)
 
     async def tell_recipe(self, host: str, display: str, copy: str) -> None:
-        """Write what makes a copy of `display` of the lost `host` again, in case the copy's host is lost before it
-        does.
-        """
+        """Store the recipe of a copy of `display` of the lost `host`, in case the copy's host is lost first."""
         copied = await self._places.one(host, "display", display)
         to, name = host_in(copy), copy.partition("/")[2]
         stands = await self._places.one(to, "display", name)
@@ -104,9 +102,9 @@ class DisplayCopies:
             _LOG.warning("fleet.copy_failed", host=at, of=host, fault=failed.message)
             await self._pass_host(request_id, at)
 
-    async def _try_attempt(self, request_id: str, recipe: DisplayRecipe, passed: dict[str, str]) -> str:
+    async def _try_attempt(self, request_id: str, recipe: DisplayRecipe, passed_over: dict[str, str]) -> str:
         asked = DisplayCreate(recipe.width, recipe.height, recipe.window_manager, recipe.labels)
-        host, reply = await self._placement.start(asked, request_id, total_s(asked, DEFAULT_S), passed)
+        host, reply = await self._placement.start(asked, request_id, total_s(asked, DEFAULT_S), passed_over)
         name = reply.display.name
         if recipe.programs:
             launch = DesktopAction(recipe.programs, display=name)
@@ -120,11 +118,11 @@ class DisplayCopies:
         _LOG.info("fleet.display_copied", display=f"{host}/{name}", programs=len(recipe.programs))
         return f"{host}/{name}"
 
-    async def _find_attempt(self, lost: str) -> tuple[str, list[str]]:
+    async def _find_attempt(self, host: str) -> tuple[str, list[str]]:
         """Return the id of the present attempt, and the hosts of those before it that failed."""
         passed: list[str] = []
         while True:
-            request_id = ids.id_made_of("req", f"{lost} {len(passed)}")
+            request_id = ids.id_made_of("req", f"{host} {len(passed)}")
             at = await self._places.find_assigned(request_id)
             if not at.host.startswith(_PASSED):
                 return request_id, passed

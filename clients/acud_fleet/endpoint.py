@@ -163,19 +163,19 @@ class Endpoint:
 
     # ---- requests ----
 
-    async def _answer(self, router: RequestRouter, pool: ProcessPool, asked: ReadRequest, _: bytes) -> bytes:
-        reply = await self._reply(router, asked)
+    async def _answer(self, router: RequestRouter, pool: ProcessPool, incoming: ReadRequest, _: bytes) -> bytes:
+        reply = await self._reply(router, incoming)
         if isinstance(reply, FleetHostsReply):
             reply = msgspec.structs.replace(reply, processes=(os.getpid(), *pool.pids))
-        return envelopes.answer(asked.request_id, reply, self._feed.newest)
+        return envelopes.answer(incoming.request_id, reply, self._feed.newest)
 
-    async def _reply(self, router: RequestRouter, asked: ReadRequest) -> Any:
-        if isinstance(asked.request, EventsSince):
-            return self._feed.since(asked.request)
-        if isinstance(asked.request, Shutdown):
+    async def _reply(self, router: RequestRouter, incoming: ReadRequest) -> Any:
+        if isinstance(incoming.request, EventsSince):
+            return self._feed.since(incoming.request)
+        if isinstance(incoming.request, Shutdown):
             asyncio.get_running_loop().call_later(0.1, self.stop)
             return ShutdownReply(os.getpid())
-        return await router.reply(asked)
+        return await router.reply(incoming)
 
 
 @contextlib.contextmanager

@@ -14,16 +14,18 @@ from acud_fleet.request_router import RequestRouter
 
 
 class EndpointParts:
-    """The `router` over `connection`, and the registries that it reads. `told` is called for changes of hosts, `ended`
-    for waits that are ended in place of their host. `home`: the endpoint's folder.
+    """The `router` over `connection`, and the registries that it reads. `on_member` is called for changes of hosts,
+    `on_wait_end` for waits that are ended in place of their host. `home`: the endpoint's folder.
     """
 
-    def __init__(self, connection: NatsConnection, told: registry.Told, ended: lost_waits.Told, home: str) -> None:
+    def __init__(
+        self, connection: NatsConnection, on_member: registry.Told, on_wait_end: lost_waits.Told, home: str
+    ) -> None:
         self._connection = connection
-        self._roster = Roster(connection, told, lambda host: self._host_client.answers(host))
+        self._roster = Roster(connection, on_member, lambda host: self._host_client.answers(host))
         self._host_client = HostClient(connection, self._roster)
         places = Places(connection)
-        self._lost_waits = LostWaits(connection, self._roster, places, self._host_client, ended)
+        self._lost_waits = LostWaits(connection, self._roster, places, self._host_client, on_wait_end)
         self.router = RequestRouter(connection, self._roster, self._host_client, places, self._lost_waits, home)
 
     async def run(self) -> None:

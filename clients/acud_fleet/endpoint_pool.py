@@ -94,7 +94,7 @@ class SharedNumbers:
 
 
 class ProcessPool:
-    """Keeps `count` processes and gives each connection to the one with the fewest. A process inherits `shared` and a
+    """Keeps `count` processes and gives each connection to the one with the fewest. A process inherits `numbers` and a
     channel, and gets `bootstrap(number, channel)`. `control`: the file at which clients connect. `warn(about, text,
     fix)` reports a fault, and without a text its end.
     """
@@ -103,13 +103,13 @@ class ProcessPool:
         self,
         count: int,
         bootstrap: Callable[[int, int], Bootstrap],
-        shared: SharedNumbers,
+        numbers: SharedNumbers,
         control: Path,
         warn: Callable[[str, str, str], None],
     ) -> None:
         self._count = count
         self._bootstrap = bootstrap
-        self._shared = shared
+        self._shared = numbers
         self._control = control
         self._warn = warn
         self._serving: list[_Serving] = []
@@ -120,12 +120,12 @@ class ProcessPool:
         """Those that take connections now."""
         return tuple(one.pid for one in self._serving)
 
-    def hand_on(self, accepted: socket.socket, own: int) -> bool:
+    def hand_on(self, connection: socket.socket, own: int) -> bool:
         """Give a connection to the process with fewest, unless this one has less, with `own`."""
         if not self._serving:
             return False
         least = min(self._serving, key=self._open)
-        if own < self._open(least) or not give_connection(least.channel, accepted):
+        if own < self._open(least) or not give_connection(least.channel, connection):
             return False
         least.given += 1
         return True

@@ -58,10 +58,10 @@ class EndpointProcess:
                     task.cancel()
 
     async def _serve(self, parts: EndpointParts, first: DaemonRelay) -> None:
-        async def answer(asked: ReadRequest, data: bytes) -> bytes:
-            if _is_of_the_first(asked):
-                return await first.ask(asked, data)
-            return envelopes.answer(asked.request_id, await parts.router.reply(asked), self._shared.newest)
+        async def answer(incoming: ReadRequest, data: bytes) -> bytes:
+            if _is_of_the_first(incoming):
+                return await first.ask(incoming, data)
+            return envelopes.answer(incoming.request_id, await parts.router.reply(incoming), self._shared.newest)
 
         await parts.until_hosts_known()  # before, this process would refuse requests that the others answer
         sys.stdout.buffer.write(READY)
@@ -80,14 +80,14 @@ def _ignore_change(_: object, __: object) -> None:
     """Ignore a change."""
 
 
-def _is_of_the_first(asked: ReadRequest) -> bool:
-    return asked.spec.fleet in (FleetRoute.ENDPOINT, FleetRoute.PLACED) or isinstance(asked.request, Status | Doctor)
+def _is_of_the_first(incoming: ReadRequest) -> bool:
+    return incoming.spec.fleet in (FleetRoute.ENDPOINT, FleetRoute.PLACED) or isinstance(
+        incoming.request, Status | Doctor
+    )
 
 
 def main(bootstrap: Bootstrap) -> None:
-    """Serve by the options of `bootstrap`, until SIGTERM. Raises: ProtocolError if it is meant for another kind of
-    child.
-    """
+    """Serve by the options of `bootstrap`, until SIGTERM. Raises: ProtocolError if it is for another kind of child."""
     if not isinstance(bootstrap.options, EndpointOptions):
         raise ProtocolError("the bootstrap of a process of the endpoint holds options of another child")
     import uvloop

@@ -139,13 +139,13 @@ class EventForwarder:
             return None
         return (parts[1], read(body)) if len(parts) == 3 else None
 
-    async def _continues(self, told: Item) -> bool:
-        """Return whether the daemon's store is the one that `told` came from, not a new or a restored one."""
-        page = await self._client.events_since(max(0, find_reached(told) - 1), limit=1)
-        if page.newest < find_reached(told):
+    async def _continues(self, item: Item) -> bool:
+        """Return whether the daemon's store is the one that `item` came from, not a new or a restored one."""
+        page = await self._client.events_since(max(0, find_reached(item) - 1), limit=1)
+        if page.newest < find_reached(item):
             return False
-        same = [event for event in page.events if isinstance(told, Event) and event.n == told.n]
-        return all((event.utc_s, event.topic) == (told.utc_s, told.topic) for event in same if isinstance(told, Event))
+        same = [event for event in page.events if isinstance(item, Event) and event.n == item.n]
+        return all((event.utc_s, event.topic) == (item.utc_s, item.topic) for event in same if isinstance(item, Event))
 
 
 def read(data: bytes) -> Item:

@@ -159,8 +159,8 @@ class Membership:
             self._connection.warn("entries", "", "")
             self._compare(found)
 
-    def _compare(self, found: dict[str, HostState]) -> None:
-        for bucket, state in found.items():
+    def _compare(self, states: dict[str, HostState]) -> None:
+        for bucket, state in states.items():
             if _make_identity(state) not in self._written:
                 self._strange_s = time.monotonic()
                 words = f"pid {state.instance.partition('-')[0] or '?'}, acud {state.version}"
@@ -195,9 +195,7 @@ class Membership:
 
 
 class HostService:
-    """The host `name`, over `connection`, for the daemon behind `client` and `relay`. `run` until cancelled, then
-    `leave`.
-    """
+    """The host `name`, over `connection`, for the daemon behind `client` and `relay`. Call `run`, then `leave`."""
 
     def __init__(
         self,
@@ -268,7 +266,7 @@ async def serve(bootstrap: Bootstrap, options: FleetOptions) -> None:
                 options.settings,
                 f"acud host {name}",
                 connection_news.news,
-                warned=connection_news.warn,
+                on_warning=connection_news.warn,
                 inbox=f"host-{name}",
             ) as connection,
         ):

@@ -148,21 +148,21 @@ class HostServer:
         if not self._under_way:  # several go together
             self._connection.nats.push()
 
-    async def _answer(self, asked: ReadRequest, data: bytes, *, again: bool) -> bytes:
+    async def _answer(self, incoming: ReadRequest, data: bytes, *, again: bool) -> bytes:
         try:
             if len(self._under_way) > _MOST:
                 raise Refused(f"host {self._host} answers {_MOST} requests already", hint="ask again later")
-            return await answer_request(self._ask(asked, data, again), asked.spec.name)
+            return await answer_request(self._ask(incoming, data, again), incoming.spec.name)
         except AcudError as fault:
-            return envelopes.refusal(asked.request_id, fault)
+            return envelopes.refusal(incoming.request_id, fault)
 
-    async def _ask(self, asked: ReadRequest, data: bytes, again: bool) -> bytes:
-        if asked.spec.fleet in (FleetRoute.NEVER, FleetRoute.ENDPOINT):
-            raise Refused(f"{asked.spec.name} is not taken over the fleet", hint="ask the daemon on its own host")
-        if not is_placing(asked.request):
-            return await self._relay.ask(asked, data)
-        async with self._capacity.hold_place(asked.request_id, again=again):
-            return await self._relay.ask(asked, data)
+    async def _ask(self, incoming: ReadRequest, data: bytes, again: bool) -> bytes:
+        if incoming.spec.fleet in (FleetRoute.NEVER, FleetRoute.ENDPOINT):
+            raise Refused(f"{incoming.spec.name} is not taken over the fleet", hint="ask the daemon on its own host")
+        if not is_placing(incoming.request):
+            return await self._relay.ask(incoming, data)
+        async with self._capacity.hold_place(incoming.request_id, again=again):
+            return await self._relay.ask(incoming, data)
 
     async def _send(self, subject: str, request_id: str, data: bytes) -> None:
         if not subject:

@@ -48,9 +48,7 @@ WriteEnd = Callable[[str], Awaitable[ObjectPlace | None]]
 
 
 class WakePublisher:
-    """Puts wakes of `host` into the stream of wakes. If the fleet ended the wait before, the wake has the fleet's
-    end.
-    """
+    """Puts wakes of `host` into the stream of wakes. If the fleet ended the wait before, the wake has that end."""
 
     def __init__(self, host: str, connection: NatsConnection, write_end: WriteEnd) -> None:
         self._host = host
@@ -187,8 +185,8 @@ class WakeAcks:
                 continue
             await self._tell(messages)
 
-    async def _tell(self, fetched: list[Msg]) -> None:
-        messages = [message for message in fetched if await self._is_agents(message)]
+    async def _tell(self, batch: list[Msg]) -> None:
+        messages = [message for message in batch if await self._is_agents(message)]
         ids = tuple(wake_id for wake_id in map(wake_id_of, messages) if wake_id)
         if ids:
             reply = await self._client.wake_seen(ids)

@@ -175,46 +175,46 @@ def _reader(name: str, subject: str) -> ConsumerConfig:
     )
 
 
-async def _stream(connection: NatsConnection, wanted: StreamConfig, change: bool) -> PartState:
-    name = str(wanted.name)
+async def _stream(connection: NatsConnection, config: StreamConfig, change: bool) -> PartState:
+    name = str(config.name)
     with connection.translate_faults(f"stream {name}"):
         try:
             info = await connection.streams.stream_info(name)
         except nats.js.errors.NotFoundError:
             if change:
-                await connection.streams.add_stream(wanted)
+                await connection.streams.add_stream(config)
             return PartState(name, "made" if change else "missing")
         found, held = info.config, info.state.bytes
-        differs = describe_differences(found, wanted)
+        differs = describe_differences(found, config)
         if not differs:
             return PartState(name, "well")
-        too_small = wanted.max_bytes is not None and held > wanted.max_bytes
+        too_small = config.max_bytes is not None and held > config.max_bytes
         if too_small:  # a limit below what it holds would have the servers drop the oldest at once
             differs += f"; it holds {held} bytes, so that its limit stays: raise [fleet] max_gb"
-            wanted = wanted.evolve(max_bytes=found.max_bytes)
+            config = config.evolve(max_bytes=found.max_bytes)
         if change:
-            await connection.streams.update_stream(with_wanted_settings(found, wanted))
+            await connection.streams.update_stream(with_wanted_settings(found, config))
         return PartState(name, "changed" if change and not too_small else "different", differs)
 
 
-async def _consumer(connection: NatsConnection, stream: str, wanted: ConsumerConfig, change: bool) -> PartState:
-    name = str(wanted.durable_name)
+async def _consumer(connection: NatsConnection, stream: str, config: ConsumerConfig, change: bool) -> PartState:
+    name = str(config.durable_name)
     with connection.translate_faults(f"consumer {name}"):
         try:
             found = (await connection.streams.consumer_info(stream, name)).config
         except nats.js.errors.NotFoundError:
             if change:
-                await connection.streams.add_consumer(stream, wanted)
+                await connection.streams.add_consumer(stream, config)
             return PartState(name, "made" if change else "missing")
         differs = "; ".join(
-            f"{field} is {_plain(found, field)}, not {_plain(wanted, field)}"
+            f"{field} is {_plain(found, field)}, not {_plain(config, field)}"
             for field in _CONSUMER
-            if _plain(found, field) != _plain(wanted, field)
+            if _plain(found, field) != _plain(config, field)
         )
         if not differs:
             return PartState(name, "well")
         if change:
-            await connection.streams.add_consumer(stream, wanted)
+            await connection.streams.add_consumer(stream, config)
         return PartState(name, "changed" if change else "different", differs)
 
 

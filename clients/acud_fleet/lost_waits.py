@@ -51,14 +51,14 @@ class LostWaits:
     """Looks after the waits of lost hosts."""
 
     def __init__(
-        self, connection: NatsConnection, roster: Roster, places: Places, host_client: HostClient, told: Told
+        self, connection: NatsConnection, roster: Roster, places: Places, host_client: HostClient, on_wait_end: Told
     ) -> None:
         self._connection = connection
         self._roster = roster
         self._places = places
         self._host_client = host_client
         self._copies = DisplayCopies(host_client, roster, places)
-        self._told = told
+        self._told = on_wait_end
         self._due: dict[str, dict[str, float]] = {}
         """By lost host and wait, when to look at it again: at its deadline, at once, or never."""
         self._rearming: dict[tuple[str, str], asyncio.Task[float]] = {}
@@ -88,9 +88,7 @@ class LostWaits:
         return self._ended[wait_id]
 
     async def until_moved(self, wait_id: str, host: str) -> str:
-        """Return the host on which a wait of the lost `host` goes on, once it is armed there, which mostly never
-        happens.
-        """
+        """Return the host on which a wait of the lost `host` goes on, once it is armed there, which is rare."""
         key = wait_id, host
         async with self._changed:
             await self._changed.wait_for(lambda: key in self._moved)
@@ -139,22 +137,22 @@ class LostWaits:
         first = min((due for known in self._due.values() for due in known.values()), default=math.inf)
         return min(_LOOK_S, max(_SOON_S, first - time.time()))
 
-    async def _list_waits(self, lost: list[str]) -> dict[str, list[str]]:
+    async def _list_waits(self, lost_hosts: list[str]) -> dict[str, list[str]]:
         """Return by host the ids of the waits that an endpoint must check: each wait of a lost host, and each wait that
         an endpoint ended on behalf of its host.
         """
         try:
             marked = await self._places.list_marked()
-            return marked | {host: await self._places.names(host, "wait") for host in lost}
+            return marked | {host: await self._places.names(host, "wait") for host in lost_hosts}
         except AcudError as fault:
-            _LOG.warning("fleet.lost_waits_unread", hosts=lost, fault=fault.message)
+            _LOG.warning("fleet.lost_waits_unread", hosts=lost_hosts, fault=fault.message)
             return {host: [] for host in self._due}
 
-    async def _look_at(self, known: dict[str, float], host: str, names: list[str]) -> None:
-        due = [name for name in names if known.get(name, 0.0) <= time.time()]
+    async def _look_at(self, due_s: dict[str, float], host: str, names: list[str]) -> None:
+        due = [name for name in names if due_s.get(name, 0.0) <= time.time()]
         for at in range(0, len(due), _AT_ONCE):
             some = due[at : at + _AT_ONCE]
-            known.update(zip(some, await asyncio.gather(*(self._try_wait(host, one) for one in some)), strict=True))
+            due_s.update(zip(some, await asyncio.gather(*(self._try_wait(host, one) for one in some)), strict=True))
 
     async def _try_wait(self, host: str, wait_id: str) -> float:
         """Do what is due for the wait, and return when to look at it again."""

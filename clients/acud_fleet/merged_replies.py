@@ -299,15 +299,15 @@ def _find_asked_wait(request: WaitList, info: WaitInfo) -> bool:
     return is_asked and _fits(request.filter, info)
 
 
-def _fits(wanted: WaitFilter, info: WaitInfo) -> bool:
+def _fits(filters: WaitFilter, info: WaitInfo) -> bool:
     """Return, as a host's own store does but for the names of tasks, whether this is one of those wanted."""
     words = words_of_wait(info.wait_id, info.spec, info.display, info.verdict)
     return (
-        wanted.display in ("", info.display)
-        and wanted.task_id in ("", info.spec.task_id)
-        and wanted.judge in ("", info.spec.judge)
-        and wanted.since_utc_s <= (info.ended_utc_s or info.created_utc_s)
-        and all(f" {word}" in words for word in fold_search_words(wanted.text).split())
+        filters.display in ("", info.display)
+        and filters.task_id in ("", info.spec.task_id)
+        and filters.judge in ("", info.spec.judge)
+        and filters.since_utc_s <= (info.ended_utc_s or info.created_utc_s)
+        and all(f" {word}" in words for word in fold_search_words(filters.text).split())
     )
 
 

@@ -32,7 +32,7 @@ HandOn = Callable[[socket.socket, int], bool]
 
 class MessageConnection(asyncio.Protocol):
     """A connection of a socket of type `own` to one of the types `peers`, as ZMTP names them. `came` is called with
-    each message (the part after an empty one), `lost` at the end. A message of more than `most` bytes ends it.
+    each message (the part after an empty one), `on_lost` at the end. A message of more than `most` bytes ends it.
     """
 
     def __init__(
@@ -41,12 +41,12 @@ class MessageConnection(asyncio.Protocol):
         peers: frozenset[str],
         most: int,
         came: Callable[[MessageConnection, bytes], None],
-        lost: Callable[[MessageConnection], None],
+        on_lost: Callable[[MessageConnection], None],
     ) -> None:
         self._own = own
         self._peers = peers
         self._came = came
-        self._lost = lost
+        self._lost = on_lost
         self._decoder = zmtp.Decoder(zmtp.Bounds(most, _PARTS))
         self._transport: Any = None
 
@@ -103,14 +103,14 @@ class MessageConnection(asyncio.Protocol):
 
 class MessageServer:
     """Holds connections in the running loop until `stop`; `came` is called with each message and its connection,
-    `ended` at the end of a connection.
+    `on_end` at the end of a connection.
     """
 
     def __init__(
-        self, came: Callable[[MessageConnection, bytes], None], ended: Callable[[], None] = lambda: None
+        self, came: Callable[[MessageConnection, bytes], None], on_end: Callable[[], None] = lambda: None
     ) -> None:
         self._came = came
-        self._ended = ended
+        self._ended = on_end
         self._loop = asyncio.get_running_loop()
         self._sources: list[socket.socket] = []
         self._connections: set[MessageConnection] = set()
@@ -163,9 +163,9 @@ class MessageServer:
         for descriptor in descriptors:
             self._welcome(socket.socket(fileno=descriptor))
 
-    def _welcome(self, accepted: socket.socket) -> None:
-        accepted.setblocking(False)
-        task = self._loop.create_task(self._loop.connect_accepted_socket(self._connection, accepted))
+    def _welcome(self, connection: socket.socket) -> None:
+        connection.setblocking(False)
+        task = self._loop.create_task(self._loop.connect_accepted_socket(self._connection, connection))
         self._welcomes.add(task)
         task.add_done_callback(self._welcomes.discard)
 
@@ -181,9 +181,9 @@ class MessageServer:
         self._ended()
 
 
-def _has_hung_up(accepted: socket.socket) -> bool:
+def _has_hung_up(connection: socket.socket) -> bool:
     try:
-        return not accepted.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        return not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
     except BlockingIOError:
         return False
     except OSError:
@@ -199,20 +199,21 @@ def listen_at(path: Path) -> socket.socket:
     return listener
 
 
-def give_connection(channel: socket.socket, accepted: socket.socket) -> bool:
+def give_connection(channel: socket.socket, connection: socket.socket) -> bool:
     """Give a connection to the process that takes from the other end of `channel`; False when it can't take it now."""
     try:
-        socket.send_fds(channel, [b"c"], [accepted.fileno()])
+        socket.send_fds(channel, [b"c"], [connection.fileno()])
     except OSError:  # it is gone, or has many to take already
         return False
     return True
 
 
 async def connect(
-    path: Path, came: Callable[[MessageConnection, bytes], None], lost: Callable[[MessageConnection], None]
+    path: Path, came: Callable[[MessageConnection, bytes], None], on_lost: Callable[[MessageConnection], None]
 ) -> MessageConnection:
     """Return a connection to the ROUTER at `path`. Raises: OSError."""
     _, made = await asyncio.get_running_loop().create_unix_connection(
-        lambda: MessageConnection("DEALER", frozenset({"ROUTER"}), codec.MAX_REPLY_BYTES, came, lost), os.fspath(path)
+        lambda: MessageConnection("DEALER", frozenset({"ROUTER"}), codec.MAX_REPLY_BYTES, came, on_lost),
+        os.fspath(path),
     )
     return made

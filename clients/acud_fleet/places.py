@@ -307,13 +307,13 @@ class Placement:
         request: TaskRegister | DisplayCreate,
         request_id: str,
         within_s: float,
-        passed: Mapping[str, str] = MappingProxyType({}),
+        passed_over: Mapping[str, str] = MappingProxyType({}),
     ) -> tuple[str, Any]:
-        """Return the host that took `request`, and its reply. `passed`: hosts that are not to be asked, and why.
+        """Return the host that took `request`, and its reply. `passed_over`: hosts that are not to be asked, and why.
 
         Raises: Refused when no host would do, naming each reason; OutcomeUnknown when the host was lost over it.
         """
-        refused = dict(passed)
+        refused = dict(passed_over)
         at = await self._places.find_assigned(request_id)
         again = bool(at.host)
         for _ in range(_CLAIMS):
@@ -334,11 +334,11 @@ class Placement:
             await self._roster.read()
         return host in self._roster.all()
 
-    async def _claim_place(self, request: TaskRegister | DisplayCreate, refused: dict[str, str]) -> Member:
+    async def _claim_place(self, request: TaskRegister | DisplayCreate, reasons: dict[str, str]) -> Member:
         needs_room = isinstance(request, DisplayCreate) or request.isolated_display
         for _ in range(_CLAIMS):
             members = list(self._roster.all().values())
-            best, others = choose(members, request.labels, needs_room=needs_room, passed=refused)
+            best, others = choose(members, request.labels, needs_room=needs_room, passed_over=reasons)
             if best is None:
                 raise make_nowhere(others)
             if not needs_room or await self._roster.registry.claim(best):
@@ -347,28 +347,28 @@ class Placement:
         raise Unavailable("the hosts of the fleet change too fast to claim a place", hint="ask again")
 
     async def _try_host(
-        self, host: str, request: Any, request_id: str, within_s: float, refused: dict[str, str], *, again: bool
+        self, host: str, request: Any, request_id: str, within_s: float, reasons: dict[str, str], *, again: bool
     ) -> Any:
-        """Return the reply of `host`, None when it takes nothing: then it is in `refused`."""
+        """Return the reply of `host`, None when it takes nothing: then it is in `reasons`."""
         try:
             return await self._host_client.ask(host, request, request_id, within_s, again=again)
         except Refused as fault:
             if fault.facts.get("reason") != "no_room":
                 raise
-            refused[host] = fault.message
+            reasons[host] = fault.message
         except Unavailable as fault:
             if fault.facts.get("delivered") is not False:
                 raise _make_unsure(fault, host) from fault
-            refused[host] = fault.message
+            reasons[host] = fault.message
         await self._roster.read()
         return None
 
 
 def choose(
-    members: list[Member], labels: Labels, *, needs_room: bool, passed: dict[str, str]
+    members: list[Member], labels: Labels, *, needs_room: bool, passed_over: dict[str, str]
 ) -> tuple[Member | None, dict[str, str]]:
     """Return the host to take (None for none), and why each other one was not chosen."""
-    reasons = {one.host: _why_not(one, labels, needs_room=needs_room) for one in members} | passed
+    reasons = {one.host: _why_not(one, labels, needs_room=needs_room) for one in members} | passed_over
     able = [one for one in members if not reasons[one.host]]
     best = min(able, key=lambda one: (-one.free, one.state.load, one.host), default=None)
     others = {
@@ -451,9 +451,7 @@ def read_info(place: ObjectPlace, of: type[Info]) -> Info | None:
 
 
 def _probe(kind: Kind, name: str) -> msgspec.Struct:
-    """Return a read-only request for the wait, task, recording or agent run `name`. A host without it answers
-    not_found.
-    """
+    """Return a read-only request for the wait, task, recording or run `name`. A host without it answers not_found."""
     if kind == "wait":
         return WaitShow(name, evaluations=0)
     if kind == "task":

@@ -123,9 +123,7 @@ class Registry:
     # ---- of all ----
 
     async def members(self) -> dict[str, Member]:
-        """Return every host that ever joined, by name. Of one with a lease nothing else is read: the lease has it
-        all.
-        """
+        """Return every host that ever joined, by name. Of a host with a lease only the lease is read: it has all."""
         leases = {entry.key: entry for entry in await self._hosts.entries() if entry.key != _PROOF}
         drains = {entry.key for entry in await self._drains.entries() if entry.fault is None}
         found = {host: self._make_leased(host, lease, host in drains) for host, lease in leases.items()}
@@ -186,10 +184,10 @@ class Roster:
     of the servers can remove a lease, put older reports back, or write unsigned ones.
     """
 
-    def __init__(self, connection: NatsConnection, told: Told, answers: Callable[[str], Awaitable[bool]]) -> None:
+    def __init__(self, connection: NatsConnection, on_member: Told, answers: Callable[[str], Awaitable[bool]]) -> None:
         self._connection = connection
         self._registry = Registry(connection)
-        self._told = told
+        self._told = on_member
         self._answers = answers
         self._lease_s = connection.settings.lease_s
         self._checks = connection.signatures.checks
@@ -272,7 +270,7 @@ class Roster:
         state = known.state if known is not None and not member.state.utc_s else member.state
         return msgspec.structs.replace(member, life=Life.UP, state=state)
 
-    def _has_to_answer(self, member: Member, known: Member | None) -> bool:
+    def _has_to_answer(self, member: Member, old_member: Member | None) -> bool:
         """Return whether `member` may live though its entries do not show it. One that was silent once is lost until
         they do.
         """
@@ -280,18 +278,18 @@ class Roster:
             case Life.UNPROVEN:
                 return True
             case Life.LOST:
-                return known is None or known.life is Life.UP
+                return old_member is None or old_member.life is Life.UP
             case Life.LEFT:
-                return known is None and self._checks
+                return old_member is None and self._checks
         return False
 
-    def _newest(self, member: Member, known: Member | None) -> Member:
+    def _newest(self, member: Member, old_member: Member | None) -> Member:
         """Return a member by its newest report, if older ones of it were put back."""
         if not self._checks:
             return member
         newest_s, heard_s = self._heard[member.host]
-        if known is not None and 0 < member.state.utc_s < newest_s:
-            member = known
+        if old_member is not None and 0 < member.state.utc_s < newest_s:
+            member = old_member
         if member.life is Life.UP and time.monotonic() - heard_s >= self._lease_s:
             member = msgspec.structs.replace(member, life=Life.LOST)
         return member
@@ -377,13 +375,15 @@ def make_host_info(member: Member) -> HostInfo:
     )
 
 
-def _make_unleased(host: str, known: BucketEntry | None, lease: BucketEntry | None, draining: bool) -> Member | None:
+def _make_unleased(
+    host: str, old_entry: BucketEntry | None, lease: BucketEntry | None, draining: bool
+) -> Member | None:
     """Return a host without a valid lease; None if it has no entry."""
-    words = [entry for entry in (known, lease) if entry is not None]
-    state = parse_state(host, b"" if known is None or known.fault is not None else known.value)
+    words = [entry for entry in (old_entry, lease) if entry is not None]
+    state = parse_state(host, b"" if old_entry is None or old_entry.fault is not None else old_entry.value)
     if any(entry.fault is not None for entry in words):
         return Member(state, Life.UNPROVEN, draining)
-    if known is None:
+    if old_entry is None:
         return None
     return Member(state, Life.LEFT if state.left else Life.LOST, draining)
 

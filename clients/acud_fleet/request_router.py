@@ -76,23 +76,25 @@ class RequestRouter:
         self._placement = Placement(host_client, roster, self._places)
         self._merged_replies = MergedReplies(host_client, roster, self._offline, time.time(), home, connection.warnings)
 
-    async def reply(self, asked: ReadRequest) -> Any:
+    async def reply(self, incoming: ReadRequest) -> Any:
         """Return the reply. Raises: what went wrong, with the host at fault in its facts."""
-        request = asked.request
-        match asked.spec.fleet:
+        request = incoming.request
+        match incoming.spec.fleet:
             case FleetRoute.NEVER:
-                raise Refused(f"{asked.spec.name} is not taken over the fleet", hint="ask the daemon on its own host")
+                raise Refused(
+                    f"{incoming.spec.name} is not taken over the fleet", hint="ask the daemon on its own host"
+                )
             case FleetRoute.ENDPOINT:
-                return await OWN[asked.spec.name](self, request)
+                return await OWN[incoming.spec.name](self, request)
             case FleetRoute.ALL:
                 return await self._merged_replies.reply(request)
             case FleetRoute.PLACED:
-                return await self._start(asked)
+                return await self._start(incoming)
         if isinstance(request, WaitResult):
-            return await self._result(asked, request)
+            return await self._result(incoming, request)
         if isinstance(request, WaitShow):
-            return await self._show(asked, request)
-        return await self._ask_one(asked)
+            return await self._show(incoming, request)
+        return await self._ask_one(incoming)
 
     # ---- of the endpoint itself ----
 
@@ -106,7 +108,7 @@ class RequestRouter:
         if request.name:
             return FleetPlaceReply(await self._place_finder.any_host_of(request.name))
         members = list(self._roster.all().values())
-        best, others = choose(members, request.labels, needs_room=True, passed={})
+        best, others = choose(members, request.labels, needs_room=True, passed_over={})
         if best is None:
             raise make_nowhere(others)
         return FleetPlaceReply(best.host, others)
@@ -129,16 +131,16 @@ class RequestRouter:
 
     # ---- of one host ----
 
-    async def _ask_one(self, asked: ReadRequest) -> Any:
-        request, named = inward(asked.request)
-        host = await self._host(asked, request, named)
+    async def _ask_one(self, incoming: ReadRequest) -> Any:
+        request, named = inward(incoming.request)
+        host = await self._host(incoming, request, named)
         try:
-            reply = await self._host_client.ask(host, request, asked.request_id, _within_s(request))
+            reply = await self._host_client.ask(host, request, incoming.request_id, _within_s(request))
         except AcudError:
             moved = await self._find_moved(getattr(request, "wait_id", ""), host)
             if not moved:
                 raise
-            host, reply = moved, await self._host_client.ask(moved, request, asked.request_id, _within_s(request))
+            host, reply = moved, await self._host_client.ask(moved, request, incoming.request_id, _within_s(request))
         return await self._note_place(host, outward(reply, host), reply)
 
     async def _find_moved(self, wait_id: str, host: str) -> str:
@@ -146,17 +148,17 @@ class RequestRouter:
         found = await self._places.host_of("wait", wait_id, again=True) if wait_id else ""
         return found if found != host else ""
 
-    async def _host(self, asked: ReadRequest, request: Any, named: set[str]) -> str:
+    async def _host(self, incoming: ReadRequest, request: Any, named: set[str]) -> str:
         hosts = set(named)
         for field, kind in FIELDS.items():
             name = getattr(request, field, "")
             if name:
                 hosts.add(await self._place_finder.host_of(kind, name))
         if len(hosts) > 1:
-            raise InvalidRequest(f"{asked.spec.name} names things on several hosts: {', '.join(sorted(hosts))}")
+            raise InvalidRequest(f"{incoming.spec.name} names things on several hosts: {', '.join(sorted(hosts))}")
         if hosts:
             return hosts.pop()
-        return self._find_only(asked.spec.name)
+        return self._find_only(incoming.spec.name)
 
     def _find_only(self, name: str) -> str:
         """Return the one host that there is. Raises: InvalidRequest when there are several."""
@@ -170,8 +172,8 @@ class RequestRouter:
             hint="name a task, or a display as host/:100; what belongs to a daemon is asked on its own host",
         )
 
-    async def _start(self, asked: ReadRequest) -> Any:
-        host, reply = await self._placement.start(asked.request, asked.request_id, _within_s(asked.request))
+    async def _start(self, incoming: ReadRequest) -> Any:
+        host, reply = await self._placement.start(incoming.request, incoming.request_id, _within_s(incoming.request))
         return await self._note_place(host, outward(reply, host), reply)
 
     async def _note_place(self, host: str, reply: Any, inner: Any) -> Any:
@@ -190,19 +192,19 @@ class RequestRouter:
 
     # ---- of waits, also those of a host that is away ----
 
-    async def _result(self, asked: ReadRequest, request: WaitResult) -> WaitResultReply:
+    async def _result(self, incoming: ReadRequest, request: WaitResult) -> WaitResultReply:
         host = await self._place_finder.host_of("wait", request.wait_id)
         # Two tasks and a wait for either are a fifth of what the endpoint computes for a request that does not block.
-        reply = await (self._answer_blocking if request.block_s else self._of_host)(asked, request, host)
+        reply = await (self._answer_blocking if request.block_s else self._of_host)(incoming, request, host)
         if reply.ended and reply.wait.verdict.code == HOST_LOST and not request.peek:
             await self._see(await self._place_finder.host_of("wait", reply.wait.wait_id), reply.wait.wait_id)
         return reply
 
-    async def _answer_blocking(self, asked: ReadRequest, request: WaitResult, host: str) -> WaitResultReply:
+    async def _answer_blocking(self, incoming: ReadRequest, request: WaitResult, host: str) -> WaitResultReply:
         """Return the host's answer, or the end of the wait once the fleet ends it in place of the host."""
         tasks = (
             asyncio.ensure_future(self._lost_waits.until_ended(request.wait_id)),
-            asyncio.ensure_future(self._of_host(asked, request, host)),
+            asyncio.ensure_future(self._of_host(incoming, request, host)),
         )
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -219,9 +221,9 @@ class RequestRouter:
         except AcudError:  # it learns that on its return
             await self._places.change_wait(host, wait_id, _mark_seen)
 
-    async def _of_host(self, asked: ReadRequest, request: WaitResult, host: str) -> WaitResultReply:
+    async def _of_host(self, incoming: ReadRequest, request: WaitResult, host: str) -> WaitResultReply:
         end_s = time.monotonic() + request.block_s
-        request_id = asked.request_id
+        request_id = incoming.request_id
         while True:
             left_s = max(0.0, end_s - time.monotonic())
             question = msgspec.structs.replace(request, block_s=left_s)
@@ -293,10 +295,10 @@ class RequestRouter:
             raise fault
         return marked
 
-    async def _show(self, asked: ReadRequest, request: WaitShow) -> WaitShowReply:
+    async def _show(self, incoming: ReadRequest, request: WaitShow) -> WaitShowReply:
         host = await self._place_finder.host_of("wait", request.wait_id)
         try:
-            reply = await self._host_client.ask(host, request, asked.request_id, DEFAULT_S)
+            reply = await self._host_client.ask(host, request, incoming.request_id, DEFAULT_S)
             stands = await self._settle_end(host, reply.wait)
             if not is_elsewhere(stands):
                 told: WaitShowReply = outward(msgspec.structs.replace(reply, wait=stands), host)
@@ -305,7 +307,7 @@ class RequestRouter:
         except (NotFound, Unavailable) as unanswered:
             fault = unanswered
         if await self._find_moved(request.wait_id, host):
-            return await self._show(asked, request)
+            return await self._show(incoming, request)
         marked = await self._find_marked(fault, host, request.wait_id)
         return WaitShowReply(marked.wait, ())
 

@@ -48,9 +48,9 @@ def answer(body: Any, status: int = 200, headers: Mapping[str, str] | None = Non
     return Response(msgspec.json.encode(body), status, {**_HEADERS, **(headers or {})}, media_type="application/json")
 
 
-def code_of(found: AcudError) -> str:
+def code_of(fault: AcudError) -> str:
     """Return the code of an error; that of a daemon that listens, but has not answered yet, is one of its own."""
-    return "daemon_busy" if found.facts.get("reason") == "busy" else found.code
+    return "daemon_busy" if fault.facts.get("reason") == "busy" else fault.code
 
 
 _FACTS = ("done",)
@@ -81,19 +81,19 @@ class ErrorFormat(Struct, frozen=True):
             500: self._broken,
         }
 
-    def as_fault(self, found: AcudError) -> HttpFault:
+    def as_fault(self, fault: AcudError) -> HttpFault:
         """Return what an error of the daemon, or of the way to it, is over HTTP."""
-        kinds = (self.statuses[kind] for kind in type(found).__mro__ if kind in self.statuses)
+        kinds = (self.statuses[kind] for kind in type(fault).__mro__ if kind in self.statuses)
         status, code = next(kinds, (500, ""))
-        made = wrong(status, code or code_of(found), found.message, found.hint)
-        facts = {name: found.facts[name] for name in _FACTS if self.every_code and name in found.facts}
+        made = wrong(status, code or code_of(fault), fault.message, fault.hint)
+        facts = {name: fault.facts[name] for name in _FACTS if self.every_code and name in fault.facts}
         return HttpFault(made.status, {**made.body, **facts})
 
-    def response(self, found: HttpFault) -> Response:
+    def response(self, fault: HttpFault) -> Response:
         if not self.every_code:
-            return answer(found.body, found.status)
-        body = {"code": f"http_{found.status}", **found.body, "ok": False}
-        return answer(body, found.status, {"WWW-Authenticate": "Bearer"} if found.status == 401 else None)
+            return answer(fault.body, fault.status)
+        body = {"code": f"http_{fault.status}", **fault.body, "ok": False}
+        return answer(body, fault.status, {"WWW-Authenticate": "Bearer"} if fault.status == 401 else None)
 
     def refusal(self, status: int, code: str, words: str, hint: str) -> Response:
         """Return the answer to a request that goes no further than the listener."""
@@ -101,12 +101,12 @@ class ErrorFormat(Struct, frozen=True):
             return self.response(wrong(status, code, words, hint))
         return self.response(fault(status, f"{words}; {hint}" if hint else words))
 
-    async def told(self, connection: HTTPConnection, found: Exception) -> Response | None:
+    async def told(self, connection: HTTPConnection, fault: Exception) -> Response | None:
         """Answer a fault or an AcudError; a WebSocket that was not accepted yet gets it as an HTTP answer, another one
         as the reason of its close.
         """
-        assert isinstance(found, HttpFault | AcudError)
-        made = found if isinstance(found, HttpFault) else self.as_fault(found)
+        assert isinstance(fault, HttpFault | AcudError)
+        made = fault if isinstance(fault, HttpFault) else self.as_fault(fault)
         if not isinstance(connection, WebSocket):
             return self.response(made)
         if connection.application_state is WebSocketState.CONNECTING:
@@ -116,10 +116,10 @@ class ErrorFormat(Struct, frozen=True):
             await connection.close(code, str(made.body["error"]).encode()[:120].decode(errors="ignore"))
         return None
 
-    async def _not_found(self, _request: Request, _found: Exception) -> Response:
+    async def _not_found(self, _request: Request, _fault: Exception) -> Response:
         return self.response(self.missing)
 
-    async def _wrong_method(self, request: Request, _found: Exception) -> Response:
+    async def _wrong_method(self, request: Request, _fault: Exception) -> Response:
         """Answer a method that a path does not have, naming those that it has (RFC 9110, section 15.5.6)."""
         if not self.every_code:
             return self.response(self.missing)
@@ -129,7 +129,7 @@ class ErrorFormat(Struct, frozen=True):
         response.headers["Allow"] = ", ".join(sorted(there))
         return response
 
-    async def _broken(self, _request: Request, _found: Exception) -> Response:
+    async def _broken(self, _request: Request, _fault: Exception) -> Response:
         """Answer a fault of acud's own, which the log tells of."""
         words = "a fault of acud itself: see acud logs --level error"
         return self.response(wrong(500, "internal", words) if self.every_code else fault(500, words))

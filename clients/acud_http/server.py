@@ -407,11 +407,11 @@ class Listener:
         self.socket.close()
 
 
-async def run_in_foreground(run: Callable[[], Awaitable[None]], stop: Callable[[], None], told: str) -> None:
-    """Serve until SIGINT or SIGTERM; `told` says where, once it listens and a signal would end it."""
+async def run_in_foreground(run: Callable[[], Awaitable[None]], stop: Callable[[], None], words: str) -> None:
+    """Serve until SIGINT or SIGTERM; `words` says where, once it listens and a signal would end it."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
-    sys.stderr.write(told + "\n")
+    sys.stderr.write(words + "\n")
     sys.stderr.flush()
     await run()

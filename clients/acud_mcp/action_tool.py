@@ -154,81 +154,79 @@ class LaunchView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 async def desktop_action(
-    call: ToolCall, given: ActArguments
+    call: ToolCall, args: ActArguments
 ) -> ActView | PictureView | ChangeView | LaunchView | ImageResult:
     """Do one action; then, unless switched off, take a picture of the display at rest."""
-    if given.action in _LOOKS and given.until is not None:
-        raise InvalidRequest(f"desktop_action: {given.action} takes no until", hint="call smart_wait")
-    match given.action:
+    if args.action in _LOOKS and args.until is not None:
+        raise InvalidRequest(f"desktop_action: {args.action} takes no until", hint="call smart_wait")
+    match args.action:
         case "launch_status":
-            return await _launch_status(call, given)
+            return await _launch_status(call, args)
         case "notification":
-            return await _answer_notification(call, given)
+            return await _answer_notification(call, args)
         case "screenshot":
-            return await _screenshot(call, given)
+            return await _screenshot(call, args)
         case "wait_for_change":
-            return await _wait_for_change(call, given)
+            return await _wait_for_change(call, args)
         case "wait":
-            seconds = _find_duration(given)
+            seconds = _find_duration(args)
             if seconds > call.block_s:
                 hint = "call it again, or have smart_wait tell when it is there"
                 raise InvalidRequest(f"desktop_action: wait takes at most {call.block_s:g} s here", hint=hint)
             await asyncio.sleep(seconds)
-            return await _screenshot(call, given)
+            return await _screenshot(call, args)
         case "wait_idle":
-            given = msgspec.structs.replace(given, duration=min(_find_duration(given) or 10.0, call.block_s))
+            args = msgspec.structs.replace(args, duration=min(_find_duration(args) or 10.0, call.block_s))
     until_s = time.monotonic() + call.block_s
-    wait = await make_action_wait(call, given.until, given.timeout)
-    request = _make_request(given, parse_action(given), wait, action_block_s(call))
+    wait = await make_action_wait(call, args.until, args.timeout)
+    request = _make_request(args, parse_action(args), wait, action_block_s(call))
     block_s = request.block_s if request.wait is not None else 0.0
-    reply: ActionReply = await call.ask_slowly(request, _find_duration(given) + request.settle_timeout_s + block_s)
-    blind = given.action in _BLIND
-    left_s, points = until_s - time.monotonic(), (reply.cursor,) if reply.cursor and given.action in _POINTING else ()
+    reply: ActionReply = await call.ask_slowly(request, _find_duration(args) + request.settle_timeout_s + block_s)
+    blind = args.action in _BLIND
+    left_s, points = (until_s - time.monotonic(), (reply.cursor,) if reply.cursor and args.action in _POINTING else ())
     changed = SceneChanges() if blind else await scene_changes(call, (reply.display,), left_s, points)
-    return await _view_outcome(call, given, reply, changed)
+    return await _view_outcome(call, args, reply, changed)
 
 
-def _find_duration(given: ActArguments) -> float:
+def _find_duration(args: ActArguments) -> float:
     """Return how long an action is to take: `timeout`, if there is no `until`. Raises: InvalidRequest."""
-    seconds = given.duration or (given.timeout or 0.0 if given.until is None else 0.0)
+    seconds = args.duration or (args.timeout or 0.0 if args.until is None else 0.0)
     if seconds > _MAX_WAIT_S:
         raise InvalidRequest(f"desktop_action: timeout must be between 0 and {_MAX_WAIT_S:g}", hint="or give until")
     return seconds
 
 
-async def _screenshot(call: ToolCall, given: ActArguments) -> PictureView | ImageResult:
-    looked = LookArguments(
-        given.target, given.display, image=given.image, max_side=given.max_side, task_id=given.task_id
-    )
+async def _screenshot(call: ToolCall, args: ActArguments) -> PictureView | ImageResult:
+    looked = LookArguments(args.target, args.display, image=args.image, max_side=args.max_side, task_id=args.task_id)
     return await look_tools.desktop_look(call, looked)
 
 
-async def _answer_notification(call: ToolCall, given: ActArguments) -> ActView:
-    number, _, key = _require_text(
-        given, '"3" to close number 3 of the scene, "3 open" to choose its action'
-    ).partition(" ")
-    if not given.display or not number.isdigit():
+async def _answer_notification(call: ToolCall, args: ActArguments) -> ActView:
+    number, _, key = _require_text(args, '"3" to close number 3 of the scene, "3 open" to choose its action').partition(
+        " "
+    )
+    if not args.display or not number.isdigit():
         hint = 'give display, and text: the number, or the number and an action ("3 open")'
         raise InvalidRequest("desktop_action: which notification?", hint=hint)
-    asked = NotificationAnswer(given.display, int(number), key.strip())
+    asked = NotificationAnswer(args.display, int(number), key.strip())
     answered: NotificationReply = await call.ask(asked)
     return ActView(
-        display=given.display, baseline="", text=answered.notification.title, note="done", untrusted=UNTRUSTED
+        display=args.display, baseline="", text=answered.notification.title, note="done", untrusted=UNTRUSTED
     )
 
 
-async def _launch_status(call: ToolCall, given: ActArguments) -> LaunchView:
+async def _launch_status(call: ToolCall, args: ActArguments) -> LaunchView:
     found: LaunchStatusReply = await call.ask(
-        LaunchStatus(parse_pid(_require_text(given, "the pid that launch returned")))
+        LaunchStatus(parse_pid(_require_text(args, "the pid that launch returned")))
     )
     return make_view(LaunchView, found, state="running" if found.running else "ended", untrusted=UNTRUSTED)
 
 
-async def _wait_for_change(call: ToolCall, given: ActArguments) -> ChangeView | ImageResult:
-    timeout_s = given.duration or given.timeout or _parse_duration(given.text) or 10.0
+async def _wait_for_change(call: ToolCall, args: ActArguments) -> ChangeView | ImageResult:
+    timeout_s = args.duration or args.timeout or _parse_duration(args.text) or 10.0
     waited = ChangeArguments(
-        given.target, given.display, timeout_s, baseline=given.baseline, image=given.image,
-        max_side=given.max_side, task_id=given.task_id,
+        args.target, args.display, timeout_s, baseline=args.baseline, image=args.image,
+        max_side=args.max_side, task_id=args.task_id,
     )  # fmt: skip
     return await look_tools.wait_for_change(call, waited)
 
@@ -242,19 +240,19 @@ def _parse_duration(text: str) -> float:
         raise InvalidRequest(words, hint="give timeout, in seconds") from fault
 
 
-def _make_request(given: ActArguments, action: Action, wait: WaitCreate | None, block_s: float) -> DesktopAction:
+def _make_request(args: ActArguments, action: Action, wait: WaitCreate | None, block_s: float) -> DesktopAction:
     return DesktopAction(
         (action,),
-        given.target,
-        given.display,
-        given.view,
-        picture=(given.image and given.action != "clipboard_get")
-        or (given.picture is not False and given.action not in _BLIND),
+        args.target,
+        args.display,
+        args.view,
+        picture=(args.image and args.action != "clipboard_get")
+        or (args.picture is not False and args.action not in _BLIND),
         format="jpeg",
-        max_side_px=given.max_side,
+        max_side_px=args.max_side,
         quality=_QUALITY,
-        lease=given.lease,
-        task_id=given.task_id,
+        lease=args.lease,
+        task_id=args.task_id,
         wait=wait,
         block_s=block_s,
     )
@@ -264,15 +262,15 @@ _UNSETTLED = "still changing when the picture was taken"
 
 
 async def _view_outcome(
-    call: ToolCall, given: ActArguments, reply: ActionReply, changed: SceneChanges
+    call: ToolCall, args: ActArguments, reply: ActionReply, changed: SceneChanges
 ) -> ActView | ImageResult:
     picture = reply.picture
-    if picture is not None and given.image:
+    if picture is not None and args.image:
         picture = await look_tools.shrink_picture(
-            call, look_tools.make_look(f"display:{reply.display}", given.max_side), picture
+            call, look_tools.make_look(f"display:{reply.display}", args.max_side), picture
         )
-    listed = given.action == "window_list"
-    is_shown = given.image or given.picture or not changed.is_known
+    listed = args.action == "window_list"
+    is_shown = args.image or args.picture or not changed.is_known
     happened = _list_effects(reply, changed)
     view = make_view(
         ActView,
@@ -290,7 +288,7 @@ async def _view_outcome(
     )
     if reply.clipboard_picture:
         return ImageResult(view, reply.clipboard_picture, "image/png")
-    return look_tools.with_image(view, picture if given.image else None)
+    return look_tools.with_image(view, picture if args.image else None)
 
 
 def _list_effects(reply: ActionReply, changed: SceneChanges) -> tuple[str, ...]:
@@ -300,15 +298,15 @@ def _list_effects(reply: ActionReply, changed: SceneChanges) -> tuple[str, ...]:
     return effect_lines(reply.effects, only_moved_focus=True, is_scene_told=changed.is_known)
 
 
-def parse_action(given: ActArguments) -> Action:
+def parse_action(args: ActArguments) -> Action:
     """Return the action of a call. Raises: InvalidRequest naming the argument that is missing or malformed."""
-    made = MAKERS[given.action](given)
+    made = MAKERS[args.action](args)
     try:
         # Arguments are checked as the daemon will check them: a clear fault here, with the name of the argument.
         return convert(msgspec.to_builtins(made), type(made))
     except msgspec.ValidationError as fault:
         words = value_fault(fault, type(made)).of("the action")
-        raise InvalidRequest(f"desktop_action: {given.action}: {words}", hint="mend the argument and call again") from (
+        raise InvalidRequest(f"desktop_action: {args.action}: {words}", hint="mend the argument and call again") from (
             fault
         )
 
@@ -316,80 +314,80 @@ def parse_action(given: ActArguments) -> Action:
 _POINT = re.compile(r"[\[(]?\s*(-?\d{1,6})\s*,\s*(-?\d{1,6})\s*[\])]?")
 
 
-def _parse_place(named: Pair | str | None) -> Place | None:
+def _parse_place(place: Pair | str | None) -> Place | None:
     """Return the point, also from "x,y", or the element with that id; the whole action is checked later."""
-    if isinstance(named, tuple):
-        return Point(*named)
-    point = _POINT.fullmatch((named or "").strip())
-    return Point(int(point[1]), int(point[2])) if point else named or None
+    if isinstance(place, tuple):
+        return Point(*place)
+    point = _POINT.fullmatch((place or "").strip())
+    return Point(int(point[1]), int(point[2])) if point else place or None
 
 
-def _parse_point(given: ActArguments) -> Place | None:
-    if (given.x is None) is not (given.y is None):
-        raise _missing(given, "x and y", "[x, y] as coordinate")
-    if given.x is not None and given.y is not None:
-        return Point(given.x, given.y)
-    return _parse_place(given.coordinate) or _parse_place(given.element)
+def _parse_point(args: ActArguments) -> Place | None:
+    if (args.x is None) is not (args.y is None):
+        raise _missing(args, "x and y", "[x, y] as coordinate")
+    if args.x is not None and args.y is not None:
+        return Point(args.x, args.y)
+    return _parse_place(args.coordinate) or _parse_place(args.element)
 
 
-def _parse_target(given: ActArguments) -> Place:
-    to = _parse_point(given)
+def _parse_target(args: ActArguments) -> Place:
+    to = _parse_point(args)
     if to is None:
-        raise _missing(given, "coordinate", "[x, y]")
+        raise _missing(args, "coordinate", "[x, y]")
     return to
 
 
-def _parse_pair(given: ActArguments) -> Point:
+def _parse_pair(args: ActArguments) -> Point:
     """Return two numbers that are no point of a picture, so no element can stand for them."""
-    to = _parse_target(given)
+    to = _parse_target(args)
     if isinstance(to, str):
-        raise _missing(given, "coordinate", "[x, y]")
+        raise _missing(args, "coordinate", "[x, y]")
     return to
 
 
-def _require_text(given: ActArguments, example: str) -> str:
-    if not given.text:
-        raise _missing(given, "text", example)
-    return given.text
+def _require_text(args: ActArguments, example: str) -> str:
+    if not args.text:
+        raise _missing(args, "text", example)
+    return args.text
 
 
-def _missing(given: ActArguments, name: str, example: str) -> InvalidRequest:
-    return InvalidRequest(f"desktop_action: {given.action} needs {name}", hint=f"such as {example}")
+def _missing(args: ActArguments, name: str, example: str) -> InvalidRequest:
+    return InvalidRequest(f"desktop_action: {args.action} needs {name}", hint=f"such as {example}")
 
 
 def _click(button: Button, count: int = 1) -> Callable[[ActArguments], Action]:
     return lambda given: actions.Click(_parse_point(given), button, count, given.text)
 
 
-def _drag(given: ActArguments) -> Action:
-    return actions.Drag(_parse_target(given), _parse_place(given.start), keys=given.text)
+def _drag(args: ActArguments) -> Action:
+    return actions.Drag(_parse_target(args), _parse_place(args.start), keys=args.text)
 
 
-def _scroll(given: ActArguments) -> Action:
-    return actions.Scroll(Direction(given.direction), given.amount, _parse_point(given), given.text)
+def _scroll(args: ActArguments) -> Action:
+    return actions.Scroll(Direction(args.direction), args.amount, _parse_point(args), args.text)
 
 
-def _launch(given: ActArguments) -> Action:
+def _launch(args: ActArguments) -> Action:
     try:
-        words = shlex.split(_require_text(given, '"xterm -title Work"'))
+        words = shlex.split(_require_text(args, '"xterm -title Work"'))
     except ValueError as fault:
         raise InvalidRequest(f"desktop_action: launch: {fault}", hint="mend the quotes in text") from fault
     return actions.Launch(tuple(words))
 
 
-def _idle(given: ActArguments) -> Action:
-    return actions.WaitIdle(timeout_s=_find_duration(given) or 10.0)
+def _idle(args: ActArguments) -> Action:
+    return actions.WaitIdle(timeout_s=_find_duration(args) or 10.0)
 
 
 def _window(verb: WindowVerb) -> Callable[[ActArguments], Action]:
-    def make(given: ActArguments) -> Action:
-        name = given.window or given.text
+    def make(args: ActArguments) -> Action:
+        name = args.window or args.text
         if not name:
-            raise _missing(given, "window", "a part of its title, its id, or active")
+            raise _missing(args, "window", "a part of its title, its id, or active")
         if verb is WindowVerb.RESIZE:
-            size = _parse_pair(given)
+            size = _parse_pair(args)
             return actions.WindowDo(name, verb, size=(size.x, size.y))
-        return actions.WindowDo(name, verb, _parse_pair(given) if verb is WindowVerb.MOVE else None)
+        return actions.WindowDo(name, verb, _parse_pair(args) if verb is WindowVerb.MOVE else None)
 
     return make
 

@@ -47,9 +47,9 @@ class Condition(ConditionArguments, frozen=True, kw_only=True, forbid_unknown_fi
     on_host_lost: OnHostLost | None = None
 
 
-def make_condition(given: Condition, images: Mapping[str, bytes] = NO_IMAGES) -> Until | None:
+def make_condition(condition: Condition, images: Mapping[str, bytes] = NO_IMAGES) -> Until | None:
     """Return the condition, or None when no part was given. `images`: see `read_images`. Raises: InvalidRequest."""
-    asked = asdict(given)
+    asked = asdict(condition)
     asked["stable"] = asked["stable"] or None
     asked["change"] = asked["change"] or bool(asked["baseline"])
     return join_parts(read_parts(asked, {bytes: images.__getitem__, Path: str.strip}), asked)
@@ -71,31 +71,31 @@ async def _read_png(call: ToolCall, words: str) -> bytes:
     return picture.image
 
 
-async def read_images(call: ToolCall, given: Condition) -> dict[str, bytes]:
+async def read_images(call: ToolCall, condition: Condition) -> dict[str, bytes]:
     """Return the PNG of each image that is named. Raises: InvalidRequest; AcudError of the daemon."""
-    named = (getattr(given, one.name) for one in _ARGUMENTS if one.gives is bytes)
+    named = (getattr(condition, one.name) for one in _ARGUMENTS if one.gives is bytes)
     return {words: await _read_png(call, words) for words in named if words}
 
 
-def require_condition(given: Condition, images: Mapping[str, bytes] = NO_IMAGES) -> Until:
+def require_condition(condition: Condition, images: Mapping[str, bytes] = NO_IMAGES) -> Until:
     """Return the condition. Raises: InvalidRequest when there is none."""
-    until = make_condition(given, images)
+    until = make_condition(condition, images)
     if until is None:
         known = [one.name for one in _ARGUMENTS]
         raise InvalidRequest("nothing to wait for", hint=f"give {', '.join(known[:-1])} or {known[-1]}")
     return until
 
 
-def make_policy(given: Condition, base: Policy) -> Policy | None:
+def make_policy(condition: Condition, base: Policy) -> Policy | None:
     """Return `base` changed by `poll_interval` and its like, None if none is given: judge on changes, and never later
     than `poll_interval`.
     """
     wanted = {
-        "interval_s": given.poll_interval,
-        "hold_s": given.hold_s,
-        "fresh": given.fresh or None,
-        "priority": given.priority,
-        "on_host_lost": given.on_host_lost,
+        "interval_s": condition.poll_interval,
+        "hold_s": condition.hold_s,
+        "fresh": condition.fresh or None,
+        "priority": condition.priority,
+        "on_host_lost": condition.on_host_lost,
     }
     changes = {name: value for name, value in wanted.items() if value is not None}
     return msgspec.structs.replace(base, **changes) if changes else None

@@ -86,7 +86,7 @@ class HealthView(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...]
 
 
-async def health_check(call: ToolCall, given: HealthAsked) -> HealthView:
+async def health_check(call: ToolCall, args: HealthAsked) -> HealthView:
     """Return the daemon's findings that are not well."""
     doctor: DoctorReply = await call.ask(Doctor())
     status: StatusReply = await call.ask(Status())

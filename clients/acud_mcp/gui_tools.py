@@ -111,39 +111,39 @@ class DoView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     untrusted: str = ""
 
 
-async def gui_find(call: ToolCall, given: FindArguments) -> FindView:
+async def gui_find(call: ToolCall, args: FindArguments) -> FindView:
     """Find something by its description."""
-    request = GuiFind(given.description, given.target, given.display, given.backend, task_id=given.task_id)
+    request = GuiFind(args.description, args.target, args.display, args.backend, task_id=args.task_id)
     reply: FindReply = await call.ask_slowly(request, _SEARCH_S)
     found = {"status": reply.found.status, "reason": reply.found.reason, "things": _view_things(reply.found)}
     return make_view(FindView, reply, **found, untrusted=UNTRUSTED)
 
 
-async def gui_do(call: ToolCall, given: DoArguments) -> DoView | ImageResult:
+async def gui_do(call: ToolCall, args: DoArguments) -> DoView | ImageResult:
     """Find, act, verify."""
     until_s = time.monotonic() + call.block_s
-    expect = Text(given.expect_text) if given.expect_text else Criteria(given.expect) if given.expect else None
-    listed = given.instruction if isinstance(given.instruction, tuple) else (given.instruction,)
-    instruction, *then = (*listed, *given.then)
-    timeout_s = _EFFECT_S if given.timeout is None or given.until is not None else min(given.timeout, call.block_s)
+    expect = Text(args.expect_text) if args.expect_text else Criteria(args.expect) if args.expect else None
+    listed = args.instruction if isinstance(args.instruction, tuple) else (args.instruction,)
+    instruction, *then = (*listed, *args.then)
+    timeout_s = _EFFECT_S if args.timeout is None or args.until is not None else min(args.timeout, call.block_s)
     block_s = action_block_s(call)
-    if then and not given.image:  # the shorter a host waits, the less time is spent on a step that has nothing to show
+    if then and not args.image:  # the shorter a host waits, the less time is spent on a step that has nothing to show
         block_s = max(block_s, call.block_s - _LAST_STEP_S)
         timeout_s = min(timeout_s, max(_STEP_S, block_s / 8))
     request = GuiDo(
         instruction,
-        given.target,
-        given.display,
-        given.view,
-        given.backend,
+        args.target,
+        args.display,
+        args.view,
+        args.backend,
         expect,
         timeout_s,
-        given.image,
-        given.max_side,
+        args.image,
+        args.max_side,
         _QUALITY,
-        given.task_id,
+        args.task_id,
         then=tuple(then),
-        wait=await make_action_wait(call, given.until, given.timeout),
+        wait=await make_action_wait(call, args.until, args.timeout),
         block_s=block_s,
     )
     follows = block_s if request.wait is not None or then else 0.0
@@ -240,33 +240,33 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     untrusted: str = ""
 
 
-async def gui_agent(call: ToolCall, given: AgentArguments) -> RunView:
+async def gui_agent(call: ToolCall, args: AgentArguments) -> RunView:
     """Begin a run, ask after it, or end it."""
-    if bool(given.instruction) == bool(given.run_id):
+    if bool(args.instruction) == bool(args.run_id):
         raise InvalidRequest("give either an instruction or a run_id", hint="an instruction begins a run")
-    if given.cancel:
-        if not given.run_id:
+    if args.cancel:
+        if not args.run_id:
             raise InvalidRequest("cancel needs a run_id", hint="it came with the run")
-        ended: RunReply = await call.ask(AgentCancel(given.run_id))
+        ended: RunReply = await call.ask(AgentCancel(args.run_id))
         return _view_run(ended.run)
-    if given.run_id:
-        block_s = min(given.block, call.block_s)
-        found: AgentResultReply = await call.ask_slowly(AgentResult(given.run_id, block_s), block_s)
+    if args.run_id:
+        block_s = min(args.block, call.block_s)
+        found: AgentResultReply = await call.ask_slowly(AgentResult(args.run_id, block_s), block_s)
         return _view_run(found.run)
-    begun: RunReply = await call.ask(_make_request(given))
+    begun: RunReply = await call.ask(_make_request(args))
     return _view_run(begun.run, describe_wake_step(call, begun.run.spec.wake, begun.woken_by, _FETCH))
 
 
-def _make_request(given: AgentArguments) -> GuiAgent:
+def _make_request(args: AgentArguments) -> GuiAgent:
     return GuiAgent(
-        given.instruction,
-        given.target,
-        given.display,
-        Criteria(given.expect) if given.expect else None,
-        given.backend,
-        limits=RunLimits(given.max_steps, given.max_time, max_cost_usd=given.max_cost_usd),
-        task_id=given.task_id,
-        wake=parse_address(given.session_key),
+        args.instruction,
+        args.target,
+        args.display,
+        Criteria(args.expect) if args.expect else None,
+        args.backend,
+        limits=RunLimits(args.max_steps, args.max_time, max_cost_usd=args.max_cost_usd),
+        task_id=args.task_id,
+        wake=parse_address(args.session_key),
     )
 
 

@@ -179,9 +179,9 @@ def check_declares(client: McpClient) -> None:
         raise RpcError(MISSING_CAPABILITY, f"declare the extension {TASKS}", data)
 
 
-def acknowledgement(subscription: RequestId | None, wanted: Message) -> bytes:
+def acknowledgement(subscription: RequestId | None, request: Message) -> bytes:
     """Return the line that begins the stream of a subscription."""
-    return subscription_line(subscription, "subscriptions/acknowledged", {"notifications": wanted})
+    return subscription_line(subscription, "subscriptions/acknowledged", {"notifications": request})
 
 
 def subscription_line(subscription: RequestId | None, topic: str, params: Message) -> bytes:
@@ -209,9 +209,9 @@ def _modern_client(meta: Message) -> McpClient:
     return McpClient(version, info["name"] if info else "", capabilities.get("extensions", {}))
 
 
-def _legacy_client(asked: Message) -> McpClient:
-    version, info = asked.get("protocolVersion"), asked.get("clientInfo")
-    if not isinstance(version, str) or not _is_capabilities(asked.get("capabilities")) or not _is_named(info):
+def _legacy_client(request: Message) -> McpClient:
+    version, info = request.get("protocolVersion"), request.get("clientInfo")
+    if not isinstance(version, str) or not _is_capabilities(request.get("capabilities")) or not _is_named(info):
         words = "initialize takes protocolVersion, capabilities, and clientInfo with name and version"
         raise RpcError(INVALID_PARAMS, f"Invalid request parameters: {words}")
     return McpClient(version if version in VERSIONS else VERSIONS[-1], info["name"], {})

@@ -89,8 +89,8 @@ def _describe_kind(node: Schema) -> str:
 def make_help_tool(tools: Iterable[Tool]) -> Tool:
     named = {tool.name: tool for tool in tools}
 
-    async def answer_topic(call: ToolCall, given: HelpArguments) -> TextResult:
-        topic = given.topic.strip().lower()
+    async def answer_topic(call: ToolCall, args: HelpArguments) -> TextResult:
+        topic = args.topic.strip().lower()
         if topic in TOPICS:
             return TextResult(TOPICS[topic]())
         if topic in named:

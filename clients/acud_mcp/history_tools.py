@@ -49,25 +49,25 @@ class CommentaryView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     untrusted: str = ""
 
 
-async def commentary(call: ToolCall, given: CommentaryArguments) -> CommentaryView:
+async def commentary(call: ToolCall, args: CommentaryArguments) -> CommentaryView:
     """Return what was asked for."""
-    if given.post:
-        posted: Posted = await call.ask(FeedPost(given.post))
+    if args.post:
+        posted: Posted = await call.ask(FeedPost(args.post))
         return CommentaryView(posted=posted.id)
-    if given.what == "config":
+    if args.what == "config":
         setup: AnalysisConfigReply = await call.ask(AnalysisConfigure())
         return CommentaryView(config=setup.config)
-    return await _describe_commentary(call, given)
+    return await _describe_commentary(call, args)
 
 
-async def _describe_commentary(call: ToolCall, given: CommentaryArguments) -> CommentaryView:
-    if given.what == "context":
+async def _describe_commentary(call: ToolCall, args: CommentaryArguments) -> CommentaryView:
+    if args.what == "context":
         window: AnalysisContextReply = await call.ask(AnalysisContextGet())
         return CommentaryView(context=window.context, untrusted=UNTRUSTED)
-    if given.what == "feed":
-        feed: FeedListReply = await call.ask(FeedList(given.after))
-        return CommentaryView(messages=feed.messages[-given.limit :], untrusted=UNTRUSTED)
-    said: AnalysisHistoryReply = await call.ask(AnalysisHistory(1 if given.what == "last" else given.limit))
+    if args.what == "feed":
+        feed: FeedListReply = await call.ask(FeedList(args.after))
+        return CommentaryView(messages=feed.messages[-args.limit :], untrusted=UNTRUSTED)
+    said: AnalysisHistoryReply = await call.ask(AnalysisHistory(1 if args.what == "last" else args.limit))
     return CommentaryView(results=said.results, untrusted=UNTRUSTED)
 
 
@@ -109,41 +109,41 @@ class RecordView(msgspec.Struct, frozen=True):
     videos: tuple[VideoView, ...]
 
 
-async def video_record(call: ToolCall, given: RecordArguments) -> RecordView:
+async def video_record(call: ToolCall, args: RecordArguments) -> RecordView:
     """Start, stop or list; or record for a time."""
-    if given.action is None:
-        return await _record_for(call, given)
-    if given.action == "list":
-        listed: RecordListReply = await call.ask(RecordList(given.task_id, _NEWEST))
+    if args.action is None:
+        return await _record_for(call, args)
+    if args.action == "list":
+        listed: RecordListReply = await call.ask(RecordList(args.task_id, _NEWEST))
         return RecordView(tuple(_view_recording(one, Path(listed.path, one.folder)) for one in listed.recordings))
-    if given.action == "start":
-        begun = await _start(call, given)
+    if args.action == "start":
+        begun = await _start(call, args)
         return RecordView((_view_recording(begun.recording, Path(begun.path)),))
-    recording_id = given.recording_id or await _find_running(call, given)
+    recording_id = args.recording_id or await _find_running(call, args)
     ended: RecordReply = await call.ask_slowly(RecordStop(recording_id), _STOP_S)
     return RecordView((_view_recording(ended.recording, Path(ended.path)),))
 
 
-async def _start(call: ToolCall, given: RecordArguments) -> RecordReply:
-    begun: RecordReply = await call.ask(RecordStart(given.display, given.task_id, given.fps, given.target or "screen"))
+async def _start(call: ToolCall, args: RecordArguments) -> RecordReply:
+    begun: RecordReply = await call.ask(RecordStart(args.display, args.task_id, args.fps, args.target or "screen"))
     return begun
 
 
-async def _record_for(call: ToolCall, given: RecordArguments) -> RecordView:
+async def _record_for(call: ToolCall, args: RecordArguments) -> RecordView:
     """Record for `duration` seconds; a caller that goes away ends the recording, too."""
-    begun = await _start(call, given)
+    begun = await _start(call, args)
     try:
-        await asyncio.sleep(given.duration)
+        await asyncio.sleep(args.duration)
     finally:
         ended: RecordReply = await call.ask_slowly(RecordStop(begun.recording.recording_id), _STOP_S)
     return RecordView((_view_recording(ended.recording, Path(ended.path)),))
 
 
-async def _find_running(call: ToolCall, given: RecordArguments) -> str:
+async def _find_running(call: ToolCall, args: RecordArguments) -> str:
     """Return the one recording of the task or display that is being made; of a task, only if none was begun by hand."""
-    listed: RecordListReply = await call.ask(RecordList(given.task_id, _LOOKED_AT))
+    listed: RecordListReply = await call.ask(RecordList(args.task_id, _LOOKED_AT))
     found = [one for one in listed.recordings if one.state is RecordingState.RECORDING]
-    display = given.display or given.target.partition("display:")[2]
+    display = args.display or args.target.partition("display:")[2]
     found = [one for one in found if display in ("", one.display)]
     by_hand = [one for one in found if not one.automatic]
     found = by_hand if len(by_hand) == 1 else found

@@ -21,8 +21,8 @@ _BY_HAND = "add what --dry-run prints by hand"
 Entry = dict[str, Any]
 
 
-def merge_json(text: str, section: Sequence[str], added: Entry, file: Path) -> str:
-    """Return `text` with `added` as its server `acud`. Raises: Refused when it is not plain JSON (comments would be
+def merge_json(text: str, section: Sequence[str], entry: Entry, file: Path) -> str:
+    """Return `text` with `entry` as its server `acud`. Raises: Refused when it is not plain JSON (comments would be
     lost)."""
     try:
         document = json.loads(text) if text.strip() else {}
@@ -33,12 +33,12 @@ def merge_json(text: str, section: Sequence[str], added: Entry, file: Path) -> s
         place = place.setdefault(name, {}) if isinstance(place, dict) else None
     if not isinstance(place, dict):
         raise Refused(f"{file} is not plain JSON", hint=_BY_HAND)
-    place[NAME] = added
+    place[NAME] = entry
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def merge_toml(text: str, section: Sequence[str], added: Entry, file: Path) -> str:
-    """Return `text` with the table of `added` in it. Raises: Refused when it is no TOML, or has such an entry in
+def merge_toml(text: str, section: Sequence[str], entry: Entry, file: Path) -> str:
+    """Return `text` with the table of `entry` in it. Raises: Refused when it is no TOML, or has such an entry in
     another form than as a table of its own."""
     wanted = _parse_toml(text, file)
     place: Any = wanted
@@ -46,9 +46,9 @@ def merge_toml(text: str, section: Sequence[str], added: Entry, file: Path) -> s
         place = place.setdefault(name, {}) if isinstance(place, dict) else None
     if not isinstance(place, dict):
         raise Refused(f"{file}: {'.'.join(section)} is no table", hint=_BY_HAND)
-    place[NAME] = added
+    place[NAME] = entry
     kept = _remove_table(text, (*section, NAME)).rstrip("\n")
-    made = (f"{kept}\n\n" if kept else "") + format_toml_entry(section, added)
+    made = (f"{kept}\n\n" if kept else "") + format_toml_entry(section, entry)
     try:
         same = tomllib.loads(made) == wanted
     except ValueError:
@@ -76,11 +76,11 @@ def _remove_table(text: str, names: Sequence[str]) -> str:
     return "".join(lines)
 
 
-def format_toml_entry(section: Sequence[str], added: Entry) -> str:
+def format_toml_entry(section: Sequence[str], entry: Entry) -> str:
     name = ".".join((*section, NAME))
-    plain = [f"{key} = {_format_toml_value(value)}" for key, value in added.items() if not isinstance(value, dict)]
+    plain = [f"{key} = {_format_toml_value(value)}" for key, value in entry.items() if not isinstance(value, dict)]
     lines = [f"[{name}]", *plain]
-    for key, value in added.items():
+    for key, value in entry.items():
         if isinstance(value, dict):
             lines += ["", f"[{name}.{key}]", *(f"{inner} = {_format_toml_value(one)}" for inner, one in value.items())]
     return "\n".join(lines) + "\n"
@@ -91,8 +91,8 @@ def _format_toml_value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def merge_yaml(text: str, section: Sequence[str], added: Entry, file: Path) -> str:
-    """Return `text` with `added` in one line of its block `section`, as JSON, which YAML takes. Raises: Refused where
+def merge_yaml(text: str, section: Sequence[str], entry: Entry, file: Path) -> str:
+    """Return `text` with `entry` in one line of its block `section`, as JSON, which YAML takes. Raises: Refused where
     that block has another form, or has an entry that is not such a line."""
     (block,) = section
     lines = text.splitlines(keepends=True)
@@ -102,16 +102,16 @@ def merge_yaml(text: str, section: Sequence[str], added: Entry, file: Path) -> s
     if not heads:
         if any(line.startswith(("{", "[", "\t", "---", "...", "%")) for line in lines):
             raise Refused(f"{file} is not a block of names", hint=_BY_HAND)
-        return "".join([*lines, f"{block}:\n", format_yaml_line(added, "  ")])
+        return "".join([*lines, f"{block}:\n", format_yaml_line(entry, "  ")])
     head = heads[0]
     form = re.sub(r"\s+#.*", "", lines[head]).strip()
     if len(heads) > 1 or form not in (f"{block}:", f"{block}: {{}}"):
         raise Refused(f"{file} has {block} in a form that can't be added to", hint=_BY_HAND)
     lines[head] = f"{block}:\n" if form.endswith("}") else lines[head]
-    return "".join(_find_block(lines, head, added, file))
+    return "".join(_find_block(lines, head, entry, file))
 
 
-def _find_block(lines: list[str], head: int, added: Entry, file: Path) -> list[str]:
+def _find_block(lines: list[str], head: int, entry: Entry, file: Path) -> list[str]:
     indent = ""
     for number in range(head + 1, len(lines)):
         line = lines[number]
@@ -123,12 +123,12 @@ def _find_block(lines: list[str], head: int, added: Entry, file: Path) -> list[s
         if re.match(rf"{indent}[\"']?{NAME}[\"']?\s*:", line):
             if not line.strip().startswith(f"{NAME}: {{"):
                 raise Refused(f"{file} has an entry {NAME} already", hint="remove it, then install again")
-            return [*lines[:number], format_yaml_line(added, indent), *lines[number + 1 :]]
-    return [*lines[: head + 1], format_yaml_line(added, indent or "  "), *lines[head + 1 :]]
+            return [*lines[:number], format_yaml_line(entry, indent), *lines[number + 1 :]]
+    return [*lines[: head + 1], format_yaml_line(entry, indent or "  "), *lines[head + 1 :]]
 
 
-def format_yaml_line(added: Entry, indent: str) -> str:
-    return f"{indent}{NAME}: {json.dumps(added, ensure_ascii=False)}\n"
+def format_yaml_line(entry: Entry, indent: str) -> str:
+    return f"{indent}{NAME}: {json.dumps(entry, ensure_ascii=False)}\n"
 
 
 Merge = Callable[[str, Sequence[str], Entry, Path], str]

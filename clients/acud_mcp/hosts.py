@@ -77,17 +77,17 @@ def make_entry(host: McpHost, arguments: Sequence[str], env: Mapping[str, str]) 
     return {host.renamed.get(name, name): value for name, value in made.items()} | host.extra
 
 
-def merge_entry(host: McpHost, text: str, added: dict[str, Any], file: Path) -> str:
-    """Return the host's configuration `text` with `added` as its server `acud`, everything else kept.
+def merge_entry(host: McpHost, text: str, entry: dict[str, Any], file: Path) -> str:
+    """Return the host's configuration `text` with `entry` as its server `acud`, everything else kept.
 
     Raises: Refused when that can't be done for certain.
     """
-    return host_files.FORMS[host.form](text, host.section, added, file)
+    return host_files.FORMS[host.form](text, host.section, entry, file)
 
 
-def show_entry(host: McpHost, added: dict[str, Any]) -> str:
-    """Return `added` in the form of a file that holds nothing else."""
-    return merge_entry(host, "", added, Path(host.file))
+def show_entry(host: McpHost, entry: dict[str, Any]) -> str:
+    """Return `entry` in the form of a file that holds nothing else."""
+    return merge_entry(host, "", entry, Path(host.file))
 
 
 def write_file(file: Path, text: str) -> None:

@@ -61,15 +61,15 @@ class PictureView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     untrusted: str = ""
 
 
-async def desktop_look(call: ToolCall, given: LookArguments) -> PictureView | ImageResult:
+async def desktop_look(call: ToolCall, args: LookArguments) -> PictureView | ImageResult:
     """Take a picture now, into a file, and with `image` into the answer too."""
-    target = f"window:{given.window}" if given.window else given.target
-    request = Look(target, given.display, given.format, given.max_side, _QUALITY, task_id=given.task_id)
+    target = f"window:{args.window}" if args.window else args.target
+    request = Look(target, args.display, args.format, args.max_side, _QUALITY, task_id=args.task_id)
     picture: Picture = await call.ask(request)
-    if given.image:
+    if args.image:
         picture = await shrink_picture(call, request, picture)
     view = store_picture(call, picture)
-    return with_image(view, picture if given.image else None)
+    return with_image(view, picture if args.image else None)
 
 
 def make_look(target: str, max_side: int, display: str = "") -> Look:
@@ -127,49 +127,49 @@ class ChangeView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     untrusted: str = ""
 
 
-async def wait_for_change(call: ToolCall, given: ChangeArguments) -> ChangeView | ImageResult:
+async def wait_for_change(call: ToolCall, args: ChangeArguments) -> ChangeView | ImageResult:
     """Block until something changed; a wait goes on in the daemon when the call must end before."""
-    block_s = min(given.timeout, call.block_s)
-    rest_s = given.timeout - block_s
-    token = given.baseline or (await _take_token(call, given) if rest_s else "")
+    block_s = min(args.timeout, call.block_s)
+    rest_s = args.timeout - block_s
+    token = args.baseline or (await _take_token(call, args) if rest_s else "")
     request = WaitForChange(
-        given.target,
-        given.display,
+        args.target,
+        args.display,
         timeout_s=block_s,
-        settle_s=given.settle,
-        share=given.share,
+        settle_s=args.settle,
+        share=args.share,
         baseline=token,
         format="jpeg",
-        max_side_px=given.max_side,
+        max_side_px=args.max_side,
         quality=_QUALITY,
-        task_id=given.task_id,
+        task_id=args.task_id,
     )
     reply: ChangeReply = await call.ask_slowly(request, block_s)
     if rest_s and not reply.changed:
-        return await _leave_watching(call, given, token, rest_s)
-    return await _with_picture(call, given, reply)
+        return await _leave_watching(call, args, token, rest_s)
+    return await _with_picture(call, args, reply)
 
 
-async def _take_token(call: ToolCall, given: ChangeArguments) -> str:
-    reply: BaselineReply = await call.ask(Baseline(given.target, given.display, task_id=given.task_id))
+async def _take_token(call: ToolCall, args: ChangeArguments) -> str:
+    reply: BaselineReply = await call.ask(Baseline(args.target, args.display, task_id=args.task_id))
     return reply.baseline
 
 
-async def _leave_watching(call: ToolCall, given: ChangeArguments, token: str, rest_s: float) -> ChangeView:
-    until = Change(given.share, given.settle, token)
-    request = WaitCreate(until, given.target, given.display, timeout_s=rest_s, task_id=given.task_id)
+async def _leave_watching(call: ToolCall, args: ChangeArguments, token: str, rest_s: float) -> ChangeView:
+    until = Change(args.share, args.settle, token)
+    request = WaitCreate(until, args.target, args.display, timeout_s=rest_s, task_id=args.task_id)
     reply: WaitReply = await call.ask(request)
-    message = f"no change in {given.timeout - rest_s:g} s; a wait goes on for {rest_s:g} s"
+    message = f"no change in {args.timeout - rest_s:g} s; a wait goes on for {rest_s:g} s"
     return ChangeView(changed=False, message=message, wait_id=reply.wait.wait_id, next="call wait_result")
 
 
-async def _with_picture(call: ToolCall, given: ChangeArguments, reply: ChangeReply) -> ChangeView | ImageResult:
+async def _with_picture(call: ToolCall, args: ChangeArguments, reply: ChangeReply) -> ChangeView | ImageResult:
     picture = reply.picture
-    if given.image:
-        picture = await shrink_picture(call, make_look(given.target, given.max_side, given.display), picture)
+    if args.image:
+        picture = await shrink_picture(call, make_look(args.target, args.max_side, args.display), picture)
     stored = store_picture(call, picture)
     view = make_view(ChangeView, reply, share=round(reply.share, 4), picture=stored, untrusted=UNTRUSTED)
-    return with_image(view, picture if given.image else None)
+    return with_image(view, picture if args.image else None)
 
 
 class DisplaysAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -211,7 +211,7 @@ class DisplaysView(msgspec.Struct, frozen=True):
     untrusted: str = UNTRUSTED
 
 
-async def display_list(call: ToolCall, given: DisplaysAsked) -> DisplaysView:
+async def display_list(call: ToolCall, args: DisplaysAsked) -> DisplaysView:
     """List the displays and their windows."""
     reply: DisplayListReply = await call.ask(DisplayList())
     return DisplaysView(reply.default, tuple(_display_view(display) for display in reply.displays))
@@ -224,9 +224,9 @@ class NewDisplay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     height: Annotated[int, Meta(ge=0, le=16384)] = 0
 
 
-async def display_create(call: ToolCall, given: NewDisplay) -> DisplayView:
+async def display_create(call: ToolCall, args: NewDisplay) -> DisplayView:
     """Start a display for the caller."""
-    reply: DisplayReply = await call.ask(DisplayCreate(given.width, given.height))
+    reply: DisplayReply = await call.ask(DisplayCreate(args.width, args.height))
     return _display_view(reply.display)
 
 
@@ -252,17 +252,17 @@ class SceneArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     task_id: str = ""
 
 
-async def scene(call: ToolCall, given: SceneArguments) -> TextResult:
+async def scene(call: ToolCall, args: SceneArguments) -> TextResult:
     """Return the scene; with `since` the differences, if that scene is still kept and they are shorter."""
-    named = given.target.removeprefix("display:") if given.target.startswith("display:") else ""
-    display, target = given.display or named, "" if named else given.target
+    named = args.target.removeprefix("display:") if args.target.startswith("display:") else ""
+    display, target = args.display or named, "" if named else args.target
     request = SceneGet(
-        None if given.mode == "none" else SceneMode(given.mode),
+        None if args.mode == "none" else SceneMode(args.mode),
         (display,) if display else (),
         "prompt",
-        given.max_tokens,
-        given.since,
-        task_id=given.task_id,
+        args.max_tokens,
+        args.since,
+        task_id=args.task_id,
         target=target,
     )
     reply: SceneReply = await call.ask_slowly(request, _READ_S)

@@ -52,8 +52,8 @@ def error_words(fault: AcudError) -> str:
     return _OPTION.sub(lambda found: found[1].replace("-", "_"), _COMMAND.sub(_step, f"{fault.message}{hint}"))
 
 
-def _step(found: re.Match[str]) -> str:
-    noun, verb = found["noun"], found["verb"] or ""
+def _step(match: re.Match[str]) -> str:
+    noun, verb = match["noun"], match["verb"] or ""
     whole = noun + verb if noun in _VERBS else noun
     step = _TOOLS.get(whole) or _TOOLS.get(noun) if noun != "wait" or not verb else _TOOLS.get(whole)
     unused = "" if noun in _VERBS else verb

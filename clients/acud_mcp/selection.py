@@ -72,9 +72,9 @@ def choose(tools: Sequence[Row], by: Selection) -> tuple[Row, ...]:
     return tuple(tool for tool in possible if is_wanted(tool) and (tool.reads_only or not by.read_only))
 
 
-def _check(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
+def _check(kind: str, given_names: Iterable[str], known: Iterable[str]) -> None:
     names = list(known)
-    for name in given:
+    for name in given_names:
         if name not in names:
             raise InvalidRequest(f"no {kind} {name!r}", hint=f"known: {', '.join(names)}")
 

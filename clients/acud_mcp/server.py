@@ -152,9 +152,7 @@ class Methods:
         return await self.handles.handle_for(caller, done) if self.handles and name == TOOL else done
 
     def _find_session(self, caller: McpCaller) -> tuple[KnownScenes, SessionWaits]:
-        """Return the scenes and waits of the caller's session; the oldest is forgotten, since sessions end without
-        notice.
-        """
+        """Return the scenes and waits of the caller's session; the oldest is forgotten, for sessions end silently."""
         if caller.session is None:
             return KnownScenes(), SessionWaits()
         known = self._sessions.pop(caller.session, None) or (KnownScenes(), SessionWaits())

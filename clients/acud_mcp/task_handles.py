@@ -41,15 +41,15 @@ class Handles:
         self._daemon = daemon
         self.methods = {"tasks/get": self._get, "tasks/update": self._update, "tasks/cancel": self._cancel}
 
-    async def handle_for(self, caller: McpCaller, done: Message) -> Message:
-        """Return the handle of the wait that `smart_wait` answered `done` about, or `done` for a client without it."""
-        if done["isError"] or not _declares(caller):
-            return done
-        request = WaitResult(str(done["structuredContent"]["wait_id"]), peek=True, again_s=_ASKS_AGAIN_S)
+    async def handle_for(self, caller: McpCaller, reply: Message) -> Message:
+        """Return the handle of the wait that `smart_wait` answered `reply` about, or `reply` for one without tasks."""
+        if reply["isError"] or not _declares(caller):
+            return reply
+        request = WaitResult(str(reply["structuredContent"]["wait_id"]), peek=True, again_s=_ASKS_AGAIN_S)
         try:
             shown: WaitResultReply = await self._daemon.ask(request)
         except AcudError:  # the wait is armed: the tool's own answer holds, and names its id
-            return done
+            return reply
         return {"resultType": "task", **_view_task(shown.wait)}
 
     async def find_known(self, task_ids: Sequence[str]) -> list[str]:
@@ -90,13 +90,13 @@ class Handles:
 
     async def _cancel(self, caller: McpCaller, params: Message) -> Message:
         request = WaitCancel(_find_task_id(caller, params), "cancelled with tasks/cancel")
-        await self._ask(request, ignored=(Conflict,))  # an end that is there already
+        await self._ask(request, expected=(Conflict,))  # an end that is there already
         return {}
 
-    async def _ask(self, request: Any, ignored: tuple[type[AcudError], ...] = ()) -> Any:
+    async def _ask(self, request: Any, expected: tuple[type[AcudError], ...] = ()) -> Any:
         try:
             return await self._daemon.ask(request)
-        except ignored:
+        except expected:
             return None
         except AcudError as fault:
             refuse(fault)

@@ -71,23 +71,23 @@ def _describe_state(info: TerminalInfo) -> str:
     return {None: "running", True: "busy", False: "prompt"}[info.busy]
 
 
-async def terminal(call: ToolCall, given: TerminalArguments) -> TerminalView:
+async def terminal(call: ToolCall, args: TerminalArguments) -> TerminalView:
     """Do the call's `action`."""
-    return await _ACTIONS[given.action](call, given)
+    return await _ACTIONS[args.action](call, args)
 
 
-async def _open(call: ToolCall, given: TerminalArguments) -> TerminalView:
-    _refuse(given, "keys", "since", "lines")
-    moment, block_s = _choose_moment(call, given), _block_s(call, given)
+async def _open(call: ToolCall, args: TerminalArguments) -> TerminalView:
+    _refuse(args, "keys", "since", "lines")
+    moment, block_s = _choose_moment(call, args), _block_s(call, args)
     request = TerminalOpen(
-        _split_command(given.text),
-        given.name,
-        given.cwd,
-        display=given.display,
-        task_id=given.task_id,
+        _split_command(args.text),
+        args.name,
+        args.cwd,
+        display=args.display,
+        task_id=args.task_id,
         moment=moment,
         lines=_LINES,
-        wait=await make_action_wait(call, _make_condition(given), given.timeout),
+        wait=await make_action_wait(call, _make_condition(args), args.timeout),
         block_s=block_s,
     )
     reply: TerminalReply = await call.ask_slowly(request, block_s)
@@ -100,42 +100,42 @@ def _split_command(text: str) -> tuple[str, ...]:
     return tuple(words) if len(words) < 2 else ("sh", "-c", text)
 
 
-async def _type(call: ToolCall, given: TerminalArguments) -> TerminalView:
-    _refuse(given, "since", "cwd", "display")
-    keys = tuple(given.keys.split()) or (("Enter",) if given.enter and given.text else ())
-    moment, block_s = _choose_moment(call, given), _block_s(call, given)
+async def _type(call: ToolCall, args: TerminalArguments) -> TerminalView:
+    _refuse(args, "since", "cwd", "display")
+    keys = tuple(args.keys.split()) or (("Enter",) if args.enter and args.text else ())
+    moment, block_s = _choose_moment(call, args), _block_s(call, args)
     request = TerminalType(
-        await _find_session(call, given),
-        given.text.removesuffix("\n") if keys else given.text,
+        await _find_session(call, args),
+        args.text.removesuffix("\n") if keys else args.text,
         keys,
-        given.task_id,
+        args.task_id,
         moment=moment,
-        lines=given.lines or _LINES,
-        wait=await make_action_wait(call, _make_condition(given), given.timeout),
+        lines=args.lines or _LINES,
+        wait=await make_action_wait(call, _make_condition(args), args.timeout),
         block_s=block_s,
     )
     reply: TerminalReply = await call.ask_slowly(request, block_s)
     return _view_session(call, reply, moment)
 
 
-async def _read(call: ToolCall, given: TerminalArguments) -> TerminalView:
-    _refuse(given, "text", "keys", "cwd", "display")
-    if _make_condition(given) is not None:
+async def _read(call: ToolCall, args: TerminalArguments) -> TerminalView:
+    _refuse(args, "text", "keys", "cwd", "display")
+    if _make_condition(args) is not None:
         hint = 'give until "done", or call smart_wait with target "pty:NAME"'
         raise InvalidRequest("terminal: read waits for nothing else", hint=hint)
-    moment: Moment = "now" if given.until is None and given.timeout is None else _choose_moment(call, given)
+    moment: Moment = "now" if args.until is None and args.timeout is None else _choose_moment(call, args)
     request = TerminalRead(
-        await _find_session(call, given),
-        given.lines,
-        given.since,
+        await _find_session(call, args),
+        args.lines,
+        args.since,
         moment,
-        0.0 if moment == "now" else _block_s(call, given),
+        0.0 if moment == "now" else _block_s(call, args),
     )
     reply: TerminalReply = await call.ask_slowly(request, request.block_s)
     return _view_session(call, reply, moment)
 
 
-async def _list(call: ToolCall, given: TerminalArguments) -> TerminalView:
+async def _list(call: ToolCall, args: TerminalArguments) -> TerminalView:
     found: TerminalListReply = await call.ask(TerminalList())
     views = tuple(
         TerminalView(terminal=one.name, state=_describe_state(one), end=one.end, pid=one.pid, command=one.command)
@@ -144,8 +144,8 @@ async def _list(call: ToolCall, given: TerminalArguments) -> TerminalView:
     return TerminalView(terminals=views, untrusted=UNTRUSTED if views else "")
 
 
-async def _close(call: ToolCall, given: TerminalArguments) -> TerminalView:
-    closed: TerminalClosed = await call.ask(TerminalClose(await _find_session(call, given)))
+async def _close(call: ToolCall, args: TerminalArguments) -> TerminalView:
+    closed: TerminalClosed = await call.ask(TerminalClose(await _find_session(call, args)))
     return TerminalView(terminal=closed.terminal.name, state="closed", end=closed.terminal.end)
 
 
@@ -158,37 +158,37 @@ _ACTIONS: dict[str, Callable[[ToolCall, TerminalArguments], Awaitable[TerminalVi
 }
 
 
-def _refuse(given: TerminalArguments, *names: str) -> None:
+def _refuse(args: TerminalArguments, *names: str) -> None:
     for name in names:
-        if getattr(given, name):
-            raise InvalidRequest(f"terminal: {given.action} takes no {name}", hint='see help "terminal"')
+        if getattr(args, name):
+            raise InvalidRequest(f"terminal: {args.action} takes no {name}", hint='see help "terminal"')
 
 
-async def _find_session(call: ToolCall, given: TerminalArguments) -> str:
+async def _find_session(call: ToolCall, args: TerminalArguments) -> str:
     """Return the named session, or the open one if none is named. Raises: InvalidRequest."""
-    if given.name:
-        return given.name
+    if args.name:
+        return args.name
     found: TerminalListReply = await call.ask(TerminalList())
     names = [one.name for one in found.terminals]
     if len(names) != 1:
         hint = f"sessions open: {', '.join(names)}" if names else "open one first"
-        raise InvalidRequest(f"terminal: {given.action} needs name", hint=hint)
+        raise InvalidRequest(f"terminal: {args.action} needs name", hint=hint)
     return names[0]
 
 
-def _make_condition(given: TerminalArguments) -> SmartWait | str | None:
-    return None if given.until == _DONE else given.until
+def _make_condition(args: TerminalArguments) -> SmartWait | str | None:
+    return None if args.until == _DONE else args.until
 
 
-def _choose_moment(call: ToolCall, given: TerminalArguments) -> Moment:
-    return "done" if given.until == _DONE else "settled"
+def _choose_moment(call: ToolCall, args: TerminalArguments) -> Moment:
+    return "done" if args.until == _DONE else "settled"
 
 
-def _block_s(call: ToolCall, given: TerminalArguments) -> float:
+def _block_s(call: ToolCall, args: TerminalArguments) -> float:
     """Return how long the call may block: as long as its host waits, if it waits for something."""
     most_s = call.block_s - min(_ANSWER_S, call.block_s / 4)
-    usual_s = _AT_REST_S if given.until is None else most_s
-    return min(given.timeout if given.timeout is not None else usual_s, most_s)
+    usual_s = _AT_REST_S if args.until is None else most_s
+    return min(args.timeout if args.timeout is not None else usual_s, most_s)
 
 
 def _view_session(call: ToolCall, reply: TerminalReply, moment: Moment, *, pid: int = 0) -> TerminalView:

@@ -47,9 +47,7 @@ class Options(msgspec.Struct, frozen=True):
 
 
 class ToolCall(Protocol):
-    """What a tool's handler may use: the daemon behind this call, and the way to report progress. `scenes`: its
-    session's.
-    """
+    """What a tool's handler may use: the daemon, and the way to report progress. `scenes`: those of its session."""
 
     options: Options
     scenes: KnownScenes
@@ -156,14 +154,14 @@ class Tool(msgspec.Struct, frozen=True):
         return find_command(self.request)
 
 
-def parse_arguments(tool: Tool, given: dict[str, Any] | None) -> msgspec.Struct:
+def parse_arguments(tool: Tool, arguments: dict[str, Any] | None) -> msgspec.Struct:
     """Return the arguments of a call. Strings that spell a number or a truth value are taken as such, because models
     and command lines send them so; nulls count as not given.
 
     Raises: InvalidRequest naming the argument at fault.
     """
     kind = tool.arguments_type
-    named = _resolve_aliases(tool, given or {})
+    named = _resolve_aliases(tool, arguments or {})
     unknown = [name for name in named if name not in kind.__struct_fields__]
     if unknown:
         near = suggest(unknown[0], kind.__struct_fields__)
@@ -179,9 +177,9 @@ _ONE_OF_SEVERAL = frozenset({"status"})
 """Other names that mean one value of an argument that takes several."""
 
 
-def _resolve_aliases(tool: Tool, given: dict[str, Any]) -> dict[str, Any]:
+def _resolve_aliases(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
     named: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in arguments.items():
         if value is not None:
             meant = tool.aliases.get(name, name)
             one = name in _ONE_OF_SEVERAL and meant != name and isinstance(value, str)

@@ -91,10 +91,10 @@ class DaemonCall:
             await self._caller.report_progress(passed_s, total_s, f"watching, {passed_s:.0f} s")
 
 
-async def answer(tool: Tool, call: DaemonCall, given: dict[str, Any] | None) -> Message:
+async def answer(tool: Tool, call: DaemonCall, arguments: dict[str, Any] | None) -> Message:
     """Return the result of one call; a fault that the caller can mend is an error result of one line."""
     try:
-        value = await run(tool, call, given)
+        value = await run(tool, call, arguments)
         return result(value, quotes_screens=tool.quotes_screens, client=call.client)
     except AcudError as fault:
         return failure(words_of(fault, tool))
@@ -102,9 +102,9 @@ async def answer(tool: Tool, call: DaemonCall, given: dict[str, Any] | None) -> 
         return failure(f"{tool.name}: {fault.filename or 'file'}: {fault.strerror or fault}")
 
 
-async def run(tool: Tool, call: ToolCall, given: dict[str, Any] | None) -> Any:
-    """Return what `tool` returns for the arguments `given`. Raises: AcudError; OSError for a file of a picture."""
-    arguments = parse_arguments(tool, given)
+async def run(tool: Tool, call: ToolCall, values: dict[str, Any] | None) -> Any:
+    """Return what `tool` returns for its arguments, `values`. Raises: AcudError; OSError for a file of a picture."""
+    arguments = parse_arguments(tool, values)
     return await call.ask(arguments) if tool.run is None else await tool.run(call, arguments)
 
 

@@ -181,34 +181,34 @@ def parse_address(session_key: str) -> WakeAddress:
         raise InvalidRequest(words, hint="give the session as your host names it") from fault
 
 
-def _make_budget(given: SmartWait) -> Budget:
+def _make_budget(args: SmartWait) -> Budget:
     try:
-        asked = {name: getattr(given, name) for name in _BUDGET_WORDS}
+        asked = {name: getattr(args, name) for name in _BUDGET_WORDS}
         return convert(asked, Budget)
     except msgspec.ValidationError as fault:
         words = value_fault(fault, Budget).of("the budget")
         raise InvalidRequest(words, hint="mend the argument and call again") from fault
 
 
-def make_wait_request(given: SmartWait, images: Mapping[str, bytes] = NO_IMAGES) -> WaitCreate:
+def make_wait_request(args: SmartWait, images: Mapping[str, bytes] = NO_IMAGES) -> WaitCreate:
     """Return the request for a wait. `images`: see `read_images`. Raises: InvalidRequest."""
     return WaitCreate(
-        require_condition(given, images),
-        given.target,
-        given.display,
-        timeout_s=given.timeout,
-        policy=make_policy(given, Policy()) or Policy(),
-        wake=parse_address(given.session_key),
-        budget=_make_budget(given),
-        force=given.force,
-        task_id=given.task_id,
-        note=given.note,
+        require_condition(args, images),
+        args.target,
+        args.display,
+        timeout_s=args.timeout,
+        policy=make_policy(args, Policy()) or Policy(),
+        wake=parse_address(args.session_key),
+        budget=_make_budget(args),
+        force=args.force,
+        task_id=args.task_id,
+        note=args.note,
     )
 
 
-async def smart_wait(call: ToolCall, given: SmartWait) -> WaitView:
+async def smart_wait(call: ToolCall, args: SmartWait) -> WaitView:
     """Arm a wait and return at once."""
-    reply: WaitReply = await call.ask(make_wait_request(given, await read_images(call, given)))
+    reply: WaitReply = await call.ask(make_wait_request(args, await read_images(call, args)))
     return view_wait(reply.wait, notes=reply.notes, step=_describe_next_step(call, reply))
 
 
@@ -243,15 +243,15 @@ def _parse_wait(text: str) -> SmartWait:
         raise InvalidRequest(f"until: {words}", hint='it takes what smart_wait takes: {"text": "Saved"}') from fault
 
 
-def view_action_wait(call: ToolCall, waited: ActionWait | None) -> WaitView | None:
+def view_action_wait(call: ToolCall, action_wait: ActionWait | None) -> WaitView | None:
     """Return how the wait of an action stands, without what its caller has just sent."""
-    if waited is None:
+    if action_wait is None:
         return None
     step = ""
-    if not waited.ended:
+    if not action_wait.ended:
         fetch = "call wait_result with this wait_id"
-        step = f"still watching: {describe_wake_step(call, waited.wait.spec.wake, waited.woken_by, fetch)}"
-    view = view_wait(waited.wait, notes=waited.notes, evidence_path=waited.evidence_path, step=step)
+        step = f"still watching: {describe_wake_step(call, action_wait.wait.spec.wake, action_wait.woken_by, fetch)}"
+    view = view_wait(action_wait.wait, notes=action_wait.notes, evidence_path=action_wait.evidence_path, step=step)
     return msgspec.structs.replace(view, criteria="", target="", timeout=0.0, message="", untrusted="")
 
 
@@ -276,13 +276,13 @@ async def _show_wait(call: ToolCall, wait_id: str) -> WaitShowReply:
     return shown
 
 
-async def wait_status(call: ToolCall, given: WaitStatus) -> WaitView:
+async def wait_status(call: ToolCall, args: WaitStatus) -> WaitView:
     """Show one wait, or list the active ones."""
-    if given.wait_id is None:
+    if args.wait_id is None:
         live: WaitListReply = await call.ask(WaitList())
         views = tuple(view_wait(info) for info in live.waits)
         return WaitsView(waits=views, count=live.total, untrusted=UNTRUSTED if views else "")
-    shown = await _show_wait(call, given.wait_id)
+    shown = await _show_wait(call, args.wait_id)
     return view_wait(shown.wait, evidence_path=shown.evidence_path, stage_paths=shown.stage_paths)
 
 
@@ -293,18 +293,18 @@ class WaitChanges(Condition, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     message: Content = ""
 
 
-async def wait_update(call: ToolCall, given: WaitChanges) -> WaitView:
+async def wait_update(call: ToolCall, args: WaitChanges) -> WaitView:
     """Change a live wait; its clock starts again with the new timeout, else with the old one. A `message` goes into the
     thread of the wait's task, and changes nothing of the wait.
     """
-    shown = await _show_wait(call, given.wait_id)
-    said = (await _post_message(call, shown.wait, given.message),) if given.message else ()
-    if said and msgspec.structs.replace(given, message="") == WaitChanges(wait_id=given.wait_id):
+    shown = await _show_wait(call, args.wait_id)
+    said = (await _post_message(call, shown.wait, args.message),) if args.message else ()
+    if said and msgspec.structs.replace(args, message="") == WaitChanges(wait_id=args.wait_id):
         return view_wait(shown.wait, notes=said)
-    timeout_s = given.timeout if given.timeout is not None else shown.wait.spec.timeout_s or None
-    policy = make_policy(given, shown.wait.spec.policy)
+    timeout_s = args.timeout if args.timeout is not None else shown.wait.spec.timeout_s or None
+    policy = make_policy(args, shown.wait.spec.policy)
     changes = WaitUpdate(
-        shown.wait.wait_id, make_condition(given, await read_images(call, given)), timeout_s, policy, force=given.force
+        shown.wait.wait_id, make_condition(args, await read_images(call, args)), timeout_s, policy, force=args.force
     )
     reply: WaitReply = await call.ask(changes)
     return view_wait(reply.wait, notes=(*said, *reply.notes), step=_describe_next_step(call, reply))
@@ -323,10 +323,10 @@ class WaitEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reason: Annotated[str, Meta(max_length=500)] = ""
 
 
-async def wait_cancel(call: ToolCall, given: WaitEnd) -> WaitView:
+async def wait_cancel(call: ToolCall, args: WaitEnd) -> WaitView:
     """End a wait without a verdict."""
-    shown = await _show_wait(call, given.wait_id)
-    reply: WaitReply = await call.ask(WaitCancel(shown.wait.wait_id, given.reason))
+    shown = await _show_wait(call, args.wait_id)
+    reply: WaitReply = await call.ask(WaitCancel(shown.wait.wait_id, args.reason))
     return view_wait(reply.wait, notes=reply.notes)
 
 
@@ -335,12 +335,12 @@ class WaitPoll(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     block: Annotated[float, Meta(ge=0)] = 30
 
 
-async def wait_result(call: ToolCall, given: WaitPoll) -> WaitView:
+async def wait_result(call: ToolCall, args: WaitPoll) -> WaitView:
     """Return when the wait has ended, or after `block` seconds with its state so far. Without an id: of the session's
     waits the first to end.
     """
-    block_s = min(given.block, call.block_s)
-    wait_id = given.wait_id
+    block_s = min(args.block, call.block_s)
+    wait_id = args.wait_id
     if wait_id is None:
         wait_id, block_s = await call.first_wait_to_end(block_s), 0.0
     shown: WaitShowReply = await call.ask(WaitShow(wait_id, 0))

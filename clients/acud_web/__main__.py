@@ -11,9 +11,7 @@ from acud.protocol.bootstrap import Bootstrap, WebOptions
 
 
 def main(bootstrap: Bootstrap) -> None:
-    """Serve by the options of `bootstrap`. Raises: ProtocolError if it is meant for another kind of child;
-    NotInstalled.
-    """
+    """Serve by the options of `bootstrap`. Raises: NotInstalled; ProtocolError if it is for another kind of child."""
     if not isinstance(bootstrap.options, WebOptions):
         raise ProtocolError("the bootstrap of the web process holds options of another child")
     require("web", "the dashboard, like all of acud over HTTP,")

@@ -120,25 +120,25 @@ class Authenticator:
         for digest in [digest for digest, (found, _) in self._known.items() if found.pass_id == pass_id]:
             del self._known[digest]
 
-    async def _find_token(self, given: Credential) -> AccessToken:
-        digest = digest_of(given.secret)
+    async def _find_token(self, credential: Credential) -> AccessToken:
+        digest = digest_of(credential.secret)
         known, asked_s = self._known.get(digest, (None, 0.0))
-        if known is not None and known.kind != given.kind:
+        if known is not None and known.kind != credential.kind:
             raise _WrongSecret  # a token is no session, and the other way round, also while it is remembered
         if known is not None and time.monotonic() - asked_s < _KEPT_S and not known.is_expired(time.time()):
             return known
         if known is not None:
-            return await self._ask(given, digest)
+            return await self._ask(credential, digest)
         async with self._unknown:
-            return await self._ask(given, digest)
+            return await self._ask(credential, digest)
 
-    async def _ask(self, given: Credential, digest: str) -> AccessToken:
+    async def _ask(self, credential: Credential, digest: str) -> AccessToken:
         asked_s = time.monotonic()
         try:
             found = (await self._gateway.ask(WebPass(digest), WebPassReply)).found
         except NotFound:
             found = None
-        if found is None or found.kind != given.kind:
+        if found is None or found.kind != credential.kind:
             self._known.pop(digest, None)
             raise _WrongSecret
         self._known[digest] = (found, asked_s)
@@ -204,9 +204,7 @@ def need(request: HTTPConnection, scope: Scope) -> AccessToken:
 
 
 def need_unlimited(request: HTTPConnection, scope: Scope) -> AccessToken:
-    """Return the access token when it has `scope` over everything. Raises: Fault 403 for one limited to displays or
-    tasks.
-    """
+    """Return the access token when it has `scope` over everything. Raises: Fault 403 for a limited one."""
     found = need(request, scope)
     if not found.unlimited:
         raise wrong(403, "forbidden", "this access token is limited to some displays or tasks")
@@ -239,14 +237,14 @@ class Revocations:
         self._admission = admission
         self._waiting: dict[str, set[asyncio.Future[End]]] = {}
 
-    async def until_ended(self, watched: AccessToken) -> End:
-        """Return when `watched` is no longer good, with the reason. Cancel it when what it guards has ended."""
+    async def until_ended(self, token: AccessToken) -> End:
+        """Return when `token` is no longer good, with the reason. Cancel it when what it guards has ended."""
         told: asyncio.Future[End] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(watched.pass_id, set()).add(told)
+        self._waiting.setdefault(token.pass_id, set()).add(told)
         try:
-            return await self._find_either(told, watched)
+            return await self._find_either(told, token)
         finally:
-            self._stop_watching(watched.pass_id, told)
+            self._stop_watching(token.pass_id, told)
 
     async def run(self, client: AsyncClient) -> None:
         """Listen until cancelled; a daemon may come and go meanwhile."""
@@ -262,12 +260,12 @@ class Revocations:
                         pass_id
                     )  # the owner of trimmed events is not known: all log in again or come back
 
-    async def _find_either(self, told: asyncio.Future[End], watched: AccessToken) -> End:
-        while not watched.is_expired(time.time()):
-            left_s = watched.expires_utc_s - time.time() if watched.expires_utc_s else _LOOK_S
-            await asyncio.wait({told}, timeout=min(left_s, _LOOK_S))
-            if told.done():
-                return told.result()
+    async def _find_either(self, end: asyncio.Future[End], token: AccessToken) -> End:
+        while not token.is_expired(time.time()):
+            left_s = token.expires_utc_s - time.time() if token.expires_utc_s else _LOOK_S
+            await asyncio.wait({end}, timeout=min(left_s, _LOOK_S))
+            if end.done():
+                return end.result()
         return "expired"
 
     def _end_revoked(self, pass_id: str) -> None:
@@ -276,9 +274,9 @@ class Revocations:
             if not told.done():
                 told.set_result("revoked")
 
-    def _stop_watching(self, pass_id: str, told: asyncio.Future[End]) -> None:
+    def _stop_watching(self, pass_id: str, end: asyncio.Future[End]) -> None:
         waiting = self._waiting[pass_id]
-        waiting.discard(told)
+        waiting.discard(end)
         if not waiting:
             del self._waiting[pass_id]
 

@@ -105,12 +105,12 @@ async def get_sense(request: Request) -> Response:
     return answer({"events": [_event_view(event) for event in found.events]})
 
 
-def _event_view(found: SenseEvent) -> View:
+def _event_view(event: SenseEvent) -> View:
     """Return a sense event: its words and its meta always, what came with it where something came."""
-    meta: View = {"app": found.meta.app, "windowTitle": found.meta.windowTitle, "screen": found.meta.screen}
-    if found.meta.ssim is not None:
-        meta["ssim"] = found.meta.ssim
-    return {**msgspec.to_builtins(found), "ocr": found.ocr, "meta": meta}
+    meta: View = {"app": event.meta.app, "windowTitle": event.meta.windowTitle, "screen": event.meta.screen}
+    if event.meta.ssim is not None:
+        meta["ssim"] = event.meta.ssim
+    return {**msgspec.to_builtins(event), "ocr": event.ocr, "meta": meta}
 
 
 # ---- /agent: the commentary's words, what it would be made from, and how it runs -------------------------------------
@@ -148,9 +148,9 @@ async def history(request: Request) -> Response:
     return answer({"ok": True, "results": [result_view(one) for one in found.results]})
 
 
-def result_view(found: AnalysisResult) -> View:
+def result_view(result: AnalysisResult) -> View:
     """Return one analysis; a cost or a number of tokens that is not known is null."""
-    view: View = msgspec.to_builtins(found)
+    view: View = msgspec.to_builtins(result)
     cost_usd = view.pop("cost_usd")
     return {**view, "cost": None if cost_usd is None else round(cost_usd, _COST_PLACES)}
 
@@ -184,11 +184,11 @@ async def set_config(request: Request) -> Response:
         raise _refusal(found, {ours: name for name, ours, _ in given}) from None
 
 
-def _refusal(found: InvalidRequest, names: Mapping[str, str]) -> HttpFault:
-    """Return the answer 400 with the words of `found`, its field as the caller calls it: `names` by the daemon's."""
-    field = str(found.facts.get("field", ""))
-    named = field in names and found.message.startswith(field)
-    return fault(400, names[field] + found.message.removeprefix(field) if named else found.message)
+def _refusal(error: InvalidRequest, names: Mapping[str, str]) -> HttpFault:
+    """Return the answer 400 with the words of `error`, its field as the caller calls it: `names` by the daemon's."""
+    field = str(error.facts.get("field", ""))
+    named = field in names and error.message.startswith(field)
+    return fault(400, names[field] + error.message.removeprefix(field) if named else error.message)
 
 
 def _config(reply: AnalysisConfigReply) -> Response:

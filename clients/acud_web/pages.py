@@ -157,11 +157,11 @@ async def me(request: Request) -> Response:
     return answer(access_token_of(request))
 
 
-def _with_cookie(request: Request, response: Response, secret: str, opened: AccessToken) -> Response:
+def _with_cookie(request: Request, response: Response, secret: str, token: AccessToken) -> Response:
     response.set_cookie(
         COOKIE,
         secret,
-        max_age=max(1, int(opened.expires_utc_s - time.time())),
+        max_age=max(1, int(token.expires_utc_s - time.time())),
         path="/",
         secure=_is_tls(request),
         httponly=True,

@@ -120,8 +120,8 @@ class Listeners:
             fix=fault.hint if fault is not None else "",
         )
 
-    async def run(self, opened: Callable[[], object]) -> None:
-        """Serve until `stop`; call `opened` when another listener could be had."""
+    async def run(self, on_open: Callable[[], object]) -> None:
+        """Serve until `stop`; call `on_open` when another listener could be had."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._stopping.wait())  # a process that only sends traces has no listener
             for serving in self._servings:
@@ -129,7 +129,7 @@ class Listeners:
             while self._faults and not await self._wait_until_stopped(_AGAIN_S):
                 for serving in self._open():
                     group.create_task(serving.run())
-                    opened()
+                    on_open()
 
     def stop(self) -> None:
         """End in good order."""

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 class HttpToolCall:
     """What a tool may use of the daemon, as far as the access token of the request is good for it."""
 
-    def __init__(self, asked: ApiRequest[Nothing, Nothing], options: Options) -> None:
+    def __init__(self, request: ApiRequest[Nothing, Nothing], options: Options) -> None:
         self.options = options
         self.scenes = KnownScenes()  # a request has no session
         self.client = ""
-        self._asked = asked
+        self._asked = request
 
     async def first_wait_to_end(self, block_s: float) -> str:
         """Raises: InvalidRequest, since a request over HTTP has no session."""

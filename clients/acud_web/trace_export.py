@@ -132,11 +132,11 @@ def make_wake_span(wake: WakeInfo) -> Span:
 
 
 def _make_child(
-    name: str, wait_id: str, start_utc_s: float, end_utc_s: float, facts: Mapping[str, Value], failed: str = ""
+    name: str, wait_id: str, start_utc_s: float, end_utc_s: float, facts: Mapping[str, Value], fault: str = ""
 ) -> Span:
     start = min(start_utc_s, end_utc_s)
     found = {key: value for key, value in facts.items() if value != ""}
-    return Span(name, trace_id(wait_id), start, end_utc_s, found, parent_id=root_id(wait_id), failed=failed)
+    return Span(name, trace_id(wait_id), start, end_utc_s, found, parent_id=root_id(wait_id), failed=fault)
 
 
 _BATCH_MS = 1000

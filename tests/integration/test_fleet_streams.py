@@ -64,7 +64,7 @@ async def connected(
     url: str, seeds: Path, user: str, inbox: str, told: list[dict[str, tuple[str, str]]] | None = None
 ) -> AsyncIterator[NatsConnection]:
     warned = None if told is None else lambda warnings: told.append(dict(warnings))
-    async with NatsConnection(settings(url, seeds, user), user, warned=warned, inbox=inbox) as connection:
+    async with NatsConnection(settings(url, seeds, user), user, on_warning=warned, inbox=inbox) as connection:
         await connection.ready()
         yield connection
 

@@ -67,7 +67,7 @@ def test_a_search_finds_what_words_begin_with_in_all_that_is_kept(store: Store) 
         store.waits.insert(each)
 
     def found(**wanted: Any) -> list[StoredWait]:
-        return list(store.waits.newest((), 10, wanted=WaitFilter(**wanted)).waits)
+        return list(store.waits.newest((), 10, filters=WaitFilter(**wanted)).waits)
 
     assert found(text="rep quar saved") == [report]
     assert found(text="eport") == [], "a word is found by its beginning"

@@ -245,16 +245,16 @@ def test_the_feed_tells_no_end_of_a_wait_that_goes_on_elsewhere() -> None:
 
 def test_labels_come_first_then_room_then_load() -> None:
     members = [_member("a", 2), _member("b", 1, 0.9), _member("c", 1, 0.2), _member("d", 0, life=Life.LOST)]
-    best, others = choose(members, {}, needs_room=True, passed={})
+    best, others = choose(members, {}, needs_room=True, passed_over={})
     assert best is not None
     assert best.host == "c"
     assert "lost" in others["d"]
-    assert choose(members, {"gpu": "yes"}, needs_room=True, passed={})[0] is None
-    best, _ = choose([*members, _member("e", 3, gpu="yes")], {"gpu": "yes"}, needs_room=True, passed={})
+    assert choose(members, {"gpu": "yes"}, needs_room=True, passed_over={})[0] is None
+    best, _ = choose([*members, _member("e", 3, gpu="yes")], {"gpu": "yes"}, needs_room=True, passed_over={})
     assert best is not None
     assert best.host == "e"
-    assert choose([_member("a", 4)], {}, needs_room=True, passed={})[1] == {"a": "full: 4 displays of 4"}
-    assert choose(members, {}, needs_room=True, passed={"c": "full", "b": "full"})[0] == members[0]
+    assert choose([_member("a", 4)], {}, needs_room=True, passed_over={})[1] == {"a": "full: 4 displays of 4"}
+    assert choose(members, {}, needs_room=True, passed_over={"c": "full", "b": "full"})[0] == members[0]
 
 
 def test_readers_of_the_feed_are_told_of_what_is_gone() -> None:

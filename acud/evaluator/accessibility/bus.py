@@ -173,17 +173,17 @@ class BusConnection:
         (pid,) = await self.call(daemon, "/org/freedesktop/DBus", (daemon, "GetConnectionUnixProcessID"), "s", peer)
         return int(pid)
 
-    def listen(self, heard: Callable[[Message], None]) -> None:
-        """Call `heard` with every signal that comes, in the order of the bus; it must not raise."""
+    def listen(self, on_message: Callable[[Message], None]) -> None:
+        """Call `on_message` with every signal that comes, in the order of the bus; it must not raise."""
 
         def handler(message: Message) -> None:
             if message.message_type is MessageType.SIGNAL:
-                heard(message)
+                on_message(message)
 
         self._bus.add_message_handler(handler)
 
-    def when_ended(self, ended: Callable[[], None]) -> None:
-        self._end.add_done_callback(lambda _: ended())
+    def when_ended(self, on_end: Callable[[], None]) -> None:
+        self._end.add_done_callback(lambda _: on_end())
 
     async def match(self, rule: str, *, wanted: bool = True) -> None:
         """Have signals that fit `rule` (D-Bus specification, match rules) sent here, or no more."""

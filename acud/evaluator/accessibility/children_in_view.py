@@ -32,14 +32,14 @@ class Children(NamedTuple):
 
 
 async def children_in_view(
-    connection: BusConnection, ref: Ref, view: Rect, space: int, most: int, heard: Callable[[], None]
+    connection: BusConnection, ref: Ref, view: Rect, space: int, most: int, on_signal: Callable[[], None]
 ) -> Children | None:
     """Return the children of `ref` that lie in `view`, at most `most`; None where its toolkit cannot list them.
 
-    `view`: the part of it that can be seen, in pixels of `space` (AtspiCoordType). `heard` is called at each answer.
+    `view`: the visible part of `ref`, in pixels of `space` (AtspiCoordType). `on_signal` is called at each answer.
     Raises: NoAnswer when the application is gone, Unavailable when the bus is.
     """
-    parent = _Parent(connection, ref, space, heard)
+    parent = _Parent(connection, ref, space, on_signal)
     points = [(view.x + dx, view.y + dy) for dy in _PROBES_Y for dx in _PROBES_X if dx < view.w and dy < view.h]
     try:
         size = await parent.size()
@@ -63,8 +63,8 @@ class _Hit(NamedTuple):
 class _Parent:
     """Asks a widget for single children. A refused call gives None."""
 
-    def __init__(self, connection: BusConnection, ref: Ref, space: int, heard: Callable[[], None]) -> None:
-        self._connection, self._ref, self._space, self._heard = connection, ref, space, heard
+    def __init__(self, connection: BusConnection, ref: Ref, space: int, on_signal: Callable[[], None]) -> None:
+        self._connection, self._ref, self._space, self._heard = connection, ref, space, on_signal
         self._size = (0, 0)
 
     async def hit(self, x: int, y: int) -> _Hit | None:

@@ -71,27 +71,27 @@ class Mirrored:
         """Forget what was read before `than_s` (monotonic)."""
         self._is_due |= self._memory.forget_older(than_s)
 
-    def doubt_pixels(self, changed: Sequence[Rect] | None) -> None:
+    def doubt_pixels(self, changed_boxes: Sequence[Rect] | None) -> None:
         """Forget what lies where the display's pixels changed. None (not known where): forget everything, unless the
         toolkit reports every change by an event.
         """
-        if changed is None:
+        if changed_boxes is None:
             self._is_due |= not _reports_every_change(self.reading.app)
             if not _reports_every_change(self.reading.app):
                 self._memory.forget_all()
-        elif doubtful := (*changed, *self._late_areas(changed)):
+        elif doubtful := (*changed_boxes, *self._late_areas(changed_boxes)):
             self._memory.forget_in(doubtful)
             self._is_due = True  # a window may have come without an event
 
-    def _late_areas(self, changed: Sequence[Rect]) -> list[Rect]:
+    def _late_areas(self, changed_boxes: Sequence[Rect]) -> list[Rect]:
         """Return where pixels changed, up to once after LATE_S: a toolkit may update its tree after it paints."""
         if _reports_every_change(self.reading.app):
             return []
         now = time.monotonic()
         areas = [area for _, some in self._late for area in some]
         self._late = [(at, some) for at, some in self._late if now - at < LATE_S]
-        if changed:
-            self._late.append((now, tuple(changed)))
+        if changed_boxes:
+            self._late.append((now, tuple(changed_boxes)))
         return areas
 
     def doubt_windows(self, windows: Sequence[WindowInfo]) -> None:
@@ -171,19 +171,19 @@ class Mirror:
         max_age_s: float,
         limits: Limits = _NO_LIMITS,
         windows: Sequence[WindowInfo] = (),
-        changed: Sequence[Rect] | None = None,
+        changed_boxes: Sequence[Rect] | None = None,
     ) -> Tree:
         """Return the applications' widgets, none read longer ago than `max_age_s` (0: everything is read now).
 
-        `windows` are the display's, topmost first. `changed`: where its pixels changed since the last ask (the caller
-        must leave nothing out); None: not known, and then applications whose toolkit doesn't report every change are
-        read anew. The tree's `version` grows exactly when its content changes.
+        `windows` are the display's, topmost first. `changed_boxes`: all places where its pixels changed since the last
+        call; None: not known, and then applications whose toolkit doesn't report every change are read anew. The
+        tree's `version` grows exactly when its content changes.
         Raises: Unavailable when the bus can't be reached, dies meanwhile or does not answer; nothing is kept then.
         """
         asked_s = time.monotonic()
         async with self._turn:
             try:
-                tree = await self._fresh(asked_s - max_age_s, limits, windows, changed)
+                tree = await self._fresh(asked_s - max_age_s, limits, windows, changed_boxes)
             except Unavailable:
                 await self._lose()
                 raise
@@ -210,7 +210,7 @@ class Mirror:
     # ---- one turn ----------------------------------------------------------------------------------------------------
 
     async def _fresh(
-        self, since_s: float, limits: Limits, windows: Sequence[WindowInfo], changed: Sequence[Rect] | None
+        self, since_s: float, limits: Limits, windows: Sequence[WindowInfo], changed_boxes: Sequence[Rect] | None
     ) -> Tree:
         begun = time.monotonic()
         try:
@@ -218,7 +218,7 @@ class Mirror:
                 listener, connection = await self._ready()
                 await self._list(listener, connection)
                 for peer, app in self._apps.items():
-                    await self._doubt(listener, peer, app, since_s, limits, windows, changed)
+                    await self._doubt(listener, peer, app, since_s, limits, windows, changed_boxes)
         except TimeoutError as fault:
             raise Unavailable(f"the accessibility bus did not answer in {limits.walk_s:g} s") from fault
         await self._read(connection, windows, limits, begun + limits.walk_s)
@@ -267,7 +267,7 @@ class Mirror:
         since_s: float,
         limits: Limits,
         windows: Sequence[WindowInfo],
-        changed: Sequence[Rect] | None,
+        changed_boxes: Sequence[Rect] | None,
     ) -> None:
         if peer in listener.left:
             return
@@ -276,7 +276,7 @@ class Mirror:
         app.doubt_older(since_s)
         if marks := await listener.take_doubts(peer):
             app.doubt(marks)
-            app.doubt_pixels(changed)
+            app.doubt_pixels(changed_boxes)
 
     async def _read(
         self, connection: BusConnection, windows: Sequence[WindowInfo], limits: Limits, until: float

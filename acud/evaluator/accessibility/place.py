@@ -66,9 +66,9 @@ class WindowPlace(Struct, frozen=True):
             box = _scale_box(reported, self.scale).shift(*self.origin)
         return box if self.clip is None else box.intersect(self.clip)
 
-    def toolkit_box(self, asked: WidgetAnswers) -> Rect | None:
+    def toolkit_box(self, answers: WidgetAnswers) -> Rect | None:
         """Return the box that the widget's toolkit reports, in the coordinates this place uses."""
-        return asked.on_screen if self.origin is None else asked.in_window
+        return answers.on_screen if self.origin is None else answers.in_window
 
 
 def place_of(

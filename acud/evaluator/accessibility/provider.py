@@ -146,12 +146,12 @@ def _make_mirror(key: BusKey) -> Mirror:
 class AccessibilityChain:
     """Asks providers in the order of their priority until one answers. Owns them: `close` closes each.
 
-    `broken`: entry points that gave none; they are named with every answer.
+    `faults`: entry points that gave none; they are named with every answer.
     """
 
-    def __init__(self, providers: Sequence[AccessibilityProvider], broken: Sequence[ProviderFault] = ()) -> None:
+    def __init__(self, providers: Sequence[AccessibilityProvider], faults: Sequence[ProviderFault] = ()) -> None:
         self._providers = sorted(providers, key=lambda one: (-one.priority, one.name))
-        self._broken = tuple(broken)
+        self._broken = tuple(faults)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -27,18 +27,18 @@ _NO_LIMITS = Limits()
 class AppReading:
     """One application's part of a reading: its walk, and why that is incomplete (`failure`, "" for complete).
 
-    `known`: its identity from an earlier reading, which is then not asked for again.
+    `remembered`: its identity from an earlier reading, which is then not asked for again.
     """
 
-    def __init__(self, root: Ref, pid: int, known: AccessibleApp | None = None) -> None:
+    def __init__(self, root: Ref, pid: int, remembered: AccessibleApp | None = None) -> None:
         self.root = root
-        self.app = known or AccessibleApp(_process_name(pid), pid)
+        self.app = remembered or AccessibleApp(_process_name(pid), pid)
         self.walk: AppWalk | None = None
         self.failure = ""
         self.is_hung = False
         self.is_gone = False
         self.is_cut_short = False
-        self._is_known = known is not None
+        self._is_known = remembered is not None
 
     async def run(
         self,

@@ -52,11 +52,11 @@ class WalkBudget:
         self.asked = limits.max_nodes * (1 + _HIDDEN_PER_NODE)
         self.cut = ""
 
-    def take(self, wanted: Sequence[WalkStep]) -> Sequence[WalkStep]:
-        """Return as many of `wanted` as may be asked."""
-        few = wanted[: max(0, min(self.nodes, self.asked))]
+    def take(self, steps: Sequence[WalkStep]) -> Sequence[WalkStep]:
+        """Return as many of `steps` as may be asked."""
+        few = steps[: max(0, min(self.nodes, self.asked))]
         self.asked -= len(few)
-        if len(few) < len(wanted):
+        if len(few) < len(steps):
             self.cut = "nodes"
         return few
 
@@ -215,12 +215,12 @@ class AppWalk:
     def _role_around(self, step: WalkStep) -> str:
         return self.found[step.parent].widget.asked.role if step.parent >= 0 else ""
 
-    async def _with_children_in_view(self, step: WalkStep, asked: WidgetAnswers) -> WidgetAnswers:
+    async def _with_children_in_view(self, step: WalkStep, answers: WidgetAnswers) -> WidgetAnswers:
         """Add the children in view to a widget that has too many to list them all."""
         in_window = step.place is not None and step.place.needs_window
-        view = self._visible_part(step, asked.in_window if in_window else asked.on_screen)
+        view = self._visible_part(step, answers.in_window if in_window else answers.on_screen)
         if view is None:
-            return asked._replace(is_cut=True)
+            return answers._replace(is_cut=True)
         try:
             found = await children_in_view(
                 self._asker.connection, step.ref, view, int(in_window), self._limits.max_nodes, self._count_answer
@@ -229,8 +229,8 @@ class AppWalk:
             fault.raise_if_gone()
             found = None
         if found is None:
-            return asked._replace(is_cut=True)
-        return asked._replace(children=found.refs, is_cut=found.is_cut)
+            return answers._replace(is_cut=True)
+        return answers._replace(children=found.refs, is_cut=found.is_cut)
 
     def _visible_part(self, step: WalkStep, box: Rect | None) -> Rect | None:
         """Return the part of `box` that the widgets around it do not clip, in the toolkit's pixels."""
@@ -242,36 +242,36 @@ class AppWalk:
             step = around.step
         return box
 
-    def _record(self, step: WalkStep, asked: WidgetAnswers, known: RememberedWidget | None) -> int:
+    def _record(self, step: WalkStep, answers: WidgetAnswers, remembered: RememberedWidget | None) -> int:
         """Record a widget as found and return its index, -1 for one that does not show."""
-        at, read_s = step.place, known.read_s if known else time.monotonic()
+        at, read_s = step.place, remembered.read_s if remembered else time.monotonic()
         parent, top = self._around(step)
         inside = self.found[step.parent].widget.asked if step.parent >= 0 else None
-        if not asked.role and self._is_scrolled_away(step, asked):
+        if not answers.role and self._is_scrolled_away(step, answers):
             self._offscreen.append(step)
             return -1
-        if not asked.role or (inside is not None and is_closed_list(asked, inside, self._app)):
-            self._hidden.append((step.ref, RememberedWidget(asked, parent, top, at.window if at else 0, read_s)))
+        if not answers.role or (inside is not None and is_closed_list(answers, inside, self._app)):
+            self._hidden.append((step.ref, RememberedWidget(answers, parent, top, at.window if at else 0, read_s)))
             return -1
         self._budget.nodes -= 1
-        if asked.is_cut:
+        if answers.is_cut:
             self._budget.cut = "nodes"
         if at is None or inside is None:
-            at = place_of(asked.name, asked.on_screen, asked.in_window, self._windows, self._app)
+            at = place_of(answers.name, answers.on_screen, answers.in_window, self._windows, self._app)
         else:
-            at = place_inside(at, asked, inside, self._app, self._popups)
-        box = at.box(asked.on_screen, asked.in_window)
-        if known:
-            widget = replace(known, parent=parent, top=top, window=at.window, box=box)
+            at = place_inside(at, answers, inside, self._app, self._popups)
+        box = at.box(answers.on_screen, answers.in_window)
+        if remembered:
+            widget = replace(remembered, parent=parent, top=top, window=at.window, box=box)
         else:
-            name, role = self._own_name(step, asked), self._role(asked, inside)
-            widget = RememberedWidget(asked, parent, top, at.window, read_s, box, name, role)
-        self.found.append(WalkedWidget(step, at, widget, is_whole=known is not None))
+            name, role = self._own_name(step, answers), self._role(answers, inside)
+            widget = RememberedWidget(answers, parent, top, at.window, read_s, box, name, role)
+        self.found.append(WalkedWidget(step, at, widget, is_whole=remembered is not None))
         return len(self.found) - 1
 
-    def _is_scrolled_away(self, step: WalkStep, asked: WidgetAnswers) -> bool:
+    def _is_scrolled_away(self, step: WalkStep, answers: WidgetAnswers) -> bool:
         is_wanted = self._limits.offscreen and not self._is_offscreen and step.is_in_page
-        return is_wanted and asked.states & (State.VISIBLE | State.DEFUNCT) == State.VISIBLE
+        return is_wanted and answers.states & (State.VISIBLE | State.DEFUNCT) == State.VISIBLE
 
     def _around(self, step: WalkStep) -> tuple[Ref, Ref]:
         """Return the parent and the top-level widget; each is the widget itself for a top-level one."""
@@ -280,24 +280,24 @@ class AppWalk:
         parent = self.found[step.parent]
         return parent.step.ref, parent.widget.top
 
-    def _own_name(self, step: WalkStep, asked: WidgetAnswers) -> str:
-        if self._app.is_chromium and asked.role == "page tab" and not step.is_in_page:
-            return tab_title(asked.name)
-        return "" if self._is_class_name(asked.name) else asked.name
+    def _own_name(self, step: WalkStep, answers: WidgetAnswers) -> str:
+        if self._app.is_chromium and answers.role == "page tab" and not step.is_in_page:
+            return tab_title(answers.name)
+        return "" if self._is_class_name(answers.name) else answers.name
 
     def _is_class_name(self, name: str) -> bool:
         """GTK 4 names what has no name by its class, such as GtkEntry."""
         return self._app.toolkit == "GTK" and name.startswith("Gtk") and name[3:4].isupper() and name.isalnum()
 
-    def _role(self, asked: WidgetAnswers, around: WidgetAnswers | None) -> str:
+    def _role(self, answers: WidgetAnswers, around: WidgetAnswers | None) -> str:
         """Return the widget's role. GTK 4 has no role for password fields, but names those without a name by their
         class. What can be edited as a whole, such as a part of a page, may have a role of no editable widget.
         """
-        if self._is_class_name(asked.name) and asked.name == "GtkPasswordEntry":
+        if self._is_class_name(answers.name) and answers.name == "GtkPasswordEntry":
             return PASSWORD
         is_in_other = around is not None and (around.states & State.EDITABLE or around.role in _EDITORS)
-        is_edited = asked.states & _EDITED == _EDITED and asked.role in _UNSPECIFIC
-        return FIELD if is_edited and not is_in_other else asked.role
+        is_edited = answers.states & _EDITED == _EDITED and answers.role in _UNSPECIFIC
+        return FIELD if is_edited and not is_in_other else answers.role
 
     def finished_widgets(self) -> dict[Ref, RememberedWidget]:
         """Return the widgets that were asked completely, for the memory of a later walk."""
@@ -342,11 +342,11 @@ class AppWalk:
             widget.actions = await self._asker.actions(ref)
 
 
-def in_document_order(found: Sequence[WalkedWidget], app: int, first: int) -> list[Node]:
+def in_document_order(widgets: Sequence[WalkedWidget], app: int, first: int) -> list[Node]:
     """Return an application's widgets as nodes in document order, `first` being the index of the first of them."""
-    order = sorted(range(len(found)), key=lambda index: found[index].step.order)
+    order = sorted(range(len(widgets)), key=lambda index: widgets[index].step.order)
     new = {old: first + index for index, old in enumerate(order)}
-    return [_node(found[old], app, new.get) for old in order]
+    return [_node(widgets[old], app, new.get) for old in order]
 
 
 def _may_act(role: str, states: int) -> bool:

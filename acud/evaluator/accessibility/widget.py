@@ -287,9 +287,9 @@ class WidgetMemory:
         """Return the remembered widget, or None when it must be asked."""
         return self._kept.get(ref)
 
-    def keep(self, kept: dict[Ref, RememberedWidget]) -> None:
-        """Hold exactly `kept` from now on, in which parents come before what is in them."""
-        self._kept = kept
+    def keep(self, widgets: dict[Ref, RememberedWidget]) -> None:
+        """Hold exactly `widgets` from now on, in which parents come before what is in them."""
+        self._kept = widgets
 
     def forget_all(self) -> bool:
         """Forget everything. Returns whether anything was forgotten, as the methods below do."""

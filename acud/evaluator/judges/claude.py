@@ -151,10 +151,10 @@ def _format_tool(tool: ChatTool) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.description, "input_schema": decode_json(tool.schema)}
 
 
-def _read_usage(reported: _Usage) -> TokenUsage:
-    if reported.input_tokens is None:
-        return TokenUsage(None, reported.output_tokens)
-    read, written = reported.cache_read_input_tokens or 0, reported.cache_creation_input_tokens or 0
-    hour = reported.cache_creation.ephemeral_1h_input_tokens if reported.cache_creation is not None else 0
-    billed = reported.input_tokens + read * _READ + hour * _WRITE_1H + (written - hour) * _WRITE_5M
-    return TokenUsage(reported.input_tokens + read + written, reported.output_tokens, billed_in=billed)
+def _read_usage(usage: _Usage) -> TokenUsage:
+    if usage.input_tokens is None:
+        return TokenUsage(None, usage.output_tokens)
+    read, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
+    hour = usage.cache_creation.ephemeral_1h_input_tokens if usage.cache_creation is not None else 0
+    billed = usage.input_tokens + read * _READ + hour * _WRITE_1H + (written - hour) * _WRITE_5M
+    return TokenUsage(usage.input_tokens + read + written, usage.output_tokens, billed_in=billed)

@@ -137,13 +137,13 @@ def _read(who: str, candidate: _Candidate, answer: _GeminiAnswer, usage: TokenUs
     return ProviderAnswer(words, calls, model=model, usage=usage, thought=thought)
 
 
-def _read_usage(reported: _GeminiUsage) -> TokenUsage:
+def _read_usage(usage: _GeminiUsage) -> TokenUsage:
     """Return the tokens that the reply reports; thoughts count as output, cached input (which is cheaper) as input."""
-    if reported.prompt_token_count is None:
-        return TokenUsage(None, reported.candidates_token_count)
-    given = reported.prompt_token_count + reported.tool_use_prompt_token_count
+    if usage.prompt_token_count is None:
+        return TokenUsage(None, usage.candidates_token_count)
+    given = usage.prompt_token_count + usage.tool_use_prompt_token_count
     # An answer that is all thoughts has no count of its own.
-    return TokenUsage(given, (reported.candidates_token_count or 0) + reported.thoughts_token_count)
+    return TokenUsage(given, (usage.candidates_token_count or 0) + usage.thoughts_token_count)
 
 
 def _contents(request: ChatRequest) -> list[dict[str, Any]]:

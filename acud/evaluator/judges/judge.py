@@ -164,8 +164,8 @@ def _split_count(whole: int | None, count: int) -> list[int | None]:
     return [each + (place < rest) for place in range(count)]
 
 
-def _build_reply(verdict: Verdict, spent: TokenUsage, name: str, retry_after_s: float) -> JudgeReply:
-    return JudgeReply(verdict, spent.tokens_in, spent.tokens_out, spent.cost_usd, name, retry_after_s)
+def _build_reply(verdict: Verdict, usage: TokenUsage, name: str, retry_after_s: float) -> JudgeReply:
+    return JudgeReply(verdict, usage.tokens_in, usage.tokens_out, usage.cost_usd, name, retry_after_s)
 
 
 def _join_faults(faults: dict[str, Verdict]) -> Verdict:

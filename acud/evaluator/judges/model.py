@@ -174,11 +174,11 @@ class Model:
             self._refused |= refused
         return await self._send(path, headers, body, model, thinks=thinks)
 
-    def _refused_fields(self, said: str, body: dict[str, Any], model: str) -> set[tuple[str, str]]:
-        """Return the replaceable fields of `body` that the error text `said` refuses for `model`."""
-        if not any(word in said for word in _UNSUPPORTED):
+    def _refused_fields(self, fault_text: str, body: dict[str, Any], model: str) -> set[tuple[str, str]]:
+        """Return the replaceable fields of `body` that the error text `fault_text` refuses for `model`."""
+        if not any(word in fault_text for word in _UNSUPPORTED):
             return set()
-        return {(model, field) for field in self._dialect.replaceable if field in body and f"'{field}'" in said}
+        return {(model, field) for field in self._dialect.replaceable if field in body and f"'{field}'" in fault_text}
 
     def _replace_refused(self, body: dict[str, Any], model: str) -> dict[str, Any]:
         """Return `body` without what `model` refused before."""

@@ -152,8 +152,8 @@ class OpenAiProvider:
             raise CallFailed("unparsable", f"{wire.who}'s answer is empty", retry=self.retry_empty, usage=usage)
         return ProviderAnswer(text, calls, model=model, usage=usage, thought=thought)
 
-    def read_usage(self, reported: ChatUsage | None) -> TokenUsage:
-        return TokenUsage(reported.prompt_tokens, reported.completion_tokens) if reported is not None else TokenUsage()
+    def read_usage(self, usage: ChatUsage | None) -> TokenUsage:
+        return TokenUsage(usage.prompt_tokens, usage.completion_tokens) if usage is not None else TokenUsage()
 
     def fault(self, wire: HttpExchange, error: Error, usage: TokenUsage) -> CallFailed:
         """Return what an error inside a 2xx means."""
@@ -234,17 +234,17 @@ class OpenRouterProvider(OpenAiProvider):
         """Return the key, and the caller's name and address where they are set."""
         return super().headers(key, request) | self._caller
 
-    def read_usage(self, reported: ChatUsage | None) -> TokenUsage:
+    def read_usage(self, usage: ChatUsage | None) -> TokenUsage:
         """Return the tokens and the cost that the reply reports. With one's own provider key, OpenRouter's cost is
         only its fee: the provider's cost is added, and without it the cost is unknown.
         """
-        if reported is None:
+        if usage is None:
             return TokenUsage()
-        cost = reported.cost
-        if cost is not None and reported.is_byok:
-            upstream = reported.cost_details.upstream_inference_cost if reported.cost_details is not None else None
+        cost = usage.cost
+        if cost is not None and usage.is_byok:
+            upstream = usage.cost_details.upstream_inference_cost if usage.cost_details is not None else None
             cost = cost + upstream if upstream is not None else None
-        return TokenUsage(reported.prompt_tokens, reported.completion_tokens, cost)
+        return TokenUsage(usage.prompt_tokens, usage.completion_tokens, cost)
 
     def fault(self, wire: HttpExchange, error: Error, usage: TokenUsage) -> CallFailed:
         """Return what an error inside a 2xx means; a flagged input is a refusal."""

@@ -214,11 +214,11 @@ def parse_verdict(reply: str) -> Verdict:
     return _check_doubt(found)
 
 
-def _check_doubt(found: Verdict) -> Verdict:
+def _check_doubt(verdict: Verdict) -> Verdict:
     """Return the verdict, or `unknown(unparsable)` for a yes that is not sure of itself."""
-    if found.answer is Answer.YES and _is_doubted(found.detail):
-        return unknown("unparsable", f"the judge said YES of what it is not sure of: {_quote(found.detail)}")
-    return found
+    if verdict.answer is Answer.YES and _is_doubted(verdict.detail):
+        return unknown("unparsable", f"the judge said YES of what it is not sure of: {_quote(verdict.detail)}")
+    return verdict
 
 
 def _visible(line: str) -> str:
@@ -329,10 +329,10 @@ def _read_numbered(line: str) -> tuple[int | None, Verdict]:
     return int(match[1]), _check_doubt(verdict) if verdict is not None else missing
 
 
-def _single_verdict(found: list[Verdict], number: int) -> Verdict:
-    if len(found) == 1:
-        return found[0]
-    said = "nothing" if not found else f"{len(found)} lines"
+def _single_verdict(verdicts: list[Verdict], number: int) -> Verdict:
+    if len(verdicts) == 1:
+        return verdicts[0]
+    said = "nothing" if not verdicts else f"{len(verdicts)} lines"
     return unknown("unparsable", f"the judge gave {said} for condition {number} of several")
 
 

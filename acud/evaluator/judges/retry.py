@@ -182,7 +182,7 @@ class RetriedCalls:
         once: Callable[[], Awaitable[T]],
         claim: Claim,
         deadline: float,
-        begun: list[TokenUsage],
+        usages: list[TokenUsage],
         *,
         recurring: bool,
     ) -> RetryOutcome[T]:
@@ -191,7 +191,7 @@ class RetriedCalls:
             await self._wait_for_turn(claim, deadline, lost)
             try:
                 async with self._places.place():
-                    begun.append(lost)
+                    usages.append(lost)
                     return RetryOutcome(await once(), lost)
             except CallFailed as fault:
                 lost = sum_usage(lost, fault.usage)
@@ -212,20 +212,20 @@ class RetriedCalls:
         patient = (fault.after_s or 0.0) <= PATIENCE_S
         return fault.retry and patient and self._clock.now() + pause_s < deadline
 
-    async def _wait_for_turn(self, claim: Claim, deadline: float, lost: TokenUsage) -> None:
+    async def _wait_for_turn(self, claim: Claim, deadline: float, lost_usage: TokenUsage) -> None:
         """Wait for the quiet that the server asked for, and for a place in the minute."""
         now = self._clock.now()
         asked_s = self._held_until - now
         if asked_s > PATIENCE_S or (asked_s > 0 and self._held_until >= deadline):
             reason = f"{self._who} asked for {asked_s:.0f} s of quiet"
-            raise CallFailed("rate_limited", reason, after_s=asked_s, usage=lost)
+            raise CallFailed("rate_limited", reason, after_s=asked_s, usage=lost_usage)
         if asked_s > 0:
             await self._clock.sleep(asked_s)
         try:
             await self._queue(now).take(claim, deadline)
         except TurnRefused as fault:
             reason = f"{self._who}: the limit of {self._limits.per_minute:g} calls a minute is reached, {fault}"
-            raise CallFailed("rate_limited", reason, after_s=fault.after_s, usage=lost) from None
+            raise CallFailed("rate_limited", reason, after_s=fault.after_s, usage=lost_usage) from None
 
     def _queue(self, now: float) -> RateLimitQueue:
         if self._turns is None:

@@ -60,14 +60,14 @@ def text_bands(pixels: NDArray[np.uint8]) -> list[Rect]:
     return boxes
 
 
-def unfound_rows(pixels: NDArray[np.uint8], band: Rect, found: NDArray[np.bool_]) -> list[Rect]:
+def unfound_rows(pixels: NDArray[np.uint8], band: Rect, line_pixels: NDArray[np.bool_]) -> list[Rect]:
     """Return the boxes inside `band` of a picture (height x width x 3 or 4 uint8) that look like a row of letters and
-    lie in no line, of which `found` has the pixels: several strokes side by side, as high as small letters.
+    lie in no line, of which `line_pixels` has the pixels: several strokes side by side, as high as small letters.
     """
     if band.h < _ROW_PX[0] or band.w < _ROW_PX[0]:
         return []
     part = np.s_[band.y : band.bottom, band.x : band.right]
-    edges = _edges(pixels[part]) & ~found[part]
+    edges = _edges(pixels[part]) & ~line_pixels[part]
     return [
         Rect(band.x + left, band.y + top, right - left, bottom - top)
         for top, bottom in runs(np.asarray(edges.any(axis=1)), 1)
@@ -79,9 +79,7 @@ def unfound_rows(pixels: NDArray[np.uint8], band: Rect, found: NDArray[np.bool_]
 
 
 def text_rows(pixels: NDArray[np.uint8]) -> list[Rect]:
-    """Return boxes of the lines in a part that holds text, cut at empty rows and at gaps of two heights, again and
-    again.
-    """
+    """Return boxes of the lines in a part that holds text, cut repeatedly at empty rows and at gaps of two heights."""
     edges = _edges(pixels, _CELL_PX)
     whole = Rect(0, 0, pixels.shape[1], pixels.shape[0])
     left, found = [whole], []
@@ -242,8 +240,8 @@ def pack(parts: Sequence[tuple[int, int]]) -> Packing:
     return Packing(sizes, places)
 
 
-def _least(sizes: Sequence[int], wanted: int) -> int:
-    return next(size for size in sizes if size >= wanted)
+def _least(sizes: Sequence[int], least: int) -> int:
+    return next(size for size in sizes if size >= least)
 
 
 def fill(packing: Packing, parts: Sequence[Bgr]) -> list[Bgr]:

@@ -58,7 +58,7 @@ class Plan(NamedTuple):
     stand: list[int]
 
 
-def plan_reading(changed: Iterable[Rect], lines: Sequence[Rect], bounds: Rect) -> Plan:
+def plan_reading(changed_boxes: Iterable[Rect], lines: Sequence[Rect], bounds: Rect) -> Plan:
     """Return the regions that hold every changed box with its reach sideways, and wholly every line that changed.
 
     A line changed when a changed pixel, or one near its ends, lies in its box; one that a region would cut through is
@@ -66,7 +66,7 @@ def plan_reading(changed: Iterable[Rect], lines: Sequence[Rect], bounds: Rect) -
     """
     touched: set[int] = set()
     regions = []
-    for box in changed:
+    for box in changed_boxes:
         wide = around(box, REACH_X_PX, 0, bounds)
         hit = _hit(wide, lines)
         touched |= hit
@@ -74,9 +74,9 @@ def plan_reading(changed: Iterable[Rect], lines: Sequence[Rect], bounds: Rect) -
     return _close_plan(_unite(regions), lines, touched)
 
 
-def _hit(changed: Rect, lines: Sequence[Rect]) -> set[int]:
-    """Return the lines that `changed` lies in; a row of pixels over the edge is the next line's overhang."""
-    depths = {i: common.h for i, line in enumerate(lines) if (common := changed.intersect(line)) is not None}
+def _hit(changed_box: Rect, lines: Sequence[Rect]) -> set[int]:
+    """Return the lines that `changed_box` lies in; a row of pixels over the edge is the next line's overhang."""
+    depths = {i: common.h for i, line in enumerate(lines) if (common := changed_box.intersect(line)) is not None}
     deep = {i for i, depth in depths.items() if depth > _OVERHANG_PX}
     return deep or set(depths)
 

@@ -92,14 +92,14 @@ class RapidEngine:
         return found
 
     @staticmethod
-    def _note(found: list[Rect], box: Rect) -> None:
+    def _note(boxes: list[Rect], box: Rect) -> None:
         """Add `box`, or the larger of it and one that two overlapping pieces both found."""
-        for place, other in enumerate(found):
+        for place, other in enumerate(boxes):
             common = box.intersect(other)
             if common is not None and 2 * common.area >= min(box.area, other.area):
-                found[place] = max(box, other, key=lambda one: one.area)
+                boxes[place] = max(box, other, key=lambda one: one.area)
                 return
-        found.append(box)
+        boxes.append(box)
 
     def _pieces(self, index: int, part: Bgr) -> list[_EnlargedPart]:
         """Return `part` enlarged, in pieces that canvases can hold."""

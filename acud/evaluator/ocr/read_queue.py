@@ -29,14 +29,16 @@ _MOST_ENDS = 1024
 
 
 class _QueuedReading(Generic[T]):
-    """A requested reading. `begin` gives its steps, `known` returns whether it reads changes alone. `is_look`: it is
+    """A requested reading. `begin` gives its steps, `is_known` returns whether it reads changes alone. `is_look`: it is
     one of many looks at its view.
     """
 
-    def __init__(self, key: object, begin: Callable[[], Steps[T]], known: Callable[[], bool], *, is_look: bool) -> None:
+    def __init__(
+        self, key: object, begin: Callable[[], Steps[T]], is_known: Callable[[], bool], *, is_look: bool
+    ) -> None:
         self.key, self.is_look = key, is_look
         self.passed = False  # whether a newer reading of its view was done since
-        self.begin, self.known = begin, known
+        self.begin, self.known = begin, is_known
         self.steps: Steps[T] | None = None
         self.taken = 0  # steps taken
         self.overtaken = 0
@@ -55,12 +57,12 @@ class ReadingQueue(Generic[T]):
         self._closed = False
 
     def ask(
-        self, key: object, begin: Callable[[], Steps[T]], known: Callable[[], bool], *, is_look: bool = False
+        self, key: object, begin: Callable[[], Steps[T]], is_known: Callable[[], bool], *, is_look: bool = False
     ) -> Future[T]:
         """Return what the steps will return or raise. Cancelled, the reading ends before its next step. With `is_look`
         it raises FrameGone where the queue is crowded and a newer reading of the view was done.
         """
-        asked = _QueuedReading(key, begin, known, is_look=is_look)
+        asked = _QueuedReading(key, begin, is_known, is_look=is_look)
         with self._lock:
             self._waiting.append(asked)
         self._thread.submit(self._work)
@@ -111,34 +113,34 @@ class ReadingQueue(Generic[T]):
         short = [one for one in readings if one.taken < SHORT_STEPS and one.known()]
         return min(short or readings, key=lambda one: self._ends.get(one.key, 0))
 
-    def _step(self, asked: _QueuedReading[T]) -> None:
+    def _step(self, reading: _QueuedReading[T]) -> None:
         try:
-            if asked.steps is None:
-                asked.steps = self._begin(asked)
-            asked.taken += 1
-            next(asked.steps)
+            if reading.steps is None:
+                reading.steps = self._begin(reading)
+            reading.taken += 1
+            next(reading.steps)
         except StopIteration as end:
-            self._end(asked)
+            self._end(reading)
             with suppress(InvalidStateError):
-                asked.done.set_result(end.value)
+                reading.done.set_result(end.value)
         except BaseException as fault:  # noqa: BLE001 - raised at the caller
-            self._end(asked)
+            self._end(reading)
             with suppress(InvalidStateError):
-                asked.done.set_exception(fault)
+                reading.done.set_exception(fault)
 
-    def _begin(self, asked: _QueuedReading[T]) -> Steps[T]:
-        if asked.is_look and asked.passed and self.crowded:
+    def _begin(self, reading: _QueuedReading[T]) -> Steps[T]:
+        if reading.is_look and reading.passed and self.crowded:
             raise FrameGone("a newer frame of the view was read before its turn came")
-        return asked.begin()
+        return reading.begin()
 
-    def _end(self, asked: _QueuedReading[T]) -> None:
+    def _end(self, reading: _QueuedReading[T]) -> None:
         with self._lock:
-            place = self._waiting.index(asked)
+            place = self._waiting.index(reading)
             for older in self._waiting[:place]:
                 older.overtaken += 1
-                older.passed |= older.key == asked.key
+                older.passed |= older.key == reading.key
             del self._waiting[place]
             self._ended += 1
             if len(self._ends) >= _MOST_ENDS:
                 self._ends.clear()
-            self._ends[asked.key] = self._ended
+            self._ends[reading.key] = self._ended

@@ -145,12 +145,12 @@ class ScreenReader:
         return self._read_regions(pixels, before.scripts, regions, standing, [one.found for one in gone], boxes)
 
     def _read_regions(
-        self, pixels: NDArray[np.uint8], shown: ViewScripts, regions: Sequence[Rect], standing: Sequence[_Known],
-        gone: Sequence[Rect], rewritten: Sequence[Rect],
+        self, pixels: NDArray[np.uint8], scripts: ViewScripts, regions: Sequence[Rect], standing: Sequence[_Known],
+        old_boxes: Sequence[Rect], rewritten: Sequence[Rect],
     ) -> Steps[tuple[_Known, ...]]:  # fmt: skip
         found = [one.found for one in standing]
         searched = yield from self._find(pixels, regions, [*found, *rewritten])
-        settled = [(box, True) for box in rewritten] + [_settle_box(box, gone) for box in searched]
+        settled = [(box, True) for box in rewritten] + [_settle_box(box, old_boxes) for box in searched]
         fresh = [box for box, _ in settled]
         parted = apart([*found, *fresh])
         kept = [
@@ -159,7 +159,7 @@ class ScreenReader:
         ]
         boxes = parted[len(found) :]
         areas = [_with_descenders(box, parted) for box in boxes]
-        readings = yield from self._read_areas(pixels, shown, areas, [changed for _, changed in settled])
+        readings = yield from self._read_areas(pixels, scripts, areas, [changed for _, changed in settled])
         lines = [Line(one.text, one.confidence, box, one.reader) for one, box in zip(readings, boxes, strict=True)]
         return (*kept, *(_Known(box, line) for box, line in zip(fresh, lines, strict=True)))
 
@@ -209,7 +209,7 @@ class ScreenReader:
         ]
 
     def _read_areas(
-        self, pixels: NDArray[np.uint8], shown: ViewScripts, areas: Sequence[Rect], changed: Sequence[bool]
+        self, pixels: NDArray[np.uint8], scripts: ViewScripts, areas: Sequence[Rect], changed: Sequence[bool]
     ) -> Steps[list[Reading]]:
         """Return the reading of the line in each area. A line that `changed` in its place is read part by part, between
         known words. Any other is read whole, which costs a tenth less.
@@ -228,7 +228,7 @@ class ScreenReader:
             some = missing[start : start + _LINES_A_STEP]
             fresh += self._recognise([(place, crops[place], by_words[place]) for place in some])
             yield
-        settled = yield from self._settle([one.doubt(places) for one in fresh if one.rest.size], shown)
+        settled = yield from self._settle([one.doubt(places) for one in fresh if one.rest.size], scripts)
         read = iter(settled)
         for one in fresh:
             middle = [next(read)] if one.rest.size else []
@@ -248,14 +248,14 @@ class ScreenReader:
             for (place, _, _), rest, one in zip(some, rests, unread, strict=True)
         ]
 
-    def _settle(self, doubts: Sequence[Doubt], shown: ViewScripts) -> Steps[list[Reading]]:
+    def _settle(self, doubts: Sequence[Doubt], scripts: ViewScripts) -> Steps[list[Reading]]:
         """Return the readings that stand, and keep them."""
         if self._second is None:
             settled = [one.reading for one in doubts]
         else:
-            settled = yield from self._second.reread(doubts, shown)
+            settled = yield from self._second.reread(doubts, scripts)
         for one, reading in zip(doubts, settled, strict=True):
-            if not (shown.failed and is_doubtful(reading, one.crop)):
+            if not (scripts.failed and is_doubtful(reading, one.crop)):
                 self._memo.learn(one.crop, reading)
         return settled
 
@@ -288,14 +288,14 @@ def _bgr(pixels: NDArray[np.uint8], box: Rect) -> Bgr:
     return np.ascontiguousarray(pixels[box.y : box.bottom, box.x : box.right, :3])
 
 
-def _settle_box(found: Rect, gone: Sequence[Rect]) -> tuple[Rect, bool]:
-    """Return `found` with the left, top and bottom of the line in `gone` at almost the same place, and whether there is
-    one: its unchanged part then has the same pixels, and is not read again.
+def _settle_box(box: Rect, old_boxes: Sequence[Rect]) -> tuple[Rect, bool]:
+    """Return `box` with the left, top and bottom of the line of `old_boxes` at almost the same place, and whether there
+    is such a line: its unchanged part then has the same pixels, and is not read again.
     """
-    for old in gone:
-        if max(abs(found.x - old.x), abs(found.y - old.y), abs(found.bottom - old.bottom)) <= _SAME_PX:
-            return Rect(old.x, old.y, max(1, found.right - old.x), old.h), True
-    return found, False
+    for old in old_boxes:
+        if max(abs(box.x - old.x), abs(box.y - old.y), abs(box.bottom - old.bottom)) <= _SAME_PX:
+            return Rect(old.x, old.y, max(1, box.right - old.x), old.h), True
+    return box, False
 
 
 def _with_descenders(box: Rect, boxes: Sequence[Rect]) -> Rect:
@@ -308,11 +308,11 @@ def _with_descenders(box: Rect, boxes: Sequence[Rect]) -> Rect:
     return Rect(box.x, box.y, box.w, box.h + dense)
 
 
-def _rewritten_box(region: Rect, gone: Sequence[_Known], before: _Seen, pixels: NDArray[np.uint8]) -> Rect | None:
+def _rewritten_box(region: Rect, old_lines: Sequence[_Known], before: _Seen, pixels: NDArray[np.uint8]) -> Rect | None:
     """Return the box of the line in `region` that changed between its upper and lower edge alone and is one line still,
     as far as it reaches now. None if that is uncertain: then it must be looked for.
     """
-    here = [one for one in gone if one.line.box.intersect(region) is not None]
+    here = [one for one in old_lines if one.line.box.intersect(region) is not None]
     if len(here) != 1 or not here[0].line.text:
         return None
     found, box = here[0].found, here[0].line.box
@@ -339,16 +339,16 @@ def _reduce(box: Rect, scale: int) -> Rect:
     return Rect(x, y, -(-box.right // scale) - x, -(-box.bottom // scale) - y)
 
 
-def _own_part(found: Rect, band: Rect, whole: Rect) -> Rect | None:
+def _own_part(box: Rect, band: Rect, whole: Rect) -> Rect | None:
     """Return what of a box found around `band` belongs to it: its margins show the beginnings of other bands."""
-    own = found.intersect(around(band, _BEYOND_PX, _BEYOND_PX, whole))
-    return own if own is not None and 2 * own.h >= found.h and 2 * own.w >= own.h else None
+    own = box.intersect(around(band, _BEYOND_PX, _BEYOND_PX, whole))
+    return own if own is not None and 2 * own.h >= box.h and 2 * own.w >= own.h else None
 
 
-def _is_part_of(found: Rect, standing: Rect) -> bool:
+def _is_part_of(box: Rect, standing: Rect) -> bool:
     """Return whether a box found again is (a part of) a line that stands."""
-    common = found.intersect(standing)
-    return common is not None and 2 * common.area >= found.area
+    common = box.intersect(standing)
+    return common is not None and 2 * common.area >= box.area
 
 
 def choose_engine(settings: OcrSettings) -> EngineOnDemand:

@@ -208,9 +208,9 @@ class _Rereading(Struct):
     view: ViewScripts
     met_unreadable: Callable[[str], None]
 
-    def run(self, wanted: Sequence[int]) -> Steps[list[int]]:
+    def run(self, numbers: Sequence[int]) -> Steps[list[int]]:
         """Read all; return the places of those wanted that nothing could read. Raises: Unavailable."""
-        left, tried = list(wanted), list(self.view.met)
+        left, tried = list(numbers), list(self.view.met)
         for script in self.view.met:
             left = yield from self._read_with(script, left)
         for script in _readable_scripts(self.program.languages, self.view.met)[:_MOST_PROBED]:
@@ -225,7 +225,7 @@ class _Rereading(Struct):
             wary = [
                 n
                 for n, one in enumerate(self.found)
-                if not one.reader and n not in wanted and _is_wary(one, self.doubts[n].crop)
+                if not one.reader and n not in numbers and _is_wary(one, self.doubts[n].crop)
             ]
             yield from self._read_with(script, wary)
         return left

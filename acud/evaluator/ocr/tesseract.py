@@ -73,7 +73,7 @@ class Tesseract:
         told = self._run(arguments, _tiff([_page(crops)]), self._start_s + LINE_S * len(crops), may_fail=True)
         return next((line.partition(":")[2].strip() for line in told.splitlines() if line.startswith("Script:")), "")
 
-    def _run(self, arguments: Sequence[str], given: bytes, timeout_s: float, *, may_fail: bool = False) -> str:
+    def _run(self, arguments: Sequence[str], data: bytes, timeout_s: float, *, may_fail: bool = False) -> str:
         """Return the program's output. `may_fail`: a status other than 0 only means that it found no answer."""
         try:
             with subprocess.Popen(
@@ -81,7 +81,7 @@ class Tesseract:
                 env=_environment(),
             ) as running:  # fmt: skip
                 try:
-                    told = self._communicate(running, given, timeout_s)
+                    told = self._communicate(running, data, timeout_s)
                 finally:
                     running.kill()
         except subprocess.TimeoutExpired as fault:
@@ -93,10 +93,10 @@ class Tesseract:
         return told.decode(errors="replace")
 
     @staticmethod
-    def _communicate(running: subprocess.Popen[bytes], given: bytes, timeout_s: float) -> bytes:
+    def _communicate(running: subprocess.Popen[bytes], data: bytes, timeout_s: float) -> bytes:
         for kind, most in ((resource.RLIMIT_AS, _MEMORY_BYTES), (resource.RLIMIT_CPU, int(timeout_s) + 1)):
             resource.prlimit(running.pid, kind, (most, most))
-        return running.communicate(given, timeout_s)[0]
+        return running.communicate(data, timeout_s)[0]
 
 
 def _environment() -> dict[str, str]:
@@ -137,10 +137,10 @@ def _tiff(pages: Sequence[NDArray[np.uint8]]) -> bytes:
     return made.getvalue()
 
 
-def _readings(told: str, scales: Sequence[float]) -> list[Reading]:
+def _readings(table: str, scales: Sequence[float]) -> list[Reading]:
     """Return the reading of each page of a TSV. `scales`: pixels of the crop for one of its page."""
     words: list[list[tuple[str, float, float, float]]] = [[] for _ in scales]
-    for row in told.splitlines():
+    for row in table.splitlines():
         fields = row.split("\t")
         if fields[0] == _WORD_LEVEL and len(fields) == 12 and fields[11].strip():
             page = int(fields[1]) - 1

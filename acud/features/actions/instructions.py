@@ -56,10 +56,10 @@ def _parse_arguments(text: str) -> tuple[Any, ...] | None:
         place += 1
 
 
-def _parse_value(found: re.Match[str]) -> int | str:
-    if found["number"] is not None:
-        return int(found["number"])
-    words = found["double"] if found["double"] is not None else found["single"]
+def _parse_value(match: re.Match[str]) -> int | str:
+    if match["number"] is not None:
+        return int(match["number"])
+    words = match["double"] if match["double"] is not None else match["single"]
     return _ESCAPE.sub(lambda one: _MEANT.get(one[1], one[1]), words)
 
 
@@ -235,28 +235,28 @@ def _from_sentence(sentence: str) -> Instruction | None:
     return None
 
 
-def _make_click(found: re.Match[str]) -> Instruction | None:
-    verb = re.sub(r"[\s_-]+", " ", found["verb"].lower())
+def _make_click(match: re.Match[str]) -> Instruction | None:
+    verb = re.sub(r"[\s_-]+", " ", match["verb"].lower())
     button, count = _BUTTONS["click" if verb in ("click", "press", "push", "hit", "tap", "toggle") else verb]
-    return ClickOn(found["at"].strip(), button, count)
+    return ClickOn(match["at"].strip(), button, count)
 
 
-def _make_tick(found: re.Match[str]) -> Instruction | None:
-    verb = re.sub(r"[\s_-]+", " ", (found["verb"] or found["way"]).lower())
-    return TickBox(found["at"].strip(), verb not in _OFF)
+def _make_tick(match: re.Match[str]) -> Instruction | None:
+    verb = re.sub(r"[\s_-]+", " ", (match["verb"] or match["way"]).lower())
+    return TickBox(match["at"].strip(), verb not in _OFF)
 
 
-def _make_typing(found: re.Match[str]) -> Instruction | None:
-    rest, enter = _split_enter(found["rest"])
+def _make_typing(match: re.Match[str]) -> Instruction | None:
+    rest, enter = _split_enter(match["rest"])
     text, place = _split_quoted(rest) or _split_at_joint(rest, ("into", "in", "to", "on"))
     if text == "" or (place is not None and not place):
         return None
     return TypeInto(text, place or "", enter=enter)
 
 
-def _make_replacing(found: re.Match[str]) -> Instruction | None:
-    rest, enter = _split_enter(found["rest"])
-    joint = "with|by" if found["verb"].lower() == "replace" else "to"
+def _make_replacing(match: re.Match[str]) -> Instruction | None:
+    rest, enter = _split_enter(match["rest"])
+    joint = "with|by" if match["verb"].lower() == "replace" else "to"
     quoted = re.fullmatch(rf"(?P<at>.+?)\s+(?:{joint})\s+(?P<text>{OPENING}.+)", rest, _FLAGS)
     plain = re.fullmatch(rf"(?P<at>.+)\s+(?:{joint})\s+(?P<text>.+)", rest, _FLAGS)
     parts = quoted or plain
@@ -266,26 +266,26 @@ def _make_replacing(found: re.Match[str]) -> Instruction | None:
     return TypeInto(text, parts["at"].strip(), replace=True, enter=enter) if text else None
 
 
-def _make_select(found: re.Match[str]) -> Instruction | None:
-    option, place = _split_quoted(found["rest"]) or _split_at_joint(found["rest"], ("in", "from", "on"))
+def _make_select(match: re.Match[str]) -> Instruction | None:
+    option, place = _split_quoted(match["rest"]) or _split_at_joint(match["rest"], ("in", "from", "on"))
     return SelectIn(option, place or "") if option else None
 
 
-def _make_scroll(found: re.Match[str]) -> Instruction | None:
-    amount = int(found["amount"] or 5)
+def _make_scroll(match: re.Match[str]) -> Instruction | None:
+    amount = int(match["amount"] or 5)
     if not 1 <= amount <= MAX_AMOUNT:
         return None
-    return ScrollBy(Direction(found["way"].lower()), amount, (found["at"] or "").strip())
+    return ScrollBy(Direction(match["way"].lower()), amount, (match["at"] or "").strip())
 
 
-def _make_drag(found: re.Match[str]) -> Instruction | None:
-    quoted = _split_quoted(found["rest"], ("to", "onto", "into", "on"), keep=True)
-    start, to = quoted or _split_at_joint(found["rest"], ("onto", "to", "into"), first=True)
+def _make_drag(match: re.Match[str]) -> Instruction | None:
+    quoted = _split_quoted(match["rest"], ("to", "onto", "into", "on"), keep=True)
+    start, to = quoted or _split_at_joint(match["rest"], ("onto", "to", "into"), first=True)
     return DragTo(start, to) if start and to else None
 
 
-def _make_press(found: re.Match[str]) -> Instruction | None:
-    chord = unquote(found["chord"].strip())
+def _make_press(match: re.Match[str]) -> Instruction | None:
+    chord = unquote(match["chord"].strip())
     return PressKeys(re.sub(r"\s*\+\s*", "+", chord))
 
 
@@ -392,9 +392,9 @@ def _split_at_joint(rest: str, joints: tuple[str, ...], *, first: bool = False) 
     return rest.strip(), None
 
 
-def _from_call(name: str, given: tuple[Any, ...]) -> Instruction | None:
+def _from_call(name: str, args: tuple[Any, ...]) -> Instruction | None:
     verb = name.replace("_", " ").replace("-", " ")
-    place, rest = _split_place(given)
+    place, rest = _split_place(args)
     match verb:
         case _ if verb in _BUTTONS and place and not rest:
             return ClickOn(place, *_BUTTONS[verb])
@@ -402,33 +402,33 @@ def _from_call(name: str, given: tuple[Any, ...]) -> Instruction | None:
             return TickBox(place, verb not in _OFF)
         case "hover" | "move" | "move to" | "mouse move" if place and not rest:
             return HoverOver(place)
-        case "type" | "write" if len(given) in (1, 2) and all(isinstance(word, str) for word in given) and given[0]:
-            return TypeInto(*given)
-        case "select" if len(given) in (1, 2) and all(isinstance(word, str) and word for word in given):
-            return SelectIn(*given)
-        case "press" | "key" | "hotkey" if len(given) == 1 and isinstance(given[0], str) and given[0]:
-            return PressKeys(given[0])
+        case "type" | "write" if len(args) in (1, 2) and all(isinstance(word, str) for word in args) and args[0]:
+            return TypeInto(*args)
+        case "select" if len(args) in (1, 2) and all(isinstance(word, str) and word for word in args):
+            return SelectIn(*args)
+        case "press" | "key" | "hotkey" if len(args) == 1 and isinstance(args[0], str) and args[0]:
+            return PressKeys(args[0])
         case "scroll to" if place and (not rest or (len(rest) == 1 and isinstance(rest[0], str))):
             return ScrollUntil(place, *rest)
         case "drag" | "drag to" if place:
             to, none = _split_place(rest)
             return DragTo(place, to) if to and not none else None
         case "scroll":
-            return _make_scroll_call(given)
+            return _make_scroll_call(args)
     return None
 
 
-def _split_place(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+def _split_place(args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     """Return the place at the start of the arguments, in words, and the other arguments."""
-    if len(given) >= 2 and isinstance(given[0], int) and isinstance(given[1], int):
-        return f"{given[0]}, {given[1]}", given[2:]
-    if given and isinstance(given[0], str):
-        return given[0].strip(), given[1:]
-    return "", given
+    if len(args) >= 2 and isinstance(args[0], int) and isinstance(args[1], int):
+        return f"{args[0]}, {args[1]}", args[2:]
+    if args and isinstance(args[0], str):
+        return args[0].strip(), args[1:]
+    return "", args
 
 
-def _make_scroll_call(given: tuple[Any, ...]) -> Instruction | None:
-    place, rest = _split_place(given) if given and isinstance(given[0], int) else ("", given)
+def _make_scroll_call(args: tuple[Any, ...]) -> Instruction | None:
+    place, rest = _split_place(args) if args and isinstance(args[0], int) else ("", args)
     way, amount = (*rest, 5)[:2] if rest else ("", 0)
     known = isinstance(way, str) and way in set(Direction)
     if not known or not isinstance(amount, int) or not 1 <= amount <= MAX_AMOUNT or len(rest) > 2:

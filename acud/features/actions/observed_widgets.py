@@ -149,12 +149,12 @@ def find_open_dialogs(tree: WidgetTree, windows: Sequence[WindowInfo]) -> tuple[
     return tuple(ordered[:MAX_TOLD])
 
 
-def _find_window(tree: WidgetTree, node: Node, owned: Mapping[int, WindowInfo]) -> WindowInfo | None:
+def _find_window(tree: WidgetTree, node: Node, windows_by_id: Mapping[int, WindowInfo]) -> WindowInfo | None:
     """Return the dialog window of a top-level widget; for a widget without a window the first of its program."""
     if node.window or node.role not in _DIALOGS:
-        return owned.get(node.window)
+        return windows_by_id.get(node.window)
     pid = tree.apps[node.app].pid
-    return next((one for one in owned.values() if pid and one.pid == pid), None)
+    return next((one for one in windows_by_id.values() if pid and one.pid == pid), None)
 
 
 def _is_inside_dialog(tree: WidgetTree, node: Node) -> bool:

@@ -41,9 +41,9 @@ class AnalysisSchedule:
         if self._first_news_s is None:
             self._first_news_s = now_s
 
-    def resume(self, pushed: str) -> None:
-        """Take the last text `pushed` before a restart, which is not to be repeated."""
-        self._pushed = pushed
+    def resume(self, text: str) -> None:
+        """Take `text`, the last one pushed before a restart, which is not to be repeated."""
+        self._pushed = text
 
     def configure(self, config: AnalysisConfig, now_s: float) -> None:
         """Run with `config` from now on; another interval starts anew."""

@@ -48,7 +48,7 @@ class NatsConnection:
     """A client of the servers in `settings`. Use it in an `async with`: it then connects, and connects again, until it
     is closed; `ready` waits for the first time.
 
-    `news` is called with whether it is connected, and why not; `warned` with `warnings`, when they changed. Answers
+    `news` is called with whether it is connected, and why not; `on_warning` with `warnings`, when they changed. Answers
     come to subjects below `_INBOX.<inbox>`, so that servers can separate users.
     """
 
@@ -58,7 +58,7 @@ class NatsConnection:
         name: str,
         news: ConnectionNews | None = None,
         *,
-        warned: Warned | None = None,
+        on_warning: Warned | None = None,
         inbox: str = "",
     ) -> None:
         self.settings = settings
@@ -72,7 +72,7 @@ class NatsConnection:
         self._name = name
         self._inbox = f"_INBOX.{inbox}" if inbox else "_INBOX"
         self._news = news
-        self._warned = warned
+        self._warned = on_warning
         self._connecting: asyncio.Task[None] | None = None
         self._ready = asyncio.Event()
         self._begun = False

@@ -207,10 +207,10 @@ class _FleetBatch:
             redacted,
         )
 
-    def mark_sent(self, client: JobClient, asked: OpenJob) -> None:
-        self._job_client, self.asked = client, asked
+    def mark_sent(self, client: JobClient, job: OpenJob) -> None:
+        self._job_client, self.asked = client, job
         if not self._sent.done():
-            self._sent.set_result(asked)
+            self._sent.set_result(job)
         self._let_go()
 
     def fail(self, fault: AcudError) -> None:

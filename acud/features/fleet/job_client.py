@@ -195,25 +195,23 @@ class JobClient:
             with contextlib.suppress(nats.errors.Error):
                 await self._connection.nats.publish(message.reply, body, headers=signature or None)
 
-    def _read(self, asked: OpenJob, data: bytes) -> None:
+    def _read(self, job: OpenJob, data: bytes) -> None:
         try:
             told: ToAsker = codec.decode(data, ToAsker)  # type: ignore[arg-type]
         except InvalidRequest as fault:
             # A worker of another version, most likely: callers learn it before their deadline.
-            _LOG.warning("answer.refused", job=asked.job_id, why=fault.message)
-            asked.fail(ProtocolError(f"a worker's answer is malformed: {fault.message}"))
+            _LOG.warning("answer.refused", job=job.job_id, why=fault.message)
+            job.fail(ProtocolError(f"a worker's answer is malformed: {fault.message}"))
             return
-        wrong = (
-            "it is of another job" if told.job_id != asked.job_id else fault_of(told, asked.digest, len(asked.answers))
-        )
+        wrong = "it is of another job" if told.job_id != job.job_id else fault_of(told, job.digest, len(job.answers))
         if wrong:
-            _LOG.warning("answer.refused", job=asked.job_id, worker=told.worker, why=wrong)
+            _LOG.warning("answer.refused", job=job.job_id, worker=told.worker, why=wrong)
         elif isinstance(told, VisionBegun):
-            self._count_worker(asked, told)
+            self._count_worker(job, told)
         elif isinstance(told, VisionReturned):
-            asked.takers.discard(told.worker)
-        elif not asked.answers[told.number].done():
-            asked.answers[told.number].set_result(told)
+            job.takers.discard(told.worker)
+        elif not job.answers[told.number].done():
+            job.answers[told.number].set_result(told)
 
     def _count_worker(self, job: OpenJob, message: VisionBegun) -> None:
         """Count a worker that begins the job; the one beyond `_max_begun` fails it."""

@@ -128,27 +128,27 @@ class FleetNames(msgspec.Struct, frozen=True):
         return f"{self.prefix.upper()}_{name}"
 
 
-def describe_differences(existing: StreamConfig, desired: StreamConfig) -> str:
-    """Return in words where `existing` differs from `desired`; "" if it does not, or is only kept on more servers."""
+def describe_differences(existing: StreamConfig, config: StreamConfig) -> str:
+    """Return in words where `existing` differs from `config`; "" if it does not, or is only kept on more servers."""
     differs = [
-        f"{name} is {_word(name, existing)}, not {_word(name, desired)}"
+        f"{name} is {_word(name, existing)}, not {_word(name, config)}"
         for name in _SAME
-        if _plain(name, existing) != _plain(name, desired)
+        if _plain(name, existing) != _plain(name, config)
     ]
-    if desired.compression is not None and _plain("compression", existing) != _plain("compression", desired):
-        differs.append(f"it is compressed by {_word('compression', existing)}, not {_word('compression', desired)}")
-    if (existing.num_replicas or 1) < (desired.num_replicas or 1):
-        differs.append(f"it is kept on {existing.num_replicas or 1} servers, not {desired.num_replicas}")
+    if config.compression is not None and _plain("compression", existing) != _plain("compression", config):
+        differs.append(f"it is compressed by {_word('compression', existing)}, not {_word('compression', config)}")
+    if (existing.num_replicas or 1) < (config.num_replicas or 1):
+        differs.append(f"it is kept on {existing.num_replicas or 1} servers, not {config.num_replicas}")
     return "; ".join(differs)
 
 
-def with_wanted_settings(found: StreamConfig, wanted: StreamConfig) -> StreamConfig:
-    """Return `wanted` on no fewer servers, stored as `found` is (that can't be changed), and compressed as it is unless
-    `wanted` sets that.
+def with_wanted_settings(config: StreamConfig, wanted: StreamConfig) -> StreamConfig:
+    """Return `wanted` on no fewer servers, stored as `config` is (that can't be changed), and compressed like it
+    unless `wanted` sets that.
     """
-    copies = max(found.num_replicas or 1, wanted.num_replicas or 1)
-    compression = wanted.compression or found.compression
-    return wanted.evolve(num_replicas=copies, storage=found.storage, compression=compression)
+    copies = max(config.num_replicas or 1, wanted.num_replicas or 1)
+    compression = wanted.compression or config.compression
+    return wanted.evolve(num_replicas=copies, storage=config.storage, compression=compression)
 
 
 def bucket_stream(names: FleetNames, name: str, ttl_s: float) -> StreamConfig:

@@ -83,9 +83,7 @@ class Identity(Struct, frozen=True):
 
 
 class Stamp(Struct, frozen=True):
-    """The content of a header: the part of the public key by which it is found, the time of signing, and the
-    signature.
-    """
+    """The content of a header: the part of the public key by which it is found, the signing time, and the signature."""
 
     key_id: bytes
     utc_us: int

@@ -193,11 +193,11 @@ def fleet_lost_waits(feature: FleetFeature, request: FleetLostWaits, call: Call)
     return FleetLostWaitsReply(otherwise)
 
 
-def _ended_as_told(feature: FleetFeature, lost: LostWait) -> bool:
-    end = FleetEnd(WaitState(lost.state), lost.ended_utc_s, lost.message, lost.sent, lost.seen)
+def _ended_as_told(feature: FleetFeature, wait: LostWait) -> bool:
+    end = FleetEnd(WaitState(wait.state), wait.ended_utc_s, wait.message, wait.sent, wait.seen)
     code = REARMED if end.state is WaitState.CANCELLED else HOST_LOST
     try:
-        return feature.waits.end_by_fleet(lost.wait_id, unknown(code, lost.detail), end)
+        return feature.waits.end_by_fleet(wait.wait_id, unknown(code, wait.detail), end)
     except NotFound:
         return True  # it is kept here no more, and has no other end
 

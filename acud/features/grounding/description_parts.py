@@ -143,8 +143,8 @@ def parts_of(description: str, shown: Set[str] = frozenset()) -> Parts:
     text = " ".join(description.split())[:1000].rstrip(".!")
     quoted: list[str] = []
 
-    def hold(found: re.Match[str]) -> str:
-        quoted.append(normal(quoted_words(found)))
+    def hold(match: re.Match[str]) -> str:
+        quoted.append(normal(quoted_words(match)))
         return f" {_HELD}{len(quoted) - 1}{_HELD} "
 
     held = " ".join(QUOTED.sub(hold, _LOG_IN.sub(r"\1\2", text)).split())

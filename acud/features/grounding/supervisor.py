@@ -58,9 +58,9 @@ def _map_point(box: Rect, x: float, y: float) -> Point | None:
 class _Search:
     """One search: the result so far is of the newest frame that a method looked at."""
 
-    def __init__(self, search: ElementSearch, fresh_target: FreshTarget, wanted: SearchRequest) -> None:
+    def __init__(self, search: ElementSearch, fresh_target: FreshTarget, search_request: SearchRequest) -> None:
         self._search = search
-        self._wanted = wanted
+        self._wanted = search_request
         self._fresh_target = fresh_target
         self._source = fresh_target.picture.source
         self._epoch, self._frame = self._source.epoch, self._source.frame
@@ -161,17 +161,17 @@ class ElementSearch:
         self._usage_log = usage_log
 
     async def find(
-        self, fresh_target: FreshTarget, wanted: SearchRequest, mapped: Mapped | None = None
+        self, fresh_target: FreshTarget, search: SearchRequest, mapped: Mapped | None = None
     ) -> SearchOutcome:
         """Return what was found on `fresh_target`, a fresh frame of a target. Raises: AcudError.
 
         `mapped` maps coordinates in the description to the display (None: they are pixels of the target).
         """
-        return await _Search(self, fresh_target, wanted).find(mapped or partial(_map_point, area(fresh_target)))
+        return await _Search(self, fresh_target, search).find(mapped or partial(_map_point, area(fresh_target)))
 
-    def backend(self, wanted: SearchRequest) -> GroundingBackend:
+    def backend(self, search: SearchRequest) -> GroundingBackend:
         """Return the backend that decides which methods may be tried."""
-        return wanted.backend or GroundingBackend(self._settings.grounding.backend)
+        return search.backend or GroundingBackend(self._settings.grounding.backend)
 
     def lane(self, method: GroundingMethod) -> Lane:
         """Return the lane for `method`: OmniParser reads text too, and remote models get redacted pictures."""

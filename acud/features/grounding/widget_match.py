@@ -94,18 +94,18 @@ class _Matcher:
         is_sure = _is_plain(usable[0]) and not _is_elsewhere(usable[0].item, description, told, around)
         return Match("sure" if is_sure else "unsure", candidates, self._describe_disabled(usable[0]))
 
-    def _why_not(self, item: Item, told: Parts) -> str:
+    def _why_not(self, item: Item, parts: Parts) -> str:
         """Return why the item can't be meant now, unless the description itself names that state."""
         node = self._nodes[item.ref]
-        if self._is_behind_modal(node) and not told.is_behind:
+        if self._is_behind_modal(node) and not parts.is_behind:
             return "behind a dialog that must be answered first"
         if self._sight.click_point(node, item.box) is None:
             return COVERED
         return ""
 
-    def _reason(self, item: Item, told: Parts) -> str:
+    def _reason(self, item: Item, parts: Parts) -> str:
         node = self._nodes[item.ref]
-        return f"the {node.role} {node.name[:80]!r} is {self._why_not(item, told)}"
+        return f"the {node.role} {node.name[:80]!r} is {self._why_not(item, parts)}"
 
     def _describe_disabled(self, one: Explained) -> str:
         node = self._nodes[one.item.ref]
@@ -148,11 +148,11 @@ _BROWSER_WORDS = frozenset({
 _ICON_WORDS = frozenset({"icon", "symbol", "glyph", "pictogram", "logo"})
 
 
-def _is_elsewhere(item: Item, description: str, told: Parts, around: TreeSurroundings) -> bool:
+def _is_elsewhere(item: Item, description: str, parts: Parts, around: TreeSurroundings) -> bool:
     """Return whether something that is no widget may be meant instead: a drawing in a page, where only the browser's
     own controls fit and the description has no word for browsers; an icon, where only a text fits.
     """
     said = frozenset(normal(description).split())
     if item.is_active and around.is_in_page(item) is False and not said & _BROWSER_WORDS:
-        return normal(description) not in item.names and "browser" not in told.structures
+        return normal(description) not in item.names and "browser" not in parts.structures
     return bool(said & _ICON_WORDS) and bool(item.names) and item.role not in BUTTONS and not item.meanings

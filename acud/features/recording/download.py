@@ -207,11 +207,11 @@ def _metadata(ask: DownloadAsk, first: VideoCut) -> dict[str, str]:
     return {"title": ask.title, "creation_time": began.isoformat(timespec="milliseconds").replace("+00:00", "Z")}
 
 
-def _chapters(wanted: Iterable[Chapter], films: list[VideoCut], starts: list[int]) -> list[Any]:
+def _chapters(chapters: Iterable[Chapter], films: list[VideoCut], starts: list[int]) -> list[Any]:
     """Return the chapters for PyAV: each up to the next one, the first from the first picture on."""
     titles: dict[int, list[str]] = {}
     end_ms = starts[-1] * 1000 // TICKS_PER_S
-    for one in wanted:
+    for one in chapters:
         at_ms = _shown_ms(one.utc_ms, films, starts)
         if at_ms < end_ms:
             titles.setdefault(at_ms, []).append(one.title)

@@ -36,8 +36,8 @@ def find_answers(text: str) -> Iterator[RedactedSpan]:
             yield from _find_printed(below)
 
 
-def _find_answer(line: str, asked: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
-    kinds = {kind for part in (line, asked) for kind in _kinds(part)}
+def _find_answer(line: str, prompt: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
+    kinds = {kind for part in (line, prompt) for kind in _kinds(part)}
     if not kinds & {LabelKind.PASSWORD, LabelKind.PHRASE, LabelKind.CODE}:
         return
     for start, reply in below[:_ANSWERS]:

@@ -70,7 +70,7 @@ def _group_rows(cells: Sequence[Cell]) -> list[list[Cell]]:
     return rows
 
 
-def _find_values(cell: Cell, found: Label, rows: Sequence[Sequence[Cell]]) -> Iterator[RedactedSpan]:
+def _find_values(cell: Cell, label: Label, rows: Sequence[Sequence[Cell]]) -> Iterator[RedactedSpan]:
     at = next(place for place, row in enumerate(rows) if row[0].row == cell.row)
     row = rows[at]
     place = row.index(cell)
@@ -81,30 +81,30 @@ def _find_values(cell: Cell, found: Label, rows: Sequence[Sequence[Cell]]) -> It
     is_head = (
         not _goes_on_with(row, rows, at) and len(row) > 1 and (place > 0 or len(row) > 2) and _is_head(row, rows, at)
     )
-    if right is not None and not is_head and _is_value(found, right.text):
-        yield _whole_cell(right, found)
+    if right is not None and not is_head and _is_value(label, right.text):
+        yield _whole_cell(right, label)
         return
     if not column:
         return
     if is_head:
         for part in column:
             text = part.text[: part.end - part.start]
-            if accepts(found, text) and read_label(text) is None:
-                yield RedactedSpan(part.start, part.end, RULES[found.kind])
+            if accepts(label, text) and read_label(text) is None:
+                yield RedactedSpan(part.start, part.end, RULES[label.kind])
         return
     first = column[0]
-    if found.term.endswith("s") and sum(other.row == first.row for other in column) < _cells_in(rows, first.row):
+    if label.term.endswith("s") and sum(other.row == first.row for other in column) < _cells_in(rows, first.row):
         return  # `Passwords` above the head of a table
-    if first.box.y - cell.box.bottom < (_BELOW - 1) * cell.box.h and _is_value(found, first.text) and right is None:
-        yield _whole_cell(first, found)
+    if first.box.y - cell.box.bottom < (_BELOW - 1) * cell.box.h and _is_value(label, first.text) and right is None:
+        yield _whole_cell(first, label)
 
 
-def _is_value(found: Label, text: str) -> bool:
-    if not accepts(found, text) or text.rstrip().endswith(":"):
+def _is_value(label: Label, text: str) -> bool:
+    if not accepts(label, text) or text.rstrip().endswith(":"):
         return False
     words = text.split()
-    if len(words) > (4 if found.kind in (LabelKind.PASSWORD, LabelKind.KEY) else 24):
-        return found.kind is LabelKind.KEY and all(3 <= len(word) <= 8 for word in words)
+    if len(words) > (4 if label.kind in (LabelKind.PASSWORD, LabelKind.KEY) else 24):
+        return label.kind is LabelKind.KEY and all(3 <= len(word) <= 8 for word in words)
     return read_label(text) is None or looks_chosen(text)
 
 
@@ -112,8 +112,8 @@ def _cells_in(rows: Sequence[Sequence[Cell]], number: int) -> int:
     return next((len(row) for row in rows if row[0].row == number), 0)
 
 
-def _whole_cell(cell: Cell, found: Label) -> RedactedSpan:
-    return RedactedSpan(cell.start, cell.end, RULES[found.kind])
+def _whole_cell(cell: Cell, label: Label) -> RedactedSpan:
+    return RedactedSpan(cell.start, cell.end, RULES[label.kind])
 
 
 def _is_head(row: Sequence[Cell], rows: Sequence[Sequence[Cell]], at: int) -> bool:

@@ -125,45 +125,45 @@ def _with_quotes(text: str, span: RedactedSpan) -> RedactedSpan:
     return RedactedSpan(span.start - quotes, span.end + quotes, span.rule)
 
 
-def _take_value(text: str, begin: int, found: Label, join: str, *, whole: bool) -> list[RedactedSpan]:
+def _take_value(text: str, begin: int, label: Label, join: str, *, whole: bool) -> list[RedactedSpan]:
     """Return the value that begins at `begin`; `whole`: nothing else may stand on its line."""
-    rule = RULES[found.kind]
+    rule = RULES[label.kind]
     quoted = _quoted_at(text, begin)
     if quoted is not None:
         value = text[slice(*quoted)]
-        return [RedactedSpan(*quoted, rule)] if accepts(found, value, quoted=True) and value not in "()" else []
+        return [RedactedSpan(*quoted, rule)] if accepts(label, value, quoted=True) and value not in "()" else []
     if join.endswith(">") and join != "=>":
         close = text.find("</", begin)
-        return [RedactedSpan(begin, close, rule)] if accepts(found, text[begin:close]) else []
+        return [RedactedSpan(begin, close, rule)] if accepts(label, text[begin:close]) else []
     line_end = text.find("\n", begin)
     line_end = len(text) if line_end < 0 else line_end
     tab = text.find("\t", begin, line_end)
     line_end = line_end if tab < 0 else tab
-    end = find_end(found, text, begin, line_end)
+    end = find_end(label, text, begin, line_end)
     if end > begin:
-        spans = [RedactedSpan(begin, end, rule), *_find_further(text, found, end, line_end)]
-        return spans if accepts(found, text[spans[0].start : spans[0].end]) else []
-    groups = forms()["key in groups"].match(text, begin, line_end) if found.kind is LabelKind.KEY else None
-    if groups is not None and accepts(found, groups[0]):
+        spans = [RedactedSpan(begin, end, rule), *_find_further(text, label, end, line_end)]
+        return spans if accepts(label, text[spans[0].start : spans[0].end]) else []
+    groups = forms()["key in groups"].match(text, begin, line_end) if label.kind is LabelKind.KEY else None
+    if groups is not None and accepts(label, groups[0]):
         return [RedactedSpan(begin, groups.end(), rule)]
-    whole_phrase = found.kind in (LabelKind.PHRASE, LabelKind.SEED)
+    whole_phrase = label.kind in (LabelKind.PHRASE, LabelKind.SEED)
     match = forms()["phrase value" if whole_phrase else "setting value"].match(text, begin, line_end)
-    if match is None or not accepts(found, match[0]):
+    if match is None or not accepts(label, match[0]):
         return []
     end = match.end()
     if (
-        found.kind is LabelKind.KEY
+        label.kind is LabelKind.KEY
         and (host := forms()["host"].search(match[0]))
         and "//" in text[max(0, begin - 40) : begin]
     ):
         return [RedactedSpan(begin, begin + host.start(), rule)]
-    if found.kind is LabelKind.KEY and '"' in match[0]:
+    if label.kind is LabelKind.KEY and '"' in match[0]:
         return [RedactedSpan(begin, begin + match[0].index('"'), rule)]
     rest = text[end:line_end].split()
     if looks_chosen(match[0]) and (match[0][-1] in ",;" or rest[:1] == [";"]):
         rest = []  # the next words are about something else
     if (
-        found.kind is LabelKind.PASSWORD
+        label.kind is LabelKind.PASSWORD
         and whole
         and "=" not in join
         and 0 < len(rest) <= 4
@@ -174,26 +174,26 @@ def _take_value(text: str, begin: int, found: Label, join: str, *, whole: bool) 
     return [RedactedSpan(begin, end, rule)]
 
 
-def _find_further(text: str, found: Label, end: int, limit: int) -> Iterator[RedactedSpan]:
+def _find_further(text: str, label: Label, end: int, limit: int) -> Iterator[RedactedSpan]:
     """Yield the codes that follow the one that ended at `end`, where the label names several."""
     while (
-        found.kind is LabelKind.CODE
-        and found.term.endswith("s")
+        label.kind is LabelKind.CODE
+        and label.term.endswith("s")
         and (more := forms()["further code"].match(text, end, limit))
     ):
-        begin, end = more.end(), find_end(found, text, more.end(), limit)
-        yield RedactedSpan(begin, end, RULES[found.kind])
+        begin, end = more.end(), find_end(label, text, more.end(), limit)
+        yield RedactedSpan(begin, end, RULES[label.kind])
 
 
-def _take_next_line(text: str, begin: int, found: Label) -> list[RedactedSpan]:
+def _take_next_line(text: str, begin: int, label: Label) -> list[RedactedSpan]:
     match = forms()["value below"].match(text, begin)
     if match is None:
         return []
     value = match["value"]
-    strong = accepts(found, value) and (found.kind not in (LabelKind.PASSWORD, LabelKind.PHRASE) or looks_chosen(value))
+    strong = accepts(label, value) and (label.kind not in (LabelKind.PASSWORD, LabelKind.PHRASE) or looks_chosen(value))
     if "REDACTED_" in value or ":" in value[-1:] or "=" in value[1:-2] or not strong:
         return []
-    return [RedactedSpan(*match.span("value"), RULES[found.kind])]
+    return [RedactedSpan(*match.span("value"), RULES[label.kind])]
 
 
 def _find_option(text: str, left: str, start: int, _end: int, read: bool) -> list[RedactedSpan]:
@@ -259,14 +259,14 @@ def _find_adjacent_later(text: str, left: str, match: re.Match[str]) -> list[Red
     return []
 
 
-def _is_plain_password(found: Label, word: str, after: str) -> bool:
+def _is_plain_password(label: Label, word: str, after: str) -> bool:
     """Return whether a plain word is the password: it ends its sentence, or is words joined by hyphens."""
     bare = word.strip(".,;:!?)\"'")
-    if found.kind is LabelKind.PASSWORD and has_form(bare, "joined words"):
+    if label.kind is LabelKind.PASSWORD and has_form(bare, "joined words"):
         return True
     ends = after in ("", "\n") or word[-1] in ".,;!)"
     return (
-        found.kind is LabelKind.PASSWORD
+        label.kind is LabelKind.PASSWORD
         and ends
         and has_form(bare, "plain password")
         and bare.casefold() not in label_words("no_values")
@@ -280,27 +280,27 @@ def _are_alike(groups: Sequence[str]) -> bool:
     return with_digits > 0 and (len({*map(len, groups[:-1])}) == 1 < with_digits or 2 * with_digits > len(groups))
 
 
-def _take_prose_value(text: str, begin: int, found: Label | None, *, verb: bool = False) -> list[RedactedSpan]:
-    if found is None or text.startswith("[REDACTED_", begin):
+def _take_prose_value(text: str, begin: int, label: Label | None, *, verb: bool = False) -> list[RedactedSpan]:
+    if label is None or text.startswith("[REDACTED_", begin):
         return []
     quoted = _quoted_at(text, begin)
-    if quoted is not None and found.kind in (LabelKind.PASSWORD, LabelKind.PHRASE, LabelKind.KEY):
-        return [RedactedSpan(*quoted, RULES[found.kind])] if accepts(found, text[slice(*quoted)], quoted=True) else []
+    if quoted is not None and label.kind in (LabelKind.PASSWORD, LabelKind.PHRASE, LabelKind.KEY):
+        return [RedactedSpan(*quoted, RULES[label.kind])] if accepts(label, text[slice(*quoted)], quoted=True) else []
     begin += text[begin : begin + 1] in ("'", '"', "`")
     line_end = text.find("\n", begin)
     line_end = len(text) if line_end < 0 else line_end
-    end = find_end(found, text, begin, line_end)
-    if end > begin and accepts_in_prose(found, text[begin:end]):
-        return [RedactedSpan(begin, end, RULES[found.kind]), *_find_further(text, found, end, line_end)]
-    groups = forms()["key in groups"].match(text, begin, line_end) if found.kind is LabelKind.KEY else None
-    if groups is not None and _are_alike(groups[0].split()) and accepts(found, groups[0]):
-        return [RedactedSpan(begin, groups.end(), RULES[found.kind])]
+    end = find_end(label, text, begin, line_end)
+    if end > begin and accepts_in_prose(label, text[begin:end]):
+        return [RedactedSpan(begin, end, RULES[label.kind]), *_find_further(text, label, end, line_end)]
+    groups = forms()["key in groups"].match(text, begin, line_end) if label.kind is LabelKind.KEY else None
+    if groups is not None and _are_alike(groups[0].split()) and accepts(label, groups[0]):
+        return [RedactedSpan(begin, groups.end(), RULES[label.kind])]
     word = _word_at(text, begin)
     after = text[begin + len(word) : begin + len(word) + 1]
-    if not word or not (accepts_in_prose(found, word) or (verb and _is_plain_password(found, word, after))):
+    if not word or not (accepts_in_prose(label, word) or (verb and _is_plain_password(label, word, after))):
         return []
     kept = word.rstrip(".,;:?)\"'")
-    return [RedactedSpan(begin, begin + len(kept), RULES[found.kind])] if kept else []
+    return [RedactedSpan(begin, begin + len(kept), RULES[label.kind])] if kept else []
 
 
 def _find_in_title(text: str) -> Iterator[RedactedSpan]:

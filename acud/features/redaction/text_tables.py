@@ -155,10 +155,10 @@ def _read_head(cell: str) -> Label | None:
     return find_label(bare) if bare and not any(c.isdigit() for c in bare) else None
 
 
-def _fits(found: Label, value: str) -> bool:
+def _fits(label: Label, value: str) -> bool:
     if find_label(value) is not None and not looks_chosen(value):
         return False
-    return accepts(found, value, quoted=found.kind is LabelKind.PASSWORD and not found.is_bare)
+    return accepts(label, value, quoted=label.kind is LabelKind.PASSWORD and not label.is_bare)
 
 
 # ---- rows that a statement inserts -------------------------------------------------------------------------------

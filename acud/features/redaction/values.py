@@ -51,7 +51,7 @@ def _stands_for_value(value: str, *, quoted: bool) -> bool:
     return forms()["placeholder" if quoted else "reference"].match(value) is not None
 
 
-def accepts(found: Label, value: str, *, quoted: bool = False) -> bool:
+def accepts(label: Label, value: str, *, quoted: bool = False) -> bool:
     """Return whether `value`, right after the label (`:`, `=`, the next cell), may be of its kind.
 
     `quoted`: it stood in quotes, so it is not a name or a call.
@@ -59,13 +59,13 @@ def accepts(found: Label, value: str, *, quoted: bool = False) -> bool:
     bare = value.strip().strip("\"'`,;")
     if not bare or has_form(bare, "mask") or has_form(bare, "example") or _stands_for_value(bare, quoted=quoted):
         return False
-    if (of_term := forms().get(f"term {found.term}")) is not None:
+    if (of_term := forms().get(f"term {label.term}")) is not None:
         return of_term.match(bare) is not None
-    if found.is_bare and found.kind is LabelKind.PASSWORD and (" " in bare or not looks_chosen(bare)):
+    if label.is_bare and label.kind is LabelKind.PASSWORD and (" " in bare or not looks_chosen(bare)):
         return False  # tests pass
-    if quoted and found.kind in (LabelKind.PASSWORD, LabelKind.PHRASE):
+    if quoted and label.kind in (LabelKind.PASSWORD, LabelKind.PHRASE):
         return bare.casefold() not in label_words("no_values")
-    match found.kind:
+    match label.kind:
         case LabelKind.PASSWORD | LabelKind.PHRASE:
             first = bare.strip(f"{_QUOTES}{_ENDS}[]{{}}<>").split(maxsplit=1)
             return (
@@ -74,19 +74,19 @@ def accepts(found: Label, value: str, *, quoted: bool = False) -> bool:
                 and first[0].casefold().rstrip(f"{_QUOTES}{_ENDS}") not in label_words("no_values")
                 and not bare.startswith(("-", "["))
                 and not has_form(bare, "location")
-                and not (found.term.endswith("pwd") and has_form(bare, "directory"))  # PWD=/srv
+                and not (label.term.endswith("pwd") and has_form(bare, "directory"))  # PWD=/srv
             )
         case LabelKind.KEY:
-            return _is_key(found, bare)
+            return _is_key(label, bare)
         case LabelKind.SEED:
             words = [word for word in words_of(bare) if word.isalpha()]
             return len(words) >= 3 and all(len(word) >= 3 and word not in label_words("no_seeds") for word in words)
         case LabelKind.ID if has_form(bare, "decimal"):
             return False
-    return forms()[found.kind].match(bare) is not None
+    return forms()[label.kind].match(bare) is not None
 
 
-def _is_key(found: Label, value: str) -> bool:
+def _is_key(label: Label, value: str) -> bool:
     groups = value.split(" ")
     grouped = len(groups) >= 3 and all(3 <= len(group) <= 8 and group.isalnum() for group in groups)
     packed = ("".join(groups) if grouped else groups[0]).strip(f"{_QUOTES},;)").partition('"')[0].partition("'")[0]
@@ -94,16 +94,16 @@ def _is_key(found: Label, value: str) -> bool:
         return False
     if looks_random(packed):
         return True
-    if found.is_setting and has_form(value, "words") and len(value) >= _SHORT_SECRET:
+    if label.is_setting and has_form(value, "words") and len(value) >= _SHORT_SECRET:
         return value.casefold() not in label_words("no_values")
-    plain = found.is_bare or "(" in packed or has_form(packed, "ordinary")
+    plain = label.is_bare or "(" in packed or has_form(packed, "ordinary")
     return is_mixed(packed) and len(packed) >= _SHORT_KEY and not plain
 
 
-def accepts_in_prose(found: Label, value: str) -> bool:
+def accepts_in_prose(label: Label, value: str) -> bool:
     """Return whether a word in a sentence after the label is its value: stricter, because most words are not."""
     bare = value.strip(_QUOTES + _ENDS)
-    match found.kind:
+    match label.kind:
         case LabelKind.PASSWORD | LabelKind.PHRASE:
             if has_form(bare, "another setting"):
                 return False
@@ -111,14 +111,14 @@ def accepts_in_prose(found: Label, value: str) -> bool:
             return chosen or has_form(bare, "digits")
         case LabelKind.CODE:
             return has_form(bare, "code in prose")
-        case LabelKind.KEY if found.is_bare and has_form(value.rstrip(".,;:)").removeprefix("0x"), "hex"):
+        case LabelKind.KEY if label.is_bare and has_form(value.rstrip(".,;:)").removeprefix("0x"), "hex"):
             # The key of a public one, a commit. A token is neither.
-            return found.term in ("token", "secret") and len(value) >= _HEX_TOKEN
-    return accepts(found, value)
+            return label.term in ("token", "secret") and len(value) >= _HEX_TOKEN
+    return accepts(label, value)
 
 
-def find_end(found: Label, text: str, start: int, limit: int) -> int:
+def find_end(label: Label, text: str, start: int, limit: int) -> int:
     """Return the end of the value that begins at `start`: some kinds have blanks in their values."""
-    pattern = forms().get("groups" if found.kind is LabelKind.PASSWORD else found.kind)
+    pattern = forms().get("groups" if label.kind is LabelKind.PASSWORD else label.kind)
     match = pattern.match(text, start, limit) if pattern is not None else None
     return match.end() if match is not None else start

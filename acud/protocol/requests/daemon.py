@@ -20,9 +20,7 @@ class Status(Struct, frozen=True, tag="status", forbid_unknown_fields=True):
 
 
 class ChildStatus(Struct, frozen=True, forbid_unknown_fields=True):
-    """A child process. `state`: starting, ready, restarting, stopped, failed. `beat_age_s`: since its last
-    heartbeat.
-    """
+    """A child process. `state`: starting, ready, restarting, stopped, failed. `beat_age_s`: since its heartbeat."""
 
     name: str
     kind: str

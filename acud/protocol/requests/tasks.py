@@ -157,9 +157,7 @@ class TaskExportTexts(Struct, frozen=True, tag="task_export_texts", forbid_unkno
 
 
 class TaskExportTextsReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """The texts, without what rules hide if `redacted` (`[redaction] recordings`). `pictures`: evidence is kept
-    redacted too.
-    """
+    """The texts, without what rules hide if `redacted` (`[redaction] recordings`); so are `pictures` of evidence."""
 
     redacted: bool
     pictures: bool

@@ -119,9 +119,7 @@ class WakeCarry(Struct, frozen=True, tag="wake_carry", forbid_unknown_fields=Tru
 
 
 class WakeCarryReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """`sent` by `route`; otherwise no route took it, with the last one's reason. `refused`: none will ever take it as
-    it is.
-    """
+    """`sent` by `route`; otherwise no route took it, with the last one's reason. `refused`: none will ever take it."""
 
     result: Literal["sent", "retry", "refused"]
     route: RouteName | None = None

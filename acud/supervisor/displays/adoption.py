@@ -29,20 +29,20 @@ def find(loop: EventLoop, paths: Paths, row: StoredDisplay, boot_id: str) -> Man
     return display
 
 
-def attach(loop: EventLoop, stored: StoredProcess, boot_id: str) -> WatchedProcess:
-    """Watch the process that `stored` means. Raises: DisplayDown when it ended, also when its pid has a new holder."""
-    if stored.boot_id != boot_id:
-        raise DisplayDown(f"{stored.comm} (pid {stored.pid}) ended with a reboot")
+def attach(loop: EventLoop, row: StoredProcess, boot_id: str) -> WatchedProcess:
+    """Watch the process that `row` means. Raises: DisplayDown when it ended, also when its pid has a new holder."""
+    if row.boot_id != boot_id:
+        raise DisplayDown(f"{row.comm} (pid {row.pid}) ended with a reboot")
     try:
-        process = WatchedProcess(loop, stored.pid, ignore_exit)
+        process = WatchedProcess(loop, row.pid, ignore_exit)
     except ProcessLookupError:
-        raise DisplayDown(f"{stored.comm} (pid {stored.pid}) is gone") from None
+        raise DisplayDown(f"{row.comm} (pid {row.pid}) is gone") from None
     # A wrapper script becomes another program later on: a window manager's name proves nothing.
-    same_name = stored.role == "window_manager" or processes.comm(stored.pid) == stored.comm
-    if processes.start_ticks(stored.pid) == stored.start_ticks and same_name:
+    same_name = row.role == "window_manager" or processes.comm(row.pid) == row.comm
+    if processes.start_ticks(row.pid) == row.start_ticks and same_name:
         return process
     process.close()
-    raise DisplayDown(f"{stored.comm} ended; pid {stored.pid} is another process now")
+    raise DisplayDown(f"{row.comm} ended; pid {row.pid} is another process now")
 
 
 def _folders_of(paths: Paths, row: StoredDisplay) -> folders.DisplayFolders:

@@ -109,8 +109,8 @@ class ManagedDisplays:
 
     # ---- up --------------------------------------------------------------------------------------------------------
 
-    def create(self, width: int, height: int, window_manager: str, done: Resume[ManagedDisplay]) -> None:
-        """Start a display of `width` x `height` px on the next free number; then call `done` with it, or the fault.
+    def create(self, width: int, height: int, window_manager: str, on_done: Resume[ManagedDisplay]) -> None:
+        """Start a display of `width` x `height` px on the next free number; then call `on_done` with it, or the fault.
 
         `window_manager`: a program's bare name, "" for the settings' one, `none` for none; one that is not installed
         leaves a note. The fault is DisplayDown (with the server's last words), Unavailable or Refused.
@@ -119,9 +119,9 @@ class ManagedDisplays:
         wishes = self._build_wishes(width, height, window_manager)
         full = self._refuse_size(wishes) or self._refuse_count()
         if full is not None:
-            self._loop.call_later(0, lambda: done(full))
+            self._loop.call_later(0, lambda: on_done(full))
             return
-        self._starting[DisplayStart(self._build_tools(), wishes)] = done
+        self._starting[DisplayStart(self._build_tools(), wishes)] = on_done
         self._loop.call_later(0, self._begin_next)
 
     def _refuse_size(self, wishes: StartWishes) -> Refused | None:
@@ -280,8 +280,8 @@ class ManagedDisplays:
             self._end(display, self._log_left)
         await Callback(self._when_idle)
 
-    def _when_idle(self, done: Resume[None]) -> None:
-        self._on_idle.append(done)
+    def _when_idle(self, on_done: Resume[None]) -> None:
+        self._on_idle.append(on_done)
         self._loop.call_later(0, self._report_idle)
 
     def kill_all(self) -> None:

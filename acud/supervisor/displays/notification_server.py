@@ -124,7 +124,7 @@ class NotificationServer(ABC):
             return
         rule = f"type='signal',sender='{BUS.bus_name}',member='NameOwnerChanged',arg0='{_NAME}'"
         self._bus.call(BUS, "AddMatch", "s", rule)
-        self._bus.call(BUS, "RequestName", "su", _NAME, _ALLOW_REPLACEMENT, done=self._on_name_reply)
+        self._bus.call(BUS, "RequestName", "su", _NAME, _ALLOW_REPLACEMENT, on_done=self._on_name_reply)
 
     def bus_lost(self, reason: str) -> None:
         """Try again later to be the server."""
@@ -139,7 +139,7 @@ class NotificationServer(ABC):
 
     def _ask_owner(self) -> None:
         if self._bus is not None:
-            self._bus.call(BUS, "GetConnectionUnixProcessID", "s", _NAME, done=self._on_owner_reply)
+            self._bus.call(BUS, "GetConnectionUnixProcessID", "s", _NAME, on_done=self._on_owner_reply)
 
     def _on_owner_reply(self, body: tuple[Any, ...] | None) -> None:
         pid = body[0] if body is not None else 0

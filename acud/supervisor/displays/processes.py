@@ -105,21 +105,21 @@ def marked_folder(pid: int) -> str | None:
     return found[pid]
 
 
-def _find_folder(pid: int, found: dict[int, str | None]) -> None:
-    """Add the folders of `pid` and of its ancestors to `found`; what is in there already is not read again."""
+def _find_folder(pid: int, folders: dict[int, str | None]) -> None:
+    """Add the folders of `pid` and of its ancestors to `folders`; what is in there already is not read again."""
     bare = []
-    while pid and pid not in found:
+    while pid and pid not in folders:
         try:
-            own = found[pid] = _own_folder(pid)
+            own = folders[pid] = _own_folder(pid)
         except PermissionError:  # it became another user's (sudo), which we could not signal
-            found[pid] = ""
+            folders[pid] = ""
             break
         if own != "":
             break
         bare.append(pid)
         pid = _find_parent(pid)
-    folder = found.get(pid) or ""
-    found.update(dict.fromkeys(bare, folder))
+    folder = folders.get(pid) or ""
+    folders.update(dict.fromkeys(bare, folder))
 
 
 def _own_folder(pid: int) -> str | None:

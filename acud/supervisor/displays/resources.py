@@ -75,13 +75,13 @@ def _to_mb(size: int) -> int:
 
 
 class Resources:
-    """Holds the displays of `living` to the limits of `settings`; calls `limited` each time it killed programs."""
+    """Holds the displays of `living` to the limits of `settings`; calls `on_limited` each time it killed programs."""
 
     def __init__(
-        self, loop: EventLoop, settings: DisplaySettings, living: Mapping[str, ManagedDisplay], limited: OnLimited
+        self, loop: EventLoop, settings: DisplaySettings, living: Mapping[str, ManagedDisplay], on_limited: OnLimited
     ) -> None:
         self._loop, self._settings = loop, settings
-        self._living, self._limited = living, limited
+        self._living, self._limited = living, on_limited
         self._memory, self._most = int(settings.memory_mb * 1e6), settings.processes
         self._timer: Timer | None = None
         self._dying: dict[int, int] = {}

@@ -57,13 +57,13 @@ class SessionBusClient:
         self.call(BUS, "Hello")
 
     def call(
-        self, place: DBusAddress, member: str, signature: str = "", *body: Any, done: OnReply | None = None
+        self, place: DBusAddress, member: str, signature: str = "", *body: Any, on_done: OnReply | None = None
     ) -> None:
-        """Call a method; `done` gets the body of the reply, None for an error."""
+        """Call a method; `on_done` gets the body of the reply, None for an error."""
         message = new_method_call(place, member, signature or None, body)
         self.send(message)
-        if done is not None:
-            self._replies[message.header.serial] = done
+        if on_done is not None:
+            self._replies[message.header.serial] = on_done
 
     def send(self, message: Message) -> None:
         """Send a message of any kind, after authentication."""

@@ -37,10 +37,11 @@ class Started(NamedTuple):
 
 
 class Startup:
-    """One attempt: `done` gets the process and its first line, or DisplayDown with the reason; nothing after `detach`.
+    """One attempt to start a program of a display: `on_done` gets the process and its first line, or DisplayDown;
+    nothing after `detach`.
 
     `command` is given the number of the pipe's write end. A program that writes nothing for `deadline_s` is killed, and
-    has failed when it has ended. Owns both ends of the pipe, and the process until `done`.
+    has failed when it has ended. Owns both ends of the pipe, and the process until `on_done`.
     """
 
     def __init__(
@@ -50,10 +51,10 @@ class Startup:
         env: Mapping[str, str],
         log: Path,
         deadline_s: float,
-        done: Resume[Started],
+        on_done: Resume[Started],
     ) -> None:
         """Start it. Raises: Unavailable when the program cannot be started."""
-        self._loop, self._log, self._done = loop, log, done
+        self._loop, self._log, self._done = loop, log, on_done
         self._deadline_s = deadline_s
         self._late = False
         self._output = b""
@@ -223,10 +224,10 @@ class DisplayStart:
     def _start(self, command: Command, env: Mapping[str, str], log: Path) -> Callback[Started]:
         return Callback(partial(self._begin, command, env, log))
 
-    def _begin(self, command: Command, env: Mapping[str, str], log: Path, done: Resume[Started]) -> None:
-        self._startup = Startup(self._tools.loop, command, env, log, self._left_s(), done)
+    def _begin(self, command: Command, env: Mapping[str, str], log: Path, on_done: Resume[Started]) -> None:
+        self._startup = Startup(self._tools.loop, command, env, log, self._left_s(), on_done)
         if self._display is not None:
-            self._display.x_server.on_exit = lambda _, reason: done(_build_failure(self._tools.x_server, reason))
+            self._display.x_server.on_exit = lambda _, reason: on_done(_build_failure(self._tools.x_server, reason))
 
     def _left_s(self) -> float:
         return max(0.1, self._until_s - self._tools.loop.now_s())

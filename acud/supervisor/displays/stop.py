@@ -31,8 +31,8 @@ class SharedLooks:
         """Await a look that begins after this call: in a later turn, or later in this one."""
         return Callback(self._ask)
 
-    def _ask(self, done: Resume[proc.MarkedProcesses]) -> None:
-        self._asking.append(done)
+    def _ask(self, on_done: Resume[proc.MarkedProcesses]) -> None:
+        self._asking.append(on_done)
         if len(self._asking) == 1:
             self._loop.call_later(0.0, self._look)
 

@@ -170,10 +170,10 @@ async def _await_change(app: App, request: WaitForChange, display: str, task_id:
     )
 
 
-def _describe_change(request: WaitForChange, found: ChangedShare, detail: str) -> str:
-    if found.changed:
-        return f"Changed: {found.share:.1%} of the target is in changed tiles."
-    if not found.share:
+def _describe_change(request: WaitForChange, change: ChangedShare, detail: str) -> str:
+    if change.changed:
+        return f"Changed: {change.share:.1%} of the target is in changed tiles."
+    if not change.share:
         time = f"in {request.timeout_s:g} s" if request.timeout_s else "so far"
         return f"No change {time}; this is the target as it is now."
     return f"Timeout after {request.timeout_s:g} s: {detail}; this is the target as it is now."

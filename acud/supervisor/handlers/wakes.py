@@ -69,8 +69,8 @@ def wake_test(app: App, request: WakeTest, call: Call) -> None:
     app.wakes.check(replace(request.address, routes=routes))
     results: dict[RouteName, RouteTest] = {}
 
-    def on_outcome(route: RouteName, outcome: Delivered | Undone) -> None:
-        results[route] = _to_route_test(route, outcome)
+    def on_outcome(route: RouteName, end: Delivered | Undone) -> None:
+        results[route] = _to_route_test(route, end)
         if len(results) == len(routes):
             call.reply(WakeTestReply(tuple(results[name] for name in routes)))
 
@@ -78,10 +78,10 @@ def wake_test(app: App, request: WakeTest, call: Call) -> None:
         app.wakes.send_test(route, request.address, call.later(partial(on_outcome, route)))
 
 
-def _to_route_test(route: RouteName, outcome: Delivered | Undone) -> RouteTest:
-    if isinstance(outcome, Undone):
-        return RouteTest(route, "unknown", outcome.reason)
-    return RouteTest(route, outcome.result, outcome.reason, outcome.ms)
+def _to_route_test(route: RouteName, end: Delivered | Undone) -> RouteTest:
+    if isinstance(end, Undone):
+        return RouteTest(route, "unknown", end.reason)
+    return RouteTest(route, end.result, end.reason, end.ms)
 
 
 @handles(WakeSeen)

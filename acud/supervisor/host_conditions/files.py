@@ -30,12 +30,12 @@ class AllowedFolders:
     def __init__(self, paths: tuple[str, ...], home: str) -> None:
         self.paths, self.home = paths, home
 
-    def check(self, wanted: HostPath) -> None:
+    def check(self, path: HostPath) -> None:
         """Raise Refused for a path outside of them, with the setting that would allow it."""
-        real = os.path.realpath(wanted.folder)
-        if not self.holds(f"{real}/{wanted.name}"):
+        real = os.path.realpath(path.folder)
+        if not self.holds(f"{real}/{path.name}"):
             raise Refused(
-                f"the folder {wanted.folder} is not one that a condition may name: {self.describe()}",
+                f"the folder {path.folder} is not one that a condition may name: {self.describe()}",
                 hint=f'add "{real}" to paths of [host_conditions] in acud.toml, then acud daemon reload',
             )
 
@@ -56,8 +56,8 @@ class AllowedFolders:
 class _Condition:
     """One condition under watch. `verdict`: the newest that was reported."""
 
-    def __init__(self, leaf: FileState, wanted: HostPath, on_verdict: OnVerdict) -> None:
-        self.leaf, self.wanted, self.on_verdict = leaf, wanted, on_verdict
+    def __init__(self, leaf: FileState, path: HostPath, on_verdict: OnVerdict) -> None:
+        self.leaf, self.wanted, self.on_verdict = leaf, path, on_verdict
         self.verdict: Verdict | None = None
 
 

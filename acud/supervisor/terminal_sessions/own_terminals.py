@@ -209,8 +209,8 @@ class OwnTerminals:
     def _is_ending(self, pid: int) -> bool:
         return any(one.pid == pid for one in self._watched.values())
 
-    def _follow(self, found: tuple[TerminalState, ...]) -> None:
-        for state in found:
+    def _follow(self, sessions: tuple[TerminalState, ...]) -> None:
+        for state in sessions:
             before = self._watched.get(state.name)
             if state.ended:
                 self._record(state)
@@ -263,9 +263,9 @@ class OwnTerminals:
             step(None)
 
 
-def unknown_terminal(name: str, found: Sequence[TerminalState]) -> NotFound:
+def unknown_terminal(name: str, sessions: Sequence[TerminalState]) -> NotFound:
     """Return the error for an unknown session, listing the open ones."""
-    there = ", ".join(one.name for one in found[:_LISTED]) or "none; open one"
+    there = ", ".join(one.name for one in sessions[:_LISTED]) or "none; open one"
     return NotFound(f"no terminal session {name!r} is open", hint=f"sessions open: {there}")
 
 
@@ -273,10 +273,12 @@ def _refuse_taken_name(name: str) -> Conflict:
     return Conflict(f"a terminal session {name!r} is open already", hint="type into it, close it, or give another name")
 
 
-def _refuse_too_many(found: Sequence[TerminalState]) -> Refused:
-    ended = ", ".join(one.name for one in found if one.ended)
-    words = f"close those that have ended: {ended}" if ended else f"close one: {', '.join(one.name for one in found)}"
-    return Refused(f"{len(found)} terminal sessions are open, which is the most there may be", hint=words)
+def _refuse_too_many(sessions: Sequence[TerminalState]) -> Refused:
+    ended = ", ".join(one.name for one in sessions if one.ended)
+    words = (
+        f"close those that have ended: {ended}" if ended else f"close one: {', '.join(one.name for one in sessions)}"
+    )
+    return Refused(f"{len(sessions)} terminal sessions are open, which is the most there may be", hint=words)
 
 
 def _build_failure(complaint: str) -> Unavailable:

@@ -30,7 +30,7 @@ Done = Callable[[CallResult], None]
 
 
 class ProgramCall:
-    """A running program; `done` is called once, when it has ended or was killed for taking too long.
+    """A running program; `on_done` is called once, when it has ended or was killed for taking too long.
 
     Raises: Unavailable when it cannot be started.
     """
@@ -41,11 +41,11 @@ class ProgramCall:
         command: list[str],
         env: Mapping[str, str],
         timeout_s: float,
-        done: Done,
+        on_done: Done,
         stdin: bytes = b"",
     ) -> None:
         """`stdin`: its standard input."""
-        self._loop, self._done = loop, done
+        self._loop, self._done = loop, on_done
         self._late = ""
         self._output = bytearray()
         self._child = _start_program(command, env, stdin)

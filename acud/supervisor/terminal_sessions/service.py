@@ -120,18 +120,18 @@ class Sessions:
         """Survey the watched session `pty` now."""
         self._poll(pty)
 
-    def survey(self, name: SessionName, done: Done) -> None:
-        """Call `done` with every terminal, and every session of the tmux server that `name` means. Within `done`,
+    def survey(self, name: SessionName, on_done: Done) -> None:
+        """Call `on_done` with every terminal, and every session of the tmux server that `name` means. Within `on_done`,
         `place` uses this survey too.
         """
 
-        run_steps(_SurveyRound(self, name, (), {}).run(), partial(self._finish_survey, name.text, done))
+        run_steps(_SurveyRound(self, name, (), {}).run(), partial(self._finish_survey, name.text, on_done))
 
-    def _finish_survey(self, pty: str, done: Done, outcome: Surveyed | AcudError) -> None:
+    def _finish_survey(self, pty: str, on_done: Done, outcome: Surveyed | AcudError) -> None:
         assert not isinstance(outcome, AcudError)  # a survey reports its faults itself
         before = self.newest.get(pty)
         self.newest[pty] = complete = replace(outcome[0], ttys=processes.list_ttys())
-        done(complete)
+        on_done(complete)
         if before is not None and self._find_wanted(pty):
             self.newest[pty] = before
         else:

@@ -189,7 +189,7 @@ def _parse_output(parts: dict[str, list[str]], before: HistoryMark | None) -> Pa
     return PaneOutput(screen, now, "\n".join(parts.get("W", [])))
 
 
-def find_written(kept: str, before: HistoryMark) -> str | None:
+def find_written(text: str, before: HistoryMark) -> str | None:
     """Return the part of a pane's kept text that was written after `before`; None where that cannot be known.
 
     tmux restarts its line count when a full history drops its oldest tenth, when the width changes and when the history
@@ -197,9 +197,9 @@ def find_written(kept: str, before: HistoryMark) -> str | None:
     """
     if before.lines and not before.end:
         return None
-    lines, end, at = kept.split("\n"), 0, "".join(map(_squeeze, kept.split("\n"))).rfind(before.end)
+    lines, end, at = text.split("\n"), 0, "".join(map(_squeeze, text.split("\n"))).rfind(before.end)
     if at < 0 or not before.lines:
-        return kept
+        return text
     for number, line in enumerate(lines):
         end += len(_squeeze(line))
         if end >= at + len(before.end):

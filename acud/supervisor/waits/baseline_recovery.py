@@ -30,11 +30,11 @@ class BaselineRecovery:
         self._under_way: set[tuple[str, str, View]] = set()
         """Looks by wait, token and view: a target is located again with each window list, but looked at once."""
 
-    def begin(self, active: ActiveWait, found: TargetLocation, source: Source) -> frozenset[str]:
+    def begin(self, active: ActiveWait, location: TargetLocation, source: Source) -> frozenset[str]:
         """Look at the baselines that tiles alone may not decide; return the tokens that will be identified."""
         if self._orphaned_rings.is_empty:
             return frozenset()
-        begun = frozenset(token for token in _find_unread(active) if self._begin(active, token, found, source))
+        begun = frozenset(token for token in _find_unread(active) if self._begin(active, token, location, source))
         self.let_go(active)
         return begun
 
@@ -51,12 +51,12 @@ class BaselineRecovery:
         for source in self._held.pop(active.wait_id, ()):
             self._orphaned_rings.release(source)
 
-    def _begin(self, active: ActiveWait, token: str, found: TargetLocation, source: Source) -> bool:
+    def _begin(self, active: ActiveWait, token: str, location: TargetLocation, source: Source) -> bool:
         base = baselines.parse_token(token)
         past = self._orphaned_rings.find(base.source)
-        if past is None or not _is_same_screen(past, base) or not _is_doubtful(base, found, source):
+        if past is None or not _is_same_screen(past, base) or not _is_doubtful(base, location, source):
             return False
-        view = View(base.source, _find_target_box(base, found), found.ignore)
+        view = View(base.source, _find_target_box(base, location), location.ignore)
         if (active.wait_id, token, view) in self._under_way:
             return True
         frame = find_same_frame(past, base.frame, _find_touching_tiles(base, view))
@@ -84,17 +84,17 @@ def _is_same_screen(past: OrphanedRing, base: BaselineToken) -> bool:
     return (past.server, past.layout.width, past.layout.height) == (base.server, base.width, base.height)
 
 
-def _is_doubtful(base: BaselineToken, found: TargetLocation, source: Source) -> bool:
+def _is_doubtful(base: BaselineToken, location: TargetLocation, source: Source) -> bool:
     """Return whether tiles cannot decide what changed: some lie in the target in part, or the target moved."""
     grid = Grid(source.width, source.height)
-    now = BaselineToken(source.name, source.server, source.width, source.height, 0, box=found.crop)
-    tiles = masks(grid, found.crop or Rect(0, 0, grid.width, grid.height), found.ignore)
+    now = BaselineToken(source.name, source.server, source.width, source.height, 0, box=location.crop)
+    tiles = masks(grid, location.crop or Rect(0, 0, grid.width, grid.height), location.ignore)
     return tiles.touching != tiles.whole or bool(baselines.explain_mismatch(base, now))
 
 
-def _find_target_box(base: BaselineToken, found: TargetLocation) -> Rect | None:
+def _find_target_box(base: BaselineToken, location: TargetLocation) -> Rect | None:
     """Return where on the baseline's source the target was; its present place if the baseline has none."""
-    return base.box or (found.crop if base.source == found.source else None)
+    return base.box or (location.crop if base.source == location.source else None)
 
 
 def _find_touching_tiles(base: BaselineToken, view: View) -> int:

@@ -26,8 +26,8 @@ class _EndPoll:
     the reply counts as seen (0: it does not count).
     """
 
-    def __init__(self, polls: EndPolls, wait_id: str, done: Resume[Polled], fetched_s: float) -> None:
-        self._polls, self._wait_id, self.done, self.fetched_s = polls, wait_id, done, fetched_s
+    def __init__(self, polls: EndPolls, wait_id: str, on_done: Resume[Polled], fetched_s: float) -> None:
+        self._polls, self._wait_id, self.done, self.fetched_s = polls, wait_id, on_done, fetched_s
         self.timer: Timer | None = None
 
     def leave(self) -> None:
@@ -66,9 +66,9 @@ class EndPolls:
         """Hold back the wake of a live wait for a client that asks for its end again within `for_s`."""
         self._held_until_s[wait_id] = self._clock.monotonic_s() + for_s
 
-    def add(self, wait_id: str, block_s: float, done: Resume[Polled], fetched_s: float) -> _EndPoll:
-        """Call `done` at the end of the wait, or after `block_s` with its state so far."""
-        poll = _EndPoll(self, wait_id, done, fetched_s)
+    def add(self, wait_id: str, block_s: float, on_done: Resume[Polled], fetched_s: float) -> _EndPoll:
+        """Call `on_done` at the end of the wait, or after `block_s` with its state so far."""
+        poll = _EndPoll(self, wait_id, on_done, fetched_s)
         self._polls.setdefault(wait_id, []).append(poll)
         poll.timer = self._loop.call_later(block_s, poll.expire)
         return poll

@@ -41,9 +41,7 @@ class _BatchKey(Struct, frozen=True):
 
 
 class JudgeBatches:
-    """Turns `JobRequest` effects into jobs; `step` takes their results to the machines, and `settle` then checks
-    budgets.
-    """
+    """Turns `JobRequest` effects into jobs; `step` passes their results to the machines, `settle` checks budgets."""
 
     def __init__(
         self,
@@ -177,9 +175,7 @@ class _Batch:
         return job
 
     def _hold_back(self) -> None:
-        """Take out the requests that budgets do not allow while others are in flight; their waits retry as after any
-        unknown.
-        """
+        """Take out the requests that budgets do not allow while others are in flight; their waits retry later."""
         asking = [
             active for active, request in self.entries.values() if request.kind is JobKind.JUDGE and not request.local
         ]

@@ -25,19 +25,19 @@ class JudgeSelection:
         well = [name for name, health in healths.items() if health is None or health.state != "down"]
         return (well or list(chain) or [self.judge_of(JudgeName.AUTO)])[0]
 
-    def judge_of(self, asked: JudgeChoice) -> JudgeChoice:
-        """Return the judge for a wait that asks for `asked`; `auto` for a chain, which evaluators try in order."""
-        if asked != JudgeName.AUTO:
-            return asked
+    def judge_of(self, choice: JudgeChoice) -> JudgeChoice:
+        """Return the judge for a wait that asks for `choice`; `auto` for a chain, which evaluators try in order."""
+        if choice != JudgeName.AUTO:
+            return choice
         chain = self._settings.vision.chain()
         if chain:
             return chain[0] if len(chain) == 1 else JudgeName.AUTO
         ollama = self._pool.find_judge("ollama")
         return JudgeName.OLLAMA if ollama is not None and ollama.state == "ready" else JudgeName.OCR
 
-    def explain_missing_judge(self, asked: JudgeChoice) -> str:
-        """Return why no vision judge is configured for `asked`, or "" if one is (even if it is down)."""
-        chain = (asked,) if asked != JudgeName.AUTO else self._settings.vision.chain()
+    def explain_missing_judge(self, choice: JudgeChoice) -> str:
+        """Return why no vision judge is configured for `choice`, or "" if one is (even if it is down)."""
+        chain = (choice,) if choice != JudgeName.AUTO else self._settings.vision.chain()
         if not chain:
             return self.explain_missing_ollama()
         missing = [self._explain_unset(name) for name in chain]
@@ -61,14 +61,14 @@ class JudgeSelection:
             return f"{name} has no key: set {key_variable(name)}"
         return ""
 
-    def is_local(self, asked: JudgeChoice) -> bool:
-        """Return whether no judge for `asked`, also of a chain, gets a picture outside of this machine."""
-        chain = self._settings.vision.chain() if asked == JudgeName.AUTO else ()
-        return all(map(self._settings.keeps, chain or (self.judge_of(asked),)))
+    def is_local(self, choice: JudgeChoice) -> bool:
+        """Return whether no judge for `choice`, also of a chain, gets a picture outside of this machine."""
+        chain = self._settings.vision.chain() if choice == JudgeName.AUTO else ()
+        return all(map(self._settings.keeps, chain or (self.judge_of(choice),)))
 
-    def describe_lack(self, asked: JudgeChoice) -> str:
-        """Return why none of the judges for `asked` can answer now, "" if one may."""
-        chain = (asked,) if asked != JudgeName.AUTO else self._settings.vision.chain()
+    def describe_lack(self, choice: JudgeChoice) -> str:
+        """Return why none of the judges for `choice` can answer now, "" if one may."""
+        chain = (choice,) if choice != JudgeName.AUTO else self._settings.vision.chain()
         healths = [self._pool.find_judge(name) for name in chain]
         down = [f"{one.name} is down: {one.reason}" for one in healths if one is not None and one.state == "down"]
         return "; ".join(down) if len(down) == len(chain) else ""

@@ -31,15 +31,17 @@ class LastPictures:
     def __init__(self, pool: EvaluatorPool, sources: Sources, redaction: Redaction, loop: EventLoop) -> None:
         self._pool, self._sources, self._redaction, self._loop = pool, sources, redaction, loop
 
-    def take(self, active: ActiveWait, done: Done) -> None:
-        """Call `done` in a later turn with the picture, or the reason for none; None if its target was not in view.
+    def take(self, active: ActiveWait, on_done: Done) -> None:
+        """Call `on_done` in a later turn with the picture, or the reason for none; None if its target was not in view.
         Call before the display's sources are forgotten.
         """
         source, view_state = self._sources.by_name.get(active.source), active.machine.view_state
         if source is None or source.path is None or view_state is None or view_state.was_hidden:
-            self._loop.call_later(0.0, lambda: done(None))
+            self._loop.call_later(0.0, lambda: on_done(None))
             return
-        self._pool.submit(_LastPicture(self._sources, self._redaction, self._loop, active, source, source.path, done))
+        self._pool.submit(
+            _LastPicture(self._sources, self._redaction, self._loop, active, source, source.path, on_done)
+        )
 
 
 class _LastPicture:
@@ -55,9 +57,9 @@ class _LastPicture:
         active: ActiveWait,
         source: Source,
         path: Path,
-        done: Done,
+        on_done: Done,
     ) -> None:
-        self._sources, self._path, self._done = sources, path, done
+        self._sources, self._path, self._done = sources, path, on_done
         self.display = source.display
         self.lane = Lane.REDACT if redaction.needs_reader(local=True, keeps_evidence=True) else Lane.JUDGE
         self._over = False

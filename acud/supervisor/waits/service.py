@@ -297,20 +297,20 @@ class Waits:
         self._runtime.budgets.close(task_id)
 
     def when_ended(
-        self, wait_id: str, block_s: float, done: Resume[Polled], *, fetched_s: float
+        self, wait_id: str, block_s: float, on_done: Resume[Polled], *, fetched_s: float
     ) -> Callable[[], None] | None:
-        """Call `done` when the wait has ended (at once if it has), or after `block_s` with its state so far.
+        """Call `on_done` when the wait has ended (at once if it has), or after `block_s` with its state so far.
 
         `fetched_s` above 0: the reply will count as seen, so the wake is held back for so long.
         Return a function that gives the call up unanswered; harmless once it was answered.
         """
         info = self.find(wait_id)
         if info.state is not WaitState.WATCHING and info.wait_id not in self._active:
-            done(Polled(info, has_ended=True))
+            on_done(Polled(info, has_ended=True))
         elif block_s <= 0:
-            done(Polled(info, has_ended=False))
+            on_done(Polled(info, has_ended=False))
         else:
-            return self._polls.add(info.wait_id, block_s, done, fetched_s).leave
+            return self._polls.add(info.wait_id, block_s, on_done, fetched_s).leave
         return None
 
     def hold_wake(self, wait_id: str, for_s: float) -> None:
@@ -319,11 +319,11 @@ class Waits:
         if info.wait_id in self._active and not self._active[info.wait_id].ended:
             self._polls.hold_wake(info.wait_id, for_s)
 
-    def when_judged(self, wait_id: str, within_s: float, done: Resume[Polled], *, fetched_s: float) -> None:
-        """Call `done` with the wait at its first verdict or its end, or after `within_s`. `fetched_s`: as for
+    def when_judged(self, wait_id: str, within_s: float, on_done: Resume[Polled], *, fetched_s: float) -> None:
+        """Call `on_done` with the wait at its first verdict or its end, or after `within_s`. `fetched_s`: as for
         `when_ended`.
         """
-        self._runtime.first_verdicts[wait_id] = self._polls.add(wait_id, within_s, done, fetched_s).expire
+        self._runtime.first_verdicts[wait_id] = self._polls.add(wait_id, within_s, on_done, fetched_s).expire
 
     def note_action(self, wait_id: str, *, is_over: bool) -> None:
         """Notify a live wait that the action which it follows begins or is over."""
@@ -356,16 +356,16 @@ class Waits:
         self,
         spec: WaitSpec,
         watched: WatchedDisplay | None,
-        done: OnWaitEnd,
+        on_done: OnWaitEnd,
         payer: str = "",
         *,
         look_s: float = _LOOK_S,
         reads_back: bool = False,
     ) -> Callable[[], None]:
-        """Run a wait that lives only as long as its caller blocks; `done` gets it at its end. `payer` and
+        """Run a wait that lives only as long as its caller blocks; `on_done` gets it at its end. `payer` and
         `reads_back`: see `ActiveWait`. `look_s`: how long one with a timeout of 0 looks at most.
 
-        Return a function that ends it without calling `done`. Raises: Refused for a path that is not allowed.
+        Return a function that ends it without calling `on_done`. Raises: Refused for a path that is not allowed.
         """
         spec = replace(spec, until=self._host.pin_to_now(spec.until))
         now = self._clock.instant()
@@ -373,7 +373,7 @@ class Waits:
         lasts_s = spec.timeout_s or look_s
         display = watched.name if watched else ""
         stored = StoredWait(new_id("call"), WaitState.WATCHING, spec, display, now, now.later(lasts_s))
-        self._runtime.arm(stored, done, payer, reads_back=reads_back)
+        self._runtime.arm(stored, on_done, payer, reads_back=reads_back)
         return lambda: self._give_up(stored.wait_id)
 
     def display_removed(self, watched: WatchedDisplay) -> None:
@@ -408,9 +408,9 @@ class Waits:
         self._breaking.discard(active.wait_id)
         self._settle()
 
-    def when_broken(self, done: Resume[None]) -> None:
-        """Call `done` in a later turn, once every wait that `display_gone` fails has ended."""
-        self._on_broken = done
+    def when_broken(self, on_done: Resume[None]) -> None:
+        """Call `on_done` in a later turn, once every wait that `display_gone` fails has ended."""
+        self._on_broken = on_done
         self._loop.call_later(0.0, self._settle)
 
     def _settle(self) -> None:

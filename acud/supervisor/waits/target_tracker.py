@@ -320,8 +320,8 @@ class TargetTracker:
         self._sessions.read(active.spec.target.pty)
         self._widgets.read(active)
 
-    def _set_target(self, active: ActiveWait, found: TargetLocation, source: Source) -> None:
-        active.source, active.crop, active.ignore = source.name, found.crop, found.ignore
+    def _set_target(self, active: ActiveWait, location: TargetLocation, source: Source) -> None:
+        active.source, active.crop, active.ignore = source.name, location.crop, location.ignore
         _LOG.debug("wait.aimed", wait=active.wait_id, source=source.name, epoch=source.epoch, frame=source.frame)
         self.demand(active)
         kept = {one.token for one in active.baselines.values()}
@@ -337,19 +337,19 @@ class TargetTracker:
                 server=source.server,
                 width=source.width,
                 height=source.height,
-                crop=found.crop,
-                ignore=found.ignore,
+                crop=location.crop,
+                ignore=location.ignore,
                 touched=touched,
-                awaited_baselines=self._recovery.begin(active, found, source),
+                awaited_baselines=self._recovery.begin(active, location, source),
             ),
         )
         if not active.ended:
-            self._widgets.watch(active, found)
+            self._widgets.watch(active, location)
 
-    def _follow(self, active: ActiveWait, found: TargetLocation) -> None:
+    def _follow(self, active: ActiveWait, location: TargetLocation) -> None:
         watched = self._watched_displays.by_name.get(active.display)
         if watched is not None and active.spec.target.in_windows:
-            self._watched_displays.follow(watched, active.wait_id, (found.window_id,) if found.window_id else ())
+            self._watched_displays.follow(watched, active.wait_id, (location.window_id,) if location.window_id else ())
 
     def _leave(self, active: ActiveWait, source: str) -> None:
         before = self._sources.by_name.get(active.source)
@@ -471,8 +471,8 @@ class TargetTracker:
         del self._unread[active.wait_id]
 
 
-def _search(active: ActiveWait, found: TerminalText) -> Iterator[None]:
-    return search_lines(active.machine.leaves, f"{found.screen or ''}\n{found.written}")
+def _search(active: ActiveWait, text: TerminalText) -> Iterator[None]:
+    return search_lines(active.machine.leaves, f"{text.screen or ''}\n{text.written}")
 
 
 def _typing_places(active: ActiveWait) -> tuple[str, ...]:

@@ -322,9 +322,9 @@ class WaitRuntime:
 
         self._journal.keep(partial(self._write_evaluation, active, answered, evaluation), droppable=True)
 
-    def _write_evaluation(self, active: ActiveWait, answered: Answered, evaluation: Evaluation) -> None:
-        if answered.picture is not None:
-            kept = evaluation.picture, answered.picture.jpeg, evaluation.utc_s
+    def _write_evaluation(self, active: ActiveWait, answer: Answered, evaluation: Evaluation) -> None:
+        if answer.picture is not None:
+            kept = evaluation.picture, answer.picture.jpeg, evaluation.utc_s
             self._journal.store.verdict_pictures.keep(active.wait_id, *kept)
         self._journal.store.evaluations.add(active.wait_id, evaluation)
         self._write(active)

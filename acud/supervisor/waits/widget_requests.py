@@ -84,12 +84,12 @@ class WidgetRequests:
 
     # ---- asked by the target tracker -------------------------------------------------------------------------------
 
-    def watch(self, active: ActiveWait, found: TargetLocation) -> None:
-        """Ask for the widgets of a wait with its target at `found` from now on; nothing for a wait without any."""
+    def watch(self, active: ActiveWait, location: TargetLocation) -> None:
+        """Ask for the widgets of a wait with its target at `location` from now on; nothing for a wait without any."""
         if not any(isinstance(leaf, Widget) for leaf in active.machine.leaves):
             self.unwatch(active.wait_id)
             return
-        before, place = self._asked.get(active.wait_id), self._find_place(active, found)
+        before, place = self._asked.get(active.wait_id), self._find_place(active, location)
         asks = (active.machine.until, active.display, place)
         if before is not None and (before.until, before.display, before.place) == asks:
             return
@@ -138,10 +138,10 @@ class WidgetRequests:
         if worker is not None:
             self._pool.send_message(worker, WidgetLook(active.wait_id))
 
-    def _find_place(self, active: ActiveWait, found: TargetLocation) -> WidgetPlace:
-        at = self._find_corner(active.display, found.source, found.crop, found.window_id)
-        ignore = tuple(box.shift(*at) for box in found.ignore)
-        return WidgetPlace(found.window_id, None if found.window_id else found.crop, ignore)
+    def _find_place(self, active: ActiveWait, location: TargetLocation) -> WidgetPlace:
+        at = self._find_corner(active.display, location.source, location.crop, location.window_id)
+        ignore = tuple(box.shift(*at) for box in location.ignore)
+        return WidgetPlace(location.window_id, None if location.window_id else location.crop, ignore)
 
     def _find_corner(self, display: str, source: str, crop: Rect | None, window_id: int) -> tuple[int, int]:
         """Return the top left corner of a target's picture on its display."""

@@ -57,19 +57,19 @@ class Seen(Struct, frozen=True):
     left_out: tuple[LeftOut, ...] = ()
 
 
-async def health(asked: ApiRequest[Nothing, Nothing]) -> StatusReply:
+async def health(request: ApiRequest[Nothing, Nothing]) -> StatusReply:
     """Return the daemon's health; `degraded` holds every reason why it is not well. A limited access token gets its
     displays and the number of its waits.
     """
-    found = await asked.ask(Status(), StatusReply)
+    found = await request.ask(Status(), StatusReply)
     displays = tuple(
         replace(one, auth_file="", bus_address="")
         for one in found.displays
-        if asked.access_token.sees_display(one.name)
+        if request.access_token.sees_display(one.name)
     )
-    if asked.access_token.unlimited:
+    if request.access_token.unlimited:
         return replace(found, displays=displays)
-    live, every = [await _count_waits(asked, states) for states in ((WaitState.WATCHING,), tuple(WaitState))]
+    live, every = [await _count_waits(request, states) for states in ((WaitState.WATCHING,), tuple(WaitState))]
     return StatusReply(
         version=found.version,
         protocol=found.protocol,
@@ -90,27 +90,29 @@ async def health(asked: ApiRequest[Nothing, Nothing]) -> StatusReply:
     )
 
 
-async def _count_waits(asked: ApiRequest[Nothing, Nothing], states: tuple[WaitState, ...]) -> int:
-    request = WaitList(states, limit=1, tasks=asked.access_token.tasks, displays=asked.access_token.displays)
-    return (await asked.ask(request, WaitListReply)).total
+async def _count_waits(api_request: ApiRequest[Nothing, Nothing], states: tuple[WaitState, ...]) -> int:
+    request = WaitList(
+        states, limit=1, tasks=api_request.access_token.tasks, displays=api_request.access_token.displays
+    )
+    return (await api_request.ask(request, WaitListReply)).total
 
 
-async def usage(asked: ApiRequest[UsageQuery, Nothing]) -> UsageReply:
+async def usage(request: ApiRequest[UsageQuery, Nothing]) -> UsageReply:
     """Return the cost of judging, by day, judge and task. A limited access token gets its tasks."""
-    query, access_token = asked.query, asked.access_token
+    query, access_token = request.query, request.access_token
     if query.task:
-        asked.must_see(task_id=query.task)
+        request.must_see(task_id=query.task)
     if not access_token.tasks:
-        asked.must_be_unlimited("usage")
-    found = await asked.ask(Usage(query.days, query.task), UsageReply)
+        request.must_be_unlimited("usage")
+    found = await request.ask(Usage(query.days, query.task), UsageReply)
     return found if access_token.unlimited else _of(found, access_token.tasks)
 
 
-def _of(found: UsageReply, tasks: tuple[str, ...]) -> UsageReply:
-    rows = tuple(row for row in found.rows if row.task_id in tasks)
+def _of(reply: UsageReply, tasks: tuple[str, ...]) -> UsageReply:
+    rows = tuple(row for row in reply.rows if row.task_id in tasks)
     known = [row.cost_usd for row in rows if row.cost_usd is not None]
     return replace(
-        found,
+        reply,
         rows=rows,
         evaluations=sum(row.evaluations for row in rows),
         cost_usd=sum(known) if known else None,
@@ -118,18 +120,18 @@ def _of(found: UsageReply, tasks: tuple[str, ...]) -> UsageReply:
     )
 
 
-async def scene(asked: ApiRequest[SceneQuery, Nothing]) -> Seen:
+async def scene(api_request: ApiRequest[SceneQuery, Nothing]) -> Seen:
     """Return what is on displays: windows, texts, controls."""
-    query, access_token = asked.query, asked.access_token
+    query, access_token = api_request.query, api_request.access_token
     for display in query.display:
-        asked.must_see(display=display)
+        api_request.must_see(display=display)
     displays = query.display or access_token.displays
     if not displays:
-        asked.must_be_unlimited("a scene of no named display")
+        api_request.must_be_unlimited("a scene of no named display")
     request = SceneGet(
         query.mode, displays, query.form, query.max_tokens, query.since, target=query.target, within_s=query.within_s
     )
-    found = await asked.ask(request, SceneReply)
+    found = await api_request.ask(request, SceneReply)
     return Seen(found.scene, found.text, found.diff, found.left_out)
 
 

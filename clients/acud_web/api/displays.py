@@ -44,46 +44,44 @@ class ActionsBody(Struct, frozen=True, forbid_unknown_fields=True):
     target: Annotated[str, Meta(max_length=1100, pattern="^(screen|(window|region|monitor|pty):.+)$")] = "screen"
 
 
-async def displays(asked: ApiRequest[DisplaysQuery, Nothing]) -> DisplayListReply:
+async def displays(request: ApiRequest[DisplaysQuery, Nothing]) -> DisplayListReply:
     """List the displays that the access token may see."""
-    found = await asked.ask(DisplayList(asked.query.ended), DisplayListReply)
+    found = await request.ask(DisplayList(request.query.ended), DisplayListReply)
     seen = tuple(
         replace(one, auth_file="", bus_address="")
         for one in found.displays
-        if asked.access_token.sees_display(one.name)
+        if request.access_token.sees_display(one.name)
     )
-    return DisplayListReply(seen, found.default if asked.access_token.sees_display(found.default) else "")
+    return DisplayListReply(seen, found.default if request.access_token.sees_display(found.default) else "")
 
 
-async def windows(asked: ApiRequest[Nothing, Nothing]) -> Windows:
+async def windows(request: ApiRequest[Nothing, Nothing]) -> Windows:
     """List the windows and monitors of a display."""
-    name = asked.place("name")
-    asked.must_see(display=name)
-    found = await asked.ask(DisplayList(), DisplayListReply)
+    name = request.place("name")
+    request.must_see(display=name)
+    found = await request.ask(DisplayList(), DisplayListReply)
     for display in found.displays:
         if display.name == name:
             return Windows(name, display.windows, display.focused, display.monitors)
     raise _make_nothing(name)
 
 
-async def act(asked: ApiRequest[Nothing, ActionsBody]) -> ActionReply:
-    """Act on a display that was taken over, with its lease. Launching a program needs an access token of scope
-    admin.
-    """
-    name = await display_seen(asked, asked.place("name"))
-    body = await asked.body()
+async def act(request: ApiRequest[Nothing, ActionsBody]) -> ActionReply:
+    """Act on a display that was taken over, with its lease. Launching a program needs a token of scope admin."""
+    name = await display_seen(request, request.place("name"))
+    body = await request.body()
     if any(isinstance(action, Launch) for action in body.actions):
-        need(asked.connection, Scope.ADMIN)
+        need(request.connection, Scope.ADMIN)
     # `display` binds it: a target, or an element's id, can name nothing on another one.
-    return await asked.ask(DesktopAction(body.actions, body.target, name, lease=body.lease), ActionReply)
+    return await request.ask(DesktopAction(body.actions, body.target, name, lease=body.lease), ActionReply)
 
 
-async def display_seen(asked: ApiRequest[Query, Body], name: str) -> str:
+async def display_seen(request: ApiRequest[Query, Body], name: str) -> str:
     """Return the name of the display `name`, which is up. Raises: NotFound; HttpFault 403 where the access token may
     not see it. Some requests of the daemon take an unknown name for a display that is to be adopted.
     """
-    asked.must_see(display=name)
-    found = await asked.ask(DisplayList(), DisplayListReply)
+    request.must_see(display=name)
+    found = await request.ask(DisplayList(), DisplayListReply)
     if not any(display.name == name for display in found.displays):
         raise _make_nothing(name)
     return name

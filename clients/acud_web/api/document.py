@@ -55,24 +55,24 @@ class Problem(Struct, frozen=True):
     hint: str = ""
 
 
-def rows(served: Sequence[Row], operations: Sequence[Operation]) -> tuple[Row, ...]:
-    """Return the route of the document that describes `served` under /api; the first request makes the document."""
+def rows(routes: Sequence[Row], operations: Sequence[Operation]) -> tuple[Row, ...]:
+    """Return the route of the document that describes `routes` under /api; the first request makes the document."""
 
     async def openapi(_request: Request) -> Response:
         """Return this document."""
         return answer(await asyncio.to_thread(make))
 
     row = Row("GET", "/api/openapi.json", openapi, Scope.READ)
-    make = cache(lambda: document((*served, row), operations))
+    make = cache(lambda: document((*routes, row), operations))
     return (row,)
 
 
-def document(served: Sequence[Row], operations: Sequence[Operation]) -> Node:
+def document(routes: Sequence[Row], operations: Sequence[Operation]) -> Node:
     """Return the OpenAPI document. Rows that are no operation are described by their docstring alone."""
     schemas = _Schemas(operations)
     known: dict[tuple[str, str], Operation] = {(one.method, one.path): one for one in operations}
     paths: Node = {}
-    for row in served:
+    for row in routes:
         if row.path.startswith("/api/") and row.method != "WS":
             found = known.get((row.method, row.path))
             described = schemas.operation(found) if found is not None else _describe_plain(row)
@@ -128,18 +128,18 @@ class _Schemas:
             for name, schema in self._queries[kind].get("properties", {}).items()
         ]
 
-    def _describe_answer(self, found: Operation) -> Node:
-        schema = self._refs[found.reply] if found.reply is not None else {}
-        return {"description": "Done", "content": {found.media: {"schema": schema}}}
+    def _describe_answer(self, operation: Operation) -> Node:
+        schema = self._refs[operation.reply] if operation.reply is not None else {}
+        return {"description": "Done", "content": {operation.media: {"schema": schema}}}
 
-    def _describe_faults(self, found: Operation) -> Node:
-        statuses = {*_ALWAYS, *found.statuses, *(_WITH_BODY if found.method == "POST" else ())}
-        return {str(status): self._describe_fault(found, status) for status in sorted(statuses)}
+    def _describe_faults(self, operation: Operation) -> Node:
+        statuses = {*_ALWAYS, *operation.statuses, *(_WITH_BODY if operation.method == "POST" else ())}
+        return {str(status): self._describe_fault(operation, status) for status in sorted(statuses)}
 
-    def _describe_fault(self, found: Operation, status: int) -> Node:
+    def _describe_fault(self, operation: Operation, status: int) -> Node:
         described: Node = {"description": HTTPStatus(status).phrase}
         if status == 206:
-            return {**described, "content": {found.media: {"schema": {}}}}
+            return {**described, "content": {operation.media: {"schema": {}}}}
         if status in (304, 416):
             return described
         return {**described, "content": {"application/json": {"schema": self._refs[Problem]}}}
@@ -154,16 +154,20 @@ def _describe_plain(row: Row) -> Node:
     }
 
 
-def _describe_row(found: Operation | Row, summary: str, description: str) -> Node:
-    node: Node = {"operationId": _name(found), "summary": summary, "x-scope": found.scope and found.scope.value}
-    if found.scope is None:
+def _describe_row(operation: Operation | Row, summary: str, description: str) -> Node:
+    node: Node = {
+        "operationId": _name(operation),
+        "summary": summary,
+        "x-scope": operation.scope and operation.scope.value,
+    }
+    if operation.scope is None:
         node["security"] = []
     return {**node, "description": description} if description else node
 
 
-def _name(found: Operation | Row) -> str:
-    parts = re.findall(r"\w+", found.path.removeprefix("/api/"))
-    return "_".join([found.method.lower(), *parts])
+def _name(operation: Operation | Row) -> str:
+    parts = re.findall(r"\w+", operation.path.removeprefix("/api/"))
+    return "_".join([operation.method.lower(), *parts])
 
 
 def _list_places(path: str) -> list[Node]:

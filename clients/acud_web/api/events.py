@@ -79,14 +79,14 @@ class Telling:
                 self.position = event.n
             page = await self._page(self.position, _PAGE) if len(page.events) == _PAGE else None
 
-    async def _is_new(self, told: Told) -> bool:
+    async def _is_new(self, entry: Told) -> bool:
         """Return whether to pass the item on, and count it."""
-        if not isinstance(told.item, Event):
+        if not isinstance(entry.item, Event):
             return True
-        if 0 < told.item.n <= self.position:
+        if 0 < entry.item.n <= self.position:
             return False
-        new = await self._may_send(told.item)
-        self.position = max(self.position, told.item.n)
+        new = await self._may_send(entry.item)
+        self.position = max(self.position, entry.item.n)
         return new
 
     async def _may_send(self, event: Event) -> bool:
@@ -175,8 +175,8 @@ class ServerSentEvents(Response):
         async def write(text: str, more: bool = True) -> None:
             await send({"type": "http.response.body", "body": text.encode(), "more_body": more})
 
-        async def say(told: Told | None, position: int) -> None:
-            await write(frame_event(told, position))
+        async def say(entry: Told | None, position: int) -> None:
+            await write(frame_event(entry, position))
 
         await write(f"retry: {RETRY_MS}\nid: {telling.position}\n\n")
         end = await _send_all(self._connection, telling, say, _wait_until_left(receive))
@@ -186,18 +186,18 @@ class ServerSentEvents(Response):
                     await write(_event("bye", msgspec.json.encode(end).decode()), more=False)
 
 
-def frame_event(told: Told | None, position: int) -> str:
+def frame_event(entry: Told | None, position: int) -> str:
     """Return an item as the text of a server-sent event. Stored events are messages with their number as id; others
     have their kind as the event's name. Nothing becomes a comment and, so that a reader that may see little does not
     ask for everything again, the number reached.
     """
-    if told is None:
+    if entry is None:
         return f": alive\nid: {position}\n\n"
-    if isinstance(told.item, Event):
-        number = f"id: {told.item.n}\n" if told.item.n else ""
-        return f"{number}data: {told.text}\n\n"
-    tag = str(type(told.item).__struct_config__.tag)
-    return _event(tag, told.text)
+    if isinstance(entry.item, Event):
+        number = f"id: {entry.item.n}\n" if entry.item.n else ""
+        return f"{number}data: {entry.text}\n\n"
+    tag = str(type(entry.item).__struct_config__.tag)
+    return _event(tag, entry.text)
 
 
 def _event(name: str, data: str) -> str:
@@ -226,8 +226,8 @@ async def over_websocket(socket: WebSocket, since: int | None, topic: str) -> No
 
 
 def _end_stream(socket: WebSocket) -> Say:
-    async def say(told: Told | None, position: int) -> None:
-        await socket.send_text(told.text if told is not None else f'{{"type":"alive","n":{position}}}')
+    async def say(entry: Told | None, position: int) -> None:
+        await socket.send_text(entry.text if entry is not None else f'{{"type":"alive","n":{position}}}')
 
     return say
 
@@ -278,23 +278,25 @@ class EventsPage(Struct, frozen=True):
     trimmed: int = 0
 
 
-async def page(asked: ApiRequest[EventsQuery, Nothing]) -> EventsPage:
+async def page(request: ApiRequest[EventsQuery, Nothing]) -> EventsPage:
     """List stored events. A page may be empty and not the last: go on while `next` is below `newest`."""
-    query = asked.query
-    found = await asked.ask(EventsSince(query.since, query.topic, query.limit), EventsSinceReply)
-    owners = Owners(asked.gateway)
-    seen = [event for event in found.events if await owners.sees(asked.access_token, event)]
+    query = request.query
+    found = await request.ask(EventsSince(query.since, query.topic, query.limit), EventsSinceReply)
+    owners = Owners(request.gateway)
+    seen = [event for event in found.events if await owners.sees(request.access_token, event)]
     last = found.events[-1].n if len(found.events) == query.limit else max(query.since, found.newest)
     return EventsPage(tuple(seen), last, found.newest, found.trimmed)
 
 
-async def stream(asked: ApiRequest[StreamQuery, Nothing]) -> Response:
+async def stream(request: ApiRequest[StreamQuery, Nothing]) -> Response:
     """Follow events as server-sent events. Each is a message with its number as id and itself as JSON; `Last-Event-ID`
     goes before `since`. Other events are `trimmed` (`after`, `first`: what came between is not kept), `down` and `up`
     (the daemon) and, before the end, `bye` (`code`: slow, revoked, expired or unavailable).
     """
-    given = asked.connection.headers.get("last-event-id", "")
-    return ServerSentEvents(asked.connection, last_number(given) if given else asked.query.since, asked.query.topic)
+    given = request.connection.headers.get("last-event-id", "")
+    return ServerSentEvents(
+        request.connection, last_number(given) if given else request.query.since, request.query.topic
+    )
 
 
 def last_number(text: str) -> int:

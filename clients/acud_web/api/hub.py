@@ -57,13 +57,13 @@ class Reader:
         self._rung = asyncio.Event()
         self._cut = asyncio.Event()
 
-    def put(self, told: Told) -> None:
+    def put(self, entry: Told) -> None:
         """Queue one item; a queue that is full is dropped, and its reader cut."""
         if len(self._waiting) >= QUEUED:
             self._waiting.clear()
             self._cut.set()
         elif not self._cut.is_set():
-            self._waiting.append(told)
+            self._waiting.append(entry)
         self._rung.set()
 
     async def until_cut(self) -> None:

@@ -109,16 +109,14 @@ class ApiRequest(Generic[Query, Body]):
 
 
 def make_unseen_fault() -> HttpFault:
-    """Return the fault of what a limited access token may not see, in the same words whether there is such a thing or
-    not.
-    """
+    """Return the fault of what a limited access token may not see, in the same words whether it exists or not."""
     return wrong(403, "forbidden", "this access token is not good for that")
 
 
-def check_whole_id(given: str, found: str, noun: str) -> None:
-    """Raises: NotFound unless `given` is the whole id; other clients may give its beginning, URLs may not."""
-    if given != found:
-        raise NotFound(f"no {noun} {given[:80]}", hint="give the whole id")
+def check_whole_id(text: str, whole_id: str, noun: str) -> None:
+    """Raises: NotFound unless `text` is the whole id; other clients may give its beginning, URLs may not."""
+    if text != whole_id:
+        raise NotFound(f"no {noun} {text[:80]}", hint="give the whole id")
 
 
 def parse_query(connection: HTTPConnection, kind: type[Query]) -> Query:
@@ -139,9 +137,9 @@ def _list_several(kind: type[Struct]) -> frozenset[str]:
     return frozenset(field.name for field in shape.fields if isinstance(field.type, inspect.VarTupleType))
 
 
-def _convert_query(given: dict[str, Any], kind: type[Query]) -> Query:
+def _convert_query(values: dict[str, Any], kind: type[Query]) -> Query:
     try:
-        return convert(given, kind, strict=False)
+        return convert(values, kind, strict=False)
     except msgspec.ValidationError as fault:
         found = value_fault(fault, kind, lax=True)
         found = found._replace(field=found.field.partition("[")[0])  # a parameter that may come twice is a list to us

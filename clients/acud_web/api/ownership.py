@@ -27,20 +27,20 @@ _FINDERS: dict[str, Callable[[ApiRequest[Any, Any], str], Awaitable[object]]] = 
 it, and for an id that is not whole."""
 
 
-async def check_path(asked: ApiRequest[Query, Body], fields: dict[str, str]) -> None:
+async def check_path(request: ApiRequest[Query, Body], fields: dict[str, str]) -> None:
     """Check that the object in the path exists, and is the access token's. Raises: NotFound; HttpFault 403."""
     for field, value in fields.items():
         if field in _FINDERS:
-            await _FINDERS[field](asked, value)
+            await _FINDERS[field](request, value)
 
 
-async def bind_request(asked: ApiRequest[Query, Body], request: Any, granted: str = "") -> Any:
-    """Return `request`; for a limited access token bound to the display that it names, itself or by its task, or else
-    to the one that it was `granted` before. One that names a wait or a task by its path was checked (`check_path`).
+async def bind_request(api_request: ApiRequest[Query, Body], request: Any, outer_display: str = "") -> Any:
+    """Return `request`; for a limited access token bound to the display that the request names, itself or by its task,
+    or else to `outer_display`. `check_path` has checked a request that names a wait or a task by its path.
 
     Raises: HttpFault 403 where it names nothing, or something of others.
     """
-    if asked.access_token.unlimited:
+    if api_request.access_token.unlimited:
         return request
     if any(may_name_host(getattr(request, name, None)) for name in ("until", "expect")):
         words = "this access token is limited, and files and processes are of no display or task"
@@ -48,18 +48,18 @@ async def bind_request(asked: ApiRequest[Query, Body], request: Any, granted: st
     if not hasattr(request, "display"):
         return request
     task_id = getattr(request, "task_id", "")
-    own = (await task_seen(asked, task_id)).task.display if task_id else ""
-    display = request.display or own or granted
+    own = (await task_seen(api_request, task_id)).task.display if task_id else ""
+    display = request.display or own or outer_display
     if not display:
         words = "this access token is limited: name one of its displays, or a task of its own that has one"
         raise wrong(403, "forbidden", words)
-    if display not in (own, granted):
-        asked.must_see(display=display)
+    if display not in (own, outer_display):
+        api_request.must_see(display=display)
     _check_words(request, display_name(display))
     bounds: dict[str, Any] = {"display": display}
     wait = getattr(request, "wait", None)
     if wait is not None:  # armed with an action; it may name what it looks at itself
-        bounds["wait"] = await bind_request(asked, wait, display)
+        bounds["wait"] = await bind_request(api_request, wait, display)
     return replace(request, **bounds)
 
 

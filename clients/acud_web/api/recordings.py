@@ -97,36 +97,36 @@ class Recorded(Struct, frozen=True):
     recording: RecordingInfo
 
 
-async def recordings(asked: ApiRequest[RecordingsQuery, Nothing]) -> Recordings:
+async def recordings(api_request: ApiRequest[RecordingsQuery, Nothing]) -> Recordings:
     """List recordings that the access token may see, newest first."""
-    query, access_token = asked.query, asked.access_token
+    query, access_token = api_request.query, api_request.access_token
     if query.task:
-        asked.must_see(task_id=query.task)
+        api_request.must_see(task_id=query.task)
     tasks, displays = ((query.task,), ()) if query.task else (access_token.tasks, access_token.displays)
     request = RecordList(limit=query.limit, tasks=tasks, displays=displays)
-    return Recordings((await asked.ask(request, RecordListReply)).recordings)
+    return Recordings((await api_request.ask(request, RecordListReply)).recordings)
 
 
-async def recording(asked: ApiRequest[Nothing, Nothing]) -> Recorded:
+async def recording(request: ApiRequest[Nothing, Nothing]) -> Recorded:
     """Show a recording with its segments."""
-    return Recorded(await recording_seen(asked))
+    return Recorded(await recording_seen(request))
 
 
-async def video(asked: ApiRequest[Nothing, Nothing]) -> Response:
+async def video(request: ApiRequest[Nothing, Nothing]) -> Response:
     """Send the video of a segment, or a range of it. A growing one is sent as far as it is."""
-    found, number = await _find_segment(asked)
+    found, number = await _find_segment(request)
     settled = _is_settled(found, number)
     return FileAnswer(
-        asked.connection, await _open_segment(asked, found, number, VIDEO_SUFFIX), "video/mp4", settled=settled
+        request.connection, await _open_segment(request, found, number, VIDEO_SUFFIX), "video/mp4", settled=settled
     )
 
 
-async def download(asked: ApiRequest[DownloadQuery, Nothing]) -> Response:
+async def download(request: ApiRequest[DownloadQuery, Nothing]) -> Response:
     """Send a recording, or a part of it, as one video for other players: its segments without the time between them,
     with a title, its start, a chapter for each wait and action, and without one-colour pictures at the beginning.
     Segments of another size than most of it are encoded anew to fit.
     """
-    found, query = await recording_seen(asked), asked.query
+    found, query = await recording_seen(request), request.query
     until_ms = query.until_ms or _END_MS
     segments = [
         one
@@ -135,75 +135,77 @@ async def download(asked: ApiRequest[DownloadQuery, Nothing]) -> Response:
     ]
     if not segments:
         raise NotFound("nothing was recorded then", hint="from_ms and until_ms are UTC milliseconds")
-    chapters = list_chapters(await _read_marks(asked, found), max(query.from_ms, segments[0].start_utc_ms), until_ms)
-    title = await _make_title(asked, found)
-    parts = await _open_parts(asked, found, segments)
-    made = await make_video(asked.gateway.paths.recordings, VideoFile(parts, query.from_ms, until_ms, title, chapters))
-    answer = FileAnswer(asked.connection, made, "video/mp4", settled=False)
+    chapters = list_chapters(await _read_marks(request, found), max(query.from_ms, segments[0].start_utc_ms), until_ms)
+    title = await _make_title(request, found)
+    parts = await _open_parts(request, found, segments)
+    made = await make_video(
+        request.gateway.paths.recordings, VideoFile(parts, query.from_ms, until_ms, title, chapters)
+    )
+    answer = FileAnswer(request.connection, made, "video/mp4", settled=False)
     began_ms = max(query.from_ms, segments[0].start_utc_ms)
     answer.headers["Content-Disposition"] = f'attachment; filename="{_file_name(found, began_ms)}"'
     return answer
 
 
 async def _open_parts(
-    asked: ApiRequest[Query, Body], found: RecordingInfo, segments: Iterable[Segment]
+    request: ApiRequest[Query, Body], recording: RecordingInfo, segments: Iterable[Segment]
 ) -> tuple[DownloadPart, ...]:
     """Return the parts with their files open; if one cannot be opened, the others are closed."""
     parts: list[DownloadPart] = []
     with ExitStack() as opened:
         for one in segments:
-            parts.append(await _open_part(asked, found, one))
+            parts.append(await _open_part(request, recording, one))
             opened.callback(os.close, parts[-1].source_fd)
         opened.pop_all()
     return tuple(parts)
 
 
-async def _open_part(asked: ApiRequest[Query, Body], found: RecordingInfo, segment: Segment) -> DownloadPart:
-    head = await asyncio.to_thread(read_head, await _open_segment(asked, found, segment.number, FRAMES_SUFFIX))
-    source = await _open_segment(asked, found, segment.number, VIDEO_SUFFIX)
+async def _open_part(request: ApiRequest[Query, Body], recording: RecordingInfo, segment: Segment) -> DownloadPart:
+    head = await asyncio.to_thread(read_head, await _open_segment(request, recording, segment.number, FRAMES_SUFFIX))
+    source = await _open_segment(request, recording, segment.number, VIDEO_SUFFIX)
     return DownloadPart(source, segment.start_utc_ms, segment.seconds, head.crf)
 
 
-async def _read_marks(asked: ApiRequest[Query, Body], found: RecordingInfo) -> list[Mark]:
+async def _read_marks(request: ApiRequest[Query, Body], recording: RecordingInfo) -> list[Mark]:
     marks: list[Mark] = []
     while True:
         after_ms = marks[-1].utc_ms if marks else 0
-        page = await asked.find(RecordTimeline(found.recording_id, after_ms, _PAGE), TimelineReply)
+        page = await request.find(RecordTimeline(recording.recording_id, after_ms, _PAGE), TimelineReply)
         marks += page.marks
         if not page.more:
             return marks
 
 
-async def _make_title(asked: ApiRequest[Query, Body], found: RecordingInfo) -> str:
+async def _make_title(request: ApiRequest[Query, Body], recording: RecordingInfo) -> str:
     """Return what the video is of: its task, else its display."""
-    if found.task_id:
-        tasks = await asked.ask(TaskList(tuple(TaskStatus), limit=1, tasks=(found.task_id,)), TaskListReply)
+    if recording.task_id:
+        tasks = await request.ask(TaskList(tuple(TaskStatus), limit=1, tasks=(recording.task_id,)), TaskListReply)
         if tasks.tasks:
             return tasks.tasks[0].task.name
-    return f"Display {found.display}"
+    return f"Display {recording.display}"
 
 
-def _file_name(found: RecordingInfo, began_ms: int) -> str:
+def _file_name(recording: RecordingInfo, began_ms: int) -> str:
     began = datetime.fromtimestamp(began_ms / 1000, UTC).strftime("%Y-%m-%d-%H%M%S")
-    return f"acud-display-{found.display.lstrip(':').replace('.', '-')}-{began}.mp4"
+    return f"acud-display-{recording.display.lstrip(':').replace('.', '-')}-{began}.mp4"
 
 
-async def frames(asked: ApiRequest[FramesQuery, Nothing]) -> FramesPage:
+async def frames(request: ApiRequest[FramesQuery, Nothing]) -> FramesPage:
     """List the frames of a segment: which is where in the video, and when it was taken."""
-    found, number = await _find_segment(asked)
-    descriptor = await _open_segment(asked, found, number, FRAMES_SUFFIX)
-    return await asyncio.to_thread(read_page, descriptor, asked.query.from_ms, asked.query.limit)
+    found, number = await _find_segment(request)
+    descriptor = await _open_segment(request, found, number, FRAMES_SUFFIX)
+    return await asyncio.to_thread(read_page, descriptor, request.query.from_ms, request.query.limit)
 
 
-async def timeline(asked: ApiRequest[TimelineQuery, Nothing]) -> TimelineReply:
+async def timeline(request: ApiRequest[TimelineQuery, Nothing]) -> TimelineReply:
     """List what happened while a recording was made: verdicts, waits, actions, messages, changes of its task."""
-    found, query = await recording_seen(asked), asked.query
-    return await asked.find(RecordTimeline(found.recording_id, query.after_ms, query.limit), TimelineReply)
+    found, query = await recording_seen(request), request.query
+    return await request.find(RecordTimeline(found.recording_id, query.after_ms, query.limit), TimelineReply)
 
 
-async def start(asked: ApiRequest[Nothing, StartBody]) -> Recorded:
+async def start(request: ApiRequest[Nothing, StartBody]) -> Recorded:
     """Record a display, or the display of a task, until it is stopped or the task or the display ends."""
-    body = await asked.body()
+    body = await request.body()
     if body.display and body.task_id:
         raise Conflict("a recording is of a display or of a task", hint="give one of display and task_id")
     if not body.display and not body.task_id:
@@ -211,50 +213,50 @@ async def start(asked: ApiRequest[Nothing, StartBody]) -> Recorded:
     if body.target.strip().lower().startswith("display"):
         raise Conflict("a target names no display here", hint="give it as display")
     if body.task_id:
-        await task_seen(asked, body.task_id)
+        await task_seen(request, body.task_id)
     else:
-        asked.must_see(display=body.display)
-    made = await asked.find(RecordStart(body.display, body.task_id, body.fps, body.target), RecordReply)
+        request.must_see(display=body.display)
+    made = await request.find(RecordStart(body.display, body.task_id, body.fps, body.target), RecordReply)
     return Recorded(made.recording)
 
 
-async def stop(asked: ApiRequest[Nothing, Nothing]) -> Recorded:
+async def stop(request: ApiRequest[Nothing, Nothing]) -> Recorded:
     """End a recording with what its display shows now; the answer comes when its files are closed."""
-    found = await recording_seen(asked)
-    return Recorded((await asked.find(RecordStop(found.recording_id), RecordReply)).recording)
+    found = await recording_seen(request)
+    return Recorded((await request.find(RecordStop(found.recording_id), RecordReply)).recording)
 
 
-async def delete(asked: ApiRequest[Nothing, Nothing]) -> Recorded:
+async def delete(request: ApiRequest[Nothing, Nothing]) -> Recorded:
     """Forget a recording that has ended, and remove its files."""
-    found = await recording_seen(asked)
-    return Recorded((await asked.find(RecordDelete(found.recording_id), RecordReply)).recording)
+    found = await recording_seen(request)
+    return Recorded((await request.find(RecordDelete(found.recording_id), RecordReply)).recording)
 
 
-async def recording_seen(asked: ApiRequest[Query, Body]) -> RecordingInfo:
+async def recording_seen(request: ApiRequest[Query, Body]) -> RecordingInfo:
     """Return the recording of the path. Raises: NotFound; HttpFault 403 where the access token may not see it."""
-    recording_id = asked.place("id")
-    found = (await asked.find(RecordShow(recording_id), RecordReply)).recording
-    asked.must_see(display=found.display, task_id=found.task_id)
+    recording_id = request.place("id")
+    found = (await request.find(RecordShow(recording_id), RecordReply)).recording
+    request.must_see(display=found.display, task_id=found.task_id)
     check_whole_id(recording_id, found.recording_id, "recording")
     return found
 
 
-async def _find_segment(asked: ApiRequest[Query, Body]) -> tuple[RecordingInfo, int]:
-    found, number = await recording_seen(asked), asked.place("n")
+async def _find_segment(request: ApiRequest[Query, Body]) -> tuple[RecordingInfo, int]:
+    found, number = await recording_seen(request), request.place("n")
     for segment in found.segments:
         if str(segment.number) == number:
             return found, segment.number
     raise NotFound(f"recording {found.recording_id} has no segment {number[:20]}", hint="its segments count from 1")
 
 
-async def _open_segment(asked: ApiRequest[Query, Body], found: RecordingInfo, number: int, suffix: str) -> int:
-    name = file_name(found.recording_id, number, suffix)
-    return await asyncio.to_thread(open_below, asked.gateway.paths.recordings, found.folder, name)
+async def _open_segment(request: ApiRequest[Query, Body], recording: RecordingInfo, number: int, suffix: str) -> int:
+    name = file_name(recording.recording_id, number, suffix)
+    return await asyncio.to_thread(open_below, request.gateway.paths.recordings, recording.folder, name)
 
 
-def _is_settled(found: RecordingInfo, number: int) -> bool:
+def _is_settled(recording: RecordingInfo, number: int) -> bool:
     """Return whether the segment grows no more."""
-    return found.state is not RecordingState.RECORDING or number < found.segments[-1].number
+    return recording.state is not RecordingState.RECORDING or number < recording.segments[-1].number
 
 
 OPERATIONS = (

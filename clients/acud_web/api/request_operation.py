@@ -27,15 +27,15 @@ def make_operation(command: Command, rest: RestOperation) -> Operation:
     is_owned = rest.whole or rest.path_fields or "display" in command.request.__struct_fields__
     assert is_owned, f"{rest.path}: name what it is about in the path, or say `whole`"
 
-    async def run(asked: ApiRequest[Any, Any]) -> Any:
+    async def run(api_request: ApiRequest[Any, Any]) -> Any:
         if rest.whole:
-            asked.must_be_unlimited(rest.whole)
-        named = {field: asked.place(part) for part, field in in_path.items()}
-        await check_path(asked, named)
-        given = msgspec.structs.asdict(asked.query if by_query else await asked.body())
+            api_request.must_be_unlimited(rest.whole)
+        named = {field: api_request.place(part) for part, field in in_path.items()}
+        await check_path(api_request, named)
+        given = msgspec.structs.asdict(api_request.query if by_query else await api_request.body())
         request = _build_request(command.request, given, named)
-        need(asked.connection, rest.needs(request))
-        return hide_local_fields(await _ask(asked, command, await bind_request(asked, request)))
+        need(api_request.connection, rest.needs(request))
+        return hide_local_fields(await _ask(api_request, command, await bind_request(api_request, request)))
 
     run.__doc__ = command.request.__doc__
     query, body = (fields, Nothing) if by_query else (Nothing, fields)
@@ -44,21 +44,21 @@ def make_operation(command: Command, rest: RestOperation) -> Operation:
     return Operation(rest.method, rest.path, rest.scope, run, command.reply, query, body, statuses=statuses)
 
 
-async def _ask(asked: ApiRequest[Any, Any], command: Command, request: Struct) -> Struct:
+async def _ask(api_request: ApiRequest[Any, Any], command: Command, request: Struct) -> Struct:
     if command.asked_s is not None:
-        return await asked.ask_while_there(request, command.reply)
-    return await asked.ask(request, command.reply)
+        return await api_request.ask_while_there(request, command.reply)
+    return await api_request.ask(request, command.reply)
 
 
-def _build_request(kind: type[Struct], given: dict[str, Any], named: dict[str, str]) -> Struct:
-    """Return the request of the checked values `given` and the texts of the path. Raises: InvalidRequest."""
+def _build_request(kind: type[Struct], values: dict[str, Any], path_values: dict[str, str]) -> Struct:
+    """Return the request of the checked `values` and the texts of the path. Raises: InvalidRequest."""
     hints = get_type_hints(kind, include_extras=True)
-    for field, text in named.items():
+    for field, text in path_values.items():
         try:
-            given[field] = convert(text, hints[field], strict=False)
+            values[field] = convert(text, hints[field], strict=False)
         except msgspec.ValidationError as fault:
             raise InvalidRequest(value_fault(fault, hints[field], lax=True).of(field), field=field) from fault
-    return kind(**given)
+    return kind(**values)
 
 
 def hide_local_fields(reply: Struct) -> Struct:

@@ -64,41 +64,41 @@ class TaskWhole(Struct, frozen=True):
     total_actions: int
 
 
-async def tasks(asked: ApiRequest[TasksQuery, Nothing]) -> TaskListReply:
+async def tasks(api_request: ApiRequest[TasksQuery, Nothing]) -> TaskListReply:
     """List tasks that the access token may see, newest first."""
-    statuses, seen = asked.query.status or tuple(TaskStatus), asked.access_token
-    request = TaskList(statuses, limit=asked.query.limit, tasks=seen.tasks, displays=seen.displays)
-    return await asked.ask(request, TaskListReply)
+    statuses, seen = api_request.query.status or tuple(TaskStatus), api_request.access_token
+    request = TaskList(statuses, limit=api_request.query.limit, tasks=seen.tasks, displays=seen.displays)
+    return await api_request.ask(request, TaskListReply)
 
 
-async def task(asked: ApiRequest[TaskQuery, Nothing]) -> TaskWhole:
+async def task(api_request: ApiRequest[TaskQuery, Nothing]) -> TaskWhole:
     """Show a task: its plan, its actions and their logs."""
-    view = await task_seen(asked, asked.place("id"))
-    request = TaskActions(view.task.task_id, asked.query.actions)
-    done = await asked.find(request, TaskActionsReply)
+    view = await task_seen(api_request, api_request.place("id"))
+    request = TaskActions(view.task.task_id, api_request.query.actions)
+    done = await api_request.find(request, TaskActionsReply)
     return TaskWhole(view.task, view.items, view.live_waits, done.actions, done.total)
 
 
-async def thread(asked: ApiRequest[ThreadQuery, Nothing]) -> TaskThreadReply:
+async def thread(request: ApiRequest[ThreadQuery, Nothing]) -> TaskThreadReply:
     """Show the newest messages of a task, oldest of them first."""
-    view = await task_seen(asked, asked.place("id"))
-    return await asked.find(TaskThread(view.task.task_id, asked.query.limit), TaskThreadReply)
+    view = await task_seen(request, request.place("id"))
+    return await request.find(TaskThread(view.task.task_id, request.query.limit), TaskThreadReply)
 
 
-async def set_status(asked: ApiRequest[Nothing, StatusBody]) -> TaskReply:
+async def set_status(request: ApiRequest[Nothing, StatusBody]) -> TaskReply:
     """Pause, resume or end a task."""
-    view = await task_seen(asked, asked.place("id"))
-    return await asked.find(TaskUpdate(view.task.task_id, status=(await asked.body()).status), TaskReply)
+    view = await task_seen(request, request.place("id"))
+    return await request.find(TaskUpdate(view.task.task_id, status=(await request.body()).status), TaskReply)
 
 
-async def task_seen(asked: ApiRequest[Query, Body], task_id: str) -> TaskView:
+async def task_seen(request: ApiRequest[Query, Body], task_id: str) -> TaskView:
     """Return the task with this whole id. Raises: NotFound; HttpFault 403 where the access token may not see it."""
-    found = await asked.ask(TaskList(tuple(TaskStatus), limit=1, tasks=(task_id,)), TaskListReply)
+    found = await request.ask(TaskList(tuple(TaskStatus), limit=1, tasks=(task_id,)), TaskListReply)
     if found.tasks:
         view = found.tasks[0]
-        asked.must_see(display=view.task.display, task_id=view.task.task_id)
+        request.must_see(display=view.task.display, task_id=view.task.task_id)
         return view
-    if not asked.access_token.sees_task(task_id):
+    if not request.access_token.sees_task(task_id):
         raise make_unseen_fault()
     raise NotFound(f"no task {task_id[:80]}", hint="GET /api/tasks lists them")
 
@@ -113,12 +113,12 @@ class ZipAnswer(Response):
     ends or the daemon does.
     """
 
-    def __init__(self, asked: ApiRequest[Nothing, Nothing], task_id: str, steps: Steps) -> None:
+    def __init__(self, request: ApiRequest[Nothing, Nothing], task_id: str, steps: Steps) -> None:
         super().__init__(media_type="application/zip")
         del self.headers["content-length"]
         self.headers["Content-Disposition"] = f'attachment; filename="{task_id}.zip"'
         self.headers["Cache-Control"] = "no-store"
-        self._asked = asked
+        self._asked = request
         self._steps = steps
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="export")
         self._begun = False
@@ -169,12 +169,12 @@ class ZipAnswer(Response):
         return found
 
 
-async def whole(asked: ApiRequest[Nothing, Nothing]) -> Response:
+async def whole(request: ApiRequest[Nothing, Nothing]) -> Response:
     """Download everything of a task as a ZIP file: plan, actions, messages, waits with verdicts and pictures, runs,
     recordings, and a manifest with the SHA-256 of each file.
     """
-    view = await task_seen(asked, asked.place("id"))
-    return ZipAnswer(asked, view.task.task_id, export(view.task.task_id))
+    view = await task_seen(request, request.place("id"))
+    return ZipAnswer(request, view.task.task_id, export(view.task.task_id))
 
 
 OPERATIONS = (

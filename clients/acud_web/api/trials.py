@@ -105,14 +105,14 @@ async def _run_replay(ask: ReplayAsk) -> AsyncIterator[asyncio.StreamReader]:
         await process.wait()
 
 
-async def replay(asked: ApiRequest[Nothing, TrialBody]) -> Response:
+async def replay(request: ApiRequest[Nothing, TrialBody]) -> Response:
     """Try a condition on a recording, as if it happened now, with judges of its own. The answer is lines of JSON as of
     `acud replay` (`began`, `row`, `run`, `pair`, `fault`), and at last `done`. Nothing is armed.
     """
-    found = await recording_seen(asked)
-    body = await asked.body()
+    found = await recording_seen(request)
+    body = await request.body()
     given = msgspec.structs.asdict(body)
-    return Trial(asked.connection, ReplayAsk(found.recording_id, parent_pid=os.getpid(), **given))
+    return Trial(request.connection, ReplayAsk(found.recording_id, parent_pid=os.getpid(), **given))
 
 
 OPERATIONS = (

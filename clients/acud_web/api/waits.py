@@ -60,10 +60,10 @@ class EvidenceQuery(Struct, frozen=True, forbid_unknown_fields=True):
     number: Annotated[int, Meta(ge=0, le=MAX_NUMBER)] = 0
 
 
-async def waits(asked: ApiRequest[WaitsQuery, Nothing]) -> WaitListReply:
+async def waits(api_request: ApiRequest[WaitsQuery, Nothing]) -> WaitListReply:
     """List waits that the access token may see, newest first."""
-    query, access_token = asked.query, asked.access_token
-    _must_see_all(asked, query)
+    query, access_token = api_request.query, api_request.access_token
+    _must_see_all(api_request, query)
     request = WaitList(
         query.state or tuple(WaitState),
         limit=query.limit,
@@ -73,42 +73,42 @@ async def waits(asked: ApiRequest[WaitsQuery, Nothing]) -> WaitListReply:
         offset=query.offset,
         facets=query.facets,
     )
-    return await asked.ask(request, WaitListReply)
+    return await api_request.ask(request, WaitListReply)
 
 
-async def wait(asked: ApiRequest[WaitQuery, Nothing]) -> WaitShowReply:
+async def wait(request: ApiRequest[WaitQuery, Nothing]) -> WaitShowReply:
     """Show a wait with its newest evaluations, oldest of them first: the timeline of its verdicts."""
     return replace(
-        await _find_seen(asked, asked.query.evaluations, asked.query.before), evidence_path="", stage_paths=()
+        await _find_seen(request, request.query.evaluations, request.query.before), evidence_path="", stage_paths=()
     )
 
 
-async def evidence(asked: ApiRequest[EvidenceQuery, Nothing]) -> Response:
+async def evidence(request: ApiRequest[EvidenceQuery, Nothing]) -> Response:
     """Show a picture that was kept of a wait. Not found, with the reason, if there is none."""
-    shown = await _find_seen(asked, 0)
-    part, stage, number = asked.query.part, asked.query.stage, asked.query.number
-    found = await asked.find(EvidenceGet(shown.wait.wait_id, part, stage, number), EvidenceReply)
-    return picture(asked.connection, found.image, "image/jpeg" if part == "verdict" else "image/png")
+    shown = await _find_seen(request, 0)
+    part, stage, number = request.query.part, request.query.stage, request.query.number
+    found = await request.find(EvidenceGet(shown.wait.wait_id, part, stage, number), EvidenceReply)
+    return picture(request.connection, found.image, "image/jpeg" if part == "verdict" else "image/png")
 
 
-def _must_see_all(asked: ApiRequest[WaitsQuery, Nothing], query: WaitsQuery) -> None:
+def _must_see_all(request: ApiRequest[WaitsQuery, Nothing], query: WaitsQuery) -> None:
     if query.task:
-        asked.must_see(task_id=query.task)
+        request.must_see(task_id=query.task)
     if query.display:
-        asked.must_see(display=query.display)
+        request.must_see(display=query.display)
 
 
-async def _find_seen(asked: ApiRequest[Query, Body], evaluations: int, before: int = 0) -> WaitShowReply:
+async def _find_seen(request: ApiRequest[Query, Body], evaluations: int, before: int = 0) -> WaitShowReply:
     """Return the wait of the path. Raises: NotFound; HttpFault 403 where the access token may not see it."""
-    return await wait_seen(asked, asked.place("id"), evaluations, before)
+    return await wait_seen(request, request.place("id"), evaluations, before)
 
 
 async def wait_seen(
-    asked: ApiRequest[Query, Body], wait_id: str, evaluations: int = 0, before: int = 0
+    request: ApiRequest[Query, Body], wait_id: str, evaluations: int = 0, before: int = 0
 ) -> WaitShowReply:
     """Return the wait with this whole id. Raises: NotFound; HttpFault 403 where the access token may not see it."""
-    found = await asked.find(WaitShow(wait_id, evaluations, before), WaitShowReply)
-    asked.must_see(display=found.wait.display, task_id=found.wait.spec.task_id)
+    found = await request.find(WaitShow(wait_id, evaluations, before), WaitShowReply)
+    request.must_see(display=found.wait.display, task_id=found.wait.spec.task_id)
     check_whole_id(wait_id, found.wait.wait_id, "wait")
     return found
 
@@ -119,7 +119,7 @@ class ConditionForms(Struct, frozen=True):
     kinds: tuple[OfferedKind, ...]
 
 
-async def conditions(asked: ApiRequest[Nothing, Nothing]) -> ConditionForms:
+async def conditions(request: ApiRequest[Nothing, Nothing]) -> ConditionForms:
     """Return the kinds of conditions, each with the fields of a form and their JSON Schemas."""
     return ConditionForms(list_forms())
 

@@ -25,37 +25,37 @@ class WakesQuery(Struct, frozen=True, forbid_unknown_fields=True):
     limit: Annotated[int, Meta(ge=1, le=_MOST)] = 100
 
 
-async def wakes(asked: ApiRequest[WakesQuery, Nothing]) -> WakeListReply:
+async def wakes(request: ApiRequest[WakesQuery, Nothing]) -> WakeListReply:
     """List wakes that the access token may see, newest first; for a limited one, of the newest thousand, without the
     routes.
     """
-    query, access_token = asked.query, asked.access_token
+    query, access_token = request.query, request.access_token
     limit = query.limit if access_token.unlimited else _MOST
-    found = await asked.ask(WakeList(query.state or tuple(WakeState), limit=limit), WakeListReply)
+    found = await request.ask(WakeList(query.state or tuple(WakeState), limit=limit), WakeListReply)
     if access_token.unlimited:
         return found
-    owners = Owners(asked.gateway)
-    seen = [wake for wake in found.wakes if await _sees(asked, owners, wake)]
+    owners = Owners(request.gateway)
+    seen = [wake for wake in found.wakes if await _sees(request, owners, wake)]
     return WakeListReply(tuple(seen[: query.limit]), len(seen), ())
 
 
-async def retry(asked: ApiRequest[Nothing, Nothing]) -> WakeRetryReply:
+async def retry(request: ApiRequest[Nothing, Nothing]) -> WakeRetryReply:
     """Send a wake again now, over the routes that are set up now. A conflict when it was seen."""
-    wake_id = asked.place("id")
-    found = await asked.ask(WakeList(tuple(WakeState), limit=_MOST), WakeListReply)
+    wake_id = request.place("id")
+    found = await request.ask(WakeList(tuple(WakeState), limit=_MOST), WakeListReply)
     wake = next((one for one in found.wakes if one.wake_id == wake_id), None)
-    if wake is None and asked.access_token.unlimited:
+    if wake is None and request.access_token.unlimited:
         raise NotFound(f"no wake {wake_id[:80]} among the newest {_MOST}", hint="GET /api/wakes lists them")
-    if wake is None or not await _sees(asked, Owners(asked.gateway), wake):
+    if wake is None or not await _sees(request, Owners(request.gateway), wake):
         raise make_unseen_fault()
-    return await asked.find(WakeRetry((wake_id,)), WakeRetryReply)
+    return await request.find(WakeRetry((wake_id,)), WakeRetryReply)
 
 
-async def _sees(asked: ApiRequest[Query, Body], owners: Owners, wake: WakeInfo) -> bool:
-    if asked.access_token.sees(task_id=wake.task_id):
+async def _sees(request: ApiRequest[Query, Body], owners: Owners, wake: WakeInfo) -> bool:
+    if request.access_token.sees(task_id=wake.task_id):
         return True
     owner = await owners.find_wait_owner(wake.wait_id) if wake.wait_id else None
-    return owner is not None and asked.access_token.sees(owner.display, owner.task_id)
+    return owner is not None and request.access_token.sees(owner.display, owner.task_id)
 
 
 # ---- /api/push: an access token sees its own subscriptions alone
@@ -72,27 +72,27 @@ class PushState(Struct, frozen=True):
     subscriptions: tuple[str, ...]
 
 
-async def state(asked: ApiRequest[Nothing, Nothing]) -> PushState:
+async def state(request: ApiRequest[Nothing, Nothing]) -> PushState:
     """Return whether browsers are notified, with which key they subscribe, and which subscriptions are this access
     token's.
     """
-    found = await asked.ask(PushList(asked.access_token.pass_id), PushListReply)
+    found = await request.ask(PushList(request.access_token.pass_id), PushListReply)
     return PushState(found.on, found.reason, found.public_key, tuple(one.push_id for one in found.subscriptions))
 
 
-async def subscribe(asked: ApiRequest[Nothing, PushTarget]) -> PushReply:
+async def subscribe(request: ApiRequest[Nothing, PushTarget]) -> PushReply:
     """Subscribe this browser to notifications of what its access token may see. The daemon answers with a conflict if
     there are too many subscriptions.
     """
-    return await asked.ask(PushSubscribe(asked.access_token.pass_id, await asked.body()), PushReply)
+    return await request.ask(PushSubscribe(request.access_token.pass_id, await request.body()), PushReply)
 
 
-async def unsubscribe(asked: ApiRequest[Nothing, Nothing]) -> PushReply:
+async def unsubscribe(request: ApiRequest[Nothing, Nothing]) -> PushReply:
     """Send this access token's browser nothing any more."""
     try:
-        return await asked.ask(PushUnsubscribe(asked.place("id"), asked.access_token.pass_id), PushReply)
+        return await request.ask(PushUnsubscribe(request.place("id"), request.access_token.pass_id), PushReply)
     except NotFound:
-        if asked.access_token.unlimited:
+        if request.access_token.unlimited:
             raise
         raise make_unseen_fault() from None
 

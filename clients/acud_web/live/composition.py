@@ -151,16 +151,16 @@ class OpenRing:
     # ---- steps: in any thread ----------------------------------------------------------------------------------------
 
     def step(
-        self, canvas: Canvas, max_side_px: int, known: Known, *, is_redacted: bool, now_s: float
+        self, canvas: Canvas, max_side_px: int, places: Known, *, is_redacted: bool, now_s: float
     ) -> FrameStep | None:
         """Return what brings `canvas` to the newest frame, and note it there; None when nothing is to be sent.
 
-        `is_redacted`: what rules hide is black, and the frame is the one of the places in `known`. Raises: FrameGone
+        `is_redacted`: what rules hide is black, and the frame is the one of the places in `places`. Raises: FrameGone
         when no frame could be read: the next will do.
         """
-        hidden = known.hidden if is_redacted else ()
+        hidden = places.hidden if is_redacted else ()
         size = _scaled_size(self.size, max_side_px)
-        with self._view(known, is_redacted) as view:
+        with self._view(places, is_redacted) as view:
             key = canvas.ring != self.serial or canvas.max_side_px != max_side_px
             changed, exact = self._due(canvas, view, hidden, now_s, key=key)
             if not changed.any() and not exact.any():
@@ -193,38 +193,38 @@ class OpenRing:
             [data for _, data in blocks],
         )
 
-    def encode_newest_frame(self, known: Known, *, is_redacted: bool) -> tuple[int, bytes]:
+    def encode_newest_frame(self, places: Known, *, is_redacted: bool) -> tuple[int, bytes]:
         """Return the newest frame's number, and the frame as JPEG in full size. Raises: FrameGone."""
-        hidden = known.hidden if is_redacted else ()
-        with self._view(known, is_redacted) as view:
+        hidden = places.hidden if is_redacted else ()
+        with self._view(places, is_redacted) as view:
             picture = self._whole(view, hidden)
             return view.frame, self._wholes.get(view.frame, hidden, lambda: picture_parts.whole_jpeg(picture))
 
-    def thumbnail(self, known: Known, max_side_px: int, *, is_redacted: bool) -> bytes:
+    def thumbnail(self, places: Known, max_side_px: int, *, is_redacted: bool) -> bytes:
         """Return the newest frame as a JPEG of at most `max_side_px`. Raises: FrameGone."""
-        hidden = known.hidden if is_redacted else ()
+        hidden = places.hidden if is_redacted else ()
         size = _scaled_size(self.size, max_side_px)
-        with self._view(known, is_redacted) as view:
+        with self._view(places, is_redacted) as view:
             whole = self._whole(view, hidden)
             picture = whole if size == self.size else _resize(whole, size)
             return self._wholes.get(view.frame, (size, hidden), lambda: picture_parts.whole_jpeg(picture))
 
-    def _view(self, known: Known, is_redacted: bool) -> FrameView:
-        view = self.reader.newest(1, known.frame if is_redacted else None)
-        if is_redacted and view.frame != known.frame:
-            raise FrameGone(f"frame {known.frame}, whose hidden places are known, was overwritten")
+    def _view(self, places: Known, is_redacted: bool) -> FrameView:
+        view = self.reader.newest(1, places.frame if is_redacted else None)
+        if is_redacted and view.frame != places.frame:
+            raise FrameGone(f"frame {places.frame}, whose hidden places are known, was overwritten")
         return view
 
     def _due(
-        self, canvas: Canvas, view: FrameView, hidden: tuple[Rect, ...], now_s: float, *, key: bool
+        self, canvas: Canvas, view: FrameView, hidden_boxes: tuple[Rect, ...], now_s: float, *, key: bool
     ) -> tuple[picture_parts.Mask, picture_parts.Mask]:
         """Return the tiles that changed for `canvas`, and those that are to be sent exactly."""
         changes = view.tile_changes.reshape(self._grid)
         if key:
             return np.ones(changes.shape, np.bool_), np.zeros(changes.shape, np.bool_)
         changed = np.asarray(changes > canvas.frame)
-        if hidden != canvas.hidden:
-            changed |= picture_parts.tiles_of((*hidden, *canvas.hidden), *self.size)
+        if hidden_boxes != canvas.hidden:
+            changed |= picture_parts.tiles_of((*hidden_boxes, *canvas.hidden), *self.size)
         quiet = canvas.rough & ~changed & (canvas.rough_s <= now_s - QUIET_S)
         return changed, picture_parts.take_first(quiet, _EXACT_TILES)
 
@@ -234,30 +234,32 @@ class OpenRing:
         return [_Part(box, wanted, _cut_parts(view.pixels, box)) for box, wanted in found]
 
     def _scaled_parts(
-        self, view: FrameView, changed: picture_parts.Mask, size: tuple[int, int], hidden: tuple[Rect, ...]
+        self, view: FrameView, changed: picture_parts.Mask, size: tuple[int, int], hidden_boxes: tuple[Rect, ...]
     ) -> list[_Part]:
-        whole = self._whole(view, hidden)
-        picture = self._pictures.get(view.frame, (size, hidden), lambda: _resize(whole, size))
+        whole = self._whole(view, hidden_boxes)
+        picture = self._pictures.get(view.frame, (size, hidden_boxes), lambda: _resize(whole, size))
         boxes = picture_parts.scale_areas(picture_parts.boxes(changed, *self.size), self.size, size, _MARGIN_PX)
         return [_Part(box, False, _cut_parts(picture, box)) for box in boxes]
 
-    def _whole(self, view: FrameView, hidden: tuple[Rect, ...]) -> Pixels:
-        return self._pictures.get(view.frame, hidden, lambda: _blacken(view.copy(), (0, 0), hidden))
+    def _whole(self, view: FrameView, hidden_boxes: tuple[Rect, ...]) -> Pixels:
+        return self._pictures.get(view.frame, hidden_boxes, lambda: _blacken(view.copy(), (0, 0), hidden_boxes))
 
-    def _block(self, frame: int, size: tuple[int, int], hidden: tuple[Rect, ...], part: _Part) -> tuple[Format, bytes]:
+    def _block(
+        self, frame: int, size: tuple[int, int], hidden_boxes: tuple[Rect, ...], part: _Part
+    ) -> tuple[Format, bytes]:
         def make() -> tuple[Format, bytes]:
             if size == self.size:
-                _blacken(part.pixels, (part.box.x, part.box.y), hidden)
+                _blacken(part.pixels, (part.box.x, part.box.y), hidden_boxes)
             if part.exact or not png.is_busy(part.pixels):
                 return "png", png.encode(part.pixels)
             return "jpeg", picture_parts.jpeg(part.pixels)
 
-        return self._blocks.get(frame, (size, hidden, part.box, part.exact), make)
+        return self._blocks.get(frame, (size, hidden_boxes, part.box, part.exact), make)
 
-    def _note(self, canvas: Canvas, frame: int, max_side_px: int, hidden: tuple[Rect, ...], now_s: float) -> None:
+    def _note(self, canvas: Canvas, frame: int, max_side_px: int, hidden_boxes: tuple[Rect, ...], now_s: float) -> None:
         if canvas.ring != self.serial or canvas.max_side_px != max_side_px:
             canvas.rough, canvas.rough_s = np.zeros(self._grid, np.bool_), np.full(self._grid, now_s)
-        canvas.ring, canvas.frame, canvas.max_side_px, canvas.hidden = self.serial, frame, max_side_px, hidden
+        canvas.ring, canvas.frame, canvas.max_side_px, canvas.hidden = self.serial, frame, max_side_px, hidden_boxes
 
     def _roughen(
         self, canvas: Canvas, parts: Sequence[_Part], blocks: Sequence[tuple[Format, bytes]], now_s: float
@@ -273,10 +275,10 @@ def _cut_parts(pixels: Pixels, box: Rect) -> Pixels:
     return np.array(pixels[box.y : box.bottom, box.x : box.right], order="C", copy=True)
 
 
-def _blacken(pixels: Pixels, at: tuple[int, int], hidden: Sequence[Rect]) -> Pixels:
-    """Make `hidden` black in `pixels`, which lie at `at` of the display; they are ours to write to."""
+def _blacken(pixels: Pixels, at: tuple[int, int], hidden_boxes: Sequence[Rect]) -> Pixels:
+    """Make `hidden_boxes` black in `pixels`, which lie at `at` of the display; they are ours to write to."""
     bounds = Rect(*at, pixels.shape[1], pixels.shape[0])
-    for box in hidden:
+    for box in hidden_boxes:
         inside = bounds.intersect(box)
         if inside is not None:
             pixels[inside.y - at[1] : inside.bottom - at[1], inside.x - at[0] : inside.right - at[0]] = 0

@@ -39,20 +39,20 @@ _SERIALS = count(1)
 
 
 class LiveDisplay:
-    """The display `name`, watched from `join` of the first viewer to `leave` of the last; then `gone` is called.
+    """The display `name`, watched from `join` of the first viewer to `leave` of the last; then `on_gone` is called.
 
     `known` and `ring`: the newest frame, and where it is; both None while there is none (why: `lost`). `bye`: there
     will be none again.
     """
 
-    def __init__(self, name: str, gateway: DaemonGateway, gone: Callable[[LiveDisplay], None]) -> None:
+    def __init__(self, name: str, gateway: DaemonGateway, on_gone: Callable[[LiveDisplay], None]) -> None:
         self.name = name
         self.known: Known | None = None
         self.ring: OpenRing | None = None
         self.lost: Lost | None = None
         self.bye: Bye | None = None
         self._gateway = gateway
-        self._forget_display = gone
+        self._forget_display = on_gone
         self._viewers: dict[object, tuple[Callable[[], None], float]] = {}
         self._watch = ""
         self._asked_fps = 0.0
@@ -119,22 +119,22 @@ class LiveDisplay:
             self._watch = found.watch
             self._take(found)
 
-    def _take(self, found: LiveWatched) -> None:
-        if found.code == "ended":
-            self._end(Bye(found.code, found.reason))
-        elif not found.path:
-            self._lose(Lost(found.code, found.reason))
-        elif self._open(found):
-            hidden = tuple(one.box for one in found.hidden)
-            self._show(Known(found.epoch, found.frame, found.checked_mono_ns, hidden, found.fault))
+    def _take(self, watched: LiveWatched) -> None:
+        if watched.code == "ended":
+            self._end(Bye(watched.code, watched.reason))
+        elif not watched.path:
+            self._lose(Lost(watched.code, watched.reason))
+        elif self._open(watched):
+            hidden = tuple(one.box for one in watched.hidden)
+            self._show(Known(watched.epoch, watched.frame, watched.checked_mono_ns, hidden, watched.fault))
 
-    def _open(self, found: LiveWatched) -> bool:
-        """Have the ring that `found` names open; False when it is gone already."""
-        if self.ring is not None and self.ring.path == found.path and self.ring.reader.epoch == found.epoch:
+    def _open(self, watched: LiveWatched) -> bool:
+        """Have the ring that `watched` names open; False when it is gone already."""
+        if self.ring is not None and self.ring.path == watched.path and self.ring.reader.epoch == watched.epoch:
             return True
         self._close()
         try:
-            self.ring = OpenRing(found.path, next(_SERIALS))
+            self.ring = OpenRing(watched.path, next(_SERIALS))
         except FrameGone as fault:
             self._lose(Lost("no_pixels", fault.message))
         except AcudError as fault:
@@ -153,22 +153,22 @@ class LiveDisplay:
             else:
                 self._show(told)
 
-    def _show(self, known: Known) -> None:
+    def _show(self, places: Known) -> None:
         before = self.known.checked_mono_ns if self.known is not None else self._since_ns
-        if known.checked_mono_ns <= before or _is_old(known.checked_mono_ns):
+        if places.checked_mono_ns <= before or _is_old(places.checked_mono_ns):
             return
-        self.known, self.lost = known, None
+        self.known, self.lost = places, None
         self._wake()
 
     def _look(self) -> None:
         if self.known is not None and _is_old(self.known.checked_mono_ns):
             self._lose(Lost("silent", f"the daemon says nothing of {self.name}"))
 
-    def _lose(self, lost: Lost) -> None:
+    def _lose(self, reason: Lost) -> None:
         if self.lost is not None and self.known is None and self.ring is None:
             return  # the first reason is the one
         self._close()
-        self.lost = lost
+        self.lost = reason
         self._wake()
 
     def _end(self, bye: Bye) -> None:

@@ -109,9 +109,9 @@ def _runs(columns: list[int], gap: int) -> list[tuple[int, int]]:
     return runs
 
 
-def _merge_boxes(found: list[_Tiles]) -> list[_Tiles]:
+def _merge_boxes(parts: list[_Tiles]) -> list[_Tiles]:
     """Join boxes while that sends few unchanged pixels."""
-    boxes = list(found)
+    boxes = list(parts)
     while (pair := _find_nearest(boxes)) is not None:
         one, other = pair
         boxes = [box for box in boxes if box is not one and box is not other]

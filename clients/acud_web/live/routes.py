@@ -101,11 +101,11 @@ class Pictures:
             return b""
         return self._of((ring.serial, frame, known.hidden), jpeg)
 
-    def _is_due(self, shown: object) -> bool:
-        return shown != self._show_display or time.monotonic() - self._sent_s >= _REPEAT_S
+    def _is_due(self, message: object) -> bool:
+        return message != self._show_display or time.monotonic() - self._sent_s >= _REPEAT_S
 
-    def _of(self, shown: object, jpeg: bytes) -> bytes:
-        self._show_display = shown
+    def _of(self, message: object, jpeg: bytes) -> bytes:
+        self._show_display = message
         head = f"--{BOUNDARY}\r\nContent-Type: image/jpeg\r\nContent-Length: {len(jpeg)}\r\n\r\n"
         return head.encode() + jpeg + b"\r\n"
 
@@ -190,10 +190,10 @@ async def pictures(request: Request) -> Response:
     return StreamingResponse(body, media_type=MEDIA_TYPE)
 
 
-async def _while_good(request: Request, found: Pictures, counted: ExitStack) -> AsyncGenerator[bytes, None]:
+async def _while_good(request: Request, pictures: Pictures, slot: ExitStack) -> AsyncGenerator[bytes, None]:
     """Yield parts until the access token ends."""
     ended = asyncio.ensure_future(request.state.revocations.until_ended(access_token_of(request)))
-    parts = found.parts()
+    parts = pictures.parts()
     works: set[asyncio.Future[Any]] = {ended}
     try:
         while True:
@@ -209,13 +209,11 @@ async def _while_good(request: Request, found: Pictures, counted: ExitStack) -> 
             work.cancel()
         await asyncio.wait(works)
         await parts.aclose()
-        counted.close()
+        slot.close()
 
 
 async def _display(connection: HTTPConnection) -> str:
-    """Return its own name. Raises: Fault 403 when the access token is not good for it; UsageError where there is
-    none.
-    """
+    """Return the display's own name. Raises: Fault 403 if the access token is not good for it; UsageError for none."""
     given: str = connection.path_params["display"]
     try:
         # For no time: this starts nothing, and returns the display and its owner.

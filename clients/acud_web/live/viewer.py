@@ -53,9 +53,9 @@ class Viewer:
     async def __aexit__(self, *_: object) -> None:
         await self._display.leave(self)
 
-    def hear(self, said: str) -> None:
+    def hear(self, text: str) -> None:
         """Handle a viewer's message. Raises: msgspec.MsgspecError for an unknown one."""
-        message = parse_viewer_message(said)
+        message = parse_viewer_message(text)
         if isinstance(message, Want):
             self._want = message
             self._display.join(self, self._news.set, message.fps)
@@ -121,19 +121,19 @@ class Viewer:
         if now_s - self._sent_s > _ACK_S:
             raise Ended(Bye("not_painted", f"frame {self._unpainted} was not acknowledged in {_ACK_S:.0f} s"))
 
-    def _is_due(self, known: Known, ring: OpenRing, now_s: float) -> bool:
+    def _is_due(self, places: Known, ring: OpenRing, now_s: float) -> bool:
         canvas = self._canvas
         if canvas.ring != ring.serial or canvas.max_side_px != self._want.max_side_px:
             return True
         exact_s = canvas.exact_due_s()
-        moved = self._hides and known.hidden != canvas.hidden
-        return known.frame > canvas.frame or moved or (exact_s is not None and exact_s <= now_s)
+        moved = self._hides and places.hidden != canvas.hidden
+        return places.frame > canvas.frame or moved or (exact_s is not None and exact_s <= now_s)
 
-    async def _make_step(self, ring: OpenRing, known: Known, now_s: float) -> FrameStep | None:
+    async def _make_step(self, ring: OpenRing, places: Known, now_s: float) -> FrameStep | None:
         side_px = self._want.max_side_px
         ring.begin()
         work = asyncio.get_running_loop().run_in_executor(
-            self._workers, lambda: ring.step(self._canvas, side_px, known, is_redacted=self._hides, now_s=now_s)
+            self._workers, lambda: ring.step(self._canvas, side_px, places, is_redacted=self._hides, now_s=now_s)
         )
         work.add_done_callback(lambda done: _release_ring(ring, done))
         try:
@@ -168,7 +168,7 @@ class Viewer:
         return left_s if left_s > 0 else _RETRY_S
 
 
-def _release_ring(ring: OpenRing, done: asyncio.Future[FrameStep | None]) -> None:
+def _release_ring(ring: OpenRing, step: asyncio.Future[FrameStep | None]) -> None:
     ring.end()
-    if not done.cancelled():
-        done.exception()  # it is raised in every task that still waits
+    if not step.cancelled():
+        step.exception()  # it is raised in every task that still waits

@@ -89,7 +89,7 @@ def test_a_terminal_is_the_window_that_was_found_for_it() -> None:
         (unknown("session_missing", "x"), "session_missing"),
         (7, "window_missing"),
     ):
-        gone = locate(target, ":1", 800, 700, ALL, held=40, shown_in=terminal).missing
+        gone = locate(target, ":1", 800, 700, ALL, window_id=40, shown_in=terminal).missing
         assert gone is not None
         assert gone.code == code
 

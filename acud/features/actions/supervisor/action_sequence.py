@@ -155,7 +155,7 @@ class ActionSequence:
         act = partial(
             self._core.input_dispatcher.act, self._watched, action, window=aim.window, with_program=aim.with_program
         )
-        acted = await Callback[Acted](lambda resume: act(done=resume))
+        acted = await Callback[Acted](lambda resume: act(on_done=resume))
         if acted.misdirected is not None:
             is_known = acted.frame and acted.epoch == self._epoch
             before = baselines.move_token(self.progress.baseline, acted.frame) if is_known else ""

@@ -165,7 +165,7 @@ def _line(reply: DoReply) -> str:
     return f"{reply.did}: it {read}" if read else f"{reply.did}{unseen}"
 
 
-def _sum_spent(spent: list[Spent]) -> Spent:
+def _sum_spent(costs: list[Spent]) -> Spent:
     return Spent(
-        sum(one.cost_usd for one in spent), sum(one.evaluations for one in spent), sum(one.unpriced for one in spent)
+        sum(one.cost_usd for one in costs), sum(one.evaluations for one in costs), sum(one.unpriced for one in costs)
     )

@@ -316,7 +316,7 @@ class InstructionRun:
     def judge(self, spec: WaitSpec, payer: str = "", *, reads_back: bool = False) -> Callback[ActiveWait]:
         """Await the end of a wait that lives only as long as this step; see `run_transient`."""
         run = partial(self.core.waits.run_transient, spec, self.watched, payer=payer, reads_back=reads_back)
-        return Callback(lambda resume: run(done=resume))
+        return Callback(lambda resume: run(on_done=resume))
 
     def middle(self) -> Point:
         """Return the middle of what can be seen of the target: of the focused window, or the topmost, on a screen."""
@@ -342,6 +342,7 @@ def why(found: Found, description: str) -> str:
     return f"{words!r}: {found.reason}"
 
 
-def did_text(instruction: Instruction, found: Candidate) -> str:
+def did_text(instruction: Instruction, candidate: Candidate) -> str:
     """Return what was done, and where, in one line."""
-    return f"{instruction_text(instruction)} at {found.point.x},{found.point.y} (found by {found.method.value})"
+    point = candidate.point
+    return f"{instruction_text(instruction)} at {point.x},{point.y} (found by {candidate.method.value})"

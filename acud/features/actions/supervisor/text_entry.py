@@ -49,15 +49,15 @@ async def type_into(run: InstructionRun, instruction: TypeInto) -> InstructionEn
 
 
 class TextEntry:
-    """One text on its way into a field: `found`, or (None) where the focus is."""
+    """One text on its way into a field: `candidate`, or (None) where the focus is."""
 
-    def __init__(self, run: InstructionRun, instruction: TypeInto, found: Candidate | None) -> None:
+    def __init__(self, run: InstructionRun, instruction: TypeInto, candidate: Candidate | None) -> None:
         self._run = run
         self._instruction = instruction
-        self._found = found
+        self._found = candidate
         self._field: WidgetNow | None = None
         self._replaces = instruction.replace
-        self._did = instruction_text(instruction) if found is None else did_text(instruction, found)
+        self._did = instruction_text(instruction) if candidate is None else did_text(instruction, candidate)
         self._until_s = 0.0
 
     async def type_text(self) -> InstructionEnding:
@@ -185,9 +185,7 @@ class TextEntry:
         return EffectArea(inside) if inside is not None else None
 
     async def _check_whole(self, box: Rect) -> InstructionEnding:
-        """Read the field, and report a fault if it holds more than the typed text, which replaced the earlier
-        content.
-        """
+        """Read the field, and report a fault if it holds more than the typed text, which replaced its content."""
         now = await self._run.read_text(box)
         text = " ".join(now.lines)
         read, typed = "".join(text.split()), "".join(self._instruction.text.split())

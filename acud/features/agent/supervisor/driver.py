@@ -35,13 +35,13 @@ _LOG = log.logger("agent")
 
 
 class Driver:
-    """Drives one run on `watched`. `stepped` is called after each step and at the end."""
+    """Drives one run on `watched`. `on_step` is called after each step and at the end."""
 
-    def __init__(self, run: RunInfo, watched: WatchedDisplay, core: Core, stepped: Callable[[Driver], None]) -> None:
+    def __init__(self, run: RunInfo, watched: WatchedDisplay, core: Core, on_step: Callable[[Driver], None]) -> None:
         self._run = run
         self._watched = watched
         self._core = core
-        self._stepped = stepped
+        self._stepped = on_step
         self._machine = Run(run.spec, core.clock.monotonic_s())
         self._view = ""
         self._timer: Timer | None = None
@@ -185,13 +185,13 @@ class Driver:
         return self._core.clock.monotonic_s()
 
 
-def _sum_cost(done: DoReply) -> tuple[int, float | None]:
+def _sum_cost(reply: DoReply) -> tuple[int, float | None]:
     """Return the calls of models to find elements and to judge the effect, and their cost (None: unknown)."""
-    tried = [one for found in (done.found, done.target_found) if found for one in found.tried]
+    tried = [one for found in (reply.found, reply.target_found) if found for one in found.tried]
     paid = [one for one in tried if one.is_paid]
-    unknown = done.spent.unpriced or any(one.cost_usd is None for one in paid)
-    cost = None if unknown else sum(one.cost_usd or 0.0 for one in paid) + done.spent.cost_usd
-    return len(paid) + done.spent.evaluations, cost
+    unknown = reply.spent.unpriced or any(one.cost_usd is None for one in paid)
+    cost = None if unknown else sum(one.cost_usd or 0.0 for one in paid) + reply.spent.cost_usd
+    return len(paid) + reply.spent.evaluations, cost
 
 
 def _get_cost(active: ActiveWait) -> tuple[int, float | None]:
@@ -206,9 +206,9 @@ Thing = TypeVar("Thing")
 class RunCaller:
     """Reports the outcome of an instruction to its run, once."""
 
-    def __init__(self, faults: FaultGuard, done: Resume[DoReply]) -> None:
+    def __init__(self, faults: FaultGuard, on_done: Resume[DoReply]) -> None:
         self._faults = faults
-        self._done = done
+        self._done = on_done
         self._over = False
 
     def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:

@@ -162,14 +162,14 @@ def analysis_config(feature: CommentaryFeature, request: AnalysisConfigure, call
     return AnalysisConfigReply(config, has_key=key is not None and bool(key.value or key.headers))
 
 
-def _apply_changes(config: AnalysisConfig, given: dict[str, Any]) -> AnalysisConfig:
+def _apply_changes(config: AnalysisConfig, changes: dict[str, Any]) -> AnalysisConfig:
     for name, least in _LEAST.items():
-        if name in given:
-            given[name] = max(least, given[name])
-    if not math.isfinite(given.get("temperature", 0.0)):
+        if name in changes:
+            changes[name] = max(least, changes[name])
+    if not math.isfinite(changes.get("temperature", 0.0)):
         raise InvalidRequest("temperature must be between 0 and 2", field="temperature")
     try:
-        return convert(msgspec.structs.asdict(config) | given, AnalysisConfig)
+        return convert(msgspec.structs.asdict(config) | changes, AnalysisConfig)
     except msgspec.ValidationError as fault:
         found = value_fault(fault, AnalysisConfig)
         raise InvalidRequest(found.of("analysis"), hint="docs/commentary.md", field=found.field) from fault

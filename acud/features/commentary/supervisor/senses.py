@@ -153,10 +153,10 @@ class SceneEvents:
         """Drop the text of a display that is not watched any more."""
         self._displays.pop(watched.number, None)
 
-    def _take(self, number: int, shown: DisplayText) -> None:
+    def _take(self, number: int, text: DisplayText) -> None:
         display = self._displays.setdefault(number, _Display())
         waiting = display.due
-        display.due = DisplayText(shown.lines, _find_least(waiting.ssim if waiting is not None else None, shown.ssim))
+        display.due = DisplayText(text.lines, _find_least(waiting.ssim if waiting is not None else None, text.ssim))
         wait_s = display.sent_s + SCENE_PAUSE_S - self._out.clock.monotonic_s()
         if wait_s <= 0:
             self._flush(number)
@@ -171,12 +171,12 @@ class SceneEvents:
         if due is not None and self._out.wanted():
             self._emit_due(display, watched, due)
 
-    def _emit_due(self, display: _Display, watched: WatchedDisplay, shown: DisplayText) -> None:
-        text = display.reading.find_new(shown.lines)
-        if not text and (shown.ssim is None or shown.ssim >= VISUAL_SSIM):
+    def _emit_due(self, display: _Display, watched: WatchedDisplay, display_text: DisplayText) -> None:
+        text = display.reading.find_new(display_text.lines)
+        if not text and (display_text.ssim is None or display_text.ssim >= VISUAL_SSIM):
             return
         display.sent_s = self._out.clock.monotonic_s()
-        self._out.emit("text" if text else "visual", watched, text, shown.ssim)
+        self._out.emit("text" if text else "visual", watched, text, display_text.ssim)
 
 
 def _find_least(one: float | None, other: float | None) -> float | None:

@@ -46,13 +46,13 @@ class AnalysisUsage(Struct, frozen=True):
     cost_usd: float = 0.0
     unpriced: int = 0
 
-    def plus(self, thought: Thought) -> AnalysisUsage:
+    def plus(self, answer: Thought) -> AnalysisUsage:
         return AnalysisUsage(
             self.calls + 1,
-            self.tokens_in + (thought.tokens_in or 0),
-            self.tokens_out + (thought.tokens_out or 0),
-            self.cost_usd + (thought.cost_usd or 0.0),
-            self.unpriced + (thought.cost_usd is None),
+            self.tokens_in + (answer.tokens_in or 0),
+            self.tokens_out + (answer.tokens_out or 0),
+            self.cost_usd + (answer.cost_usd or 0.0),
+            self.unpriced + (answer.cost_usd is None),
         )
 
 
@@ -175,28 +175,28 @@ class Commentary:
         return thought
 
     def _take_answer(
-        self, thought: Thought, window: ContextWindow, inputs: AnalysisInputs, version: int, latency_ms: int
+        self, answer: Thought, window: ContextWindow, inputs: AnalysisInputs, version: int, latency_ms: int
     ) -> None:
-        self._spent = self._spent.plus(thought)
+        self._spent = self._spent.plus(answer)
         if self.config.log_verbose:
-            _LOG.info("commentary.turn", prompt=self._hide(user_prompt(window)), answer=thought.text or thought.reason)
-        if thought.code and not (thought.code == "truncated" and thought.text):  # a truncated answer is used
-            self._take_failure(thought)
+            _LOG.info("commentary.turn", prompt=self._hide(user_prompt(window)), answer=answer.text or answer.reason)
+        if answer.code and not (answer.code == "truncated" and answer.text):  # a truncated answer is used
+            self._take_failure(answer)
         else:
-            text, self._fault, self._before = clean_analysis(thought.text), "", window
+            text, self._fault, self._before = clean_analysis(answer.text), "", window
             push = self._rules.take_analysis(text, version, self._clock.monotonic_s())
-            self._keep(thought, text, window, inputs, push, latency_ms)
+            self._keep(answer, text, window, inputs, push, latency_ms)
 
-    def _take_failure(self, thought: Thought) -> None:
-        limited = thought.code == "rate_limited"
-        self._fault = thought.reason
+    def _take_failure(self, answer: Thought) -> None:
+        limited = answer.code == "rate_limited"
+        self._fault = answer.reason
         now_s = self._clock.monotonic_s()
-        self._rules.take_failure(now_s, rate_limited=limited, retry_after_s=thought.retry_after_s)
-        _LOG.warning("commentary.failed", reason=thought.reason, rate_limited=limited)
+        self._rules.take_failure(now_s, rate_limited=limited, retry_after_s=answer.retry_after_s)
+        _LOG.warning("commentary.failed", reason=answer.reason, rate_limited=limited)
 
     def _keep(
         self,
-        thought: Thought,
+        answer: Thought,
         text: str,
         window: ContextWindow,
         inputs: AnalysisInputs,
@@ -204,9 +204,9 @@ class Commentary:
         latency_ms: int,
     ) -> None:
         now_ms = self._now_ms()
-        tokens = (thought.tokens_in, thought.tokens_out)
+        tokens = (answer.tokens_in, answer.tokens_out)
         result = AnalysisResult(
-            0, now_ms, text, window.counts(), push is not None, thought.model, latency_ms, *tokens, thought.cost_usd
+            0, now_ms, text, window.counts(), push is not None, answer.model, latency_ms, *tokens, answer.cost_usd
         )
         message = FeedItem(0, MARK + push, "normal", now_ms, AGENT) if push is not None else None
         self._journal.keep(lambda: self._write(result, inputs, message), droppable=True)
@@ -312,9 +312,9 @@ class _Question:
     display = ""
     priority = NORMAL_PRIORITY
 
-    def __init__(self, ask: ThinkAsk, done: Resume[Thought]) -> None:
+    def __init__(self, ask: ThinkAsk, on_done: Resume[Thought]) -> None:
         self._ask = ask
-        self._done = done
+        self._done = on_done
         self._sent = False
 
     def build(self, job_id: str) -> Job | None:

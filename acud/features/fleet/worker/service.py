@@ -49,10 +49,10 @@ class JobTally:
         self.cost_usd = 0.0
         self._told: dict[str, float] = {}
 
-    def took(self, begun: int) -> None:
-        """Count a job that was begun, by the `begun`th worker."""
+    def took(self, attempt: int) -> None:
+        """Count a job that was begun, by the `attempt`th worker."""
         self.jobs += 1
-        self.redelivered += begun > 1
+        self.redelivered += attempt > 1
 
     def count_judged(self, reply: JudgeReply, heard: bool) -> None:
         """Count an answered question; `heard`: the asker has the answer."""
@@ -158,10 +158,10 @@ class JobService:
             _LOG.info("job.taken", job=taken.job.job_id, host=taken.job.host, begun=found.begun)
             await self._finish(taken, found, left_s)
 
-    async def _finish(self, taken: TakenJob, found: VisionOpen, left_s: float) -> None:
+    async def _finish(self, taken: TakenJob, opening: VisionOpen, left_s: float) -> None:
         try:
             async with asyncio.timeout(left_s):
-                await self._answer_all(taken, found.questions, asyncio.get_running_loop().time() + left_s)
+                await self._answer_all(taken, opening.questions, asyncio.get_running_loop().time() + left_s)
         except TimeoutError:
             self.tally.expired += 1
         except Unavailable as fault:
@@ -209,9 +209,7 @@ class JobService:
         )
 
     async def _refuse_late_job(self, taken: TakenJob, late_s: float) -> None:
-        """Answer that the job is too late, if the asker still listens: with clocks that differ, a job can be late here
-        alone.
-        """
+        """Answer that the job is too late, if the asker still listens: their clocks may differ."""
         self.tally.expired += 1
         why = f"the job was due {late_s:.1f} s ago by this worker's clock: are both clocks right?"
         reply = JudgeReply(unknown("unavailable", why), cost_usd=0.0)

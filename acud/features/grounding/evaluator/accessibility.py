@@ -68,22 +68,22 @@ def _find_meanings(view: SearchView, box: Rect) -> Mapping[str, float]:
 
 
 def _match_widgets(
-    ask: FindAsk, screen: Rect, tree: Tree, shape_of: ShapeOf | None, begun: float
+    ask: FindAsk, screen: Rect, tree: Tree, shape_of: ShapeOf | None, begun_s: float
 ) -> tuple[Tried, tuple[Candidate, ...]]:
     found = match(ask.description, tree, ask.windows, screen, verb=ask.verb, most=ask.max_candidates, shape_of=shape_of)
-    return _summarize(found, tree, begun), found.candidates
+    return _summarize(found, tree, begun_s), found.candidates
 
 
-def _make_tried(outcome: str, reason: str, begun: float) -> Tried:
-    ms = (time.monotonic() - begun) * 1000
+def _make_tried(outcome: str, reason: str, begun_s: float) -> Tried:
+    ms = (time.monotonic() - begun_s) * 1000
     return Tried(GroundingMethod.ACCESSIBILITY, outcome, reason[:1000], ms=round(ms, 2))  # type: ignore[arg-type]
 
 
-def _summarize(found: Match, tree: Tree, begun: float) -> Tried:
+def _summarize(best: Match, tree: Tree, begun_s: float) -> Tried:
     """Return the outcome. With gaps in the tree, finding nothing is `unavailable`: the target may be in a gap."""
     gaps = "; ".join(tree.gaps())
-    if found.outcome == "nothing" and gaps:
-        return _make_tried("unavailable", gaps, begun)
-    if found.outcome == "nothing" and not tree.apps:
-        return _make_tried("unavailable", "no application tells of its widgets: see docs/accessibility.md", begun)
-    return _make_tried(found.outcome, "; ".join(text for text in (found.reason, gaps) if text), begun)
+    if best.outcome == "nothing" and gaps:
+        return _make_tried("unavailable", gaps, begun_s)
+    if best.outcome == "nothing" and not tree.apps:
+        return _make_tried("unavailable", "no application tells of its widgets: see docs/accessibility.md", begun_s)
+    return _make_tried(best.outcome, "; ".join(text for text in (best.reason, gaps) if text), begun_s)

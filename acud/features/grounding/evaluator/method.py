@@ -118,16 +118,16 @@ def unavailable(method: GroundingMethod, reason: str) -> MethodResult:
     return MethodResult(Tried(method, "unavailable", reason))
 
 
-def make_result(method: GroundingMethod, located: Located, picture: JudgePicture, at: Rect) -> MethodResult:
-    """Return `located` (in pixels of `picture`, a view that is `at` on its display) as a method's result."""
-    reply = located.reply
+def make_result(method: GroundingMethod, location: Located, picture: JudgePicture, at: Rect) -> MethodResult:
+    """Return `location` (in pixels of `picture`, a view that is `at` on its display) as a method's result."""
+    reply = location.reply
     if reply.code:
         return MethodResult(
             _make_tried(method, "unsure" if reply.code in _ANSWERED else "unavailable", reply, _why(reply))
         )
     candidates = tuple(
         Candidate(to_display(spot, picture, at), box and box_to_display(box, picture, at), MODEL_CONFIDENCE, method)
-        for spot, box in zip(located.points, located.boxes, strict=True)
+        for spot, box in zip(location.points, location.boxes, strict=True)
     )
     if not candidates:
         return MethodResult(_make_tried(method, "nothing", reply, "the model says that it is not there"))

@@ -191,10 +191,10 @@ def _is_repeated(names: Sequence[str], parts: Sequence[TextSegment]) -> bool:
 _ICON_WORDS = frozenset({"icon", "sign", "symbol", "glyph", "pictogram", "logo", "picture", "mark"})
 
 
-def _is_of_another_label(wanted: ShownWords, found: MethodResult, explained: MethodResult) -> bool:
-    """Return whether `explained` is the field of another label of the same meaning, though the exact one was read."""
-    is_read = any(likeness(wanted.name, one.label) >= SURE for one in found.candidates)
-    is_same = likeness(wanted.name, explained.candidates[0].label) >= SURE
+def _is_of_another_label(wanted: ShownWords, result: MethodResult, field: MethodResult) -> bool:
+    """Return whether `field` belongs to another label of the same meaning, though the exact one was read."""
+    is_read = any(likeness(wanted.name, one.label) >= SURE for one in result.candidates)
+    is_same = likeness(wanted.name, field.candidates[0].label) >= SURE
     return wanted.sort is Sort.BESIDE and is_read and not is_same
 
 
@@ -211,20 +211,20 @@ def _widgets_are_known(ask: FindAsk) -> bool:
     return any(one.method is GroundingMethod.ACCESSIBILITY and one.outcome != "unavailable" for one in ask.before.tried)
 
 
-def _is_plain(one: Explained, told: Parts) -> bool:
+def _is_plain(one: Explained, parts: Parts) -> bool:
     """Return whether little of the explanation comes from around the thing, its icon (if any) is a close match, and its
     text has no word that the description lacks ("Open file" is not "file") and is not pale as if disabled.
     """
-    said = {other for word in told.words for other in (word, *synonyms(word))}
+    said = {other for word in parts.words for other in (word, *synonyms(word))}
     is_whole = not one.item.names or any(
         all(any(is_same_word(word, own) for word in said) for own in name.split()) for name in one.item.names
     )
-    if not told.words:  # described by its place alone: the drawing must be of the kind
-        is_whole = one.item.role in WORDS.get(told.kind, ())
+    if not parts.words:  # described by its place alone: the drawing must be of the kind
+        is_whole = one.item.role in WORDS.get(parts.kind, ())
     is_like = max(one.item.shape.values(), default=1.0) >= _SURE_SHAPE
-    if told.kind in _APART:
+    if parts.kind in _APART:
         return False
-    is_usable = one.item.is_enabled or "disabled" in told.states
+    is_usable = one.item.is_enabled or "disabled" in parts.states
     return one.cost <= _SURE_COST and is_like and is_whole and is_usable
 
 
@@ -416,12 +416,12 @@ def _place_on_mark(hit: Hit, edges: Edges) -> TextPlace:
     return TextPlace(hit, mark or hit.box, sure, mark is not None, checked)
 
 
-def _place_on_words(wanted: ShownWords, hit: Hit, drawn: Rect | None) -> TextPlace:
+def _place_on_words(wanted: ShownWords, hit: Hit, box: Rect | None) -> TextPlace:
     meant = hit.alone or wanted.sort is Sort.WORDS or (wanted.quoted and wanted.sort is Sort.ANY)
     meant = meant and wanted.role not in _APART
-    fits = drawn is not None and drawn.w <= hit.box.w + _PADDING_PX and drawn.h <= 3 * hit.box.h
+    fits = box is not None and box.w <= hit.box.w + _PADDING_PX and box.h <= 3 * hit.box.h
     return TextPlace(
-        hit, drawn if drawn is not None and fits else hit.box, meant and (hit.likeness >= SURE or not hit.alone), fits
+        hit, box if box is not None and fits else hit.box, meant and (hit.likeness >= SURE or not hit.alone), fits
     )
 
 

@@ -212,7 +212,7 @@ class ScreenPart(NamedTuple):
     caption: str = ""
 
 
-def merge(detected: Sequence[ScreenPart], lines: Iterable[Line], max_overlap: float) -> list[ScreenPart]:
+def merge(parts: Sequence[ScreenPart], lines: Iterable[Line], max_overlap: float) -> list[ScreenPart]:
     """Return the things on a screen in reading order: detections without doubles, then text that is in none of them.
 
     Of two detections that overlap by more than `max_overlap` (intersection over union), or of which one holds the
@@ -220,7 +220,7 @@ def merge(detected: Sequence[ScreenPart], lines: Iterable[Line], max_overlap: fl
     is dropped for the line.
     """
     read = [ScreenPart(line.box, line.confidence, line.text) for line in lines if line.box.area > 0]
-    kept = [part for part in _without_doubles(detected, max_overlap) if not any(_is_in(part, line) for line in read)]
+    kept = [part for part in _without_doubles(parts, max_overlap) if not any(_is_in(part, line) for line in read)]
     named = [part._replace(text=" ".join(line.text for line in read if _is_in(line, part))) for part in kept]
     loose = [line for line in read if not any(_is_in(line, part) for part in kept)]
     return sorted([*named, *loose], key=lambda part: (part.box.y, part.box.x))

@@ -76,15 +76,15 @@ class DesktopNotifications:
         held = self._rate.take(self._loop.now_s())
         if held is not None:
             more = f" (and {held} more that were not shown)" if held else ""
-            self._submit(notice.title, notice.body + more, urgent=notice.urgent, done=_log_fault)
+            self._submit(notice.title, notice.body + more, urgent=notice.urgent, on_done=_log_fault)
 
-    def test(self, done: Done) -> None:
-        """Show a test notification; `done` gets its outcome."""
-        self._submit("acud", "Notifications arrive here.", urgent=False, done=done)
+    def test(self, on_done: Done) -> None:
+        """Show a test notification; `on_done` gets its outcome."""
+        self._submit("acud", "Notifications arrive here.", urgent=False, on_done=on_done)
 
-    def _submit(self, title: str, body: str, *, urgent: bool, done: Done) -> None:
+    def _submit(self, title: str, body: str, *, urgent: bool, on_done: Done) -> None:
         self._number += 1
-        self._queue.append(_Waiting(Notify(self._number, title, body, urgent), done))
+        self._queue.append(_Waiting(Notify(self._number, title, body, urgent), on_done))
         if len(self._queue) > _MOST:
             self._rate.hold()
             oldest = self._queue.popleft()

@@ -134,14 +134,14 @@ class SegmentWriter:
         self._frames = 0
         self.segment = Segment(number, width, height, _utc_ms(first.mono_ns), first.mono_ns)
 
-    def add(self, taken: CopiedFrame) -> RecordingPart:
-        """Show `taken` from its own time on, or after the current frame; return the data to write now."""
+    def add(self, copy: CopiedFrame) -> RecordingPart:
+        """Show `copy` from its own time on, or after the current frame; return the data to write now."""
         self._rests = 0
-        for band in taken.bands:
+        for band in copy.bands:
             self._encoder.draw(band)
-        part = self._take_part(self._encode(taken.mono_ns))
+        part = self._take_part(self._encode(copy.mono_ns))
         # The frame itself leaves the muxer with the next one, and its line with it.
-        self._rows, self._frames = _encode_row(self._make_row(taken)), 1
+        self._rows, self._frames = _encode_row(self._make_row(copy)), 1
         return part
 
     def rest_due_s(self) -> float:
@@ -170,15 +170,15 @@ class SegmentWriter:
         self._rows, self._frames = b"", 0
         return part
 
-    def _make_row(self, taken: CopiedFrame) -> FrameRow:
+    def _make_row(self, copy: CopiedFrame) -> FrameRow:
         return FrameRow(
-            taken.frame,
-            taken.epoch,
-            taken.mono_ns,
-            _utc_ms(taken.mono_ns),
+            copy.frame,
+            copy.epoch,
+            copy.mono_ns,
+            _utc_ms(copy.mono_ns),
             round(self._ticks * 1000 / TICKS_PER_S, 3),
-            zlib.compress(bitmap(taken.changed)),
-            taken.identity,
+            zlib.compress(bitmap(copy.changed)),
+            copy.identity,
         )
 
 

@@ -316,23 +316,23 @@ class Recorder:
         tiles.keep(pixels)
         return copied
 
-    def _keep(self, taken: CopiedFrame, trouble: str) -> None:
+    def _keep(self, copy: CopiedFrame, trouble: str) -> None:
         if trouble:
-            self._drop(taken, trouble)
+            self._drop(copy, trouble)
             return
         if self._film is None:
             # The newest frame of a still screen may be minutes old: the recording begins when it was asked for.
-            taken = replace(taken, mono_ns=max(taken.mono_ns, self._order.since_ns))
+            copy = replace(copy, mono_ns=max(copy.mono_ns, self._order.since_ns))
             options = self._options
             self._film = SegmentWriter(
-                options.recording_id, self._number, taken, options.fps, options.crf, redacted=self._redactor is not None
+                options.recording_id, self._number, copy, options.fps, options.crf, redacted=self._redactor is not None
             )
             self._number += 1
             self._child.send(FirstFrame())
         self._trouble = ""
-        self._disk.put(self._film.segment.number, self._film.add(taken))
-        self._frame = taken.frame
-        self._pace.note_taken(taken.mono_ns / 1e9)
+        self._disk.put(self._film.segment.number, self._film.add(copy))
+        self._frame = copy.frame
+        self._pace.note_taken(copy.mono_ns / 1e9)
 
     def _disk_trouble(self) -> str:
         film = self._film
@@ -344,11 +344,11 @@ class Recorder:
             return fault or self._trouble or "the disk is full"
         return _STALLED if self._disk.stalled else ""
 
-    def _drop(self, taken: CopiedFrame, trouble: str) -> None:
+    def _drop(self, copy: CopiedFrame, trouble: str) -> None:
         # It stays noticed: once the disk takes it, the frame of that time is recorded.
         if self._tiles is not None:
             self._tiles.forget()
-        self._note_lost(taken.frame, trouble)
+        self._note_lost(copy.frame, trouble)
 
     def _note_lost(self, frame: int, trouble: str) -> None:
         self._dropped += frame != self._dropped_frame

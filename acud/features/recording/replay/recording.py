@@ -67,21 +67,21 @@ class RecordedFrames(Struct, frozen=True):
         return first.row.utc_ms + round((at_s - first.at_s) * 1000)
 
 
-def find(given: str, root: Path) -> tuple[Path, str]:
-    """Return the folder and the id of the recording that `given` names: an id below `root`, or a path.
+def find(name: str, root: Path) -> tuple[Path, str]:
+    """Return the folder and the id of the recording that `name` names: an id below `root`, or a path.
 
     Raises: NotFound; Conflict when several match.
     """
-    place = Path(given).expanduser()
-    if "/" not in given and not place.exists():
+    place = Path(name).expanduser()
+    if "/" not in name and not place.exists():
         found = {(path.parent, _id_of(path)) for path in root.glob(f"*/{NOUN}-*{FRAMES_SUFFIX}")}
-        begun = {one for one in found if one[1].startswith(given)}
-        ended = {one for one in found if one[1].endswith(given)} if len(given) >= FEWEST_OF_ENDING else set()
-        return _take_only(begun or ended, given, f"{root}; acud record list")
+        begun = {one for one in found if one[1].startswith(name)}
+        ended = {one for one in found if one[1].endswith(name)} if len(name) >= FEWEST_OF_ENDING else set()
+        return _take_only(begun or ended, name, f"{root}; acud record list")
     if place.is_file():
-        return _take_only({(place.parent, _id_of(place))}, given, "an .mp4 or .jsonl of acud")
+        return _take_only({(place.parent, _id_of(place))}, name, "an .mp4 or .jsonl of acud")
     return _take_only(
-        {(place, _id_of(path)) for path in place.glob(f"{NOUN}-*{FRAMES_SUFFIX}")}, given, "a recording's folder"
+        {(place, _id_of(path)) for path in place.glob(f"{NOUN}-*{FRAMES_SUFFIX}")}, name, "a recording's folder"
     )
 
 
@@ -238,12 +238,12 @@ def _id_of(path: Path) -> str:
     return path.stem.rpartition("-")[0]
 
 
-def _take_only(found: set[tuple[Path, str]], given: str, hint: str) -> tuple[Path, str]:
+def _take_only(found: set[tuple[Path, str]], path: str, hint: str) -> tuple[Path, str]:
     named = sorted(one for one in found if is_id(one[1], NOUN))
     if not named:
-        raise NotFound(f"no recording {given!r}", hint=f"looked for in {hint}")
+        raise NotFound(f"no recording {path!r}", hint=f"looked for in {hint}")
     if len(named) > 1:
-        raise Conflict(f"{given!r} names {len(named)} recordings", hint=", ".join(one[1] for one in named[:4]))
+        raise Conflict(f"{path!r} names {len(named)} recordings", hint=", ".join(one[1] for one in named[:4]))
     return named[0]
 
 

@@ -13,20 +13,20 @@ from acud.waits.targets import parse_target
 
 
 class ActiveRecording:
-    """One recording of `watched`. `stored`: its constant facts, and the totals of a predecessor.
+    """One recording of `watched`. `recording`: its constant facts, and the totals of a predecessor.
 
     `asked_ns`: when a client asked for it (CLOCK_MONOTONIC), where its first segment begins; 0 once that began.
     """
 
-    def __init__(self, stored: RecordingInfo, watched: WatchedDisplay, owner: ChildOwner, asked_ns: int = 0) -> None:
-        self._stored = stored
+    def __init__(self, recording: RecordingInfo, watched: WatchedDisplay, owner: ChildOwner, asked_ns: int = 0) -> None:
+        self._stored = recording
         self.watched = watched
-        self.target = parse_target(stored.target or "screen", watched.name)
+        self.target = parse_target(recording.target or "screen", watched.name)
         self.source = ""
         self.crop: Rect | None = None
         """Where its target is now: in which source ("": in none), and where there."""
-        self.child = Child(stored.recording_id, "recorder", "acud.features.recording.recorder", owner)
-        self.segments = {segment.number: segment for segment in stored.segments}
+        self.child = Child(recording.recording_id, "recorder", "acud.features.recording.recorder", owner)
+        self.segments = {segment.number: segment for segment in recording.segments}
         self.dropped = self.gone = 0
         self.trouble = ""
         self.size = (0, 0)

@@ -154,16 +154,18 @@ class RecordingService:
         self._core.journal.after_commit(lambda: self._launch(active))
         return recording
 
-    async def begun(self, made: RecordingInfo) -> RecordingInfo:
+    async def begun(self, recording: RecordingInfo) -> RecordingInfo:
         """Return the recording once it has its first frame or has ended; or with why it has no frame yet."""
-        late = partial(self._describe_late, made)
+        late = partial(self._describe_late, recording)
         begun = self._begun
-        return await Callback[RecordingInfo](lambda resume: begun.park(made.recording_id, resume, _FIRST_FRAME_S, late))
+        return await Callback[RecordingInfo](
+            lambda resume: begun.park(recording.recording_id, resume, _FIRST_FRAME_S, late)
+        )
 
-    def _describe_late(self, made: RecordingInfo) -> RecordingInfo:
+    def _describe_late(self, recording: RecordingInfo) -> RecordingInfo:
         late = f"its recorder has taken no frame in {_FIRST_FRAME_S:.0f} s"
-        active = self.active.get(made.recording_id)
-        info = active.info if active is not None else made
+        active = self.active.get(recording.recording_id)
+        info = active.info if active is not None else recording
         return replace(info, reason=f"{late}: {info.reason}" if info.reason else late)
 
     def _answer_begun(self, info: RecordingInfo) -> None:
@@ -285,11 +287,11 @@ class RecordingService:
         self._core.journal.keep(lambda: self._write_end(closed))
         return closed
 
-    def _write_end(self, closed: RecordingInfo) -> None:
-        self.table.update(closed)
-        facts = {"state": closed.state.value, "reason": closed.reason}
-        counts = {"frames": closed.frames, "seconds": closed.seconds}
-        self._core.journal.event("recording.ended", closed.recording_id, **facts, **counts)
+    def _write_end(self, recording: RecordingInfo) -> None:
+        self.table.update(recording)
+        facts = {"state": recording.state.value, "reason": recording.reason}
+        counts = {"frames": recording.frames, "seconds": recording.seconds}
+        self._core.journal.event("recording.ended", recording.recording_id, **facts, **counts)
 
     def _erase(self, recording: RecordingInfo) -> None:
         """Forget a recording outside of any call."""

@@ -156,9 +156,9 @@ def _is_mostly_inside(box: Rect, outer: Rect) -> bool:
     return common is not None and 2 * common.area >= box.area
 
 
-def _describe_gaps(found: ProvidedTree) -> str:
+def _describe_gaps(provided: ProvidedTree) -> str:
     """Describe the gaps: providers that failed, applications that did not answer, limits that cut."""
-    faults = [f"{fault.name}: {fault.reason}" for fault in found.faults]
-    gaps = found.tree.gaps()
-    silent = [] if found.tree.apps or gaps else ["no application tells of its widgets: see docs/accessibility.md"]
+    faults = [f"{fault.name}: {fault.reason}" for fault in provided.faults]
+    gaps = provided.tree.gaps()
+    silent = [] if provided.tree.apps or gaps else ["no application tells of its widgets: see docs/accessibility.md"]
     return "; ".join([*faults, *gaps, *silent])[:1000]

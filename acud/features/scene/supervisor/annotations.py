@@ -101,14 +101,14 @@ class SceneAnnotations:
             self._displays[number] = _AnnotatedDisplay(ElementIds("v", number, self._numbers.first(f"v{number}")))
         return self._displays[number]
 
-    def choose_backend(self, asked: str) -> str:
+    def choose_backend(self, backend: str) -> str:
         """Return the name of the model to ask; "auto" is the first that `vision` names, else ollama.
 
         Raises: NotFound for an unknown name.
         """
         known = self._settings.backends
         chain = [name for name in self._settings.vision.chain() if name in known] or ["ollama"]
-        name = chain[0] if asked == "auto" else asked
+        name = chain[0] if backend == "auto" else backend
         if name not in known:
             raise NotFound(f"no vision model is called {name!r}", hint=f"there are: auto, {', '.join(known)}")
         return name
